@@ -14,7 +14,7 @@ def _utc_now() -> datetime:
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """A time zone with a source of time; `read` returns an aware datetime, replaced in tests."""
+    """`read` returns an aware datetime, replaced in tests."""
 
     zone: ZoneInfo
     read: Callable[[], datetime] = _utc_now
@@ -23,15 +23,14 @@ class Clock:
         return self.read().astimezone(self.zone)
 
     def instant(self) -> datetime:
-        """The present moment in UTC. Use it for spans and deadlines: two local times differ by an hour too much or too
-        little across a change of the clock."""
+        """The moment in UTC, for spans and deadlines: local times are wrong across a change of the clock."""
         return self.read().astimezone(UTC)
 
     def today(self) -> date:
         return self.now().date()
 
     def local(self, moment: datetime) -> datetime:
-        """An aware moment in the user's zone. Raises `ValueError` for a naive one."""
+        """Raises `ValueError` for a naive moment."""
         if moment.tzinfo is None:
             raise ValueError("a moment without a zone")
         return moment.astimezone(self.zone)

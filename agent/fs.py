@@ -34,7 +34,7 @@ def make_folder(folder: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Sync a folder's names to disk. Does nothing on Windows, which syncs them itself. Raises `OSError`."""
+    """Does nothing on Windows. Raises `OSError`."""
     if os.name == "nt":
         return
     handle = os.open(folder, os.O_RDONLY)

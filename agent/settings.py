@@ -17,7 +17,7 @@ class GroupLogs(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ModelSettings:
-    """The model. `context_window` in tokens (None: ask the server); `effort` and `cache` as in `ModelRequest`."""
+    """`context_window` in tokens (None: ask the server); `effort` and `cache` as in `ModelRequest`."""
 
     name: str = "claude-sonnet-5-5"
     max_tokens: int = 8192
@@ -28,7 +28,7 @@ class ModelSettings:
 
 @dataclass(frozen=True, slots=True)
 class FlushSettings:
-    """The flush. `prompt` and `system_prompt` replace ours; the safety lines are always added."""
+    """The safety lines are added to any prompt."""
 
     enabled: bool = True
     prompt: str | None = None
@@ -37,7 +37,7 @@ class FlushSettings:
 
 @dataclass(frozen=True, slots=True)
 class SessionSettings:
-    """Session sizes in tokens. `idle_reset_minutes` None: a session never ends by itself."""
+    """Sizes in tokens. `idle_reset_minutes` None: never."""
 
     reserve_tokens: int = 20_000
     keep_recent_tokens: int = 20_000
@@ -49,8 +49,6 @@ class SessionSettings:
 
 @dataclass(frozen=True, slots=True)
 class RecallSettings:
-    """Automatic recall: results per message, and how long a turn waits for them."""
-
     enabled: bool = True
     max_results: int = 5
     timeout_ms: int = 300
@@ -73,14 +71,12 @@ class HybridSettings:
 
 @dataclass(frozen=True, slots=True)
 class LocalEmbedderSettings:
-    """A local model; `folder` is absolute."""
-
     folder: Path
 
 
 @dataclass(frozen=True, slots=True)
 class RemoteEmbedderSettings:
-    """An OpenAI-compatible server; `base_url` includes `/v1`, the key may be empty."""
+    """`base_url` includes `/v1`; the key may be empty."""
 
     base_url: str
     model: str
@@ -89,8 +85,8 @@ class RemoteEmbedderSettings:
 
 @dataclass(frozen=True, slots=True)
 class SearchSettings:
-    """The search. `hybrid` None: the ranking `daybook`. `extra_paths`: absolute, the owner's only. `transcripts`:
-    search a private scope's past sessions. `embedding` None: search by words only."""
+    """`hybrid` None: the ranking `daybook`. `extra_paths`: absolute, the owner's only. `embedding` None: search by
+    words only."""
 
     max_chars: int = 4_000
     max_results: int = 150

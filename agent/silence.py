@@ -12,30 +12,26 @@ _BLANKS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 
 
 def spoken(text: str) -> str:
-    """The part of a finished answer to deliver: "" for a bare token (any case, repeated, with white space), otherwise
-    the text without a token at its end."""
+    """ "" for a bare token (any case, repeated, with white space), otherwise the text without a token at its end."""
     return text[: _trailing_token_start(text, 0, len(text))].strip()
 
 
 def can_be_seen(text: str) -> bool:
-    """True if a text has a visible character. Platforms refuse others as empty, or show nothing."""
+    """False if nothing is drawn: platforms refuse such a text."""
     return any(character not in _BLANKS and unicodedata.category(character) not in _UNSEEN for character in text)
 
 
 class SilentFilter:
-    """A stream filter that holds text back only while it could still become the token at the end.
-
-    White space before a possible token is held too, so that a bare token shows nothing at all.
-    """
+    """Holds text of a stream back only while it could still become the token at the end, with the white space before
+    it."""
 
     def __init__(self) -> None:
         self._held: list[str] = []  # white space and whole tokens
         self._partial = ""
-        self._before = ""  # the last character in front of what has begun
+        self._before = ""  # the character before it
         self._last_shown = ""
 
     def feed(self, piece: str) -> str:
-        """Returns the text that can be shown now."""
         text = self._before + self._partial + piece
         first = len(self._before)
         partial_start = _partial_token_start(text, first)
@@ -51,20 +47,18 @@ class SilentFilter:
         return shown
 
     def finish(self) -> str:
-        """Returns the held text that the stream's end made safe to show."""
         text, shown = "".join([self._last_shown, *self._held, self._partial]), len(self._last_shown)
         self._held, self._partial = [], ""
         return text[shown : _trailing_token_start(text, shown, len(text))]
 
 
 def _trailing_token_start(text: str, first: int, end: int) -> int:
-    """Start of the trailing white space and tokens, at least `first`; `end` if there is no token."""
+    """`end` if there is no token."""
     begin = _trailing_quiet_start(text, first, end)
     return begin if text[begin:end].strip() else end
 
 
 def _trailing_quiet_start(text: str, first: int, end: int) -> int:
-    """Start of the trailing white space and whole tokens."""
     while True:
         while end > first and text[end - 1].isspace():
             end -= 1
@@ -75,7 +69,7 @@ def _trailing_quiet_start(text: str, first: int, end: int) -> int:
 
 
 def _partial_token_start(text: str, first: int) -> int:
-    """Start of a token cut off by the end of the text; the text's length if there is none."""
+    """The text's length if there is none."""
     for size in range(min(len(NO_REPLY) - 1, len(text) - first), 0, -1):
         begin = len(text) - size
         if text[begin:].upper() == NO_REPLY[:size] and not _is_inside_word(text, begin):

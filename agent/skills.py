@@ -1,8 +1,7 @@
 """Skills: `skills/<name>/SKILL.md` in a workspace, and those that ship with the program. Everything here blocks.
 
-A skill may hold private text, in its name and description too. People and groups see a skill only if it is built in,
-says `shared: true`, or lies in their own folder (SPEC 5, invariant 8). `always: true` puts a skill's whole text into
-the prompt.
+People and groups see a skill only if it is built in, says `shared: true`, or lies in their own folder, since its text
+may be private (SPEC 5, invariant 8). `always: true` puts it into the prompt.
 """
 
 from __future__ import annotations
@@ -39,10 +38,9 @@ class SkillOrigin(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Skill:
-    """One skill; `name` is its folder's name.
+    """`name` is its folder's name.
 
-    path        of its text, relative to the scope's folder; empty if built in
-    body        the text without the front matter
+    path        of its text; empty if built in
     bins, env   required programs and environment variables
     beside      other names in its folder, folders with a / at the end
     missing     unmet requirements, for people to read
@@ -74,8 +72,7 @@ _Stamp = tuple[int, datetime]
 
 
 class Skills:
-    """The skills of a workspace and its scopes. A file is parsed again only after a change. `configured`: variables set
-    in the home's `.env`."""
+    """Files are parsed again only after a change. `configured`: variables set in the home's `.env`."""
 
     def __init__(
         self, workspace: Path, environ: Mapping[str, str] = os.environ, configured: Collection[str] = ()
@@ -87,11 +84,8 @@ class Skills:
         self._built_in: tuple[Skill, ...] | None = None
 
     def every(self, scope: Scope | None = None) -> tuple[Skill, ...]:
-        """All skills visible to a scope (default: the owner), broken ones of its own included, by name.
-
-        A scope's own skill hides the workspace's of that name, and both hide a built-in one; a broken skill hides none.
-        Never raises for files on disk.
-        """
+        """All skills visible to a scope (default: the owner), its own broken ones included. Its own hides the
+        workspace's of that name, and both hide a built-in one. Never raises for files on disk."""
         scope = scope or Scope(Audience.OWNER, self._workspace)
         found = list(self._own_skills(scope))
         sources: list[Iterable[Skill]] = [self._built_in_skills()]
@@ -169,7 +163,7 @@ class Skills:
 
 
 def parse(skill: Skill, text: str) -> Skill:
-    """`skill` completed from its file's text; a text that cannot be used becomes a `problem`."""
+    """A text that cannot be used becomes a `problem`."""
     page = notes.parse(text)
     if page.fields is None:
         return replace(skill, problem=page.problem or "has no front matter with name and description")

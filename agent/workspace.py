@@ -14,13 +14,12 @@ _OTHER_NAMES = {"AGENTS.md": "CLAUDE.md", "MEMORY.md": "memory.md"}
 
 
 def template_folder() -> Traversable:
-    """The shipped template, in the checkout or the installed package."""
     return files("workspace_template")
 
 
 def create(root: Path, template: Traversable | None = None) -> tuple[Path, ...]:
-    """Copy the template to `root` and return the files written. Existing files stay, dangling links and files under
-    their other name included. Folders are 0700, files 0600. Blocks. Raises `OSError`."""
+    """Copy the template; returns the files written. Existing files stay, also dangling links and files under their
+    other name. Folders 0700, files 0600. Blocks. Raises `OSError`."""
     make_private(root)
     return tuple(_copy(template if template is not None else template_folder(), root))
 
@@ -43,7 +42,6 @@ def _copy(source: Traversable, target: Path) -> list[Path]:
 
 
 def _write_new(path: Path, content: bytes) -> None:
-    """Write a file completely or not at all."""
     temporary = path.with_name(f".{path.name}.new")
     temporary.unlink(missing_ok=True)
     fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

@@ -9,8 +9,7 @@ from collections.abc import Iterator
 
 @contextlib.contextmanager
 def kept_from_the_collector() -> Iterator[None]:
-    """Pause the cycle collector during an import, and freeze what it made. The collector would otherwise run about 300
-    times (a fifth of the model SDK's import time) and later rescan objects that live as long as the process."""
+    """Pause the cycle collector during a large import (a fifth of its time), and freeze what it made."""
     gc.disable()
     try:
         yield

@@ -1,4 +1,4 @@
-"""Parts of a message as the model reads it (`context.header` writes it): its day, the person's text, its documents."""
+"""Parts of a message as the model reads it (written by `context.header`)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _HEADER = re.compile(r"\A\[(\d{4}-\d{2}-\d{2}) \w{3} \d{2}:\d{2} [^\n]*\]\n")
 
 
 def day_in_header(text: str) -> date | None:
-    """The day in a message's header; None if it has no header."""
+    """None without a header."""
     match = _HEADER.match(text)
     try:
         return date.fromisoformat(match[1]) if match else None
@@ -31,5 +31,5 @@ def text_of_person(text: str) -> str:
 
 
 def enclosures(text: str) -> list[str]:
-    """Names of the documents in a rendered message."""
+    """Names of the documents."""
     return _DOCUMENT.findall(text)

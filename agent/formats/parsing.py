@@ -1,7 +1,7 @@
-"""The only reader of YAML and JSON from outside: files by people and models, servers' answers.
+"""The only reader of YAML and JSON from outside.
 
-Nesting is limited here because deep input overflows the stack: libyaml's composer crashes the process, Python's raises
-`RecursionError` at a depth that depends on the caller. `load_yaml` refuses aliases, which can grow exponentially.
+Deep nesting is refused: it crashes libyaml's composer, and raises `RecursionError` in Python at a depth that depends on
+the caller. `load_yaml` refuses aliases, which can grow exponentially.
 """
 
 from __future__ import annotations
@@ -33,8 +33,7 @@ def load_json(text: str | bytes, most_deep: int = MOST_DEEP_JSON) -> Any:
 
 
 def compose_yaml(text: str, loader: Any = _SAFE) -> yaml.Node | None:
-    """The root node of a YAML text. Aliases share nodes, so callers must bound their walk. Raises `yaml.YAMLError`
-    (with the line, also for deep nesting) and `ValueError`."""
+    """Aliases share nodes, so callers must bound their walk. Raises `yaml.YAMLError` and `ValueError`."""
     _check(text, loader, aliases=True)
     return yaml.compose(text, Loader=loader)
 
@@ -46,7 +45,7 @@ def load_yaml(text: str) -> object:
 
 
 def _check(text: str, loader: Any, *, aliases: bool) -> None:
-    """Refuse deep nesting, by parser events: the parser keeps open levels in a list, not on the stack."""
+    """The parser keeps open levels in a list, not on the stack."""
     depth = 0
     for event in yaml.parse(text, Loader=loader):
         if isinstance(event, _OPENS):
@@ -64,7 +63,7 @@ def _yaml_error(problem: str, at: Any) -> yaml.MarkedYAMLError:
 
 
 def _depth(value: object, most: int) -> int:
-    """Nesting depth of a value, or any number above `most`. Iterative, so that it needs no stack."""
+    """Any number above `most` if deeper. Iterative, so that it needs no stack."""
     depth, level = 0, [value]
     while depth <= most and (level := [one for one in level if isinstance(one, list | dict)]):
         depth += 1

@@ -6,7 +6,7 @@ import unicodedata
 
 
 def whole(text: str) -> str:
-    """The text with paired surrogates joined and lone ones replaced by U+FFFD: JSON can carry them, UTF-8 cannot."""
+    """`text` with paired surrogates joined and lone ones replaced: JSON can carry them, UTF-8 cannot."""
     if text.isascii():
         return text
     try:
@@ -20,8 +20,8 @@ MAX_BYTES = 120
 
 
 def slug(text: str) -> str:
-    """`text` as lower-case letters, digits and single hyphens, at most `MAX_BYTES` bytes of UTF-8; `note` if nothing is
-    left. Combining marks (Devanagari vowels, accents) are kept."""
+    """Lower-case letters, digits and single hyphens, at most `MAX_BYTES` bytes; `note` if nothing is left. Combining
+    marks are kept."""
     folded = unicodedata.normalize("NFC", unicodedata.normalize("NFKC", text).casefold())
     spaced = "".join(c if unicodedata.category(c)[0] in "LNM" else " " for c in folded)
     name = "-".join(spaced.split())

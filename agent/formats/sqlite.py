@@ -1,4 +1,4 @@
-"""SQLite connections that accept any text. A module of its own: commands that only need `whole` must start fast."""
+"""SQLite connections that accept any text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from agent.formats.plain_text import whole
 
 
 class WholeTextConnection(sqlite3.Connection):
-    """A connection that writes text through `whole`, so that lone surrogates cannot make a commit fail."""
+    """Writes text through `whole`: lone surrogates cannot make a commit fail."""
 
     def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:
         try:

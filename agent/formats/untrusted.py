@@ -14,7 +14,7 @@ _UNSAFE_IN_LABEL = re.compile(r'[\s<>\[\]"·\x00-\x1f\x7f\u2028\u2029]+')
 
 
 def clean(text: str) -> str:
-    """Text that any server accepts: no NUL, no lone surrogate, line feeds only."""
+    """Text without NUL, lone surrogates and carriage returns."""
     return whole(text).replace("\0", "\N{REPLACEMENT CHARACTER}").replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -35,17 +35,13 @@ def label(text: str, longest: int = 80) -> str:
 
 
 def block(kind: str, text: str, **labels: str) -> str:
-    """`<daybook-kind name="value">` around text that cannot close it.
-
-    Kinds: rules (of the owner, to be followed), file, changed, gone, recalled, quoted, overheard, enclosed, document,
-    heard, shown, notice.
-    """
+    """`<daybook-kind name="value">` around text that cannot close it. Kinds: rules (the owner's, to be followed), file,
+    changed, gone, recalled, quoted, overheard, enclosed, document, heard, shown, notice."""
     names = "".join(f' {name}="{label(value, 300)}"' for name, value in labels.items())
     return f"<daybook-{kind}{names}>\n{sealed(text).rstrip()}\n</daybook-{kind}>"
 
 
 def without_blocks(text: str) -> str:
-    """A message without its marked blocks."""
     kept: list[str] = []
     unclosed: set[str] = set()
     at = 0

@@ -1,5 +1,4 @@
-"""Readers for names of days in a text, one function per kind: written days, feasts, weekdays, "two weeks ago",
-seasons…"""
+"""Readers for names of days, one per kind: written days, feasts, weekdays, "two weeks ago", seasons…"""
 
 from __future__ import annotations
 
@@ -29,7 +28,7 @@ _TO_COME = (date.max, date.min)
 
 @dataclass(frozen=True, slots=True)
 class DatedText:
-    """A folded text and the day it is read on. `year`: the only year named beside other days, as in "last year"."""
+    """A folded text, read on `today`. `year`: the only one named, as in "last year"."""
 
     text: str
     today: date
@@ -45,7 +44,6 @@ _Found: TypeAlias = tuple[tuple[int, int, int], date, date]
 
 
 def _days_of_month(read: DatedText) -> Iterator[_Found]:
-    """From one day of a month to another, or two days of it."""
     for match in words.DAYS_OF_MONTH.finditer(read.text):
         is_pair = match[3].strip() in _AND and match[1] is None
         yield from _from_to(read, match, match[6], words.MONTHS[match[5]], (match[2], match[4]), is_pair=is_pair)
@@ -154,7 +152,6 @@ def _short_ago(read: DatedText) -> Iterator[_Found]:
 
 
 def _about(read: DatedText) -> Iterator[_Found]:
-    """About so many days, weeks or months ago."""
     today = read.today
     for pattern in (*words.AGO, words.HAN_AGO):
         for match in pattern.finditer(read.text):
@@ -168,7 +165,6 @@ def _about(read: DatedText) -> Iterator[_Found]:
 
 
 def _weeks_of_month(read: DatedText) -> Iterator[_Found]:
-    """The second week, the first weekend, the last Monday of a month."""
     for match in words.OF_MONTH.finditer(read.text):
         ordinal, month, year = (1, 5, 6) if match[1] else (10, 11, 12)
         number = words.ORDINALS[match[ordinal]]
@@ -188,8 +184,7 @@ def _weeks_of_month(read: DatedText) -> Iterator[_Found]:
 
 
 def _nth(first: date, last: date, number: int, weekday: int | None, *, is_weekend: bool) -> Iterator[Span]:
-    """A week, weekend or weekday of the month from `first` to `last`; weeks count from its first day, or (-1) its
-    last."""
+    """Weeks count from the month's first day, or (-1) its last."""
     if weekday is not None or is_weekend:
         day = nth_weekday(first.year, first.month, _SATURDAY if weekday is None else weekday, number)
         if day is not None:
@@ -286,7 +281,6 @@ def _season(
 
 
 def _quarter(year: int, month: int) -> Span:
-    """Three months from `month`, over the turn of the year for December."""
     if not date.min.year < year < date.max.year:
         return date.min, date.min
     first = date(year, month, 1)

@@ -18,9 +18,8 @@ from agent.languages.terms import folded
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """Days `first` to `last`, named in a text from `start` to `end`; `head` is where the name begins after words like
-    "last". `rank`: 0 is the most exact kind. `is_spoken`: people use the name when they talk of those days, as of a
-    feast."""
+    """Days `first` to `last`, named from `start` to `end`; the name itself begins at `head`. `rank` 0 is the most
+    exact. `is_spoken`: the name is used on those days, as of a feast."""
 
     start: int
     head: int
@@ -32,7 +31,7 @@ class Mention:
 
 
 class _Resolved(NamedTuple):
-    """Days meant; `is_distance`: they are counted from the named day."""
+    """`is_distance`: counted from the named day."""
 
     first: date
     last: date
@@ -101,8 +100,8 @@ WEEKDAY_RANK = 1
 
 
 def related(text: str, mentions: Sequence[Mention], today: date) -> Iterator[Mention]:
-    """The days that a folded text means, given its `mentions` in order. "A week before 3 May" and "until 3 May" yield 3
-    May as well: it may have been written then."""
+    """The days that a folded text means, given its `mentions` in order. "Until 3 May" yields 3 May as well: it may have
+    been written then."""
     at = 0
     while at < len(mentions):
         one = mentions[at]
@@ -121,7 +120,6 @@ def related(text: str, mentions: Sequence[Mention], today: date) -> Iterator[Men
 
 
 def reach(text: str, one: Mention) -> tuple[int, int]:
-    """Start and end of all words about a mention's days."""
     start = one.start
     for word in reversed(_WORD.findall(text, max(0, start - _LOOKED_AT), start)):
         if word not in _ABOUT_DAYS and not word.isdecimal():
@@ -180,7 +178,7 @@ def _by_words_before(text: str, one: Mention, today: date) -> _Resolved | None:
 
 
 def _words_before(text: str, at: int) -> tuple[list[str], list[str]]:
-    """The words before `at`, and the fillers between them and it."""
+    """The words, and the fillers after them."""
     found = [word.lstrip("(\"'¿¡«„“") for word in text[max(0, at - _LOOKED_AT) : at].split()]
     end = len(found)
     while end and found[end - 1] in _FILLERS:
@@ -189,7 +187,7 @@ def _words_before(text: str, at: int) -> tuple[list[str], list[str]]:
 
 
 def _by_distance(one: Mention, relation: _Relation, named: Sequence[str]) -> _Resolved | None:
-    """Days for "two weeks after", "the day before", "the Sunday before", "shortly after"."""
+    """ "Two weeks after", "the Sunday before", "shortly after"."""
     if relation not in (_Relation.BEFORE, _Relation.AFTER) or not named:
         return None
     is_after = relation is _Relation.AFTER
@@ -206,7 +204,7 @@ def _by_distance(one: Mention, relation: _Relation, named: Sequence[str]) -> _Re
 
 
 def _by_distance_between(one: Mention, named: Sequence[str]) -> _Resolved | None:
-    """Days for Arabic forms: "after two weeks from"."""
+    """Arabic forms: "after two weeks from"."""
     unit = _TWO.get(named[-1]) or _UNITS.get(named[-1])
     number = 2 if named[-1] in _TWO else _number(named[-2:-1])
     side = named[-3:-2] if number is not None and named[-1] not in _TWO else named[-2:-1]
@@ -217,7 +215,6 @@ def _by_distance_between(one: Mention, named: Sequence[str]) -> _Resolved | None
 
 
 def _by_suffix(text: str, one: Mention, today: date) -> _Resolved | None:
-    """Days for Chinese, Japanese and Korean relations."""
     if match := _ADJACENT_SUFFIX.match(text, one.end):
         days = _ADJACENT[match[1]]
         return _at_distance(one, 1, 1, is_after=days > 0)

@@ -1,6 +1,5 @@
-"""Names of days in English, German, French, Spanish, Russian, Arabic, Chinese, Japanese and Korean: patterns over text
-folded by `terms.folded`, where letters have lost their marks (й: и, ü: u, أ: ا). Also what a time zone says about date
-order and seasons."""
+"""Names of days in nine languages, as patterns over text folded by `terms.folded`, where letters have lost their marks
+(й: и, ü: u, أ: ا); and what a time zone says about date order and seasons."""
 
 from __future__ import annotations
 
@@ -74,14 +73,12 @@ def _by_name(lists: tuple[str, ...]) -> dict[str, int]:
 
 
 def _any(names: Iterable[str], *, unspaced: bool | None = None) -> str:
-    """A pattern for any of `names`, longest first. `unspaced`: only those of scripts without spaces, or only the
-    others."""
+    """A pattern for any of `names`, longest first."""
     some = (name for name in names if unspaced is None or unspaced is (re.match(UNSPACED, name) is not None))
     return "|".join(sorted(some, key=len, reverse=True))
 
 
 def _like(pattern: str) -> re.Pattern[str]:
-    """A pattern over folded text."""
     return re.compile(folded(pattern))
 
 
@@ -356,7 +353,7 @@ _DAY_FIRST = re.compile(rf"Europe/.*|Africa/.*|America/(?:Bogota|Lima|Mexico_Cit
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """A user's conventions. `month_first`: 12/7 is in December; None: unknown, so both days may be meant."""
+    """`month_first`: 12/7 is in December; None: unknown."""
 
     month_first: bool | None = None
     is_southern: bool = False
@@ -366,7 +363,6 @@ ANYWHERE = Region()
 
 
 def region_of(zone: ZoneInfo) -> Region:
-    """The conventions of a time zone. Canada and East Asia use several date orders."""
     key = zone.key or ""
     month_first = True if _MONTH_FIRST.fullmatch(key) else False if _DAY_FIRST.fullmatch(key) else None
     return Region(month_first, _SOUTHERN.fullmatch(key) is not None)

@@ -1,7 +1,7 @@
-"""Days that a question names: "on 3 May", "last Tuesday", "im März", "上周", "two days after Christmas".
+"""Days that a question names: "on 3 May", "im März", "上周", "two days after Christmas".
 
-A span is a first and a last day; `date.min` means no beginning ("before 2020"). Ambiguous days (a month without a year)
-are the latest past ones, since memories are about the past.
+A span is a first and a last day; `date.min` means no beginning. Ambiguous days are the latest past ones, since memories
+are about the past.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from datetime import date
 from agent.languages.date_readers import KINDS, SPOKEN, DatedText, relative_years, written
 from agent.languages.date_relations import Mention, reach, related
 from agent.languages.date_words import ANYWHERE, Region
-from agent.languages.feasts import Span as Span  # what is given here
+from agent.languages.feasts import Span as Span  # re-exported
 from agent.languages.terms import folded
 
 _HEADING = 200
@@ -20,7 +20,7 @@ _READ_CHARS = 2_000
 
 
 def days_named(query: str, today: date, region: Region = ANYWHERE) -> tuple[Span, ...]:
-    """The spans that a question names; only the most exact kind (a month beside a day belongs to that day)."""
+    """Spans of the most exact kind only: a month beside a day belongs to that day."""
     text = _plain(query)
     found = list(related(text, _mentions(text, today, region), today))
     best = min((one.rank for one in found), default=0)
@@ -53,7 +53,6 @@ def _plain(text: str) -> str:
 
 
 def _mentions(text: str, today: date, region: Region) -> list[Mention]:
-    """Mentions in order, without overlaps: the kind that comes first wins."""
     years = {one[1].year for one in relative_years(DatedText(text, today))}
     read = DatedText(text, today, region, years.pop() if len(years) == 1 else None)
     taken = bytearray(len(text))

@@ -1,11 +1,11 @@
-"""Resolves days in log entries that mean nothing to a later reader: "tomorrow", "on Friday", "vor drei Tagen".
+"""Writes the date beside days in log entries that mean nothing to a later reader ("tomorrow", "on Friday").
 
     - 09:12 Alice: dentist tomorrow at ten (2026-05-06)
     - 09:13 Bob: I see you on Friday (2026-05-08 / 2026-05-01)
 
-A weekday alone may be the last or the next one, so both are written. A wrong day is worse than none: nothing is written
-beside other times ("a week from tomorrow"), possible names, quotations or code, nor for vague times and today.
-Reminders have a reader of their own (`gateway.scheduling.phrases`).
+A weekday may be the last or the next one. A wrong day is worse than none: nothing is written beside other times,
+possible names, quotations or code, nor for vague times and today. Reminders have a reader of their own
+(`gateway.scheduling.phrases`).
 """
 
 from __future__ import annotations
@@ -26,8 +26,6 @@ Days: TypeAlias = tuple[date, ...]
 
 @dataclass(frozen=True, slots=True)
 class _Mention:
-    """Words of a sentence that name a day."""
-
     start: int
     end: int
     days: Days
@@ -55,7 +53,6 @@ _AT_END = re.compile(rf"(?:{_MARK})|$")
 
 
 def _any(names: str) -> str:
-    """A pattern for names separated by bars, folded, longest first."""
     return "|".join(sorted(folded(names).split("|"), key=len, reverse=True))
 
 
@@ -211,7 +208,7 @@ def days_meant(line: str, written_on: date) -> tuple[Days, ...]:
 
 
 def day_ahead(text: str, written_on: date) -> date | None:
-    """The only future day that a text means or writes out; None if there is none or several."""
+    """The only future day; None if there is none or several."""
     if written := written_day(text):
         return written if written >= written_on else None
     ahead = [day for days in days_meant(text, written_on) for day in days if day > written_on]
@@ -219,7 +216,7 @@ def day_ahead(text: str, written_on: date) -> date | None:
 
 
 def with_days(text: str, written_on: date) -> str:
-    """`text` with its days at the ends of its lines. Idempotent."""
+    """Idempotent."""
     if len(text) > _LONGEST:
         return text
     lines: list[str] = []
@@ -234,7 +231,6 @@ def with_days(text: str, written_on: date) -> str:
 
 
 def without_days_meant(text: str) -> str:
-    """The inverse of `with_days`."""
     return _WRITTEN.sub("", text)
 
 
@@ -251,7 +247,6 @@ def _line_with_days(line: str, written_on: date) -> str:
 
 
 def _plain(line: str) -> str:
-    """Folded, without quotations, code, addresses and names."""
     own = " ".join("·" if _NO_WORD.search(word) else word for word in _LITERAL.sub("·", line).split())
     return " ".join(folded(_NAME.sub("·", own)).split())
 
@@ -271,12 +266,11 @@ def _days_in_sentence(text: str, written_on: date) -> Iterator[Days]:
     kept = [one for one in found if len(one.days) != 2 or not sure & set(one.days)]
     several = len({one.days for one in kept}) > 1
     if several and (_SAYS.search(text) or not all(one.is_name for one in kept)):
-        return  # which is counted from which, and which is denied, is not known
+        return  # one may be counted from another, or denied
     yield from (one.days for one in kept if one.days)
 
 
 def _is_doubtful(text: str, one: _Mention) -> bool:
-    """True if a neighbouring word may change the day, or mean none."""
     before, after = text[max(0, one.start - _NEAR_CHARS) : one.start], text[one.end : one.end + _NEAR_CHARS]
     near = " ".join((*before.split()[-_NEAR_WORDS:], "·", *after.split()[:_NEAR_WORDS]))
     if _OTHER_TIME.search(near):
@@ -292,7 +286,6 @@ def _is_doubtful(text: str, one: _Mention) -> bool:
 
 
 def _by_name(text: str, written_on: date) -> Iterator[_Mention]:
-    """Tomorrow, yesterday and the days next to them."""
     for pattern, ahead in (*_DAYS_AHEAD, *((pattern, -back) for pattern, back in words.DAYS_BACK if back)):
         for match in pattern.finditer(text):
             if not _HERE.match(match[0]):
@@ -345,15 +338,15 @@ def _by_weekday(text: str, written_on: date) -> Iterator[_Mention]:
 
 
 def _weekday_of_week(written_on: date, weekday: int, weeks: int) -> Days:
-    """That weekday so many weeks on; two days if weeks that begin on Sunday give another one."""
+    """Two days if weeks that begin on Sunday give another one."""
     days = 7 * weeks + weekday - written_on.weekday()
     other = 7 * ((written_on.weekday() == 6) - (weekday == 6))
     return (*_day(written_on, days), *_day(written_on, days + other)) if other else _day(written_on, days)
 
 
 def _near_weekday(written_on: date, weekday: int, direction: int) -> Days:
-    """The last one (-1), the next one (1), or both (0); empty if it may be today. A near "next" may mean that day or a
-    week later, "last" likewise."""
+    """The last one (-1), the next one (1), or both (0); empty if it may be today. A near "next" may also be a week
+    later, "last" likewise."""
     ahead = (weekday - written_on.weekday()) % 7
     if not direction:
         return (*_day(written_on, ahead), *_day(written_on, ahead - 7)) if ahead else ()

@@ -1,8 +1,5 @@
-"""Feasts in the nine languages of `date_words`, with their days in a year.
-
-Easter follows the churches' rules, Chinese feasts the new moon, Islamic ones the tabular calendar, which is at most a
-day off where the month begins with a sighting.
-"""
+"""Feasts in the nine languages of `date_words`, with their days in a year. Islamic ones follow the tabular calendar, at
+most a day off."""
 
 from __future__ import annotations
 
@@ -41,7 +38,6 @@ def _fixed(month: int, day: int, days: int = 1) -> Feast:
 
 
 def _weekday(month: int, weekday: int, number: int, later: int = 0) -> Feast:
-    """`later`: days after that weekday."""
 
     def found(year: int) -> Sequence[Span]:
         day = nth_weekday(year, month, weekday, number)
@@ -51,7 +47,6 @@ def _weekday(month: int, weekday: int, number: int, later: int = 0) -> Feast:
 
 
 def _easter(first: int, last: int) -> Feast:
-    """From `first` to `last` days after Easter Sunday."""
 
     def found(year: int) -> Sequence[Span]:
         century, rest = divmod(year, 100)
@@ -67,15 +62,14 @@ def _orthodox_easter(first: int, last: int) -> Feast:
     def found(year: int) -> Sequence[Span]:
         moon = (19 * (year % 19) + 15) % 30
         month, day = divmod(moon + (2 * (year % 4) + 4 * (year % 7) - moon + 34) % 7 + 114, 31)
-        julian = year // 100 - year // 400 - 2  # days by which the old calendar is behind
+        julian = year // 100 - year // 400 - 2  # days between the calendars
         return [_span(date(year, month, day + 1), first + julian, last + julian)]
 
     return found
 
 
 def _chinese(month: int, day: int, first: int, last: int) -> Feast:
-    """Days around one of a lunar month: that month begins with the last new moon before the sun enters a certain
-    sign."""
+    """A lunar month begins with the last new moon before the sun enters a certain sign."""
 
     def found(year: int) -> Sequence[Span]:
         enters = {1: (2, 19), 5: (6, 21), 8: (9, 23)}[month]
@@ -85,7 +79,7 @@ def _chinese(month: int, day: int, first: int, last: int) -> Feast:
 
 
 def _new_moon(until: date) -> date:
-    """The day of the last new moon in Beijing (J. Meeus, "Astronomical Algorithms", chapter 49)."""
+    """In Beijing (J. Meeus, "Astronomical Algorithms", chapter 49)."""
     number = math.floor((until.toordinal() + 1 - _NEW_MOON) / _MONTH_OF_MOON) + 1
     while (day := _moment_of_new_moon(number)) >= until.toordinal() + 1:
         number -= 1
@@ -93,7 +87,7 @@ def _new_moon(until: date) -> date:
 
 
 def _moment_of_new_moon(number: int) -> float:
-    """A fractional ordinal; `number` counts new moons from the year 2000."""
+    """A fractional ordinal; `number` counts from 2000."""
     sun = math.radians(2.5534 + 29.105_356_70 * number)
     moon = math.radians(201.5643 + 385.816_935_28 * number)
     node = math.radians(160.7108 + 390.670_502_84 * number)

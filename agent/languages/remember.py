@@ -1,8 +1,7 @@
-"""Detects requests to remember something (SPEC 6), in English, German, French, Spanish, Chinese, Japanese. Pure.
+"""Detects requests to remember something (SPEC 6) in six languages. Pure.
 
-An imperative at the beginning of a clause counts, and a request as a question ("can you remember that …?"). Questions
-about the past, reports ("she told me to remember"), negations, quotations and code do not. If in doubt it counts: a
-superfluous entry costs less than a missing one.
+Imperatives at the beginning of a clause count, and requests as questions. Questions about the past, reports, negations,
+quotations and code do not. If in doubt it counts: a superfluous entry costs less than a missing one.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ class RememberPhrases:
 
 
 def _language(asks: str, requests: str, refuses: str, before: str = "", *, spaced: bool = True) -> RememberPhrases:
-    """`before`: words that may precede the imperative in a clause, in languages with spaces."""
+    """`before`: words that may precede the imperative."""
     if not spaced:
         return RememberPhrases(re.compile(asks), re.compile(requests), re.compile(refuses))
     joint = r"^|[,;:–—(-]|\s(?:and|but|so|then|also|und|aber|et|mais|alors|y|pero)\s"
@@ -192,7 +191,6 @@ about something else."""
 
 @lru_cache(maxsize=64)
 def asks_to_remember(text: str) -> bool:
-    """True if a person's own words (no quotations) ask to have something remembered."""
     if len(text) > 2 * _LONGEST:
         text = f"{text[:_LONGEST]}\n{text[-_LONGEST:]}"
     is_asked = False
@@ -217,7 +215,7 @@ def _is_request(sentence: str) -> bool:
 
 
 def _is_refused(sentence: str, match: re.Match[str], language: RememberPhrases) -> bool:
-    """True if it is refused in the same clause, or reported speech."""
+    """Refused in the same clause, or reported speech."""
     at = next((match.start(name) for name, found in match.groupdict().items() if found is not None), match.start())
     before = _INSTEAD.split(sentence[:at])[-1]
     if _REPORTED.search(before) or language.refuses.search(before) or language.refuses.search(match.group()):

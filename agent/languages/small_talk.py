@@ -1,5 +1,4 @@
-"""Words that say nothing about which memory is relevant: greetings, thanks, laughter, praise. More than
-`terms.is_common`."""
+"""Words that say nothing about which memory is relevant: greetings, thanks, laughter, praise."""
 
 from __future__ import annotations
 

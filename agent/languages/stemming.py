@@ -1,5 +1,5 @@
-"""Stems of English words (M. F. Porter, "An algorithm for suffix stripping", 1980, preceded by irregular forms), and
-light stemming of Russian and Arabic (after Dolamic and Savoy, 2009, and Larkey, Ballesteros and Connell, 2007)."""
+"""Stems of English words (M. F. Porter, "An algorithm for suffix stripping", 1980, after irregular forms), and light
+stemming of Russian and Arabic (Dolamic and Savoy, 2009; Larkey, Ballesteros and Connell, 2007)."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _STEP_4 = (
 
 @lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
-    """The stem of a folded word in Latin letters; short and non-English words are kept."""
+    """`word` folded, in Latin letters."""
     word = _IRREGULAR.get(word, word)
     if len(word) <= 2 or not word.isascii():
         return word
@@ -132,7 +132,7 @@ _PREFIXES = {"ARABIC": _longest_first(_ARABIC_PREFIXES)}
 
 
 def without_endings(word: str) -> str:
-    """A folded Russian or Arabic word without inflection; other scripts unchanged."""
+    """`word` folded; only Russian and Arabic change."""
     script = unicodedata.name(word[0], "").split(" ", 1)[0]
     if script not in _SUFFIXES:
         return word

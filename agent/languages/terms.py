@@ -1,7 +1,4 @@
-"""Text to search terms, in any script. Scripts without spaces become pairs of letters.
-
-Combining marks belong to their letter: Hindi and Hebrew words depend on them.
-"""
+"""Text to search terms, in any script. Scripts without spaces become pairs of letters; marks belong to their letter."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ _IS_UNSPACED = re.compile(rf"[{_UNSPACED}]")
 _LEFT_OUT = re.compile("[\u0300-\u036f\u00ad\u200c\u200d\u2060\ufeff]")
 """Accents and invisible characters within words."""
 
-# Words too common in a question to look for: English, German, Spanish, French.
+# Words too common to search for: English, German, Spanish, French.
 _COMMON_WORDS = """
     a about am an and any are at be been but by can did do does for from had has have he her his how i if in is it its
     me my of on or our she so that the their them there they this to was we were what when where which who why will with
@@ -50,7 +47,6 @@ def runs(folded: str) -> list[str]:
 
 
 def terms(folded: str) -> list[str]:
-    """The terms of folded text, in order."""
     found: list[str] = []
     for word in runs(folded):
         found += (pairs(word)[:-1] or [word]) if _IS_UNSPACED.match(word) else [word]
@@ -66,7 +62,7 @@ def pairs(run: str) -> list[str]:
 
 
 def query_terms(query: str) -> list[str]:
-    """A question's distinct terms without common ones, or all if none is left."""
+    """Distinct terms without common ones, unless none is left."""
     every = list(dict.fromkeys(terms(fold(query))))
     return [term for term in every if term not in _COMMON] or every
 
@@ -108,7 +104,7 @@ _LETTERS = str.maketrans(
 
 
 def folded(text: str) -> str:
-    """`fold`, and without optional marks and spelling variants, for the index. Idempotent."""
+    """`fold` without optional marks and spelling variants. Idempotent."""
     if text.isascii():
         return text.lower()
     return _POINTS.sub("", fold(text)).translate(_LETTERS)

@@ -1,7 +1,5 @@
-"""Stores a consolidated session: a paragraph in HISTORY.md and edits of the curated file. Everything blocks.
-
-A change that would drop more than a quarter of the file is kept as a proposal for the owner instead.
-"""
+"""Stores a consolidated session. A change that would drop more than a quarter of the curated file becomes a proposal
+for the owner. Everything blocks."""
 
 from __future__ import annotations
 
@@ -28,7 +26,7 @@ _SAFE_SHARE = 4
 
 @dataclass(frozen=True, slots=True)
 class CuratedEdit:
-    """Replaces `old_text` by `new_text`; an empty `old_text` appends."""
+    """An empty `old_text` appends."""
 
     old_text: str
     new_text: str
@@ -36,14 +34,12 @@ class CuratedEdit:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """A session's result; an empty `history` adds no paragraph."""
-
     history: str
     edits: tuple[CuratedEdit, ...] = ()
 
 
 class _TooMuch(FileError):
-    """The change would drop more than a quarter of the file; `after` is the refused content."""
+    """`after` is the refused content."""
 
     def __init__(self, after: bytes) -> None:
         super().__init__(_TOO_MUCH)
@@ -53,8 +49,8 @@ class _TooMuch(FileError):
 def keep(scope: Scope, clock: Clock, found: Findings, source: str, *, extract: bool) -> None:
     """Write the paragraph and apply the edits. Idempotent.
 
-    `source` names the session; `extract`: the paragraph was made without a model. Edits that no longer fit are skipped;
-    if the file cannot be written, they become a proposal. Raises `FileError` if the paragraph cannot be written.
+    `source` names the session; `extract`: no model was used. Edits that no longer fit are skipped; if the file cannot
+    be written, they become a proposal. Raises `FileError` if the paragraph cannot be written.
     """
     if found.history.strip():
         append_history(scope, clock, found.history[:_MOST_PARAGRAPH_CHARS], source, extract=extract)
@@ -69,7 +65,7 @@ def keep(scope: Scope, clock: Clock, found: Findings, source: str, *, extract: b
         _propose(scope, clock, path, refused.after, source, _TOO_MUCH)
     except FileError as problem:
         texts = "\n".join(edit.new_text for edit in found.edits if edit.new_text.strip())
-        _log.warning("%s was not brought up to date: %s", path, problem)
+        _log.warning("could not update %s: %s", path, problem)
         _propose(scope, clock, path, files.clean(texts).encode() + b"\n", source, _REFUSED.format(why=problem))
 
 
@@ -81,8 +77,8 @@ def _apply_edits(before: bytes, edits: Sequence[CuratedEdit], name: str) -> byte
         try:
             after = _apply_edit(after, edit, name)
         except FileError as problem:
-            # why, but not in its words: they show the nearest passage, and a log holds no memories
-            _log.info("an edit of %s was passed over (%s)", name, type(problem).__name__)
+            # not the message: it quotes the file, and a log must not hold memories
+            _log.info("skipped an edit of %s (%s)", name, type(problem).__name__)
     if _lost_bytes(before, after) * _SAFE_SHARE > len(before):
         raise _TooMuch(after)
     return after
@@ -97,13 +93,11 @@ def _apply_edit(before: bytes, edit: CuratedEdit, name: str) -> bytes:
 
 
 def _lost_bytes(before: bytes, after: bytes) -> int:
-    """Bytes of the lines that are gone."""
     kept = set(after.splitlines())
     return sum(len(line) + 1 for line in before.splitlines() if line not in kept)
 
 
 def _propose(scope: Scope, clock: Clock, path: Path, after: bytes, source: str, why: str) -> None:
-    """Save a refused change in `memory/proposals` for the owner to review."""
     now = clock.now()
     folder = scope.folder / "memory" / "proposals"
     proposal = folder / f"{now:%Y-%m-%d-%H%M}-{path.stem.lower()}.md"
@@ -113,6 +107,6 @@ def _propose(scope: Scope, clock: Clock, path: Path, after: bytes, source: str, 
     )
     try:
         files.rewrite(proposal, scope.folder, clock.today(), lambda before: (before or b"") + note.encode() + after)
-        _log.warning("a change of %s was not made, for %s; it is kept as %s", path.name, why, proposal)
+        _log.warning("did not change %s, for %s; saved it as %s", path.name, why, proposal)
     except FileError as problem:
-        _log.warning("a proposal for %s could not be kept: %s", path.name, problem)
+        _log.warning("could not save a proposal for %s: %s", path.name, problem)

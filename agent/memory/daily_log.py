@@ -1,7 +1,7 @@
 """The format of daily logs and HISTORY.md, and the changes that they allow (invariant 7). Pure text.
 
-A HISTORY.md paragraph is one line: `[YYYY-MM-DD HH:MM] text (source)`. If no model was available, an extract comes
-first; the model's paragraph is appended later and names the extract it replaces.
+A HISTORY.md paragraph is one line: `[YYYY-MM-DD HH:MM] text (source)`. An extract made without a model is later
+replaced by a paragraph at the end that names it.
 """
 
 from __future__ import annotations
@@ -26,8 +26,7 @@ def log_path(scope: Scope, day: date) -> Path:
 
 
 def day_of(path: Path) -> date | None:
-    """The day of a log, or None. Matches `memory/YYYY-MM-DD.md` in any letter case, as case-insensitive file systems
-    do."""
+    """The day of `memory/YYYY-MM-DD.md` in any letter case, or None."""
     match = _NAME.fullmatch(path.name)
     if match is None or path.parent.name.casefold() != "memory":
         return None
@@ -38,7 +37,6 @@ def day_of(path: Path) -> date | None:
 
 
 def is_history(path: Path) -> bool:
-    """True for a scope's HISTORY.md, in any letter case."""
     return path.name.casefold() == "history.md" and path.parent.name.casefold() == "memory"
 
 
@@ -59,7 +57,7 @@ def shortened(path: Path, before: bytes | None, after: bytes | None) -> str | No
 
 
 def struck(text: str, mark: str) -> str:
-    """A log's text replaced by `mark`, keeping the title line, leading blank lines and the time of its first entry."""
+    """`mark` in place of a log's text; the title, leading blank lines and the first time stay."""
     begin = _OPENING.match(text)
     start = begin.end() if begin is not None else 0
     start += len(text[start:]) - len(text[start:].lstrip("\n"))
@@ -72,7 +70,6 @@ def new_log(day: date) -> str:
 
 
 def entry(now: datetime, text: str) -> str:
-    """`text` as one bullet, however many lines it has."""
     first, *more = text.strip().splitlines()
     lines = [f"- {now:%H:%M} {first.strip()}", *(f"  {line.rstrip()}".rstrip() for line in more)]
     return "\n".join(lines) + "\n"
@@ -83,7 +80,6 @@ def heading_line(heading: str) -> str:
 
 
 def last_heading(log: str) -> str:
-    """The `##` heading above the log's end; empty if there is none."""
     for line in reversed(log.splitlines()):
         if line.startswith(("## ", "##\t")) and (words := line[2:].strip(" \t")):
             return words.rstrip("#").rstrip(" \t") or words[0]
@@ -91,17 +87,15 @@ def last_heading(log: str) -> str:
 
 
 def is_finished(heading: str) -> bool:
-    """True if Daybook wrote the section in one piece, so that nothing is added to it."""
+    """True for a section that takes no further entries."""
     return _FINISHED.match(heading) is not None
 
 
 def gap(before: str) -> str:
-    """The text that makes `before` end with a blank line."""
     return "" if before.endswith("\n\n") or not before else "\n"
 
 
 def gap_before_entry(before: str) -> str:
-    """Nothing after a bullet; a blank line after anything else."""
     last = before.splitlines()[-1] if before else ""
     return "" if last.startswith(("- ", "  ")) else gap(before)
 
@@ -111,16 +105,15 @@ _MOMENT = re.compile(r"\[(\d{4}-\d{2}-\d{2} \d{2}:\d{2})\] ")
 
 
 def day_of_paragraph(line: str) -> date | None:
-    """The day at the beginning of a paragraph; None for other lines."""
     match = _MOMENT.match(line)
     try:
         return date.fromisoformat(match[1][:10]) if match else None
-    except ValueError:  # a hand wrote 2026-13-40
+    except ValueError:  # hand-written, as 2026-13-40
         return None
 
 
 def history_addition(before: str, now: datetime, text: str, source: str, *, extract: bool) -> str:
-    """The line to append to a file that ends with `before`; empty if `source` has its paragraph already."""
+    """The line to append; empty if `source` has its paragraph already."""
     words = " ".join(text.split())
     if not source:
         return f"[{now:%Y-%m-%d %H:%M}] {words}\n"

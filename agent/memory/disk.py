@@ -22,7 +22,7 @@ if sys.platform == "win32":
 
     @contextmanager
     def locked(folder: Folder) -> Iterator[None]:
-        """Keep other writers of this process out of every folder."""
+        """Lock out other threads that write to any folder."""
         with _process_lock:
             yield
 else:
@@ -30,10 +30,9 @@ else:
 
     @contextmanager
     def locked(folder: Folder) -> Iterator[None]:
-        """Keep other writers of any process out of the folder. Writers of Daybook only: an editor asks nobody.
+        """Lock out other Daybook processes that write to the folder; editors ignore it. Do not nest.
 
-        The folder is locked, not the file, for a file is replaced by its edit. A killed process lets go of it.
-        Not to be nested.
+        The folder is locked because files are replaced. The lock of a killed process is released.
         """
         assert folder.fd is not None
         fcntl.flock(folder.fd, fcntl.LOCK_EX)
@@ -44,25 +43,24 @@ else:
 
 
 class NotRegular(OSError):
-    """The name is a folder, a pipe or a device."""
+    pass
 
 
 def read(folder: Folder, name: str, limit: int) -> bytes:
-    """The first `limit` bytes of a regular file. Never waits for a pipe or device. Raises `OSError`."""
+    """The first `limit` bytes. Never waits for a pipe or device. Raises `OSError`."""
     with _open_regular(folder, name) as file:
         return file.read(limit)
 
 
 def tail(folder: Folder, name: str, limit: int) -> bytes:
-    """The last `limit` bytes of a regular file. Raises `OSError`."""
+    """The last `limit` bytes. Raises `OSError`."""
     with _open_regular(folder, name) as file:
         file.seek(max(0, os.fstat(file.fileno()).st_size - limit))
         return file.read(limit)
 
 
 def copy(folder: Folder, name: str, to: BinaryIO, most: int) -> int:
-    """Copy a regular file and return the bytes copied, at most `most` + 1: more than `most` means the file is larger.
-    Raises `OSError`."""
+    """Copy a regular file, at most `most` + 1 bytes; returns their number. Raises `OSError`."""
     with _open_regular(folder, name) as file:
         copied = 0
         while copied <= most and (piece := file.read(min(_PIECE, most + 1 - copied))):
@@ -101,7 +99,7 @@ def append(folder: Folder, name: str, data: bytes) -> None:
 
 
 def probe(folder: Folder) -> None:
-    """Write and remove a byte to test whether the folder is writable. Call under `locked`. Raises `OSError`."""
+    """Test that the folder is writable. Call under `locked`. Raises `OSError`."""
     with suppress(FileNotFoundError):
         folder.remove(SCRATCH)
     fd = folder.open(SCRATCH, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
@@ -114,10 +112,10 @@ def probe(folder: Folder) -> None:
 
 
 def replace(folder: Folder, name: str, data: bytes, mode: int, check: Callable[[], None]) -> None:
-    """Replace a file's content atomically. `check` runs just before the rename and may raise. Call under `locked`.
-    Raises `OSError`; the old file stays."""
+    """Replace a file atomically. `check` runs just before the rename and may raise. Call under `locked`. Raises
+    `OSError`."""
     with suppress(FileNotFoundError):
-        folder.remove(SCRATCH)  # of a process that was killed here
+        folder.remove(SCRATCH)  # left by a killed process
     fd = folder.open(SCRATCH, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     try:
         with os.fdopen(fd, "wb") as file:

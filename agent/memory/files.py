@@ -1,7 +1,7 @@
-"""The only module that reads and writes workspace files. Everything here blocks: call it through `asyncio.to_thread`.
+"""The only module that reads and writes workspace files. Everything here blocks.
 
-A file's owner may edit it at any moment. So nothing is cached, and every write reads the current content under the
-lock. Logs of past days and HISTORY.md only grow (invariant 7), whichever tool asks.
+Owners may edit files at any moment: nothing is cached, and writes read the current content under the lock. Logs of past
+days and HISTORY.md only grow (invariant 7).
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ __all__ = [
 MAX_BYTES = 4_000_000
 """Larger files are not read."""
 
-_TAIL_BYTES = 65_536  # how far back an appended heading looks for itself
+_TAIL_BYTES = 65_536  # searched for the last heading before an append
 _NEW_FILE = 0o600
 _TRIES = 5
 """Attempts at a file that others change at the same time."""
@@ -78,12 +78,12 @@ class NotWritten(FileError):
 
 
 class _ChangedMeanwhile(Exception):
-    """The file was changed between our reading and our writing."""
+    pass
 
 
 @dataclass(frozen=True, slots=True)
 class FileText:
-    """A file as read: text, SHA-256 in hex, size in bytes."""
+    """`sha`: SHA-256 in hex."""
 
     text: str
     sha: str
@@ -99,7 +99,7 @@ class EntryKind(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FolderEntry:
-    """One name in a folder. `size` in bytes; `changed` in UTC."""
+    """`size` in bytes; `changed` in UTC."""
 
     name: str
     kind: EntryKind
@@ -108,11 +108,8 @@ class FolderEntry:
 
 
 def read_text(path: Path, root: Path) -> FileText | None:
-    """A text file at or below `root`; None if it does not exist.
-
-    Invalid UTF-8 becomes U+FFFD. Raises `UnreadableFile` (binary, too large, a folder, no permission) and `OutOfReach`
-    for a link that leads out of `root`.
-    """
+    """A text file at or below `root`; None if missing. Invalid UTF-8 becomes U+FFFD. Raises `UnreadableFile`, and
+    `OutOfReach` for a link out of `root`."""
     name = name_below(path, root)
     with _reading(name):
         try:
@@ -134,8 +131,7 @@ def read_bytes(path: Path, root: Path, limit: int = MAX_BYTES) -> bytes | None:
 
 
 def copy_out(path: Path, root: Path, to: BinaryIO, most: int) -> None:
-    """Copy a regular file of at most `most` bytes. Raises as `read_text`, and also if it is missing, empty or
-    larger."""
+    """Copy a regular file. Raises as `read_text`, also if it is missing, empty or larger than `most`."""
     name = name_below(path, root)
     with _reading(name), holding(path, root) as (folder, real_name):
         size = disk.copy(folder, real_name, to, most)
@@ -146,8 +142,7 @@ def copy_out(path: Path, root: Path, to: BinaryIO, most: int) -> None:
 
 
 def entries(path: Path, root: Path) -> list[FolderEntry]:
-    """A folder's entries by name; empty if there is no such folder. Links are listed, not followed. Raises
-    `UnreadableFile`."""
+    """A folder's entries by name, links unfollowed; empty if missing. Raises `UnreadableFile`."""
     name = name_below(path, root)
     with _reading(name):
         try:
@@ -159,11 +154,10 @@ def entries(path: Path, root: Path) -> list[FolderEntry]:
 
 
 def rewrite(path: Path, root: Path, today: date, change: Callable[[bytes | None], bytes]) -> FileText:
-    """Atomically replace a file by what `change` makes of its bytes (None: no file), and return the new text with its
-    provenance marks.
+    """Atomically replace a file by what `change` makes of its bytes (None: no file); returns the new text.
 
-    `change` may raise `FileError` to leave the file alone, and runs again if the file changed meanwhile. Raises
-    `NotWritten`, also for a daily log that would shrink or is of another day.
+    `change` may raise `FileError`, and runs again if the file changed meanwhile. Raises `NotWritten`, also for a daily
+    log that would shrink or is of another day.
     """
     takes_marks = path.suffix.lower() in (".md", ".txt")
     now = _write(
@@ -179,8 +173,8 @@ def rewrite(path: Path, root: Path, today: date, change: Callable[[bytes | None]
 def put_back(
     path: Path, root: Path, today: date, change: Callable[[bytes | None], bytes | None], *, redacts: bool = False
 ) -> FileText | None:
-    """As `rewrite`, for undo and forget only: `change` may return None (delete) and shorten today's log. With
-    `redacts`, past logs and HISTORY.md may change too (the exception of invariant 7)."""
+    """As `rewrite`, for undo and forget only: may delete (None) and shorten today's log; with `redacts` also change
+    past logs and HISTORY.md."""
     return _write(path, root, change, lambda real, before, after: None if redacts else daily_log.closed(real, today))
 
 
@@ -197,7 +191,7 @@ def _write(
             known = folder.stat(real_name)
             _raise_refusal(_read_only_refusal(name, known))
             before = _read_limited(folder, real_name, name) if known is not None else None
-            _raise_refusal(refusal(real, before, before))  # whatever it becomes
+            _raise_refusal(refusal(real, before, before))  # whatever the new content
             after = change(before)
             _raise_refusal(refusal(real, before, after))
             if after == before:
@@ -220,8 +214,8 @@ def _write(
 
 
 def remove(path: Path, root: Path, today: date, may_go: Callable[[bytes], None] = lambda data: None) -> FileText | None:
-    """Delete a file and return its text; None if there was none. Daily logs are never deleted. `may_go` may raise
-    `FileError` to refuse. Raises `NotWritten` with the present text if the file changes at that moment."""
+    """Delete a file, but no daily log; returns its text, or None. `may_go` may raise `FileError`. Raises `NotWritten`
+    with the present text if it changes meanwhile."""
     name = name_below(path, root)
     with _writing(path, root, name, make=False) as (folder, real_name):
         real = folder.path / real_name
@@ -257,12 +251,12 @@ def check_writable(path: Path, root: Path) -> None:
 
 
 def clean(text: str) -> str:
-    """Text that a file can hold: no lone surrogates, no NUL (which would make it binary)."""
+    """Text without lone surrogates and NUL."""
     return whole(text).replace("\0", "\N{REPLACEMENT CHARACTER}")
 
 
 def text_of(data: bytes, name: str) -> FileText:
-    """Bytes of the file `name` as text. Raises `UnreadableFile` for UTF-16 and binary data."""
+    """Raises `UnreadableFile` for UTF-16 and binary data."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise UnreadableFile(f"{name} is UTF-16 text; save it as UTF-8")
     if b"\0" in data:
@@ -283,8 +277,8 @@ def decoded(data: bytes) -> str:
 
 
 def append(path: Path, root: Path, addition: Callable[[str], str], beginning: str) -> None:
-    """Append what `addition` makes of the present end of the text, in a file of any size. A new or empty file starts
-    with `beginning`. Raises `NotWritten`."""
+    """Append what `addition` makes of the text's end, in a file of any size. A new file starts with `beginning`. Raises
+    `NotWritten`."""
     name = name_below(path, root)
     with _writing(path, root, name) as (folder, real_name):
         for _ in range(_TRIES):
@@ -310,7 +304,6 @@ def append(path: Path, root: Path, addition: Callable[[str], str], beginning: st
 
 
 def _bytes_to_append(before: str, addition: Callable[[str], str], beginning: str) -> bytes:
-    """The bytes to write after `before`, the end of a file."""
     start = "" if before else beginning
     if before and not before.endswith("\n"):
         start = "\n"
@@ -319,7 +312,7 @@ def _bytes_to_append(before: str, addition: Callable[[str], str], beginning: str
 
 
 def _check_unchanged(folder: Folder, name: str, known: os.stat_result | None) -> None:
-    """Raises `_ChangedMeanwhile` if the file is not the one that was read."""
+    """Raises `_ChangedMeanwhile`."""
     now = folder.stat(name)
     if known is None or now is None:
         is_same = known is now
@@ -332,7 +325,7 @@ def _check_unchanged(folder: Folder, name: str, known: os.stat_result | None) ->
 def _folder_entry(item: os.DirEntry[str]) -> FolderEntry | None:
     try:
         status = item.stat(follow_symlinks=False)
-    except FileNotFoundError:  # deleted while the folder was being listed
+    except FileNotFoundError:  # deleted meanwhile
         return None
     kinds = {stat.S_IFREG: EntryKind.FILE, stat.S_IFDIR: EntryKind.FOLDER, stat.S_IFLNK: EntryKind.LINK}
     changed = datetime.fromtimestamp(status.st_mtime, UTC)
@@ -352,7 +345,7 @@ def _raise_refusal(refusal: str | None) -> None:
 
 
 def _read_only_refusal(name: str, known: os.stat_result | None) -> str | None:
-    """The refusal for a file that its owner made read-only: a rename would replace it all the same."""
+    """A rename would replace a read-only file all the same."""
     if known is None or not stat.S_ISREG(known.st_mode) or known.st_mode & stat.S_IWUSR:
         return None
     return f"{name} was not written: its owner has made it read-only"

@@ -1,7 +1,6 @@
-"""Finds what a scope's memory says of something, and removes it after confirmation (SPEC 9). Blocks.
+"""Finds what a scope's memory says of something, and removes it (SPEC 9). Blocks.
 
-Facts and notes lose it; logs and HISTORY.md keep a mark in its place (`[forgotten 2026-11-21]`). The change history
-records that something was forgotten, not its text.
+Logs and HISTORY.md keep a mark in its place (`[forgotten 2026-11-21]`). The change history does not keep the text.
 """
 
 from __future__ import annotations
@@ -32,8 +31,7 @@ _LEAST = 2
 
 @dataclass(frozen=True, slots=True)
 class ForgetPassage:
-    """A passage to remove: `text` begins at `line` (from 1) of `path`, relative to the scope's folder. `whole`: the
-    entire file, a note, goes."""
+    """`text` begins at `line` (from 1) of `path`. `whole`: the note's file goes."""
 
     path: str
     line: int
@@ -43,7 +41,7 @@ class ForgetPassage:
 
 @dataclass(frozen=True, slots=True)
 class ForgetPlan:
-    """The passages to forget; `unread` says, a sentence each, which files could not be read."""
+    """`unread`: sentences on files that could not be read."""
 
     wanted: str
     places: tuple[ForgetPassage, ...]
@@ -52,8 +50,7 @@ class ForgetPlan:
 
 @dataclass(frozen=True, slots=True)
 class ForgetResult:
-    """The changed `files`, and the id of the change (empty for none). `kept`: files that could not be changed, each
-    with a sentence that says why."""
+    """The changed `files`, and the change's id, if any. `kept`: unchangeable files, each with a sentence."""
 
     files: tuple[str, ...]
     change: str
@@ -61,14 +58,13 @@ class ForgetResult:
 
 
 def find(scope: Scope, wanted: str) -> ForgetPlan:
-    """Find the passages of facts, notes and logs with the phrase `wanted`, or failing that with all its words. Raises
-    `FileError` if it is too short."""
+    """Passages with the phrase `wanted`, or failing that with all its words. Raises `FileError` if it is too short."""
     if len(fold(wanted).strip()) < _LEAST:
         raise FileError("that is too short to be looked for; write a word or two of what I shall forget")
     unread: list[str] = []
     texts = list(_memory_texts(scope, unread))
     for holds in (_phrase(wanted), _all_words(wanted)):
-        places = [place for path, text in texts for place in _places(path, text, holds)]
+        places = [passage for path, text in texts for passage in _matching_passages(path, text, holds)]
         if places:
             return ForgetPlan(wanted, tuple(places), tuple(unread))
     return ForgetPlan(wanted, (), tuple(unread))
@@ -77,17 +73,16 @@ def find(scope: Scope, wanted: str) -> ForgetPlan:
 def up_to_date(shown: ForgetPlan, scope: Scope) -> ForgetPlan:
     """The plan as shown, plus matching passages written since. Raises `FileError`."""
     now = find(scope, shown.wanted)
-    known = {(place.path, place.text) for place in shown.places}
+    known = {(passage.path, passage.text) for passage in shown.places}
     more = (one for one in now.places if (one.path, one.text) not in known)
     return replace(shown, places=(*shown.places, *more), unread=now.unread)
 
 
 def forget(history: History, scope: Scope, clock: Clock, session: str, finding: ForgetPlan) -> ForgetResult:
-    """Remove the passages that are still as shown, from every file that can be changed. Undo is possible for ten
-    minutes. Raises `HistoryUnavailable`."""
+    """Remove the passages that are still as shown. Undo is possible for ten minutes. Raises `HistoryUnavailable`."""
     by_path: dict[str, list[ForgetPassage]] = {}
-    for place in finding.places:
-        by_path.setdefault(place.path, []).append(place)
+    for passage in finding.places:
+        by_path.setdefault(passage.path, []).append(passage)
     changed: list[str] = []
     kept: list[tuple[str, str]] = []
     with history.author(scope, session).writes(FORGET) as unit:
@@ -98,8 +93,8 @@ def forget(history: History, scope: Scope, clock: Clock, session: str, finding: 
             except FileError as problem:
                 kept.append((path, str(problem)))
             changed += [path] if unit.edits > before else []
-    gone = frozenset(line.strip() for place in finding.places for line in place.text.splitlines() if line.strip())
-    deleted = frozenset(place.path for place in finding.places if place.whole)
+    gone = frozenset(line.strip() for passage in finding.places for line in passage.text.splitlines() if line.strip())
+    deleted = frozenset(passage.path for passage in finding.places if passage.whole)
     holds = _phrase(finding.wanted)
 
     def held(path: str, text: str) -> bool:
@@ -110,10 +105,10 @@ def forget(history: History, scope: Scope, clock: Clock, session: str, finding: 
 
 
 def speaks_of(finding: ForgetPlan) -> Callable[[str], bool]:
-    """A test for transcript lines: true for those that match the plan's words, or repeat a line of a forgotten note."""
+    """A test for transcript lines: they match the plan's words, or repeat a forgotten note's line."""
     phrase, words = _phrase(finding.wanted), _all_words(finding.wanted)
-    by_words = bool(finding.places) and not any(place.whole or phrase(place.text) for place in finding.places)
-    notes_on_it = [notes.parse(place.text).body for place in finding.places if place.whole]
+    by_words = bool(finding.places) and not any(passage.whole or phrase(passage.text) for passage in finding.places)
+    notes_on_it = [notes.parse(passage.text).body for passage in finding.places if passage.whole]
     note_lines = {
         text_only
         for text in notes_on_it
@@ -128,8 +123,7 @@ def speaks_of(finding: ForgetPlan) -> Callable[[str], bool]:
 
 
 def still_in(scope: Scope, finding: ForgetPlan) -> tuple[str, ...]:
-    """Files that match but are left to the person (exports, schedule.yaml, HEARTBEAT.md), relative to the scope's
-    folder."""
+    """Matching files that are left to the person: exports, schedule.yaml, HEARTBEAT.md."""
     folder, holds = scope.folder, speaks_of(finding)
     found: list[str] = []
     try:
@@ -149,7 +143,6 @@ def still_in(scope: Scope, finding: ForgetPlan) -> tuple[str, ...]:
 
 
 def _without_bullet(line: str) -> str:
-    """A line without bullet and outer spaces."""
     bullet = _BULLET.match(line)
     return line[bullet.end() if bullet else 0 :].strip()
 
@@ -158,7 +151,7 @@ def _remove(scope: Scope, clock: Clock, path: str, places: Sequence[ForgetPassag
     """Raises `FileError`."""
     file = scope.folder / path
     today = clock.today()
-    if any(place.whole for place in places):
+    if any(passage.whole for passage in places):
         if files.remove(file, scope.folder, today) is not None:
             index = notes.index_path(scope)
             if files.read_text(index, scope.folder) is not None:
@@ -170,31 +163,30 @@ def _remove(scope: Scope, clock: Clock, path: str, places: Sequence[ForgetPassag
 
 
 def _without_passages(name: str, places: Sequence[ForgetPassage], mark: str, now: bytes | None) -> bytes | None:
-    """The file without the passages, each removed where it is now. Invalid UTF-8 is compared as displayed, and kept in
-    the rest. Raises `UnreadableFile` for binary data."""
+    """Passages are removed where they are now; invalid UTF-8 is kept. Raises `UnreadableFile` for binary data."""
     if now is None:
         return None
     files.text_of(now, name)
     start = codecs.BOM_UTF8 if now.startswith(codecs.BOM_UTF8) else b""
     lines = now.removeprefix(start).split(b"\n")
     shown = [line.decode("utf-8", "replace").rstrip() for line in lines]
-    for place in sorted(places, key=lambda place: -place.line):
-        passage = place.text.split("\n")
-        at = _nearest_match(shown, passage, place.line - 1)
+    for passage in sorted(places, key=lambda passage: -passage.line):
+        wanted = passage.text.split("\n")
+        at = _nearest_match(shown, wanted, passage.line - 1)
         if at is not None:
             left = [daily_log.struck(shown[at], mark)] if mark else []
-            lines[at : at + len(passage)] = [line.encode() for line in left]
-            shown[at : at + len(passage)] = left
+            lines[at : at + len(wanted)] = [line.encode() for line in left]
+            shown[at : at + len(wanted)] = left
     return start + b"\n".join(lines)
 
 
-def _nearest_match(lines: Sequence[str], passage: Sequence[str], wanted: int) -> int | None:
-    size = len(passage)
-    found = [at for at in range(len(lines) - size + 1) if lines[at : at + size] == list(passage)]
-    return min(found, key=lambda at: abs(at - wanted), default=None)
+def _nearest_match(lines: Sequence[str], wanted: Sequence[str], near: int) -> int | None:
+    size = len(wanted)
+    found = [at for at in range(len(lines) - size + 1) if lines[at : at + size] == list(wanted)]
+    return min(found, key=lambda at: abs(at - near), default=None)
 
 
-def _places(path: str, text: str, holds: Callable[[str], bool]) -> Iterator[ForgetPassage]:
+def _matching_passages(path: str, text: str, holds: Callable[[str], bool]) -> Iterator[ForgetPassage]:
     lines = [line.rstrip() for line in text.split("\n")]
     body = 0
     if path.startswith(f"{notes.FOLDER}/"):
@@ -206,14 +198,13 @@ def _places(path: str, text: str, holds: Callable[[str], bool]) -> Iterator[Forg
     at = body
     while at < len(lines):
         end = _passage_end(lines, at)
-        passage = "\n".join(lines[at:end])
-        if lines[at].strip() and holds(passage):
-            yield ForgetPassage(path, at + 1, passage)
+        block = "\n".join(lines[at:end])
+        if lines[at].strip() and holds(block):
+            yield ForgetPassage(path, at + 1, block)
         at = end
 
 
 def _passage_end(lines: Sequence[str], at: int) -> int:
-    """The line after a bullet with its continuation lines, or after the single line."""
     end = at + 1
     if _BULLET.match(lines[at]):
         indent = len(lines[at]) - len(lines[at].lstrip())
@@ -223,7 +214,6 @@ def _passage_end(lines: Sequence[str], at: int) -> int:
 
 
 def _memory_texts(scope: Scope, unread: list[str]) -> Iterator[tuple[str, str]]:
-    """Texts of facts, notes and logs, with paths relative to the scope's folder."""
     folder = scope.folder
     paths = [folder / name for name in _FACTS]
     waiting = [folder / "memory"]
@@ -236,7 +226,7 @@ def _memory_texts(scope: Scope, unread: list[str]) -> Iterator[tuple[str, str]]:
             continue
         waiting += [within / entry.name for entry in found if entry.kind is EntryKind.FOLDER]
         paths += [within / entry.name for entry in found if entry.kind is EntryKind.FILE and entry.name.endswith(".md")]
-    seen: set[tuple[int, int]] = set()  # where names differ only in case and the system does not mind
+    seen: set[tuple[int, int]] = set()  # on case-insensitive file systems, two names are one file
     for path in paths:
         try:
             file = files.read_text(path, folder)
@@ -252,7 +242,7 @@ def _memory_texts(scope: Scope, unread: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def _phrase(wanted: str) -> Callable[[str], bool]:
-    """A test for the phrase as whole words, ignoring case, accents and width."""
+    """Whole words, ignoring case, accents and width."""
     phrase = re.escape(" ".join(fold(wanted).split())).replace(r"\ ", r"\s+")
     start = "" if is_unspaced(fold(wanted).strip()[:1]) else r"(?<!\w)"
     end = "" if is_unspaced(fold(wanted).strip()[-1:]) else r"(?!\w)"

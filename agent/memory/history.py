@@ -1,9 +1,7 @@
-"""The change history: every change that Daybook makes to memory, with the data to undo it (SPEC 6). Everything blocks.
+"""The change history: every change that Daybook makes to memory, with its undo (SPEC 6). Everything blocks.
 
-One SQLite file per agent in the home's `state/`, outside the workspace. A change is recorded before its file is
-written, so a crash can leave an entry without effect, never the reverse. Forgotten text is overwritten, and can be
-restored for ten minutes from RAM only. The recorder in force is a context variable that also travels into threads;
-without one, nothing is recorded.
+One SQLite file per agent in the home's `state/`. A change is recorded before its file is written, so a crash can leave
+an entry without effect, never the reverse. The recorder in force is a context variable, which threads inherit.
 """
 
 from __future__ import annotations
@@ -28,8 +26,7 @@ from agent.memory.scope import Scope
 
 
 class Recorder(Protocol):
-    """Records edits. `record` returns once the edit is on disk; if it raises `OSError`, the edit is not made.
-    `withdraw` removes the last one, whose write failed."""
+    """If `record` raises `OSError`, the edit is not made. `withdraw` removes the last edit, whose write failed."""
 
     def record(self, edit: FilePatch) -> None: ...
 
@@ -40,7 +37,6 @@ _recorder: ContextVar[Recorder | None] = ContextVar("recorder", default=None)
 
 
 def recorder() -> Recorder | None:
-    """The recorder in force, if any."""
     return _recorder.get()
 
 
@@ -55,7 +51,6 @@ def recording(into: Recorder) -> Iterator[None]:
 
 @contextmanager
 def recorded(edit: FilePatch) -> Iterator[None]:
-    """Record an edit around its write; withdraw it if the write fails."""
     into = _recorder.get()
     if into is not None:
         into.record(edit)
@@ -102,15 +97,8 @@ class HistoryUnavailable(OSError):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One entry.
-
-    scope       as `Scope.name`
-    session     empty if `/undo` must not offer it
-    by          a tool, a command, flush…
-    path        the first file touched, relative to the scope's folder
-    undone_by   id of the change that undid it, or empty
-    ts          UTC, ISO 8601
-    """
+    """`scope` as `Scope.name`; `session` empty: not offered by `/undo`; `by`: a tool, a command, flush…; `path`: the
+    first file; `ts`: ISO 8601 in UTC."""
 
     id: str
     ts: str
@@ -124,8 +112,6 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class _ForgottenEdits:
-    """Forgotten edits, while they can be restored."""
-
     until: datetime
     edits: list[FilePatch] = field(default_factory=list)
 
@@ -150,8 +136,7 @@ class History:
         return [Change(*row) for row in rows]
 
     def find(self, id: str) -> Change:
-        """The change with that id, or the only one whose id ends with it. Raises `NoSuchChange`,
-        `HistoryUnavailable`."""
+        """The change whose id is, or uniquely ends with, `id`. Raises `NoSuchChange`, `HistoryUnavailable`."""
         with self._reading() as db:
             rows = db.execute(
                 f"SELECT {_COLUMNS} FROM changes WHERE id = ?1 OR (length(?1) > 3 AND substr(id, -length(?1)) = ?1)",
@@ -163,7 +148,7 @@ class History:
         return Change(*exact[0])
 
     def last(self, session: str) -> Change | None:
-        """A session's last change that can still be undone and was not passed over."""
+        """The last change that can be undone and was not passed over."""
         self._drop_expired()
         with self._reading() as db:
             rows = db.execute(
@@ -197,7 +182,7 @@ class History:
         )
 
     def undone(self, change: Change, by: str) -> None:
-        """Record that the change `by` undid another. Undoing an undo makes the first change undoable again."""
+        """Undoing an undo makes the first change undoable again."""
         with self._writing() as db:
             db.execute("UPDATE changes SET undone_by = ? WHERE id = ?", [by, change.id])
             db.execute("UPDATE changes SET undone_by = '' WHERE undone_by = ?", [change.id])
@@ -221,7 +206,6 @@ class History:
     # for the unit of work below ---------------------------------------------------------------------------------
 
     def begin(self, scope: str, session: str, by: str, edit: FilePatch) -> str:
-        """Start a change with its first edit; returns its id."""
         now = self._clock.instant()
         id = f"{now:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
         summary = _FORGOTTEN if by == FORGET else _summary(edit)
@@ -238,8 +222,7 @@ class History:
             self._insert_edit(db, id, by, edit)
 
     def withdraw(self, id: str) -> None:
-        """Remove a change's last edit, and the change if it was the only one. If the history cannot be written, a
-        harmless entry without effect stays."""
+        """Remove a change's last edit, and the change without edits. If that fails, a harmless entry stays."""
         if kept := self._restorable.get(id):
             kept.edits.pop()
         with suppress(HistoryUnavailable), self._writing() as db:
@@ -260,7 +243,7 @@ class History:
 
     def _drop_expired(self) -> None:
         now = self._clock.instant()
-        for id, kept in list(self._restorable.items()):  # other threads add to them
+        for id, kept in list(self._restorable.items()):  # other threads add entries
             if kept.until <= now:
                 self._restorable.pop(id, None)
 
@@ -290,7 +273,7 @@ class History:
             raise
         except sqlite3.DatabaseError as damage:
             aside = self._file.with_name(f"{self._file.name}.damaged")
-            _log.error("the change history is damaged (%s); it is kept as %s, and a new one begins", damage, aside.name)
+            _log.error("the change history is damaged (%s); moved it to %s and started a new one", damage, aside.name)
             self._file.replace(aside)
             return self._connect()
 
@@ -300,7 +283,7 @@ class History:
             self._file.touch(mode=0o600)
         db = sqlite3.connect(self._file, timeout=_BUSY, factory=WholeTextConnection)
         try:
-            db.execute("PRAGMA secure_delete = ON")  # what is forgotten is overwritten, not only unlinked
+            db.execute("PRAGMA secure_delete = ON")  # overwrite deleted text
             db.execute("PRAGMA synchronous = FULL")
             db.executescript(_SCHEMA)
         except BaseException:
@@ -311,7 +294,7 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """The author of changes: a session, or Daybook itself if `session` is empty."""
+    """An empty `session` is Daybook itself."""
 
     history: History
     scope: Scope
@@ -319,8 +302,8 @@ class Author:
 
     @contextmanager
     def writes(self, by: str) -> Iterator[Unit]:
-        """Record everything written inside as one change, signed `by`. Nested blocks (a flush that calls tools) make
-        changes of their own, signed as the outer one."""
+        """Record everything written inside as one change, signed `by`. Nested blocks make their own, signed as the
+        outer one."""
         around = recorder()
         if isinstance(around, Unit):
             unit = Unit(self.history, around.scope, around.session, around.by)
@@ -331,7 +314,7 @@ class Author:
 
 
 class Unit:
-    """The changes of one `with` block. `id` is empty until something changes; `edits` counts the files written."""
+    """The changes of one block. `id` is empty until something changes; `edits` counts writes."""
 
     def __init__(self, history: History, scope: str, session: str, by: str) -> None:
         self._history = history

@@ -12,18 +12,16 @@ INDEX_NAMES = ("MEMORY.md", "memory.md")
 
 
 def is_index(path: Path, folder: Path) -> bool:
-    """True if `path` is the index of the scope with that folder."""
     return path.parent == folder and path.name in INDEX_NAMES
 
 
 def text_lines(text: str) -> list[str]:
-    """Lines with their ends; only a line feed ends one, as tools and the search index count."""
+    """Lines with ends, as tools and the search index count."""
     *whole, rest = text.split("\n")
     return [*(f"{line}\n" for line in whole), *([rest] if rest else [])]
 
 
 def within(lines: Sequence[str], limit: int, size: Callable[[str], int] = len) -> int:
-    """The number of leading lines that fit `limit` together."""
     used = 0
     for count, line in enumerate(lines):
         used += size(line)
@@ -33,13 +31,12 @@ def within(lines: Sequence[str], limit: int, size: Callable[[str], int] = len) -
 
 
 def index_lines_shown(lines: Sequence[str], settings: MemorySettings) -> int:
-    """The number of an index's lines in the prompt."""
     sized = lines[: settings.max_index_lines]
     return within(sized, settings.max_index_bytes, lambda line: len(line.encode("utf-8", "replace")))
 
 
 def lines_shown(path: Path, folder: Path, text: str, settings: MemorySettings) -> int:
-    """The number of lines in the prompt of the file with the note lines (MEMORY.md or GROUP.md)."""
+    """Lines in the prompt of MEMORY.md or GROUP.md."""
     lines = text_lines(clean(text))
     return index_lines_shown(lines, settings) if is_index(path, folder) else within(lines, settings.max_file_chars)
 

@@ -13,10 +13,10 @@ from agent.memory.scope import Scope
 
 
 def append_log(scope: Scope, clock: Clock, text: str, heading: str | None = None) -> Path:
-    """Add an entry `- HH:MM text` to today's log; returns the log's path.
+    """Add an entry `- HH:MM text` to today's log; returns its path.
 
-    The entry goes below `## heading`, which is added unless the log already ends under it. Without a heading, an entry
-    that follows a finished section goes below `## Notes`. Raises `NotWritten` (blank text, full disk…).
+    It goes below `## heading`; without one, an entry after a finished section goes below `## Notes`. Raises
+    `NotWritten` (blank text, full disk…).
     """
     if not text.strip():
         raise NotWritten("there is nothing to add: the text is empty")
@@ -39,8 +39,7 @@ def append_log(scope: Scope, clock: Clock, text: str, heading: str | None = None
 
 
 def append_section(scope: Scope, clock: Clock, heading: str, body: str) -> Path:
-    """Add a section `## HH:MM heading` (the heading as a slug) to today's log; returns its path. Raises
-    `NotWritten`."""
+    """Add a section `## HH:MM heading` (as a slug) to today's log; returns its path. Raises `NotWritten`."""
     now = clock.now()
     path = daily_log.log_path(scope, now.date())
     section = daily_log.heading_line(f"{now:%H:%M} {slug(clean(heading))}") + clean(body).strip() + "\n"
@@ -49,15 +48,15 @@ def append_section(scope: Scope, clock: Clock, heading: str, body: str) -> Path:
 
 
 def append_day(scope: Scope, day: date, section: str) -> Path:
-    """Add a complete section, with heading, to any day's log; returns its path. Raises `NotWritten`."""
+    """Add a complete section to any day's log; returns its path. Raises `NotWritten`."""
     path = daily_log.log_path(scope, day)
     append(path, scope.folder, lambda before: daily_log.gap(before) + clean(section), daily_log.new_log(day))
     return path
 
 
 def append_history(scope: Scope, clock: Clock, paragraph: str, source: str = "", *, extract: bool = False) -> Path:
-    """Add a one-line paragraph `[YYYY-MM-DD HH:MM] text` on a session to `memory/HISTORY.md`; returns its path. A
-    source's paragraph is added once; one that follows the source's `extract` says so. Raises `NotWritten`."""
+    """Add a one-line paragraph to HISTORY.md, once per source; returns its path. One that follows the source's
+    `extract` says so. Raises `NotWritten`."""
     now = clock.now()
     path = scope.folder / "memory" / "HISTORY.md"
 

@@ -1,8 +1,6 @@
-"""Notes: one memory each, in `memory/notes/<slug>.md`, with a line in the scope's index. Everything blocks.
-
-The index line is `- [name](memory/notes/slug.md) - description`; the index's other text is kept byte for byte. People
-edit a note's YAML front matter, so any text can be parsed.
-"""
+"""Notes: one memory each, in `memory/notes/<slug>.md`, with a line `- [name](memory/notes/slug.md) - description` in
+the index, whose other text is kept byte for byte. People edit front matter, so any text can be parsed. Everything
+blocks."""
 
 from __future__ import annotations
 
@@ -34,9 +32,8 @@ _TITLE_LINES = 20
 
 
 def with_line(index: bytes, path: str, name: str, description: str, shown: Callable[[str], int] = len) -> bytes:
-    """The index with exactly one line for the note: in its old place, else after the last note's line, else at the end.
-    If the prompt would not show that place, the line goes to a section near the top. `shown` counts the lines of a text
-    in the prompt."""
+    """The index with exactly one line for the note: in its old place, else after the last note's. If the prompt would
+    not show that (`shown` counts lines), it goes to a section near the top."""
     label = name.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]")
     line = f"- [{label}]({path})" + (f" - {description}" if description else "")
     lines = _lines(index)
@@ -54,7 +51,7 @@ def with_line(index: bytes, path: str, name: str, description: str, shown: Calla
 
 
 def _line_positions(lines: Sequence[str], line: str) -> Iterator[tuple[list[str], int]]:
-    """Candidates for a new line, the usual place first: all lines, and the new line's number from 0."""
+    """Candidates, the usual place first: all lines, and the new line's number from 0."""
     head = next((at for at, text in enumerate(lines[:-1]) if text.strip() == NEW_NOTES), None)
     if head is not None:
         at = head + 1 + (lines[head + 1].strip(" \t\r") == "\n")
@@ -118,15 +115,14 @@ _BEGINNING = re.compile(r"---[ \t]*\r?\n")
 
 @dataclass(frozen=True, slots=True)
 class NoteDocument:
-    """A parsed note. `fields` None: no readable front matter; `body`: the text after it; `problem`: why it is
-    unreadable."""
+    """`fields` None: no readable front matter; `problem`: why."""
 
     fields: Mapping[str, object] | None
     body: str
     problem: str = ""
 
     def line(self, key: str) -> str:
-        """A field as one line of text; "" if it is missing or not a plain value."""
+        """One line of text; "" for other values."""
         value = (self.fields or {}).get(key)
         if value is None or isinstance(value, (list, dict, set, tuple, bytes)):
             return ""
@@ -154,7 +150,7 @@ def render(fields: Mapping[str, object], body: str) -> str:
 
 def _error_line(error: Exception) -> str:
     mark = error.problem_mark if isinstance(error, yaml.MarkedYAMLError) else None
-    return f" (line {mark.line + 2})" if mark is not None else ""  # counted from 0, below the first ---
+    return f" (line {mark.line + 2})" if mark is not None else ""  # counts from 0, below the first ---
 
 
 TYPES = ("user", "feedback", "project", "reference")
@@ -164,8 +160,7 @@ _MOST_OF_ONE_SLUG = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A note in the manifest. `path` relative to the scope's folder; `changed` in the user's zone; missing fields are
-    "", a missing name is the file's. `sources`: from its marks (`provenance`)."""
+    """`path` relative to the scope's folder; `changed` in the user's zone; missing fields are ""."""
 
     path: str
     name: str
@@ -177,7 +172,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class SavedNote:
-    """A saved note: `file` is its new text with front matter, `replaced` the body it replaced, if any."""
+    """`file` includes front matter; `replaced`: the old body, if any."""
 
     path: Path
     file: files.FileText
@@ -188,15 +183,13 @@ class SavedNote:
 
 @dataclass(frozen=True, slots=True)
 class DeletedNote:
-    """A deleted note with its last `text`; `index` None if there is no index file."""
-
     path: Path
     text: str
     index: Path | None
 
 
 class _Taken(FileError):
-    """The file belongs to another note."""
+    pass
 
 
 def index_path(scope: Scope) -> Path:
@@ -209,7 +202,7 @@ def index_path(scope: Scope) -> Path:
 
 
 def listing(scope: Scope, clock: Clock) -> list[Note]:
-    """All notes, last changed first. An unreadable one has the reason as its description."""
+    """Last changed first. An unreadable note has the reason as its description."""
     found = [
         (entry.changed, _note(scope, entry.name, clock.local(entry.changed).date()))
         for entry in files.entries(scope.folder / FOLDER, scope.folder)
@@ -228,9 +221,8 @@ def save(
     may_replace: Callable[[Path, bytes], None] = lambda path, before: None,
     settings: MemorySettings | None = None,
 ) -> SavedNote:
-    """Write a note and its index line. An existing note of the same name (ignoring case and spacing) keeps its file,
-    day of creation and extra fields. `may_replace` may raise `FileError` to refuse that. `settings`: the index's limits
-    in the prompt. Raises `FileError`."""
+    """Write a note and its index line. An existing note of that name (ignoring case and spacing) keeps its file, day
+    and extra fields. `may_replace` may raise `FileError`. Raises `FileError`."""
     title, summary = _one_line(name), _one_line(description)
     if not title:
         raise files.NotWritten("a note needs a name")
@@ -282,7 +274,7 @@ def _write(
 def delete(
     scope: Scope, clock: Clock, path: str, may_go: Callable[[Path, bytes], None] = lambda path, before: None
 ) -> DeletedNote:
-    """Remove a note and its index line. `may_go` may raise `FileError` to refuse. Raises `FileError`."""
+    """Remove a note and its index line. `may_go` may raise `FileError`. Raises `FileError`."""
     file = files.inside(scope, path)
     relative = file.relative_to(scope.folder).as_posix()
     if file.parent != scope.folder / FOLDER or file.suffix != ".md":
@@ -313,7 +305,7 @@ def _note(scope: Scope, file_name: str, changed: date) -> Note:
 
 
 def _candidate_paths(scope: Scope, clock: Clock, title: str) -> list[Path]:
-    """Files for the note: first those of its name, then the free names of its slug."""
+    """First files of that name, then free names of its slug."""
     base = slug(title)
     names = [f"{base}.md", *(f"{base}-{number}.md" for number in range(2, _MOST_OF_ONE_SLUG))]
     present = [Path(note.path).name for note in listing(scope, clock) if _same_name(note.name, title)]
@@ -321,7 +313,7 @@ def _candidate_paths(scope: Scope, clock: Clock, title: str) -> list[Path]:
 
 
 def _checked_bytes(data: bytes | None, name: str) -> bytes:
-    """Raises `UnreadableFile` if it is not UTF-8 text, which a new line would damage."""
+    """Raises `UnreadableFile` for binary data."""
     files.text_of(data or b"", name)
     return data or b""
 

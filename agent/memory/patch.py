@@ -1,6 +1,6 @@
-"""One change of one file, as removed and added lines with their context, and its undo. Pure bytes.
+"""A change of one file and its undo. Pure bytes.
 
-Context lets a change be undone in a file that was edited elsewhere since; an ambiguous place is left alone.
+Context lines let a change be undone although the file was edited elsewhere; an ambiguous place is left alone.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ _SHOWN_CHARS = 2_000
 
 
 class Conflict(FileError):
-    """The change cannot be undone because the file was edited there since; the text quotes the file."""
+    """The file was edited there since; the text quotes it."""
 
 
 @dataclass(frozen=True, slots=True)
 class FilePatch:
-    """An edit: at byte `at`, `removed` became `added`, between `above` and `below`. `existed`, `exists`: the file
-    before and after. `path` is relative to the scope's folder."""
+    """At byte `at`, `removed` became `added`, between `above` and `below`. `existed`, `exists`: the file before and
+    after."""
 
     path: str
     at: int
@@ -53,13 +53,12 @@ def edit_of(path: str, before: bytes | None, after: bytes | None) -> FilePatch:
 
 
 def addition_of(path: str, at: int, end: bytes, added: bytes, *, existed: bool) -> FilePatch:
-    """The edit that appends `added` to a file of `at` bytes that ends with `end`."""
     above = b"".join(_lines(end)[-_AROUND_LINES:])[-_AROUND_BYTES:]
     return FilePatch(path, at, b"", added, above, b"", existed)
 
 
 def undone(edit: FilePatch, now: bytes | None, replacement: bytes | None = None) -> bytes | None:
-    """The file without the edit; None: no file. `replacement` replaces `added` instead of `removed`. Raises `Conflict`."""
+    """The file without the edit; None: no file. `replacement` is left instead of `removed`. Raises `Conflict`."""
     if not edit.exists:
         if now in (None, edit.removed):
             return edit.removed
@@ -75,7 +74,6 @@ def undone(edit: FilePatch, now: bytes | None, replacement: bytes | None = None)
 
 
 def shown(edit: FilePatch) -> str:
-    """A diff for people to read."""
     head = f"{edit.path}" + ("" if edit.existed else " (new)") + ("" if edit.exists else " (deleted)")
     marked = [
         sign + line.decode("utf-8", "replace").rstrip("\r\n")
@@ -86,7 +84,7 @@ def shown(edit: FilePatch) -> str:
 
 
 def _locate(edit: FilePatch, now: bytes) -> int | None:
-    """The edit's offset in the present file; None if it is uncertain."""
+    """The edit's offset; None if uncertain."""
     start, whole = edit.above + edit.added, edit.above + edit.added + edit.below
     begin = edit.at - len(edit.above)
     if begin >= 0 and now.startswith(whole, begin) and (edit.below or _ends(now, begin + len(whole))):
@@ -107,7 +105,6 @@ def _locate(edit: FilePatch, now: bytes) -> int | None:
 
 
 def _only_match(now: bytes, part: bytes, *, ends: bool = False) -> int | None:
-    """The only offset where `part` begins a line and, with `ends`, ends one."""
     found: list[int] = []
     at = now.find(part)
     while at >= 0 and len(found) < 2:
@@ -118,7 +115,6 @@ def _only_match(now: bytes, part: bytes, *, ends: bool = False) -> int | None:
 
 
 def _ends(now: bytes, at: int) -> bool:
-    """True if a line ends at or just before `at`."""
     return at == 0 or now[at - 1] == ord("\n") or now[at : at + 1] in (b"", b"\n")
 
 

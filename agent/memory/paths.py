@@ -1,7 +1,7 @@
 """Resolves paths to workspace files; every access goes through here.
 
-A model's path is checked as text (`inside`); files are opened folder by folder below their root without following links
-(`holding`), so that a link swapped in meanwhile cannot lead out.
+A model's path is checked as text (`inside`); files are opened folder by folder without following links (`holding`), so
+that a link swapped in meanwhile cannot lead out.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from agent.memory.scope import Audience, Scope
 
 MAX_PATH_CHARS = 1_000
 MAX_NAME_BYTES = 255
-_UNNAMEABLE = frozenset({"Cc", "Cs", "Zl", "Zp"})  # control characters, halves of characters, line ends
+_UNNAMEABLE = frozenset({"Cc", "Cs", "Zl", "Zp"})  # control characters, surrogates, line ends
 _CLOSED_ANYWHERE = frozenset({".git", ".env"})
 _CLOSED_AT_TOP = frozenset({"state", "config.yaml"})
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
@@ -27,28 +27,22 @@ _WALKS = os.open in os.supports_dir_fd
 
 
 class FileError(Exception):
-    """A workspace file operation failed. The text tells the requester what to do, and names nothing outside the
-    scope."""
+    """The text tells the requester what to do, and names nothing outside the scope."""
 
 
 class UnreadableFile(FileError):
-    """The file has no readable text; `reason` is the sentence."""
-
     @property
     def reason(self) -> str:
         return str(self)
 
 
 class OutOfReach(UnreadableFile):
-    """The path may lead out of the folder."""
+    pass
 
 
 def inside(scope: Scope, path: str) -> Path:
-    """The path below the scope's folder that `path` names; it need not exist.
-
-    Raises `OutOfReach` unless it is a plain relative path. The disk is not consulted, so the answer reveals nothing
-    outside; links are judged on opening.
-    """
+    """The path below the scope's folder that `path` names. Raises `OutOfReach` unless it is a plain relative path. The
+    disk is not consulted, so nothing outside is revealed."""
     shown = _quoted(path)
     if len(path) > MAX_PATH_CHARS:
         raise OutOfReach(f"{shown} is too long for a path (at most {MAX_PATH_CHARS} characters)")
@@ -68,20 +62,20 @@ def inside(scope: Scope, path: str) -> Path:
 
 
 def _is_closed(scope: Scope, names: list[str]) -> bool:
-    """True for closed names; `state` and `config.yaml` matter if the home itself is the workspace."""
+    """`state` and `config.yaml` matter if the home is the workspace."""
     at_top = scope.audience is Audience.OWNER and bool(_CLOSED_AT_TOP.intersection(names[:1]))
     return at_top or bool(_CLOSED_ANYWHERE.intersection(names))
 
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """An open folder. Names are resolved by `fd`, which survives a move of the folder; on Windows by `path`."""
+    """Names are resolved by `fd`, which survives a move of the folder; on Windows by `path`."""
 
     path: Path
     fd: int | None
 
     def open(self, name: str, flags: int, mode: int = 0o600) -> int:
-        """Returns a file descriptor. A link raises `OSError` ELOOP."""
+        """A link raises `OSError` ELOOP."""
         flags |= _NO_LINK | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
         return os.open(self._name(name), flags, mode, dir_fd=self.fd)
 
@@ -110,7 +104,6 @@ class Folder:
             os.close(fd)
 
     def sync(self) -> None:
-        """Sync the folder's names to disk."""
         if self.fd is not None:
             os.fsync(self.fd)
 
@@ -122,8 +115,8 @@ class Folder:
 def holding(path: Path, root: Path, *, make: bool = False) -> Iterator[tuple[Folder, str]]:
     """Open the folder that holds `path`; yields it with the file's name.
 
-    Links may lead to `root`; below it, only to places below it. `make` creates missing folders (0700). Raises
-    `OutOfReach`, `UnreadableFile` if `path` is the root, `OSError` (FileNotFoundError for a missing folder).
+    Below `root`, links may lead only to places below it. `make` creates missing folders (0700). Raises `OutOfReach`,
+    `UnreadableFile` if `path` is the root, `OSError`.
     """
     real_root, parts = _resolve(path, root)
     if not parts:
@@ -143,7 +136,7 @@ def make_private(folder: Path) -> None:
 
 @contextmanager
 def opened(path: Path, root: Path) -> Iterator[Folder]:
-    """Open the folder `path`, at or below `root`. Raises as `holding`."""
+    """Raises as `holding`."""
     real_root, parts = _resolve(path, root)
     with _walk(real_root, parts, make=False) as folder:
         yield folder
@@ -190,17 +183,16 @@ def _open_subfolder(fd: int, name: str) -> int:
 
 
 def name_below(path: Path, root: Path) -> str:
-    """A file's name in messages: relative to `root`, with / between parts."""
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
 
 
 def folded_name(name: str) -> str:
-    """A name as the least particular file system compares it: without case, normalised."""
+    """As the least particular file system compares names."""
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold()).rstrip(". ")
 
 
 def ways(path: Path, root: Path) -> tuple[Sequence[str], Sequence[str]]:
-    """A path's folded parts below `root`, as given and with links resolved. Blocks."""
+    """Folded parts of a path, as given and with links resolved. Blocks."""
     real, real_root = Path(os.path.realpath(path)), Path(os.path.realpath(root))
     given = path.relative_to(root).parts
     leads = real.relative_to(real_root).parts if real.is_relative_to(real_root) else given

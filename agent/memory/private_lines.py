@@ -20,15 +20,14 @@ _PARTS = re.compile(r"[.!?;:…] |[。！？；]|\]\([^)\n]{0,300}\) - ")
 
 
 def private_line(scope: Scope, text: str) -> str:
-    """The first line of the owner's memory that `text` contains, ignoring case, spaces and punctuation; "" if none, and
-    for other scopes, which cannot read that memory."""
+    """The first line of the owner's memory in `text`, ignoring case, spaces and punctuation; "" if none, and for other
+    scopes."""
     if scope.audience is not Audience.OWNER or len(plain := bare(text)) < _LEAST:
         return ""
     return next((line for line in _memory_lines(scope) if any(part in plain for part in _comparable_parts(line))), "")
 
 
 def _comparable_parts(line: str) -> Iterator[str]:
-    """A line and its sentences, normalised for comparison."""
     begin = _BEGINNING.match(line)
     rest = without_mark(line[begin.end() :] if begin else line)
     for part in (rest, *_PARTS.split(rest)):

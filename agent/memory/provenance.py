@@ -1,7 +1,5 @@
-"""Provenance marks in memory: ` (from: report.pdf)` at the end of entries made from untrusted text.
-
-The layer below the tools writes the mark, never a model, and edited lines keep it. Owners can delete it by hand.
-"""
+"""Provenance marks in memory: ` (from: report.pdf)` at the end of entries made from untrusted text. Never written by a
+model; edited lines keep them, owners can delete them."""
 
 from __future__ import annotations
 
@@ -32,14 +30,12 @@ _MOST_CHARS, _MOST_LINES = 1_000, 5
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """The provenance of writes. `sources` apply to all of them; text that repeats one of the `marked` lines gets that
-    line's sources too."""
+    """`sources` apply to all writes; text that repeats a `marked` line gets that line's sources."""
 
     sources: tuple[str, ...] = ()
     marked: tuple[str, ...] = ()
 
     def of(self, text: str) -> tuple[str, ...]:
-        """The sources of a text about to be written."""
         marked = {run: line for line in self.marked for run in _runs(bare(without_mark(line)))}
         repeated = dict.fromkeys(marked[run] for run in _runs(bare(text)) if run in marked) if marked else {}
         return tuple(dict.fromkeys((*self.sources, *(name for line in repeated for name in sources_in(line)))))
@@ -50,7 +46,6 @@ _current: ContextVar[Provenance | None] = ContextVar("provenance", default=None)
 
 @contextmanager
 def written_from(provenance: Provenance) -> Iterator[None]:
-    """Set the provenance of Markdown written inside, in threads too."""
     token = _current.set(provenance)
     try:
         yield
@@ -59,14 +54,13 @@ def written_from(provenance: Provenance) -> Iterator[None]:
 
 
 def bare(text: str) -> str:
-    """Only letters and digits, case folded and normalised, for comparison."""
+    """Letters and digits, normalised for comparison."""
     if text.isascii():
         return text.lower().translate(_NOT_BARE)
     return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", text).casefold()))
 
 
 def mark_of(sources: Iterable[str]) -> str:
-    """` (from: report.pdf, a picture)`; "" for no sources."""
     names = list(dict.fromkeys(filter(None, map(_name, sources))))
     if len(names) > _MOST_SOURCES:
         names = [*names[:_MOST_SOURCES], _OTHERS]
@@ -74,7 +68,6 @@ def mark_of(sources: Iterable[str]) -> str:
 
 
 def with_mark(text: str, sources: Sequence[str]) -> str:
-    """A one-entry text with its mark at the end, unless present."""
     present = frozenset(sources_in(text))
     missing = [name for name in sources if _name(name) not in present]
     return text.rstrip() + mark_of(missing) if missing and text.strip() else text
@@ -94,14 +87,13 @@ def without_mark(text: str) -> str:
 
 
 def own_mark(text: str) -> str:
-    """`text` (a description or the like) with the mark of the provenance in force."""
+    """`text` with the mark of the provenance in force."""
     current = _current.get()
     return with_mark(text, current.of(text)) if current is not None else text
 
 
 def carried(before: str, after: str) -> str:
-    """The new text of a Markdown file with marks on its new lines: those of the provenance in force and of marked lines
-    that they replace. Unchanged outside `written_from`."""
+    """`after` with marks on its new lines: of the provenance in force, and of marked lines that they replace."""
     current = _current.get()
     if current is None or before == after:
         return after
@@ -113,11 +105,11 @@ def carried(before: str, after: str) -> str:
     known = set(was)
     fresh = [first + at for at, line in enumerate(now) if line.strip() and line not in known]
     sources = tuple(dict.fromkeys((*current.of("\n".join(new[at] for at in fresh)), *inherited))) if fresh else ()
-    sources = sources[: _MOST_SOURCES + 1]  # a mark names no more
+    sources = sources[: _MOST_SOURCES + 1]  # the most that a mark names
     if not sources:
         return after
     positions = _lines_to_mark(new, fresh) or _last_text_line(new)
-    if not positions:  # it is all front matter
+    if not positions:  # only front matter
         new.insert(len(new) - (not new[-1]), mark_of(sources))
     for at in positions:
         end = "\r" if new[at].endswith("\r") else ""
@@ -126,7 +118,7 @@ def carried(before: str, after: str) -> str:
 
 
 def carried_bytes(before: bytes | None, after: bytes) -> bytes:
-    """`carried` for bytes; invalid UTF-8 is returned unchanged."""
+    """Invalid UTF-8 is returned unchanged."""
     if _current.get() is None:
         return after
     try:
@@ -136,12 +128,10 @@ def carried_bytes(before: bytes | None, after: bytes) -> bytes:
 
 
 def _runs(text: str) -> Iterator[str]:
-    """All substrings of `_RUN` characters; none for a shorter text."""
     return (text[at : at + _RUN] for at in range(len(text) - _RUN + 1))
 
 
 def _common_ends(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
-    """The numbers of equal lines at the beginning and at the end."""
     most = min(len(old), len(new))
     first = next((at for at in range(most) if old[at] != new[at]), most)
     most -= first
@@ -149,8 +139,8 @@ def _common_ends(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
 
 
 def _lines_to_mark(lines: Sequence[str], fresh: Sequence[int]) -> list[int]:
-    """The new lines that take the mark: the last of each bullet, paragraph or part of a long one. Skips front matter,
-    headings with text below, and fences and comments if another line can take it."""
+    """The last new line of each bullet, paragraph or part of a long one. Skips front matter, headings with text below,
+    and fences and comments if possible."""
     head, new = _front_matter_end(lines), set(fresh)
     ends: list[int] = []
     candidates: list[int] = []
@@ -175,7 +165,6 @@ def _lines_to_mark(lines: Sequence[str], fresh: Sequence[int]) -> list[int]:
 
 
 def _has_no_text_below(lines: Sequence[str], at: int) -> bool:
-    """True for a heading without text below, which a search shows alone."""
     heading = _HEADING.match(lines[at])
     below = next((lines[one] for one in range(at + 1, len(lines)) if lines[one].strip()), "#")
     next_heading = _HEADING.match(below)
@@ -183,13 +172,11 @@ def _has_no_text_below(lines: Sequence[str], at: int) -> bool:
 
 
 def _last_text_line(lines: Sequence[str]) -> list[int]:
-    """The line to mark if only headings or front matter are new."""
     head = _front_matter_end(lines)
     return [at for at in range(len(lines)) if at >= head and lines[at].strip()][-1:]
 
 
 def _front_matter_end(lines: Sequence[str]) -> int:
-    """The number of the first line after the front matter."""
     if not lines or lines[0].strip() != "---":
         return 0
     return next((at + 1 for at in range(1, len(lines)) if lines[at].strip() == "---"), 0)

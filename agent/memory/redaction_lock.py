@@ -1,7 +1,7 @@
-"""Keeps text that was read before a `/forget` from being sent or written after it (SPEC 9).
+"""Keeps text read before a `/forget` from being sent or written after it (SPEC 9).
 
-Work on a scope's transcripts and files takes a `ReadEpoch` before its first read, checks it before each request or
-retry, and writes its result inside `ReadEpoch.writing`, which excludes redaction.
+Work takes a `ReadEpoch` before its first read, checks it before each request, and writes its result inside
+`ReadEpoch.writing`.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ _log = logging.getLogger(__name__)
 
 
 class StaleRead(Exception):
-    """The scope was redacted since the read, so the result may hold forgotten text. Read again."""
+    """The scope was redacted since the read. Read again."""
 
 
 class RedactionLock:
-    """The redaction lock of one agent, on one event loop."""
+    """For one agent, on one event loop."""
 
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()
@@ -34,19 +34,17 @@ class RedactionLock:
         self._writes: set[asyncio.Task[None]] = set()
 
     def reading(self, scope: Scope) -> ReadEpoch:
-        """Start an epoch for reads of a scope from now on."""
         return ReadEpoch(self, scope.name, self._counts[scope.name])
 
     @asynccontextmanager
     async def writing(self, scope: Scope) -> AsyncIterator[None]:
-        """Hold the lock around a short read and write. Do not nest, nor inside `ReadEpoch.writing`."""
+        """Do not nest, nor inside `ReadEpoch.writing`."""
         async with self._locks[scope.name]:
             yield
 
     async def write(self, scope: Scope, write: Callable[[], Awaitable[None]]) -> None:
-        """Run `write` to its end even if the caller is cancelled; its failure is then logged. Writes of a scope run one
-        at a time, never during a redaction. Unlike `writing`, messages do not wait for it: another program may hold the
-        file."""
+        """Run `write` to its end even if the caller is cancelled. Writes of a scope run one at a time, never during a
+        redaction. Unlike `writing`, messages do not wait for it: another program may hold the file."""
         task = asyncio.create_task(self._write_alone(scope, write))
         self._writes.add(task)
         task.add_done_callback(self._writes.discard)
@@ -66,8 +64,7 @@ class RedactionLock:
 
     @asynccontextmanager
     async def forgetting(self, scope: Scope) -> AsyncIterator[None]:
-        """Hold all locks around a redaction. Epochs that began before its end are stale afterwards, even if it
-        fails."""
+        """Hold all locks around a redaction; earlier epochs are stale afterwards, even if it fails."""
         async with self._locks[scope.name], self._file_locks[scope.name]:
             try:
                 yield
@@ -75,7 +72,7 @@ class RedactionLock:
                 self._counts[scope.name] += 1
 
     async def until_current(self, scope: Scope, make: Callable[[ReadEpoch], Awaitable[T]]) -> T:
-        """The result of `make`, repeated until no redaction happened meanwhile."""
+        """Repeat `make` until no redaction happened meanwhile."""
         while True:
             reading = self.reading(scope)
             try:
@@ -96,14 +93,11 @@ class RedactionLock:
 
 @dataclass(frozen=True, slots=True)
 class ReadEpoch:
-    """The time since a read. Made by `RedactionLock.reading`."""
-
     forgettings: RedactionLock
     scope: str
     count: int
 
     def is_current(self) -> bool:
-        """True if nothing was forgotten since."""
         return self.forgettings.count(self.scope) == self.count
 
     def check(self) -> None:
@@ -113,7 +107,7 @@ class ReadEpoch:
 
     @asynccontextmanager
     async def writing(self) -> AsyncIterator[None]:
-        """Hold the lock while the result is written. Do not nest. Raises `StaleRead`."""
+        """Do not nest. Raises `StaleRead`."""
         async with self.forgettings.lock(self.scope):
             self.check()
             yield
@@ -121,4 +115,4 @@ class ReadEpoch:
 
 def _log_failure(task: asyncio.Task[None]) -> None:
     if not task.cancelled() and (problem := task.exception()) is not None:
-        _log.error("what nobody waits for any more was not written: %s", problem, exc_info=problem)
+        _log.error("a write failed after its caller was cancelled: %s", problem, exc_info=problem)

@@ -15,12 +15,12 @@ _LIKE_ENOUGH = 0.35
 
 
 class NoSuchEdit(FileError):
-    """The file is unchanged because the edit does not identify one passage."""
+    """The edit does not identify one passage."""
 
 
 def edited(before: bytes, old_text: str, new_text: str, name: str) -> bytes:
-    """`before` with its only occurrence of `old_text` replaced; all other bytes stay. Raises `NoSuchEdit`, which shows
-    the nearest passage or all occurrences."""
+    """Replace the only occurrence of `old_text`; all other bytes stay. Raises `NoSuchEdit`, which shows the nearest
+    passage or all occurrences."""
     if not old_text:
         raise NoSuchEdit("old_text is empty; copy the passage to be changed from the file")
     old, new = clean(old_text), clean(new_text)
@@ -37,8 +37,7 @@ def edited(before: bytes, old_text: str, new_text: str, name: str) -> bytes:
 
 
 def added(before: bytes, text: str, name: str) -> bytes:
-    """`before` with `text` appended as its own lines, in the file's line ends. Raises `UnreadableFile` if it is not
-    UTF-8 text."""
+    """`text` appended as lines, in the file's line ends. Raises `UnreadableFile` for binary data."""
     text_of(before, name)
     end_of_line = b"\r\n" if b"\r\n" in before else b"\n"
     new = clean(text).strip("\n").encode().replace(b"\r\n", b"\n").replace(b"\n", end_of_line)
@@ -65,7 +64,7 @@ def _ambiguous(data: bytes, offsets: list[int], name: str) -> str:
 
 
 def _nearest(text: str, wanted: str) -> str:
-    """The lines most similar to `wanted`, preselected by common letter pairs because comparing is slow."""
+    """Preselects by common letter pairs, since comparing is slow."""
     lines = text.split("\n")
     height = min(len(wanted.strip("\n").split("\n")), 40)
     pairs = [_pairs(line) for line in lines]

@@ -1,7 +1,5 @@
-"""Scopes: who listens, and which memory may be seen. The only place where privacy is decided (invariant 8).
-
-A scope names one folder. Prompt, tools, search and recall take all paths from it.
-"""
+"""Scopes: who listens, and which memory may be seen. The only place where privacy is decided (invariant 8): prompt,
+tools, search and recall take all paths from here."""
 
 from __future__ import annotations
 
@@ -23,8 +21,8 @@ class Audience(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """One audience's memory. `workspace` is the agent's; `id` is empty for the owner, `alice` or `telegram-11111` for a
-    person, `telegram--100123` for a group and its threads."""
+    """`id` is empty for the owner, `alice` or `telegram-11111` for a person, `telegram--100123` for a group and its
+    threads."""
 
     audience: Audience
     workspace: Path
@@ -49,7 +47,7 @@ class Scope:
 
     @property
     def name(self) -> str:
-        """The name in commands and indexes: `owner`, `person:alice`, `group:telegram--100123`."""
+        """`owner`, `person:alice`, `group:telegram--100123`."""
         return str(self.audience) if self.audience is Audience.OWNER else f"{self.audience}:{self.id}"
 
     @property
@@ -58,7 +56,7 @@ class Scope:
 
     @property
     def prompt_files(self) -> tuple[str, ...]:
-        """The scope's own files in the prompt, in order, relative to `folder`."""
+        """In order, relative to `folder`."""
         match self.audience:
             case Audience.OWNER:
                 return ("TOOLS.md", "USER.md", "MEMORY.md")
@@ -69,7 +67,6 @@ class Scope:
 
     @property
     def log_folders(self) -> tuple[Path, ...]:
-        """Folders whose newest daily logs are in the prompt."""
         own = self.folder / "memory"
         if self.audience is not Audience.GROUP:
             return (own,)
@@ -83,6 +80,6 @@ class Scope:
 
 
 def scope_named(name: str, workspace: Path) -> Scope:
-    """The scope with that `Scope.name`. Raises `ValueError`."""
+    """Raises `ValueError`."""
     audience, _, id = name.partition(":")
     return Scope(Audience(audience), workspace, id)

@@ -1,6 +1,6 @@
-"""Undoes a memory change completely or not at all, and never over later edits. Blocks.
+"""Undoes a memory change completely or not at all, never over later edits. Blocks.
 
-In past logs and HISTORY.md the added text is replaced by a mark (`[undone 2026-11-21]`), the exception of invariant 7.
+In past logs and HISTORY.md a mark (`[undone 2026-11-21]`) replaces the text, the exception of invariant 7.
 """
 
 from __future__ import annotations
@@ -21,16 +21,12 @@ from agent.memory.scope import Scope
 
 
 class NotRestored(FileError):
-    """The change stays; the text says why."""
+    pass
 
 
 def restore(history: History, scope: Scope, clock: Clock, change: Change, session: str = "") -> tuple[str, ...]:
-    """Undo a change of `scope` and return the changed files, relative to its folder. The undo is a change that can
-    itself be undone.
-
-    Raises `HistoryUnavailable`, and as `FileError`: `NotRestored`, or `patch.Conflict` if the file was edited there
-    since.
-    """
+    """Undo a change; returns the changed files. The undo can itself be undone. Raises `HistoryUnavailable`,
+    `NotRestored`, and `patch.Conflict` if the file was edited there since."""
     if change.undone_by:
         raise NotRestored(f"this change is undone already; restore {change.undone_by} to bring it back")
     edits = history.edits(change)
@@ -54,8 +50,7 @@ def restore(history: History, scope: Scope, clock: Clock, change: Change, sessio
 
 @dataclass(frozen=True, slots=True)
 class _UndoStep:
-    """The undo of one edit. `replacement`: text to leave instead of the original; `redacts`: the file is a past log or
-    HISTORY.md."""
+    """`redacts`: the file is a past log or HISTORY.md."""
 
     path: Path
     edit: FilePatch
@@ -66,7 +61,7 @@ class _UndoStep:
 def _plan_step(scope: Scope, today: date, change: Change, edit: FilePatch) -> _UndoStep:
     path = inside(scope, edit.path)
     past = daily_log.closed(path, today) is not None
-    if not past or change.by == FORGET or (change.by == UNDO and edit.removed):  # brings back what stood there
+    if not past or change.by == FORGET or (change.by == UNDO and edit.removed):  # restores the original
         return _UndoStep(path, edit, None, past)
     if not edit.added.startswith(edit.removed):
         raise NotRestored(f"{edit.path} only grows: a change in it cannot be undone, only struck out")
@@ -77,7 +72,7 @@ def _plan_step(scope: Scope, today: date, change: Change, edit: FilePatch) -> _U
 
 
 def _check_all(scope: Scope, steps: Sequence[_UndoStep]) -> None:
-    """Try all edits in memory first, so that either all files are undone or none."""
+    """All edits are tried in memory first."""
     now: dict[Path, bytes | None] = {}
     for step in steps:
         if step.path not in now:

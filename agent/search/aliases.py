@@ -1,8 +1,6 @@
-"""Other forms of people's names. A line `- Katharina (Kate, Kat, 卡佳)` below a heading about people makes the forms
-equivalent in searches.
+"""Other forms of people's names, from lines `- Katharina (Kate, Kat, 卡佳)` below headings about people.
 
-Only lines of the scope's own files without provenance marks count. A form of several words is searched by its first
-word that is not a title.
+Only lines of the scope's own files without provenance marks count.
 """
 
 from __future__ import annotations
@@ -60,12 +58,11 @@ _TITLES = frozenset(
 
 
 def has_aliases(path: str) -> bool:
-    """True if aliases are read from that file, by its path in the scope."""
     return path == _USER or path.startswith(f"{notes.FOLDER}/")
 
 
 def aliases_in(found: Iterable[Passage], about: Iterable[str] = ()) -> Iterator[Name]:
-    """The names in passages below a heading about people, or in all of them if one of `about` says so of the file."""
+    """Names below headings about people; in all passages if one of `about` says so."""
     of_people = any(map(_says_people, about))
     written = (one for one in found if "```" not in one.text)
     relevant = (one for one in written if of_people or any(map(_says_people, one.heading.split(" / "))))
@@ -86,7 +83,7 @@ def other_names(query: str, names: Sequence[Name]) -> dict[str, list[Term]]:
 
 
 def forms_named(query: str, names: Sequence[Name]) -> dict[str, int]:
-    """All forms of the names in a question, each with its word's position in `terms.runs`."""
+    """Forms of the names in a question, with their words' positions in `terms.runs`."""
     found: dict[str, int] = {}
     for at, _, name in sorted(_forms_in(query, names)):
         for form in name:
@@ -122,7 +119,6 @@ def _parse_alias(line: str) -> Name | None:
 
 
 def _is_name(text: str) -> bool:
-    """True for a short capitalised text other than a weekday, a month, a title or common words."""
     begins = text[:1].isalpha() and not text[:1].islower() and 1 < len(text) <= _LONGEST
     return (
         begins
@@ -138,14 +134,13 @@ def _is_ordinary_word(word: str) -> bool:
 
 
 def _forms_in(query: str, names: Sequence[Name]) -> Iterator[tuple[int, str, Name]]:
-    """Each form in a question, with the position of its first word."""
     if not names:
         return
     words = runs(fold(query[:MOST_CHARS]))
     roots = ["".join(_roots(word)[:1]) for word in words]
     unspaced = [(at, word) for at, word in enumerate(words) if is_unspaced(word)]
     together = " ".join(word for _, word in unspaced)
-    positions: dict[int, dict[tuple[str, ...], int]] = {}  # of so many words in a row, the first of each
+    positions: dict[int, dict[tuple[str, ...], int]] = {}  # by number of words: the first position of each phrase
     for name in names:
         for form in name:
             if is_unspaced(form):
@@ -167,7 +162,7 @@ def _roots(text: str) -> tuple[str, ...]:
 
 
 def _search_term(form: str) -> Term:
-    """The term that is searched for a form."""
+    """The first word that is not a title stands for a form."""
     if is_unspaced(form):
         return term_of(pairs(form)[0])
     words = runs(form)

@@ -1,4 +1,4 @@
-"""The type of answer that a question asks for (time, number, name, title), and texts that contain one."""
+"""The type of answer that a question asks for (time, number, name, title)."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def sought(query: str) -> tuple[Holds, ...]:
 
 
 def is_question(words: str) -> bool:
-    """True if the text ends by asking; a remark in brackets may follow."""
+    """True if the text ends by asking, apart from a remark in brackets."""
     body, marks = _split_ending(words[-300:])
     remark, closed, _ = marks.partition(")")
     before, opened, inside = (body + remark).rpartition("(")
@@ -80,9 +80,8 @@ def is_question(words: str) -> bool:
 
 
 def _split_ending(words: str) -> tuple[str, str]:
-    """The text up to its last letter, and the rest."""
     end = _UNWORDED_END.search(words)
-    assert end is not None  # the empty one at least
+    assert end is not None  # it matches the empty ending
     return words[: end.start()], end[0]
 
 

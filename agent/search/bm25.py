@@ -77,7 +77,6 @@ def proximity(asked: Query, rows: Sequence[PassageRow], heads: Mapping[int, Sect
 def _flowing(
     rows: Sequence[PassageRow], sections: Mapping[int, SectionRow], own: Mapping[int, Counts]
 ) -> tuple[dict[int, Counts], list[float]]:
-    """The counts of each passage, by position, and all lengths."""
     lengths = [max(row.size, _LEAST_LENGTH) for row in rows]
     sizes = [float(length) for length in lengths]
     inflow: dict[int, Counts] = {}
@@ -120,7 +119,6 @@ def _counts(terms: Iterable[Term], texts: Sequence[str]) -> dict[int, Counts]:
 
 
 def _matched(own: Counts, head: Counts) -> Counts:
-    """Terms of the passage itself or of its headings."""
     return {token: min(1.0, count) for token, count in _sum(own, head).items()}
 
 

@@ -1,5 +1,4 @@
-"""Splits Markdown into passages (a bullet with its continuation, a paragraph, a lone heading), and groups passages into
-windows."""
+"""Splits Markdown into passages (a bullet, a paragraph, a lone heading), and groups these into windows."""
 
 from __future__ import annotations
 
@@ -40,9 +39,8 @@ _SYLLABLE_WEIGHT = 4
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """Lines `start` to `end` (from 1) of a file. `heading`: those above, outermost first. Neighbours with the same
-    headings and day share a `section`. `day`: its own day, which overrides the file's; `names`: the day at its
-    beginning or in a heading."""
+    """Lines `start` to `end` (from 1). Neighbours with the same headings and day share a `section`. `day` overrides the
+    file's; `names`: the day at its beginning or in a heading."""
 
     start: int
     end: int
@@ -55,14 +53,14 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Speech:
-    """A passage of the form `- 09:30 Anna: …`; `speaker` is folded, or empty."""
+    """`- 09:30 Anna: …`; `speaker` is folded, or empty."""
 
     speaker: str
     words: str
 
 
 def passages(text: str) -> Iterator[Passage]:
-    """The passages of a text. Every line that is not blank is in one; headings only if they have no text below."""
+    """Every line that is not blank is in a passage; headings only without text below."""
     for passage in _whole_passages(text):
         if len(passage.text) <= max(_LONGEST, _LONGEST_LINE):
             yield passage
@@ -108,7 +106,6 @@ def is_bullet(text: str) -> bool:
 
 
 def has_time(text: str) -> bool:
-    """True if a passage begins with a time of day."""
     return _TIMED.match(text) is not None
 
 
@@ -119,8 +116,6 @@ def speech(text: str) -> Speech:
 
 @dataclass(slots=True)
 class _Headings:
-    """The headings above a line by level, and the day that one of them names."""
-
     open: list[tuple[int, str, date | None]] = field(default_factory=list)
 
     def add(self, level: int, text: str) -> None:
@@ -140,11 +135,11 @@ class _Headings:
 def _whole_passages(text: str) -> Iterator[Passage]:
     above = _Headings()
     heading_line = section = 0
-    heading_used = True  # the heading has a passage or another heading below it
+    heading_used = True  # it has text or a heading below
     pending: list[str] = []
     fence = ""
     start = size = 0
-    section_day: date | None = None  # the section's day
+    section_day: date | None = None
 
     def flush() -> Iterator[Passage]:
         nonlocal pending, heading_used, section, section_day
@@ -193,7 +188,7 @@ def _whole_passages(text: str) -> Iterator[Passage]:
 
 
 def _speaker_turns(lines: list[str]) -> Iterator[list[str]]:
-    """One list of lines per speaker's turn, if somebody speaks twice in lines without bullets; otherwise all lines."""
+    """One list per turn if somebody speaks twice in lines without bullets."""
     names = [match[1] if (match := _SPEAKER.match(line)) else "" for line in lines]
     speakers = [name for name in names if name]
     if len(speakers) == len(set(speakers)) or _BULLET.match(lines[0]):
@@ -218,7 +213,6 @@ def _lines(text: str) -> Iterator[str]:
 
 
 def _begins_passage(pending: list[str], line: str, size: int) -> bool:
-    """True if `line` begins a new passage."""
     in_bullet = _BULLET.match(pending[0]) is not None
     if not line:
         return not in_bullet

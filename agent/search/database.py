@@ -1,7 +1,4 @@
-"""The SQLite file of a scope's index: schema, opening, errors.
-
-Ids of files, passages and vectors are never reused, so a reader can tell new and removed rows by id.
-"""
+"""The SQLite file of a scope's index. Ids are never reused, so readers know new and removed rows by id."""
 
 from __future__ import annotations
 
@@ -78,7 +75,7 @@ class NotStored(OSError):
 
 
 def created(path: Path | None, scope: str, cut: str) -> sqlite3.Connection:
-    """A new, empty index in a missing file, or in memory. `cut` names how windows are made. Raises `Damaged`,
+    """Create an empty index, in memory without `path`. `cut` names how windows are made. Raises `Damaged`,
     `NotStored`."""
     with translate_errors():
         if path is not None:
@@ -107,7 +104,7 @@ def opened(path: Path, scope: str, cut: str) -> sqlite3.Connection:
 
 @contextmanager
 def transaction(db: sqlite3.Connection) -> Iterator[None]:
-    """A write transaction, rolled back on any exception. Raises `Damaged`, `NotStored`."""
+    """Raises `Damaged`, `NotStored`."""
     with translate_errors():
         db.execute("BEGIN IMMEDIATE")
         try:
@@ -121,7 +118,7 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
 
 @contextmanager
 def translate_errors() -> Iterator[None]:
-    """Translate SQLite's exceptions to `Damaged` and `NotStored`."""
+    """Translate exceptions to `Damaged` and `NotStored`."""
     try:
         yield
     except sqlite3.OperationalError as error:
@@ -143,7 +140,7 @@ def _connect(path: Path | None) -> sqlite3.Connection:
     try:
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = NORMAL")
-        db.execute("PRAGMA secure_delete = ON")  # what is forgotten is overwritten, not only unlinked
+        db.execute("PRAGMA secure_delete = ON")  # overwrite deleted text
         db.execute(f"PRAGMA cache_size = -{_CACHE_KB}")
         db.execute("PRAGMA temp_store = MEMORY")
     except BaseException:

@@ -1,5 +1,5 @@
-"""The memory index of one agent, with one file per scope in the home's `state/`. It is derived: updated before each
-search, rebuilt if missing or damaged. Everything blocks; any thread may call."""
+"""The memory index of one agent: a file per scope in the home's `state/`, updated before each search, rebuilt if
+missing or damaged. Everything blocks; any thread may call."""
 
 from __future__ import annotations
 
@@ -43,15 +43,14 @@ MOST_OPEN = 64
 
 @dataclass(slots=True)
 class _Open:
-    """An open index; `users` counts calls in progress."""
+    """`users`: calls in progress."""
 
     index: ScopeIndex
     users: int = 0
 
 
 class MemoryIndex:
-    """The memory index. `state` None: in memory only. `talks` supplies past sessions; `within` as `WITHIN`. These
-    methods are the interface for any other engine."""
+    """`state` None: in memory only. `talks` supplies past sessions."""
 
     def __init__(
         self,
@@ -85,7 +84,7 @@ class MemoryIndex:
         below: str = "",
         deadline: float | None = None,
     ) -> SearchResult:
-        """Search as `results.Search`, after indexing changes as far as time allows; `gaps` says what is missing."""
+        """Index changes as far as time allows, then search as `results.Search`."""
         began = time.monotonic()
         end = began + self._within if deadline is None else deadline
         every = [query for query in dict.fromkeys(queries) if query.strip()]
@@ -119,12 +118,12 @@ class MemoryIndex:
     def refresh(
         self, scope: Scope, clock: Clock, deadline: float | None = None, progress: Progress | None = None
     ) -> IndexFreshness:
-        """Index all changes, until `deadline` (of `time.monotonic`); a file begun is finished."""
+        """Index changes until `deadline` (of `time.monotonic`); a file begun is finished."""
         with self._index_of(scope) as index:
             return self._refresh(index, clock, deadline, progress, patient=True)
 
     def behind(self) -> list[Scope]:
-        """Scopes with changes that the last look had no time for; call `refresh` for them."""
+        """Scopes with changes that a search had no time for."""
         return list(self._stale_scopes.values())
 
     def _refresh(
@@ -144,7 +143,7 @@ class MemoryIndex:
         return found
 
     def rebuild(self, scope: Scope, clock: Clock, progress: Progress | None = None) -> IndexFreshness:
-        """Rebuild the index while the present one still answers. Raises `NotStored`."""
+        """Rebuild the index; the present one still answers. Raises `NotStored`."""
         with self._index_of(scope) as index:
             return index.rebuild(clock, progress)
 
@@ -153,7 +152,7 @@ class MemoryIndex:
             return index.status(self._semantic.model if self._semantic is not None else "")
 
     def purge(self, scope: Scope, clock: Clock) -> None:
-        """Remove all traces of forgotten text from the scope's index and the owner's. Raises `NotStored`."""
+        """Remove forgotten text physically, from the owner's index too. Raises `NotStored`."""
         for one in dict.fromkeys((scope, Scope(Audience.OWNER, scope.workspace))):
             with self._index_of(one) as index:
                 index.purge(clock)
@@ -189,7 +188,7 @@ class MemoryIndex:
             return None
         if scope.audience is Audience.OWNER and self._agent == MAIN:
             return self._state / "memory.db"
-        name = hashlib.sha256(scope.name.encode()).hexdigest()[:16]  # ids differ in case, file systems may not care
+        name = hashlib.sha256(scope.name.encode()).hexdigest()[:16]  # ids may differ only in case
         return self._state / "memory" / self._agent / f"{scope.audience}-{name}.db"
 
     def _rank(
@@ -213,12 +212,11 @@ class MemoryIndex:
         return self._semantic is not None and not isinstance(self._semantic, NoSemanticIndex)
 
     def use(self, meaning: SemanticIndex) -> None:
-        """Set an embedder that was not available before."""
         self._semantic = meaning
 
     def embed(self, seconds: float, done: Callable[[int], None] | None = None) -> bool:
-        """Embed texts of all indexes in use for about `seconds`; true if more may be left. `done` receives counts.
-        Raises `NoEmbedding`, `NotStored`."""
+        """Embed texts of the indexes in use for about `seconds`; true if more may be left. Raises `NoEmbedding`,
+        `NotStored`."""
         if self._semantic is None:
             return False
         with self._opening:
@@ -228,12 +226,12 @@ class MemoryIndex:
         for scope in scopes:
             with self._index_of(scope) as index:
                 more |= self._semantic.embed(index, end, done)
-                if not more:  # so that the next search finds it done
+                if not more:  # so that the next search need not
                     index.read(partial(self._semantic.follow, scope.name), end)
         return more
 
     def unembedded_count(self, scope: Scope, *, loads: bool = True) -> int:
-        """Texts of a scope without a vector; 0 without a model, which `loads` if needed. Raises `NotStored`."""
+        """0 without a model, which `loads` if needed. Raises `NotStored`."""
         if (meaning := self._semantic) is None or not (model := meaning.load() if loads else meaning.model):
             return 0
         with self._index_of(scope) as index:
@@ -249,15 +247,15 @@ class MemoryIndex:
             self._semantic.retry()
 
     def embedder_problem(self, scope: Scope, seconds: float) -> str:
-        """Test the embedder: why a scope is searched by words only, or ""."""
+        """Test the embedder; "" if it works."""
         if (meaning := self._semantic) is None:
             return ""
         end = time.monotonic() + seconds
-        question = meaning.question(f"Does it answer at {time.time_ns()}?", end)  # none that is known already
+        question = meaning.question(f"Does it answer at {time.time_ns()}?", end)  # not in the cache
         if question.vector is None:
             return question.gap
         with self._index_of(scope) as index:
-            with suppress(NotStored):  # a status tells that
+            with suppress(NotStored):  # reported by the status
                 index.open()
             compared, _ = index.read(lambda store: meaning.like(scope.name, store, question, Limits()), end)
         return CHANGED_SIZE if compared is not None and compared[1] == CHANGED_SIZE else ""
@@ -271,7 +269,7 @@ class MemoryIndex:
 
 
 def _merge(found: Sequence[tuple[str, Sequence[Ranked]]], most: int) -> list[Hit]:
-    """The results of several questions, each passage once with its best score; first the best of each question."""
+    """Each passage once, with its best score; first the best of each question."""
     best: dict[tuple[int, int], tuple[Ranked, dict[str, float]]] = {}
     positions: dict[tuple[int, int], int] = {}
     for query, ranked in found:

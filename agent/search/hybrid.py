@@ -1,8 +1,8 @@
-"""The ranking `hybrid`: chunks of 400 tokens that overlap by 80, a weighted sum of cosine and BM25, a minimum score,
-and optional half-life and maximal marginal relevance.
+"""The ranking `hybrid`: overlapping chunks, a weighted sum of cosine and BM25, a minimum score, optional half-life and
+maximal marginal relevance.
 
-BM25 is mapped to r / (1 + r): divided by the batch's best, every best hit would be 1. Without an embedder only the text
-counts. If no chunk has all words, each word is searched alone.
+BM25 is mapped to r / (1 + r): divided by the batch's best, every best hit would be 1. If no chunk has all words, each
+word is searched alone.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def _text_scores(store: IndexStore, query: str, limits: Limits, most: int) -> di
 
 
 def _ages(row: FoundRow) -> bool:
-    """True if the text ages: notes and other files without a day do not."""
+    """Notes and other files without a day do not age."""
     return row.earliest == row.day and has_day(row.path)
 
 
@@ -90,7 +90,7 @@ def _score(text: float, cosine: float | None, settings: HybridSettings) -> tuple
 
 
 def _diversify(found: Sequence[Ranked], relevance: float, most: int) -> list[Ranked]:
-    """Maximal marginal relevance: score less overlap with the chosen ones."""
+    """Maximal marginal relevance."""
     words = {one.first: frozenset(tokens(one.text)) for one in found}
     left, chosen = list(found), list[Ranked]()
     while left and len(chosen) < most:

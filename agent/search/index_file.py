@@ -1,5 +1,5 @@
-"""A scope's index file with its two connections, so that a search does not wait for indexing; in memory if the disk
-cannot be written. All but `reading` is for the one writing thread."""
+"""A scope's index file with two connections, so that searches do not wait for indexing; in memory if the disk cannot be
+written. All but `reading` is for the one writing thread."""
 
 from __future__ import annotations
 
@@ -37,7 +37,6 @@ class IndexFile:
 
     @property
     def writer(self) -> IndexStore:
-        """Available after `is_new`."""
         assert self._writer is not None
         return self._writer
 
@@ -47,12 +46,11 @@ class IndexFile:
 
     @property
     def bytes(self) -> int:
-        """Size on disk."""
         parts = _with_sidecars(self.path) if self.path is not None else []
         return sum(one.stat().st_size for one in parts if one.exists())
 
     def is_new(self) -> bool:
-        """Open the file if needed; true if its rows differ from the last call's file. Raises `Damaged`, `NotStored`."""
+        """Open the file if needed; true if it was not open before. Raises `Damaged`, `NotStored`."""
         if self.in_memory:
             return False
         inode = _inode(self.path) if self.path is not None else 0
@@ -80,7 +78,7 @@ class IndexFile:
                 with self.alone(None), self.replacement():
                     return
         except (NotStored, Damaged) as error:
-            _log.error("the search index %s is kept in memory: %s", self.path, error)
+            _log.error("cannot write the search index %s, keeping it in memory: %s", self.path, error)
         with self.reading:
             self._close()
             self._writer = self.reader = IndexStore.create(None, self._scope, self._cut)
@@ -97,7 +95,7 @@ class IndexFile:
             self._swap_in(replacement)
             self.open()
         except BaseException:
-            with suppress(NotStored):  # what is left of it is deleted the next time
+            with suppress(NotStored):  # deleted the next time
                 _delete(replacement)
             raise
 
@@ -105,7 +103,7 @@ class IndexFile:
     def alone(self, deadline: float | None) -> Iterator[bool]:
         """Exclude other writing processes; yields False if one holds the lock until `deadline`. Raises `NotStored`."""
         if self.path is None or self.in_memory:
-            with self.reading:  # there is one connection for both
+            with self.reading:  # one connection for both
                 yield True
             return
         wait = _LOCK_WAIT if deadline is None else max(0.0, deadline - monotonic())
@@ -130,7 +128,7 @@ class IndexFile:
             self._close()
 
     def _swap_in(self, replacement: Path) -> None:
-        """Removes the old log too, which must not be applied to the new file."""
+        """Removes the old log, which must not be applied to the new file."""
         assert self.path is not None
         try:
             with self.reading:
@@ -152,7 +150,7 @@ def _inode(file: Path) -> int:
     """0 for a missing file."""
     try:
         return file.stat().st_ino
-    except OSError:  # what else is wrong shows when it is made
+    except OSError:  # other problems show on opening
         return 0
 
 

@@ -1,4 +1,4 @@
-"""Keeps the search index up to date in the background."""
+"""Keeps the search index up to date."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _AGAIN = 2.0
 
 
 async def keep_indexed(index: MemoryIndex, scope: Scope, clock: Clock) -> None:
-    """Index a scope's changes, then what searches had no time for, and embed texts, until cancelled."""
+    """Index and embed in the background until cancelled."""
     await _catch_up(index, scope, clock)
     if index.embeds and await asyncio.to_thread(index.embedder_problem, scope, _TRIED_FOR) == CHANGED_SIZE:
-        _log.warning("memory is searched by words alone: %s", CHANGED_SIZE)  # what else there is, the embedder says
+        _log.warning("memory is searched by words alone: %s", CHANGED_SIZE)  # the embedder logs other problems
     while True:
         for other in index.behind():
             await _catch_up(index, other, clock)
@@ -41,9 +41,9 @@ async def _catch_up(index: MemoryIndex, scope: Scope, clock: Clock) -> None:
 
 
 async def _embed(index: MemoryIndex) -> bool:
-    """Embed some texts; true if more may be left."""
+    """True if more may be left."""
     try:
         return await asyncio.to_thread(index.embed, _EMBED_FOR)
     except (NoEmbedding, NotStored) as problem:
-        _log.info("nothing is embedded now: %s", problem)
+        _log.info("embedding failed for now: %s", problem)
         return False

@@ -1,9 +1,6 @@
-"""Memory tests: questions in `memory/tests.md` with words that a search must return.
+"""Memory tests: questions in `memory/tests.md` with words that a search must return. The file itself is not indexed.
 
-    - Where does Anna live? -> Leipzig, Gohlis
-
-A test passes if one search's text contains every word. The file itself is not indexed, as it would answer its own
-questions.
+- Where does Anna live? -> Leipzig, Gohlis
 """
 
 from __future__ import annotations
@@ -31,7 +28,7 @@ _ARROW = re.compile("->|→")
 
 @dataclass(frozen=True, slots=True)
 class MemoryTest:
-    """A test in `line` (from 1), with at least one word."""
+    """`line` from 1; at least one word."""
 
     question: str
     words: tuple[str, ...]
@@ -40,7 +37,7 @@ class MemoryTest:
 
 @dataclass(frozen=True, slots=True)
 class MemoryTestResult:
-    """`missing`: words not found; `where` (`path:line`): the first passage with one of the words, if any."""
+    """`where`: the first passage (`path:line`) with one of the words."""
 
     test: MemoryTest
     missing: tuple[str, ...]
@@ -53,7 +50,7 @@ class MemoryTestResult:
 
 @dataclass(frozen=True, slots=True)
 class MemoryTestReport:
-    """`gaps`: sentences on what was not searched; `unread`: lines with an arrow that are not valid tests."""
+    """`gaps`: sentences on what was not searched; `unread`: invalid lines."""
 
     results: tuple[MemoryTestResult, ...]
     gaps: tuple[str, ...] = ()
@@ -79,7 +76,7 @@ def parsed(text: str) -> Iterator[MemoryTest | int]:
 
 
 def run(scope: Scope, clock: Clock, search: Search, most: int, max_chars: int) -> MemoryTestReport:
-    """Run every test with `most` passages in `max_chars` characters. Blocks. Raises `UnreadableFile`."""
+    """Blocks. Raises `UnreadableFile`."""
     file = files.read_text(scope.folder / FILE, scope.folder)
     found = list(parsed(file.text)) if file is not None else []
     results: list[MemoryTestResult] = []

@@ -1,4 +1,4 @@
-"""A question's terms with their weights, and its subject: a named speaker, the person who asks, or the assistant."""
+"""A question's terms with their weights, and its subject."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ _EVERYWHERE = 0.9
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A question's terms. `weights` by token, `whole` their sum; `known`: its share of the sum with unknown words.
-    `share`: weight of the words, lower if they only name days. `synonyms`: substitutes."""
+    """`weights` by token, `whole` their sum; `known`: its share of the sum with unknown words. `share`: lower if the
+    words only name days. `synonyms`: substitutes."""
 
     terms: Sequence[Term]
     weights: Mapping[str, float]
@@ -45,7 +45,7 @@ class Query:
 
 
 def build_query(store: IndexStore, query: str, *, of_days: bool = False) -> Query:
-    """The terms of a question; `of_days`: it names days."""
+    """`of_days`: the question names days."""
     windows = store.windows
     limit = min(max(_COMMON_AT_LEAST, windows // _COMMON_SHARE), _EVERYWHERE * windows)
     wanted = query_terms(query)
@@ -71,7 +71,6 @@ def build_query(store: IndexStore, query: str, *, of_days: bool = False) -> Quer
 
 
 def _synonyms(store: IndexStore, wanted: Iterable[Term], taken: Collection[str]) -> dict[Term, int]:
-    """Synonyms in memory, with their numbers of windows."""
     others = {token: term.token for term in wanted for token in synonyms_of(term.token) if token not in taken}
     terms = [Term(token, of=asked) for token, asked in others.items()]
     counts = {term: store.frequency(term) for term in terms}
@@ -133,8 +132,7 @@ _OF_PERSON = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class QuestionSubject:
-    """The subject of a question. `named`: speakers in order; `person`, `assistant`: whose turns it asks for, if it
-    says."""
+    """`named`: speakers in order; `person`, `assistant`: whose turns it asks for, if it says."""
 
     named: Sequence[str] = ()
     person: bool = False
@@ -142,7 +140,7 @@ class QuestionSubject:
 
 
 def subject_of(query: str, speakers: Collection[str] = (), names: Sequence[Name] = ()) -> QuestionSubject:
-    """The subject; `speakers` as folded by `terms.fold`, `names` with their other forms."""
+    """`speakers` as folded by `terms.fold`."""
     text = " ".join(folded(query[:_READ_CHARS]).split())
     assistant = _OF_ASSISTANT.search(text) is not None
     return QuestionSubject(
@@ -178,7 +176,6 @@ def without_subject(
 
 
 def _named(query: str, speakers: Collection[str], names: Sequence[Name]) -> tuple[str, ...]:
-    """Speakers named in full or by first name, in order."""
     words = runs(fold(query[:_READ_CHARS]))[:_READ_WORDS]
     places: dict[str, int] = {}
     for size in (1, 2, 3):

@@ -3,14 +3,11 @@ does not count: old memories are as true as new ones.
 
     score = 2.2 * near + 0.6 * window + 1.2 * date + 0.7 * speaker + 0.5 * answer + 0.1 * reply (+ 1.0 * meaning)
 
-near        BM25 of the passage mixed with its neighbours, as a share of the question's maximum: answers often lack
-            the words of the turn before
+near        BM25 of the passage mixed with its neighbours, whose words an answer often lacks
 window      BM25 of its best window, as a share of the best window's
-date        1 on a named day, or if the day is written out (2026-05-08); less around it, and less again if something
-            else is of the day itself
+date        1 on a named day, or if that day is written out; less around it
 speaker     the named person speaks; half for the first of several
-meaning     with an embedder: cosine of the passage and of its best window, each stretched over all; reported as
-            `around` if the passage itself is not similar
+meaning     cosine of passage and best window, stretched; reported as `around` if only the window is similar
 answer      it contains a time for when, a number for how many, a name for who
 reply       the passage before it ends with a question
 """
@@ -70,8 +67,6 @@ _TIME = re.compile(r"\A\d{1,2} \d\d(?: |\Z)")
 
 @dataclass(slots=True)
 class _Scored:
-    """A passage with its score's parts, factor and matched terms."""
-
     passage: int
     parts: dict[str, float]
     matched: Mapping[str, float] = field(default_factory=dict)
@@ -138,7 +133,6 @@ def _windows(store: IndexStore, terms: Sequence[Term], limits: Limits, most: int
 
 
 def _of_days(store: IndexStore, span: Span, limits: Limits) -> list[tuple[int, int]]:
-    """Passages of the named days, or if none, of the days around."""
     first, last = span[0].toordinal(), span[1].toordinal()
     where = (_DATED, limits.since, limits.until, limits.below)
     return store.of_days(first, last, *where) or store.of_days(first - _SOONER, last + _LATER, *where)
@@ -195,7 +189,6 @@ def _add_dates(
 
 
 def _spelt(spans: Sequence[Span]) -> list[str]:
-    """Tokens of each named day as texts write it."""
     return [f"{first:%Y} {first:%m} {first:%d}" for first, last in spans if first == last and first.year >= _OLDEST]
 
 
@@ -230,7 +223,6 @@ def _weighted(one: _Scored) -> _Scored:
 
 
 def _says(one: _Scored) -> bool:
-    """True if something other than the speaker counts for it."""
     return not _TELLING.isdisjoint(one.parts)
 
 
@@ -288,7 +280,7 @@ def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
 
 
 def _merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Spans widened by the neighbours that flow in, and joined."""
+    """Spans widened by their neighbours, and joined."""
     merged: list[tuple[int, int]] = []
     for first, last in sorted((first - BEHIND, last + BEFORE) for first, last in spans):
         if merged and first <= merged[-1][1] + 1:

@@ -6,9 +6,8 @@
     12 .83 - 09:30 Dentist at ten
     14-15 .41 - 10:05 ...
 
-Files are ordered by their best passage. Passages too long for the space left are skipped for shorter ones. Further
-lines of a passage are indented, so that none passes for a heading, a label or the end. Blocks: reads the files again to
-cite exact lines.
+Passages too long for the space left are skipped for shorter ones. Further lines are indented, so that none passes for a
+heading, a label or the end.
 """
 
 from __future__ import annotations
@@ -93,8 +92,6 @@ _CONTROLS = {code: "\N{REPLACEMENT CHARACTER}" for code in (*range(32), *range(1
 
 @dataclass(frozen=True, slots=True)
 class SearchText:
-    """The text, its passages, and the lines it quotes."""
-
     text: str
     hits: Sequence[Hit] = ()
     quoted: Sequence[QuotedLines] = ()
@@ -116,7 +113,7 @@ def room_for(queries: int, max_chars: int) -> int:
 
 
 def search_text(found: SearchResult, scope: Scope, today: date, room: int) -> SearchText:
-    """As many passages as fit in `room` characters, headings included, and what was not searched. Blocks."""
+    """As many passages as fit in `room` characters, headings included. Blocks."""
     gaps = [f"Not searched: {' '.join(_harmless(gap).split())}" for gap in found.gaps[:5]]
     if not found.hits:
         return SearchText("\n".join(["Nothing found. Try other words, or fewer.", *gaps]))
@@ -146,7 +143,6 @@ def search_text(found: SearchResult, scope: Scope, today: date, room: int) -> Se
 
 
 def passages_in(text: str) -> Sequence[ShownPassage]:
-    """The passages of a result text, in order."""
     held: list[ShownPassage] = []
     for block in text.split("\n\n"):
         lines = block.split("\n")
@@ -164,7 +160,6 @@ def passages_in(text: str) -> Sequence[ShownPassage]:
 
 
 def _quoted(quotations: Quotations, hit: Hit, label: str, left: int, size: int) -> Quotation:
-    """The passage in `left` characters; its text grows to `size` when rendered."""
     most = len(hit.text) if size <= left else min(len(hit.text) - 1, left - len(CUT))
     while True:
         quotation = quotations.quote(hit, max(_LEAST_PASSAGE_CHARS, most))
@@ -184,7 +179,6 @@ def _harmless(text: str) -> str:
 
 
 def _heading(hit: Hit, today: date) -> str:
-    """File and age, and the day if the name does not tell it."""
     day = "" if hit.date.isoformat() in hit.path else f"{hit.date}, "
     return f"{untrusted.label(hit.path, 300)} ({day}{age_in_words(hit.date, today)})"
 

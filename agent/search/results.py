@@ -16,8 +16,6 @@ _FOR_ITSELF = frozenset({"date", "meaning", "text"})
 
 
 class Strength(enum.StrEnum):
-    """How well a passage answers, as shown to people."""
-
     STRONG = enum.auto()
     LIKELY = enum.auto()
     WEAK = enum.auto()
@@ -35,8 +33,8 @@ def strength_of(score: float) -> Strength | None:
 @dataclass(frozen=True, slots=True)
 class Hit:
     """A passage found. `path` relative to the scope's folder; `date` of the log, else of the file's last change;
-    `score` from 0 to 1, comparable between searches, `parts` its summands. `matched`: words of the question in it, its
-    heading or title; 1 for exact, less for prefixes, synonyms and neighbours."""
+    `score` from 0 to 1, the sum of `parts`. `matched`: words of the question in it, its heading or title; less than 1
+    for prefixes, synonyms and neighbours."""
 
     path: str
     start_line: int
@@ -54,12 +52,11 @@ class Hit:
 
     @property
     def strength(self) -> Strength | None:
-        """None if it is not worth showing to people."""
+        """None: not worth showing to people."""
         return None if self.is_context else strength_of(self.score)
 
     @property
     def place(self) -> str:
-        """`path:line` or `path:first-last`."""
         last = "" if self.start_line == self.end_line else f"-{self.end_line}"
         return f"{self.path}:{self.start_line}{last}"
 
@@ -73,8 +70,8 @@ class SearchResult:
 
 
 class Search(Protocol):
-    """Finds at most `most` passages that answer any of `queries`. `since` and `until` inclusive; `below`: only in that
-    folder. Blocks; ends soon after `deadline` (of `time.monotonic`)."""
+    """Find passages that answer any of `queries`. Days inclusive; `below`: a folder. Blocks; ends soon after `deadline`
+    (of `time.monotonic`)."""
 
     def __call__(
         self,
@@ -92,8 +89,8 @@ class Search(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Days as ordinals, 0 for none; `below`: a folder. A file without a day was written between `earliest`, if known,
-    and its last change: it is excluded only if all of that is outside."""
+    """Days as ordinals, 0 for none; `below`: a folder. A file without a day is excluded only if `earliest` to its last
+    change is all outside."""
 
     since: int = 0
     until: int = 0
@@ -105,7 +102,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """Passages `first` to `last` by id; `lines` of the file; `day` as an ordinal. Otherwise as `Hit`, with `matched` by
+    """Passage ids `first` to `last`; `lines` of the file; `day` as an ordinal. Otherwise as `Hit`, with `matched` by
     token."""
 
     first: int

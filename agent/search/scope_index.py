@@ -1,7 +1,6 @@
 """The index of one scope, kept in line with its files.
 
-Changes are detected by size, times and inode, then by hash. A file is indexed in one transaction, so that a search sees
-it entirely as it was or as it is.
+Changes are detected by size, times and inode, then by hash. A file is indexed in one transaction.
 """
 
 from __future__ import annotations
@@ -44,8 +43,8 @@ _BYTES_A_SECOND = 1_500_000
 
 @dataclass(frozen=True, slots=True)
 class IndexStatus:
-    """`bytes` on disk. `stale`: files changed since indexing; `problems`: sentences on what cannot be indexed;
-    `in_memory`: the disk refused, so it is rebuilt at every start; `embedded`: passages with a vector."""
+    """`bytes` on disk. `stale`: files changed since indexing; `problems`: sentences; `in_memory`: rebuilt at every
+    start; `embedded`: passages with a vector."""
 
     file: Path | None
     files: int
@@ -59,7 +58,7 @@ class IndexStatus:
 
 @dataclass(frozen=True, slots=True)
 class IndexFreshness:
-    """`stale`: changed files not indexed yet. `gaps`: sentences on what a search will miss."""
+    """`stale`: changed files not indexed yet. `gaps`: sentences on what a search misses."""
 
     stale: int = 0
     gaps: tuple[str, ...] = ()
@@ -75,7 +74,7 @@ class _Changes:
 
 
 class ScopeIndex:
-    """The index of one scope; `file` None: in memory. Blocks; any thread may call."""
+    """`file` None: in memory. Blocks; any thread may call."""
 
     def __init__(
         self,
@@ -102,8 +101,8 @@ class ScopeIndex:
     def refresh(
         self, clock: Clock, deadline: float | None, progress: Progress | None = None, *, patient: bool = False
     ) -> IndexFreshness:
-        """Index changes, newest first, until `deadline` (of `time.monotonic`). Files too large for the time are
-        skipped, or with `patient` indexed all the same."""
+        """Index changes, newest first, until `deadline` (of `time.monotonic`). `patient`: do not skip files too large
+        for the time."""
         if not self._writing.acquire(timeout=-1 if deadline is None else max(0.0, deadline - time.monotonic())):
             return IndexFreshness(1, ("the newest changes: they are still being indexed.",))
         try:
@@ -130,7 +129,7 @@ class ScopeIndex:
         except NotStored as error:
             return None, f"anything: {error.strerror}."
         except Damaged as damage:
-            _log.warning("the search index %s is damaged: %s", file.path, damage)
+            _log.warning("the search index %s is damaged, rebuilding it: %s", file.path, damage)
         finally:
             file.reading.release()
         with self._writing:
@@ -148,7 +147,7 @@ class ScopeIndex:
             listed = list(self._sources(gaps))
             try:
                 with self._file.replacement() as store:
-                    with suppress(Damaged, NotStored):  # they can be made again
+                    with suppress(Damaged, NotStored):  # vectors can be made again
                         store.vectors.take(self._file.path)
                     for number, source in enumerate(listed, 1):
                         self._put(store, source, None, clock)
@@ -160,7 +159,6 @@ class ScopeIndex:
             return IndexFreshness(0, (*gaps, *self._problems()))
 
     def status(self, model: str = "") -> IndexStatus:
-        """`model`: the one whose vectors are counted."""
         with self._writing:
             try:
                 return self._with_repair(lambda: self._status(model))
@@ -173,8 +171,8 @@ class ScopeIndex:
             self._with_repair(lambda: self._purge(clock))
 
     def unembedded(self, model: str, most: int) -> list[TextRow]:
-        """Texts without a vector of that model, newest first. If none, vectors of removed texts and other models are
-        dropped. Raises `NotStored`."""
+        """Texts without a vector, newest first. If none, vectors of removed texts and other models are dropped. Raises
+        `NotStored`."""
         with self._writing:
             return self._with_repair(lambda: self._unembedded(model, most))
 
@@ -202,7 +200,7 @@ class ScopeIndex:
         try:
             return work()
         except Damaged as damage:
-            _log.warning("the search index %s is made anew: %s", self._file.path, damage)
+            _log.warning("rebuilding the search index %s: %s", self._file.path, damage)
         self._begin_anew()
         try:
             return work()
@@ -295,7 +293,7 @@ class ScopeIndex:
     ) -> int:
         """Returns the number of changes left."""
         writer = self._file.writer
-        if writer.data_version != self._data_version:  # another process was here
+        if writer.data_version != self._data_version:  # another process wrote
             self._reload()
             changes = self._changes([])
         for name in changes.gone:
@@ -349,7 +347,6 @@ class ScopeIndex:
 
 
 def _is_settled(source: IndexSource, read_at: float) -> bool:
-    """True if its times would show another change."""
     _, _, changed, _ = source.signature.split(" ")[:4]
     age = read_at - int(changed) / 1e9
     return age > _FRESH or age < -1.0

@@ -1,5 +1,4 @@
-"""The sources of an index: a scope's Markdown, the owner's extra paths, and past sessions of private scopes. Everything
-blocks."""
+"""The sources of an index: a scope's Markdown, extra paths, past sessions. Everything blocks."""
 
 from __future__ import annotations
 
@@ -27,7 +26,7 @@ from agent.search.text_kinds import kind_of
 from agent.search.tokenizer import tokens
 
 MAX_BYTES = 64_000_000
-_RULES = frozenset({"AGENTS.md", "CLAUDE.md", "SOUL.md", "IDENTITY.md"})  # how to work, not what is remembered
+_RULES = frozenset({"AGENTS.md", "CLAUDE.md", "SOUL.md", "IDENTITY.md"})  # instructions, not memories
 _OUR_MARK = re.compile(
     r"^<!-- (?:journal \S{1,300} \d+-\d+ (?:model|extract)"
     r"|Proposed for \S{1,300} on \d{4}-\d\d-\d\d \d\d:\d\d \([^\n]*) -->$",
@@ -50,8 +49,7 @@ class SessionAge(enum.Enum):
 
 
 class IndexSource(NamedTuple):
-    """A file to index. `name` is its path in hits; it is read at `inside`, below `root`. `signature` changes with the
-    file; `changed` in seconds since the epoch."""
+    """`name` is its path in hits; it is read at `inside`, below `root`. `changed` in seconds since the epoch."""
 
     name: str
     root: Path
@@ -66,23 +64,22 @@ class IndexSource(NamedTuple):
 
     @property
     def size(self) -> int:
-        """In bytes."""
         return int(self.signature.split(" ", 1)[0])
 
 
 class SessionSources(Protocol):
-    """A private scope's past conversations that are no longer in a context, without recalled text and jobs."""
+    """Past conversations of private scopes that are in no context, without recalled text and jobs."""
 
     def sources(self, scope: Scope) -> Iterator[IndexSource]: ...
 
     def parsed(self, data: bytes, clock: Clock, current: bool) -> Sequence[Passage]:
-        """A passage per message, with the transcript's line numbers, and a section per day. `current`: omit what is in
-        the session's context."""
+        """A passage per message, with the transcript's line numbers; a section per day. `current`: omit the session's
+        context."""
         ...
 
 
 def markdown(scope: Scope, extra: Sequence[Path], gaps: list[str]) -> Iterator[IndexSource]:
-    """The scope's Markdown; links are not followed. Unreadable places are added to `gaps`."""
+    """Links are not followed. Unreadable places are added to `gaps`."""
     yield from _markdown_below(scope.folder, scope.folder, "", gaps, at_top=scope.audience is Audience.OWNER)
     if scope.audience is not Audience.OWNER:
         return
@@ -123,7 +120,7 @@ def _walk(
                 continue
             try:
                 status = item.stat(follow_symlinks=False)
-            except FileNotFoundError:  # deleted while the folder was being listed
+            except FileNotFoundError:  # deleted meanwhile
                 continue
             if stat.S_ISDIR(status.st_mode):
                 inner.append(name)
@@ -163,7 +160,7 @@ def parsed(source: IndexSource, data: bytes, clock: Clock, cut: Chunker, going: 
     head = notes.parse(file.text[:9_000])
     title = f"{head.line('name')} {head.line('description')}"
     split_text = _paragraphs if source.path.name == daily_log.HISTORY_FILE else passages
-    text = _OUR_MARK.sub("", file.text)  # its line stays, and is blank
+    text = _OUR_MARK.sub("", file.text)  # keeps line numbers
     found = [one for one in _checking(split_text(text), going) if not _is_template_text(source, one)]
     new = new_file(source, file.sha, title, found, clock, cut, going, created=_day(head.line("created")))
     about = (source.path.stem, *map(head.line, ("name", "description", "type")))
@@ -180,10 +177,10 @@ def new_file(
     going: Going,
     created: date | None = None,
 ) -> NewFile:
-    """`found` may have days of its own; otherwise the file's count. `created`: when an undated file was begun."""
+    """`found` may have days of its own. `created`: when an undated file was begun."""
     own = daily_log.day_of(source.path) or _day_of_name(source)
     changed = day_of_change(source, clock)
-    sections: list[list[Passage]] = []  # runs: where a clock went back, a day comes twice
+    sections: list[list[Passage]] = []  # runs: a day may come twice after a clock change
     section_numbers: list[int] = []
     for one in found:
         if not sections or sections[-1][0].section != one.section:
@@ -238,7 +235,7 @@ def _day_of_name(source: IndexSource) -> date | None:
 
 
 def has_day(path: str) -> bool:
-    """True for logs, history and sessions, whose name or lines tell the day of writing."""
+    """True for logs, history and sessions."""
     file = PurePath(path)
     return path.startswith("sessions/") or file.name == daily_log.HISTORY_FILE or _DAY_IN_NAME.search(path) is not None
 
@@ -250,7 +247,7 @@ def _checking(found: Iterable[Passage], going: Going) -> Iterator[Passage]:
 
 
 def _paragraphs(text: str) -> Iterator[Passage]:
-    """Passages of HISTORY.md: one per line, in a section of its day."""
+    """HISTORY.md: a passage per line, a section per day."""
     for number, line in enumerate(text.split("\n"), 1):
         day = daily_log.day_of_paragraph(line)
         for part in passages(line):
@@ -260,12 +257,11 @@ def _paragraphs(text: str) -> Iterator[Passage]:
 def day_of_change(source: IndexSource, clock: Clock) -> date:
     try:
         return clock.local(datetime.fromtimestamp(source.changed, UTC)).date()
-    except (ValueError, OverflowError, OSError):  # a clock gone mad
+    except (ValueError, OverflowError, OSError):  # a wrong clock
         return clock.today()
 
 
 def _day(written: str) -> date | None:
-    """The day of `2026-05-08…`; None if invalid."""
     try:
         return date.fromisoformat(written[:10])
     except ValueError:
@@ -274,13 +270,12 @@ def _day(written: str) -> date | None:
 
 @cache
 def _template_lines() -> Mapping[str, frozenset[str]]:
-    """Lines of each template file."""
     begun = (file for file in files_of_package("workspace_template").iterdir() if file.name.endswith(".md"))
     return {file.name: frozenset(map(_without_heading_marks, file.read_text("utf-8").splitlines())) for file in begun}
 
 
 def _is_template_text(source: IndexSource, passage: Passage) -> bool:
-    """True if a passage is unchanged template text, which would match many questions."""
+    """Unchanged template text would match many questions."""
     if not _TOP_LEVEL.fullmatch(source.inside):
         return False
     lines = [line for line in passage.text.splitlines() if line.strip()]
@@ -289,5 +284,4 @@ def _is_template_text(source: IndexSource, passage: Passage) -> bool:
 
 
 def _without_heading_marks(line: str) -> str:
-    """A line without heading marks."""
     return line.strip().lstrip("#").strip()

@@ -1,9 +1,7 @@
-"""The tables of one scope's index: written file by file, read by the rankings. All SQL is here, in `vectors.store` and
-in `database`.
+"""The tables of one scope's index. SQL is only here, in `vectors.store` and in `database`.
 
-A file holds one scope only, so neither texts nor word counts leak between audiences. Passages have consecutive ids
-within a file, so neighbours are found by id. Full text covers windows only, as tokens; passages are scored from the
-windows that contain them.
+A file holds one scope, so neither texts nor word counts leak between audiences. Passages of a file have consecutive
+ids. Full text covers windows only; passages are scored from the windows that contain them.
 """
 
 from __future__ import annotations
@@ -65,8 +63,7 @@ class IndexStore:
     # writing -----------------------------------------------------------------------------------------------------
 
     def put(self, file: NewFile, *, named: bool, going: Callable[[], None]) -> FileRow:
-        """Replace all rows of a path in one transaction. `named`: give its texts vector keys, so that unchanged ones
-        keep their vectors. `going` is called often and may raise."""
+        """Replace all rows of a path. `named`: give its texts vector keys. `going` is called often and may raise."""
         with transaction(self._db):
             self._remove(file.path)
             cursor = self._db.execute(
@@ -162,7 +159,7 @@ class IndexStore:
         )
 
     def _next_passage(self) -> int:
-        """An unused id after a gap, so that neighbours are of the same file."""
+        """An id after a gap, so that neighbours are of the same file."""
         row = self._db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'passage'").fetchone()
         return (int(row[0]) if row else 0) + GAP
 
@@ -202,22 +199,19 @@ class IndexStore:
 
     @property
     def windows(self) -> int:
-        """The number of windows."""
         return self._sums.windows
 
     @property
     def newest(self) -> int:
-        """The latest certain day as an ordinal, or 0."""
+        """The latest certain day as an ordinal."""
         return self._sums.newest
 
     @property
     def speakers(self) -> frozenset[str]:
-        """All speakers, folded."""
         return self._sums.speakers
 
     @property
     def names(self) -> Sequence[tuple[str, ...]]:
-        """All forms of each name with aliases, folded."""
         return self._sums.names
 
     @property
@@ -227,7 +221,6 @@ class IndexStore:
 
     @property
     def _sums(self) -> _Sums:
-        """Computed once per state."""
         state = self.data_version + self._db.total_changes
         if self._cached_sums is None or self._cached_sums.state != state:
             with translate_errors():
@@ -254,7 +247,7 @@ class IndexStore:
     def best_windows(
         self, terms: Iterable[Term], most: int, since: int, until: int, below: str, *, every: bool = False
     ) -> list[WindowRow]:
-        """Windows with any of the terms, or with `every` all of them, best first. Days as ordinals, 0 for none."""
+        """Windows with any of the terms, or `every` one, best first."""
         wanted = dict.fromkeys(f'"{term.token}" *' if term.prefix else f'"{term.token}"' for term in terms)
         match = (" AND " if every else " OR ").join(wanted)
         where, values = _limits(since, until, below)
@@ -274,7 +267,7 @@ class IndexStore:
             return [WindowRow(*row) for row in rows]
 
     def of_days(self, first: int, last: int, most: int, since: int, until: int, below: str) -> list[tuple[int, int]]:
-        """Passage spans of dated sections on some days, one per section, up to `most` passages."""
+        """Spans of dated sections, up to `most` passages."""
         where, values = _limits(since, until, below, of="s")
         with translate_errors():
             rows = self._db.execute(
@@ -292,7 +285,6 @@ class IndexStore:
             return spans
 
     def passages(self, spans: Iterable[tuple[int, int]]) -> list[PassageRow]:
-        """Passages by id, in order."""
         numbers = ",".join(str(number) for first, last in spans for number in range(first, last + 1))
         with translate_errors():
             rows = self._db.execute(
@@ -322,14 +314,12 @@ class IndexStore:
 
 
 def _checking(going: Callable[[], None], items: Sequence[T]) -> Iterator[tuple[int, T]]:
-    """Items with their positions."""
     for at, one in enumerate(items):
         going()
         yield at, one
 
 
 def _next_id(db: sqlite3.Connection, table: str) -> int:
-    """An unused id."""
     return int(db.execute(f"SELECT coalesce(max(id), 0) + 1 FROM {table}").fetchone()[0])
 
 
@@ -338,7 +328,6 @@ def _ordinal(day: date | None) -> int:
 
 
 def _spans(new: NewFile) -> list[tuple[int, int]]:
-    """First and last passage of each section, by position."""
     first: dict[int, int] = {}
     last: dict[int, int] = {}
     for at, one in enumerate(new.passages):

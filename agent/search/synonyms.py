@@ -1,4 +1,4 @@
-"""Everyday synonyms: a question for "anxious" finds "worried". Listed by topic in six languages in `synonyms.txt`."""
+"""Everyday synonyms, by topic in six languages in `synonyms.txt`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from agent.search.tokenizer import term_of
 
 
 def synonyms_of(token: str) -> frozenset[str]:
-    """The synonyms' tokens, without `token` itself."""
     return synonyms().get(token, frozenset()) - {token}
 
 

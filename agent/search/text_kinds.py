@@ -1,4 +1,4 @@
-"""The kind of text of a section, which the rankings weigh differently."""
+"""Kinds of text, which the rankings weigh differently."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ of a list are unrelated and short."""
 
 
 def kind_of(section: Sequence[Passage]) -> TextKind:
-    """The kind of a non-empty section. Names with one turn each are labels (`Phone: …`, `Birthday: …`), unless times
-    precede them or a person and the assistant alternate."""
+    """The kind of a non-empty section. Names with one turn each are labels (`Phone: …`), unless times precede them or a
+    person and the assistant alternate."""
     spoken = [(speaker, one.text) for one in section if (speaker := speech(one.text).speaker)]
     if spoken and len(spoken) >= _LEAST_SPOKEN * len(section):
         names = Counter(speaker for speaker, _ in spoken)

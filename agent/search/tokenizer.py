@@ -1,6 +1,6 @@
-"""Text to index tokens: stems of folded words; pairs of letters in scripts without spaces.
+"""Text to index tokens: stems, and pairs of letters in scripts without spaces.
 
-The last letter of an unspaced run is a token too, so that a single letter can be found as a token's beginning anywhere.
+The last letter of an unspaced run is a token too, so that a single letter can be found anywhere.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ _UNSPACED_QUESTION_WORDS = """
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A search term: a token, or with `prefix` all tokens that begin with it. `instead`: the unknown token it replaces;
-    `of`: the token of a name's other form, as which it counts."""
+    """A token, or with `prefix` all that begin with it. `instead`: the unknown token it replaces; `of`: the token of a
+    name's other form, as which it counts."""
 
     token: str
     prefix: bool = False
@@ -62,12 +62,10 @@ class Term:
 
     @property
     def asked(self) -> str:
-        """The token in the question."""
         return self.instead or self.of or self.token
 
 
 def tokens(text: str) -> list[str]:
-    """A text's tokens, in order."""
     found: list[str] = []
     for word in runs(folded(text)):
         if is_unspaced(word):
@@ -78,7 +76,7 @@ def tokens(text: str) -> list[str]:
 
 
 def query_terms(query: str) -> list[Term]:
-    """A question's distinct terms without question words, unless there are no others."""
+    """Distinct terms without question words, unless there are no others."""
     words = list(dict.fromkeys(terms(folded(query[:MOST_CHARS]))))
     informative = [word for word in words if word not in _STOP and not is_common(word)] or words
     return list(dict.fromkeys(term_of(word) for word in informative))
@@ -86,7 +84,6 @@ def query_terms(query: str) -> list[Term]:
 
 @lru_cache(maxsize=4_096)
 def term_of(word: str) -> Term:
-    """The term for a folded word or pair of letters."""
     if is_unspaced(word):
         return Term(word, prefix=len(pairs(word)) == 1)
     root = _stem_of(word)
@@ -100,8 +97,8 @@ def _stem_of(word: str) -> str:
 
 
 def beginnings(term: Term) -> Iterator[Term]:
-    """Substitutes for an unknown term, likeliest first: spelled without umlauts, then shorter beginnings (Gartenhäuser:
-    Gartenhaus); for a Japanese verb its first character."""
+    """Substitutes for an unknown term, likeliest first: without umlauts, then shorter beginnings; for a Japanese verb
+    its first character."""
     token = term.token
     if is_unspaced(token):
         if len(token) == 2 and _IS_HAN.match(token) and not _IS_HAN.match(token[1]):
@@ -120,5 +117,5 @@ _STOP = frozenset(folded(_QUESTION_WORDS).split()) | frozenset(folded(_UNSPACED_
 
 
 def words_asked(query: str) -> dict[str, str]:
-    """The token for each word of a question, as `terms.terms` splits it."""
+    """Tokens by word, as `terms.terms` splits."""
     return {word: term_of(folded(word)).token for word in dict.fromkeys(terms(fold(query[:MOST_CHARS])))}

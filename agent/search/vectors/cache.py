@@ -1,4 +1,4 @@
-"""The vectors of one index file in RAM, updated from the file's changes.
+"""The vectors of one index file in RAM.
 
 Rows are ordered by first passage: new ones have larger ids (`database`), so they are appended; removed ones stay empty
 until they are a quarter of all. Scale 0: no vector.
@@ -40,7 +40,7 @@ _EMPTY = 4
 
 
 class VectorTable:
-    """Passages or windows: first and last passage, days and file of each, with vectors."""
+    """Passages or windows with their vectors."""
 
     def __init__(self, units: Numbers, width: int) -> None:
         """`units`: columns as in `UnitRow`."""
@@ -68,7 +68,6 @@ class VectorTable:
 
     @property
     def missing(self) -> int:
-        """Existing rows without a vector."""
         return int(np.count_nonzero(self._file != _GONE) - np.count_nonzero(self.embedded))
 
     def append(self, units: Numbers) -> None:
@@ -82,7 +81,6 @@ class VectorTable:
         self.size = size
 
     def update_days(self, units: Numbers) -> None:
-        """Update the days of a file's rows."""
         self._units[np.searchsorted(self.first, units[:, 0])] = units
 
     def remove(self, files: Collection[int]) -> None:
@@ -95,7 +93,7 @@ class VectorTable:
             self._units, self._vectors, self._scales = self._units[left], self._vectors[left], self._scales[left]
 
     def put(self, ends: Numbers, vectors: Data) -> None:
-        """Store vectors by first and last passage; unknown ones are ignored."""
+        """Unknown units are ignored."""
         if not self.size:
             return
         rows = np.minimum(np.searchsorted(self.first, ends[:, 0]), self.size - 1)
@@ -142,7 +140,6 @@ class VectorCache:
         return self._whole[3] if self._whole is not None else 0
 
     def below(self, folder: str) -> list[int]:
-        """Files in a folder."""
         return [file for file, (_, path) in self._files.items() if path.startswith(f"{folder}/")]
 
     def follow(self, store: IndexStore, model: str) -> None:
@@ -156,7 +153,7 @@ class VectorCache:
             if whole == self._whole:
                 self._catch_up(store.vectors, model)
             else:
-                self._whole = None  # until all is read
+                self._whole = None  # in case reading fails
                 self._read_all(store.vectors, model, whole[3])
                 self._whole = whole
             self._number = max(number, self._number)
@@ -196,7 +193,7 @@ class VectorCache:
         self._put_rows(stored.since(model, self._number))
 
     def _put_rows(self, found: Sequence[VectorRow]) -> None:
-        """Ignores vectors of another size: a server may have changed it, and the newest counts."""
+        """Ignores other sizes: a server may have changed it."""
         right = [one for one in found if len(one.vector) == self.width + SCALE_BYTES]
         ends = _numbers([(one.first, one.last) for one in right], 2)
         self._put(ends, _data([one.vector for one in right], self.width))
@@ -207,7 +204,6 @@ class VectorCache:
 
 
 def _keys_in_order(stored: VectorStore) -> tuple[Numbers, NDArray[np.bytes_]]:
-    """Ends of every text with a key, and the keys, sorted by key."""
     ends, keys = [_numbers([], 2)], [b""]
     for part in stored.named():
         ends.append(_numbers([row[:2] for row in part], 2))
@@ -218,7 +214,6 @@ def _keys_in_order(stored: VectorStore) -> tuple[Numbers, NDArray[np.bytes_]]:
 
 
 def _each_passage(sections: Iterable[UnitRow]) -> Numbers:
-    """Sections expanded to passages."""
     rows = _numbers(sections, _COLUMNS)
     passages = _ranges(rows[:, 0], rows[:, 1] + 1)
     units = np.repeat(rows, rows[:, 1] + 1 - rows[:, 0], axis=0)

@@ -1,7 +1,7 @@
 """The interface of encoders, and an embedder that meets deadlines.
 
-The encoder is made on first use and again if the model is exchanged. It runs in its own threads, and rests after a
-failure, so that a dead server costs one deadline, not one per message.
+The encoder is made on first use and after a model change. It rests after a failure, so that a dead server costs one
+deadline, not one per message.
 """
 
 from __future__ import annotations
@@ -21,20 +21,17 @@ Vector = Sequence[float]
 
 
 class NoEmbedding(Exception):
-    """Embedding failed, now or with this model. The text is for people, without final stop, and contains neither keys
-    nor the embedded text."""
+    """The text is for people, without final stop, keys or embedded text."""
 
 
 class Encoder(Protocol):
-    """Makes vectors. Blocks; thread-safe. Vectors of different `id`s cannot be compared. `batch`: the best number of
-    texts per call."""
+    """Blocks; thread-safe. Vectors of different `id`s cannot be compared. `batch`: texts per call."""
 
     id: str
     batch: int
 
     def encode(self, texts: Sequence[str], seconds: float, *, is_question: bool = False) -> Sequence[Vector]:
-        """Unit vectors of one size, one per text. `seconds`: a server's limit; `is_question`: the texts are queries.
-        Raises `NoEmbedding`."""
+        """Unit vectors of one size. `seconds`: a server's limit. Raises `NoEmbedding`."""
         ...
 
     def knows(self, text: str) -> bool:
@@ -59,8 +56,8 @@ _MOST_CHARS = 2_000
 
 
 class Embedder:
-    """Embeds by deadline. `make` returns the encoder; it blocks, may raise `NoEmbedding`, and is then retried later.
-    `stamp` is fast and changes with the model. Any thread may call."""
+    """`make` returns the encoder; it blocks and may raise `NoEmbedding`. `stamp` is fast and changes with the model.
+    Any thread may call."""
 
     def __init__(
         self,
@@ -84,13 +81,12 @@ class Embedder:
 
     @property
     def model(self) -> str:
-        """The last encoder's id without checking for a new one; "" before the first."""
+        """The last encoder's id, or ""."""
         encoder = self._encoder
         return encoder.id if encoder is not None else ""
 
     @property
     def problem(self) -> str:
-        """The last failure; "" if it works or was not tried."""
         return self._problem if self._is_failing else ""
 
     def retry(self) -> None:
@@ -98,7 +94,7 @@ class Embedder:
         self._rests_until, self._is_failing = 0.0, False
 
     def encoder(self) -> Encoder:
-        """The encoder, made if needed. Raises `NoEmbedding`."""
+        """Makes the encoder if needed. Raises `NoEmbedding`."""
         with self._making:
             stamp = self._stamp()
             if self._encoder is not None and stamp == self._made_of:
@@ -115,13 +111,13 @@ class Embedder:
         if self._stamp() != stamp:
             raise NoEmbedding("the model was exchanged while it was read")
         if before is not None and before.id != made.id:
-            _log.warning("there is another model: all is embedded anew, and searched by words until then")
+            _log.warning("the embedding model changed: embedding everything again, searching by words until then")
         self._encoder, self._made_of = made, stamp
         return made
 
     def question(self, text: str, deadline: float) -> Vector | None:
-        """A question's vector by `deadline` (of `time.monotonic`); None if the model does not know its language. Raises
-        `NoEmbedding`, also on timeout; a late result is cached."""
+        """A vector by `deadline` (of `time.monotonic`); None: unsupported language. Raises `NoEmbedding`, also on
+        timeout; a late result is cached."""
         text = text[:_MOST_CHARS]
         with self._lock:
             if text in self._known:
@@ -139,7 +135,7 @@ class Embedder:
             raise NoEmbedding("the embedder did not answer in time") from None
 
     def passages(self, encoder: Encoder, texts: Sequence[str]) -> Sequence[Vector]:
-        """Vectors of texts by `encoder`, in this thread. Raises `NoEmbedding`."""
+        """Raises `NoEmbedding`."""
         self._check_rest()
         return self._encode(encoder, texts, _PASSAGES_SECONDS)
 
@@ -180,8 +176,8 @@ class Embedder:
         except NoEmbedding as problem:
             self._rest(problem)
             raise
-        except Exception as bug:  # whatever a library says of a model that is not as it should be
-            _log.exception("the embedder broke")
+        except Exception as bug:  # libraries raise anything for a bad model
+            _log.exception("the embedder failed unexpectedly")
             broken = NoEmbedding(f"the embedder broke ({type(bug).__name__})")
             self._rest(broken)
             raise broken from bug

@@ -1,4 +1,4 @@
-"""A sentence model run by onnxruntime and tokenizers from its folder. Import it only if both are installed."""
+"""A sentence model run by onnxruntime and tokenizers. Import it only if both are installed."""
 
 from __future__ import annotations
 
@@ -57,7 +57,6 @@ class LocalModel:
     engine = f"onnxruntime {onnxruntime.__version__}"
 
     def __init__(self, folder: Path, memory: Callable[[], int | None] = free_memory) -> None:
-        """`memory`: returns the free bytes."""
         self._folder = folder
         self._model = read_folder(folder)
         try:
@@ -86,12 +85,12 @@ class LocalModel:
 
     def encode(self, texts: Sequence[str], seconds: float, *, is_question: bool = False) -> Sequence[Vector]:
         prefix = self._model.question_prefix if is_question else self._model.passage_prefix
-        order = sorted(range(len(texts)), key=lambda at: len(texts[at]))  # alike in length: little is filled up
+        order = sorted(range(len(texts)), key=lambda at: len(texts[at]))  # similar lengths need little padding
         found: list[Vector] = [()] * len(texts)
         for start in range(0, len(order), _AT_ONCE):
             part = order[start : start + _AT_ONCE]
             vectors = self._encode([texts[at] for at in part], prefix)
-            vectors[~np.isfinite(vectors).all(1)] = 0  # a single text that it stumbles over is like nothing
+            vectors[~np.isfinite(vectors).all(1)] = 0  # a text that the model fails on
             for at, vector in zip(part, vectors, strict=True):
                 found[at] = vector
         return found
@@ -107,8 +106,7 @@ class LocalModel:
             pieces: list[int] = self._tokenizer.encode(clean, add_special_tokens=False).ids
         return not letters or pieces.count(self._unknown) <= _FOREIGN * len(pieces)
 
-    def close(self) -> None:
-        """Freed with its last user."""
+    def close(self) -> None: ...
 
     def _check_room(self, free: int | None) -> None:
         wanted = _TIMES_ITS_FILE * self._model.bytes
@@ -143,7 +141,7 @@ def _tokenizer(model: ModelFolder) -> Tokenizer:
     token = model.padding or str(known.get("pad_token") or "")
     number = tokenizer.token_to_id(token) if token else None
     if number is None:
-        token, number = "[PAD]", 0  # it is hidden from the graph by the mask
+        token, number = "[PAD]", 0  # hidden from the graph by the mask
     tokenizer.enable_padding(pad_id=number, pad_token=token)
     tokenizer.enable_truncation(model.length)
     return tokenizer
@@ -151,7 +149,7 @@ def _tokenizer(model: ModelFolder) -> Tokenizer:
 
 @contextmanager
 def _translate_panics() -> Iterator[None]:
-    """Translate the Rust panic of a damaged tokenizer, which is not an `Exception` and may quote the text."""
+    """The Rust panic of a damaged tokenizer is no `Exception` and may quote the text."""
     try:
         yield
     except BaseException as panic:
@@ -161,9 +159,9 @@ def _translate_panics() -> Iterator[None]:
 
 
 def _session(files: Sequence[Path]) -> Any:
-    """A session of graph and weights, read into memory: replacing a mapped file in place would crash the process."""
+    """Reads all into memory: replacing a mapped file in place would crash the process."""
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1  # work behind the talks
+    options.intra_op_num_threads = options.inter_op_num_threads = 1  # background work
     options.log_severity_level = _ERRORS_ALONE
     graph, *weights = [(file.name, file.read_bytes()) for file in files]
     if weights:
@@ -173,7 +171,6 @@ def _session(files: Sequence[Path]) -> Any:
 
 
 def _inputs(session: Any) -> dict[str, type]:
-    """The graph's inputs with their integer types."""
     inputs: dict[str, type] = {
         one.name: np.int32 if one.type == "tensor(int32)" else np.int64 for one in session.get_inputs()
     }
@@ -183,7 +180,7 @@ def _inputs(session: Any) -> dict[str, type]:
 
 
 def _output(session: Any) -> tuple[str, bool]:
-    """The output to read; true if it is already one vector per text."""
+    """The output to read; true if already one vector per text."""
     outputs = session.get_outputs()
     ranks = {one.name: len(one.shape) for one in outputs}
     if ranks.get(_POOLED) == 2:
@@ -210,7 +207,6 @@ def _pool(vectors: Floats, mask: Numbers, pooling: Pooling) -> Floats:
 
 
 def _scripts(tokenizer: Tokenizer) -> Collection[str]:
-    """Scripts that a vocabulary supports; always Latin."""
     with _translate_panics():
         pieces = tokenizer.decode_batch([[number] for number in range(tokenizer.get_vocab_size())])
     found: Counter[str] = Counter()
@@ -232,22 +228,20 @@ def _unknown(tokenizer: Tokenizer) -> int:
 
 @lru_cache(maxsize=4_096)
 def _script(char: str) -> str:
-    """Unicode's name of the script: LATIN, CYRILLIC, CJK, HIRAGANA…"""
     return unicodedata.name(char, "").partition(" ")[0]
 
 
 def _clean(text: str, *, lower: bool) -> str:
-    """Text without lone surrogates, which tokenizers refuse."""
     whole = text[:_MOST_CHARS].encode("utf-8", "replace").decode("utf-8")
     return whole.lower() if lower else whole
 
 
 def free_in_group(folder: Path) -> int | None:
-    """Bytes left in the container's or service's limit; None if there is none."""
+    """Bytes left in the container's limit; None if there is none."""
     limit, used = (_number(folder / name) for name in ("memory.max", "memory.current"))
     if limit is None or used is None:
         return None
-    given_up = _number(folder / "memory.stat", "inactive_file ") or 0  # files read lately, which give way
+    given_up = _number(folder / "memory.stat", "inactive_file ") or 0  # page cache that can be reclaimed
     return max(0, limit - max(0, used - given_up))
 
 

@@ -32,8 +32,6 @@ _MODELS_FILES = (".json", ".onnx", ".onnx_data", ".onnx.data")
 
 
 class Pooling(StrEnum):
-    """How the pieces' vectors become one."""
-
     MEAN = "mean"
     FIRST = "first"
     LAST = "last"
@@ -42,7 +40,7 @@ class Pooling(StrEnum):
 
 _POOLINGS: Mapping[str, Pooling] = {
     "mean": Pooling.MEAN,
-    "mean_sqrt_len": Pooling.MEAN,  # longer, in the same direction; every vector is made length 1
+    "mean_sqrt_len": Pooling.MEAN,  # differs in length only; vectors are normalised
     "cls": Pooling.FIRST,
     "last": Pooling.LAST,
     "max": Pooling.GREATEST,
@@ -52,7 +50,7 @@ _KNOWN_STEPS = frozenset({"Transformer", "Pooling", "Normalize"})
 
 @dataclass(frozen=True, slots=True)
 class ModelFolder:
-    """A model's files and settings. `length` in pieces; `padding` empty: the tokenizer's own."""
+    """`length` in pieces; `padding` empty: the tokenizer's own."""
 
     graph: Path
     tokenizer: Path
@@ -65,7 +63,7 @@ class ModelFolder:
 
     @property
     def graph_files(self) -> list[Path]:
-        """The graph, and its separate weight files."""
+        """With separate weight files."""
         beside = (self.graph.with_name(self.graph.name + end) for end in ("_data", ".data"))
         return [self.graph, *(file for file in beside if file.is_file())]
 
@@ -85,7 +83,7 @@ class ModelFolder:
 
 
 def has_graph(folder: Path) -> bool:
-    """True if the file names show a usable model; false if unreadable."""
+    """True if the file names show a usable model."""
     try:
         return any(
             (own / TOKENIZER).is_file() and _graph_of(folder, own) is not None for own in _candidate_folders(folder)
@@ -95,7 +93,7 @@ def has_graph(folder: Path) -> bool:
 
 
 def stamp(folder: Path) -> object:
-    """Changes with any file of the model."""
+    """Changes with any file."""
     found: list[tuple[str, int, int, int]] = []
     for place in (
         *(own / sub for own in _candidate_folders(folder) for sub in ("", GRAPH.parent)),
@@ -107,7 +105,7 @@ def stamp(folder: Path) -> object:
                     known = file.stat()
                     found.append((str(file), known.st_ino, known.st_size, known.st_mtime_ns))
         except OSError:
-            continue  # it says itself what is missing when it is read
+            continue  # reported when the model is read
     return sorted(found)
 
 
@@ -143,7 +141,6 @@ def read_folder(folder: Path) -> ModelFolder:
 
 
 def _steps(folder: Path) -> dict[str, str]:
-    """The folder of each step."""
     file = folder / "modules.json"
     if not file.exists():
         return {"Transformer": ""}
@@ -157,7 +154,7 @@ def _steps(folder: Path) -> dict[str, str]:
 
 
 def _candidate_folders(folder: Path) -> tuple[Path, Path]:
-    """Folders of graph and tokenizer, in newer and older layouts."""
+    """In newer and older layouts."""
     return folder, folder / "0_Transformer"
 
 
@@ -166,7 +163,6 @@ def _graph_of(folder: Path, own: Path) -> Path | None:
 
 
 def _largest_graph(folder: Path) -> Path | None:
-    """The usual name, else the largest, which is the most exact."""
     for usual in (folder / GRAPH, folder / GRAPH.name):
         if usual.is_file():
             return usual
@@ -204,7 +200,6 @@ def _is_length(value: object) -> TypeGuard[int]:
 
 
 def _prefixes(config: Mapping[str, Any]) -> tuple[str, str]:
-    """The prefixes of questions and of passages."""
     prompts = config.get("prompts") or {}
     if not isinstance(prompts, dict):
         raise ValueError("its prompts are not as expected")
@@ -214,7 +209,6 @@ def _prefixes(config: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _word(value: object) -> str:
-    """A token, given as a string or as an object with it."""
     if isinstance(value, dict):
         value = value.get("content")
     return value if isinstance(value, str) else ""

@@ -1,4 +1,4 @@
-"""Texts that need a vector, newest first, without scanning all of them each time."""
+"""Texts that need a vector, newest first."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from agent.search.store import IndexStore
 
 
 class PendingTexts:
-    """For one index file and one model at a time. Raises as `IndexStore`."""
+    """For one index file and model at a time. Raises as `IndexStore`."""
 
     def __init__(self) -> None:
         self._source: tuple[str, int] | None = None
@@ -32,7 +32,7 @@ class PendingTexts:
             above, to = self._left.pop()
             rows = store.vectors.missing(model, above, to, most)
             if rows:
-                self._left.append((above, rows[0].first))  # they may be asked for again
+                self._left.append((above, rows[0].first))  # they may be requested again
                 return list({row.key: row for row in rows}.values())
         store.vectors.drop(model)
         self._done = (store.state, model)

@@ -1,4 +1,4 @@
-"""The interface between rankings and the semantic index, which is optional."""
+"""The interface between rankings and the optional semantic index."""
 
 from __future__ import annotations
 
@@ -19,18 +19,16 @@ CHANGED_SIZE = "the embedder changed its size"
 
 
 class Similarity(Protocol):
-    """Cosines between a question and embedded texts within a search's limits. Windows by first and last passage."""
+    """Cosines between a question and embedded texts."""
 
     def nearest_passages(self, most: int) -> Sequence[int]: ...
 
     def nearest_windows(self, most: int) -> Mapping[tuple[int, int], float]: ...
 
-    def windows(self, wanted: Collection[tuple[int, int]]) -> Mapping[tuple[int, int], float]:
-        """Only embedded ones."""
-        ...
+    def windows(self, wanted: Collection[tuple[int, int]]) -> Mapping[tuple[int, int], float]: ...
 
     def alike(self, passages: Collection[int]) -> Collection[int]:
-        """Passages that are similar in themselves, more than the average one and not only by context."""
+        """Passages that are more similar than the average, and not only by context."""
         ...
 
     def shares(self, passages: Collection[int]) -> Mapping[int, float]:
@@ -40,7 +38,7 @@ class Similarity(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedQuestion:
-    """`vector` None: unsupported language, or failure (`gap`, the reason). `model`: the encoder's id."""
+    """`vector` None: unsupported language, or failure (`gap`, the reason)."""
 
     vector: Vector | None = None
     model: str = ""
@@ -51,22 +49,18 @@ class SemanticIndex(Protocol):
     """Adds embeddings to an index. Blocks; any thread may call."""
 
     @property
-    def model(self) -> str:
-        """The loaded model's id, or ""."""
-        ...
+    def model(self) -> str: ...
 
     @property
     def problem(self) -> str:
-        """The last failure, or "". Makes no call."""
+        """The last failure, or ""."""
         ...
 
     def load(self) -> str:
-        """Load the model if needed, and return its id."""
+        """Load the model if needed; returns its id."""
         ...
 
-    def retry(self) -> None:
-        """End the rest after a failure."""
-        ...
+    def retry(self) -> None: ...
 
     def question(self, text: str, deadline: float) -> EmbeddedQuestion:
         """Returns by `deadline` (of `time.monotonic`)."""
@@ -75,22 +69,18 @@ class SemanticIndex(Protocol):
     def like(
         self, name: str, store: IndexStore, question: EmbeddedQuestion, limits: Limits
     ) -> tuple[Similarity | None, str]:
-        """Similarity of the texts of scope `name`; None and the reason if unavailable."""
+        """None and the reason if unavailable."""
         ...
 
-    def follow(self, name: str, store: IndexStore) -> None:
-        """Read new vectors for `like`."""
-        ...
+    def follow(self, name: str, store: IndexStore) -> None: ...
 
     def embed(self, index: ScopeIndex, end: float, done: Callable[[int], None] | None = None) -> bool:
-        """Embed texts, newest first, until `end` (of `time.monotonic`); true if more may be left. `done` receives
-        counts. Raises `NoEmbedding`, `NotStored`."""
+        """Embed texts until `end` (of `time.monotonic`); true if more may be left. Raises `NoEmbedding`,
+        `NotStored`."""
         ...
 
 
 class NoSemanticIndex:
-    """Stands in for a configured embedder that is unavailable."""
-
     model = ""
 
     def __init__(self, why: str) -> None:

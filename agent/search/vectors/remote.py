@@ -63,7 +63,7 @@ class RemoteEncoder:
         if self._client is None:
             headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
             self._client = httpx.Client(headers=headers)
-        wanted = [text[:_MOST_CHARS] for text in texts]  # an empty one is refused by most servers; none is given
+        wanted = [text[:_MOST_CHARS] for text in texts]
         try:
             answer = self._client.post(
                 self._url,

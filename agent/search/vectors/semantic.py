@@ -1,5 +1,4 @@
-"""The semantic index: embeds texts in the background and compares questions. Needs numpy; import it only with an
-embedder."""
+"""The semantic index. Needs numpy."""
 
 from __future__ import annotations
 
@@ -22,8 +21,6 @@ _MOST_HELD = 64
 
 
 class EmbeddingIndex:
-    """The `SemanticIndex` of an embedder."""
-
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
         self._opening = threading.Lock()

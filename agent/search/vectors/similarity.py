@@ -1,5 +1,4 @@
-"""Similarity of a question to all texts of a scope. Vectors are stored as int8 with a scale: a quarter of the space
-without loss of quality (SEARCH.md)."""
+"""Similarity of a question to all texts of a scope, by int8 vectors with a scale (SEARCH.md)."""
 
 from __future__ import annotations
 
@@ -24,7 +23,6 @@ _OUTSIDE = -2.0
 
 
 def packed(vector: Vector) -> bytes:
-    """The scale as float32, then a byte per number."""
     numbers = np.asarray(vector, np.float32)
     scale = max(float(np.abs(numbers).max(initial=0.0)), 1e-9) / 127
     data: bytes = np.rint(numbers / scale).astype(np.int8).tobytes()
@@ -32,19 +30,18 @@ def packed(vector: Vector) -> bytes:
 
 
 class Vectors:
-    """The vectors of one index file. One thread at a time."""
+    """One thread at a time."""
 
     def __init__(self) -> None:
         self._cache = VectorCache()
 
     def follow(self, store: IndexStore, model: str) -> None:
-        """Update from the file. Raises as `IndexStore`."""
         self._cache.follow(store, model)
 
     def likeness(
         self, store: IndexStore, model: str, question: Vector, limits: Limits
     ) -> tuple[Similarity | None, str]:
-        """Similarity within limits, valid until the next call; None and the reason if too little is embedded."""
+        """Valid until the next call. None and the reason if too little is embedded."""
         cache = self._cache
         cache.follow(store, model)
         there, missing = int(np.count_nonzero(cache.passages.embedded)), cache.passages.missing
@@ -59,7 +56,7 @@ class Vectors:
 
 @dataclass(frozen=True, slots=True)
 class _TableScores:
-    """A table's cosines, `_OUTSIDE` for rows that are not inside."""
+    """`cosines` are `_OUTSIDE` for other rows."""
 
     first: Numbers
     last: Numbers
@@ -76,7 +73,6 @@ class _TableScores:
         return np.asarray(top[np.lexsort((top, -self.cosines[top]))])
 
     def shares(self, rows: Numbers) -> Floats:
-        """Cosines stretched to 0 to 1."""
         return np.asarray((self.cosines[rows] - self.least) / ((self.greatest - self.least) or 1.0), np.float32)
 
     def has(self, rows: Numbers) -> Mask:
@@ -84,8 +80,6 @@ class _TableScores:
 
 
 class Cosines:
-    """The `Similarity` of computed cosines."""
-
     def __init__(self, passages: _TableScores, windows: _TableScores) -> None:
         self._passages = passages
         self._windows = windows
@@ -110,7 +104,6 @@ class Cosines:
         return dict(zip(self._passages.first[known].tolist(), shares.tolist(), strict=True))
 
     def _around(self, passages: Numbers) -> Floats:
-        """The share of each passage's best window; 0 if none."""
         windows = self._windows
         row = np.searchsorted(windows.last, passages)
         ends = np.searchsorted(windows.first, passages, side="right")
@@ -132,7 +125,7 @@ class Cosines:
 
 
 def _rows(found: _TableScores, firsts: Numbers) -> Numbers:
-    """Row of each first passage; -1 if none is inside."""
+    """Row of each first passage; -1: none inside."""
     if not len(found.first):
         return np.full(len(firsts), -1, np.int64)
     rows = np.minimum(np.searchsorted(found.first, firsts), len(found.first) - 1)

@@ -1,7 +1,6 @@
-"""The vectors in a scope's index file.
+"""The vectors in a scope's index file, stored by a hash of their text (`vector`), so that moved text keeps them.
 
-They are stored by a hash of their text (`vector`), so moved or reindexed text keeps them; `embedded` maps passages and
-windows to keys. Keys of removed rows are `doubtful` until checked for other uses.
+`embedded` maps passages and windows to keys. Keys of removed rows are `doubtful` until checked for other uses.
 """
 
 from __future__ import annotations
@@ -24,7 +23,6 @@ _TEXT = (
 
 
 def key_of(text: str) -> bytes:
-    """The key of a text's vector."""
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
@@ -32,14 +30,13 @@ class VectorStore:
     """One connection; one thread at a time. Raises `Damaged`, `NotStored`."""
 
     def __init__(self, db: sqlite3.Connection, *, is_shared: bool) -> None:
-        """`is_shared`: other connections write too."""
         self._db = db
         self._is_shared = is_shared
 
     # writing -----------------------------------------------------------------------------------------------------
 
     def name(self, file: int) -> None:
-        """Store keys for all texts of a file, within a transaction."""
+        """Within a transaction."""
         texts = dict(self._db.execute("SELECT id, text FROM passage WHERE file = ?", [file]))
         self._db.executemany(
             "INSERT OR REPLACE INTO embedded VALUES (?, ?, ?)", ((id, id, key_of(text)) for id, text in texts.items())
@@ -54,7 +51,7 @@ class VectorStore:
         )
 
     def name_all(self) -> bool:
-        """Store keys for files without; true if there were any."""
+        """True if a file had no keys."""
         with translate_errors():
             unnamed = [id for (id,) in self._db.execute("SELECT id FROM file WHERE NOT named")]
         for file in unnamed:
@@ -64,7 +61,6 @@ class VectorStore:
         return bool(unnamed)
 
     def put(self, model: str, vectors: Iterable[tuple[bytes, bytes]]) -> None:
-        """Pairs of key and vector."""
         with transaction(self._db):
             self._db.executemany(
                 "INSERT OR REPLACE INTO vector (model, key, vector) VALUES (?, ?, ?)",
@@ -72,7 +68,6 @@ class VectorStore:
             )
 
     def drop(self, model: str) -> None:
-        """Delete vectors of removed texts and of other models."""
         with transaction(self._db):
             self._db.execute(
                 "DELETE FROM vector WHERE model = ? AND key IN (SELECT d.key FROM doubtful d "
@@ -86,12 +81,12 @@ class VectorStore:
                 self._db.execute("UPDATE dropped SET times = times + 1")
 
     def drop_unused(self) -> None:
-        """Delete vectors of removed texts, within a transaction; checks every one."""
+        """Within a transaction; checks every vector."""
         self._db.execute("DELETE FROM vector WHERE key NOT IN (SELECT key FROM embedded)")
         self._db.execute("DELETE FROM doubtful")
 
     def take(self, other: Path) -> None:
-        """Copy all vectors of another index file. Raises `Damaged` also if it has no table for them."""
+        """Raises `Damaged` also if the other file has no such table."""
         with translate_errors():
             self._db.execute("ATTACH ? AS other", [str(other)])
             try:
@@ -122,18 +117,17 @@ class VectorStore:
 
     @property
     def dropped(self) -> int:
-        """How often other models' vectors were dropped, possibly by another process with another model."""
+        """How often other models' vectors were dropped."""
         with translate_errors():
             return int(self._db.execute("SELECT times FROM dropped").fetchone()[0])
 
     @property
     def newest_text(self) -> int:
-        """The first passage of the newest text with a key."""
         with translate_errors():
             return int(self._db.execute("SELECT coalesce(max(first), 0) FROM embedded").fetchone()[0])
 
     def missing(self, model: str, above: int, to: int, most: int) -> list[TextRow]:
-        """Texts without a vector, newest first, whose first passage is above `above` and at most `to`."""
+        """Texts without a vector, newest first, in a range of first passages."""
         with translate_errors():
             rows = self._db.execute(
                 f"SELECT u.first, u.last, {_TEXT}, u.key FROM (SELECT e.first, e.last, e.key FROM embedded e "
@@ -151,7 +145,6 @@ class VectorStore:
         )
 
     def count(self, model: str) -> int:
-        """Passages with a vector of that model."""
         return self._count(
             "SELECT count(*) FROM embedded e WHERE e.first = e.last AND EXISTS "
             "(SELECT 1 FROM vector v WHERE v.model = ? AND v.key = e.key)",
@@ -163,14 +156,13 @@ class VectorStore:
             return int(self._db.execute(query, [model]).fetchone()[0])
 
     def files(self) -> dict[int, tuple[int, str]]:
-        """Revision and path by id. A file's rows change only with its revision; vectors apart."""
+        """Revision and path by id."""
         with translate_errors():
             return {
                 id: (revision, path) for id, revision, path in self._db.execute("SELECT id, revision, path FROM file")
             }
 
     def sections(self, file: int | None = None) -> Iterator[UnitRow]:
-        """Of one file, or all, in order. All passages of a section have its days."""
         return self._units("first, last, earliest, day, file FROM section", file)
 
     def windows(self, file: int | None = None) -> Iterator[UnitRow]:
@@ -181,10 +173,10 @@ class VectorStore:
         with translate_errors():
             yield from map(UnitRow._make, self._db.execute(f"SELECT {of} {where} ORDER BY 1", values))
 
-    # A plus before a column keeps SQLite from its index: the last rows are read by their numbers, not all of a model.
+    # A plus before a column keeps SQLite from using its index, so that only the last rows are read, not all of a model.
 
     def newest(self, model: str) -> tuple[int, int]:
-        """Id and bytes of the model's last vector; 0 and 0 if none."""
+        """Id and bytes; 0 and 0 if none."""
         with translate_errors():
             row = self._db.execute(
                 "SELECT id, length(vector) FROM vector WHERE +model = ? ORDER BY id DESC LIMIT 1", [model]
@@ -192,15 +184,12 @@ class VectorStore:
             return (int(row[0]), int(row[1])) if row else (0, 0)
 
     def named(self) -> Iterator[Sequence[tuple[int, int, bytes]]]:
-        """Ends of every text with a key, in order, in batches."""
         return self._batches("SELECT first, last, key FROM embedded ORDER BY first, last", [])
 
     def all(self, model: str) -> Iterator[Sequence[tuple[bytes, bytes]]]:
-        """Keys and vectors, in batches."""
         return self._batches("SELECT key, vector FROM vector WHERE +model = ? ORDER BY id", [model])
 
     def since(self, model: str, number: int) -> Sequence[VectorRow]:
-        """Vectors stored after that number, by text."""
         return self._vectors(
             "vector v CROSS JOIN embedded e ON e.key = v.key WHERE v.id > ? AND +v.model = ?", [number, model]
         )
