@@ -14,7 +14,7 @@ def _utc_now() -> datetime:
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """`read` returns an aware datetime, replaced in tests."""
+    """A clock in the user's zone; `read` returns an aware datetime, replaced in tests."""
 
     zone: ZoneInfo
     read: Callable[[], datetime] = _utc_now
@@ -30,7 +30,7 @@ class Clock:
         return self.now().date()
 
     def local(self, moment: datetime) -> datetime:
-        """Raises `ValueError` for a naive moment."""
+        """`moment` in the user's zone. Raises `ValueError` if it is naive."""
         if moment.tzinfo is None:
             raise ValueError("a moment without a zone")
         return moment.astimezone(self.zone)

@@ -17,7 +17,7 @@ class GroupLogs(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ModelSettings:
-    """`context_window` in tokens (None: ask the server); `effort` and `cache` as in `ModelRequest`."""
+    """The model. `context_window` in tokens (None: ask the server); `effort` and `cache` as in `ModelRequest`."""
 
     name: str = "claude-sonnet-5-5"
     max_tokens: int = 8192
@@ -37,7 +37,7 @@ class FlushSettings:
 
 @dataclass(frozen=True, slots=True)
 class SessionSettings:
-    """Sizes in tokens. `idle_reset_minutes` None: never."""
+    """Session sizes in tokens. `idle_reset_minutes` None: never."""
 
     reserve_tokens: int = 20_000
     keep_recent_tokens: int = 20_000

@@ -12,12 +12,13 @@ _BLANKS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 
 
 def spoken(text: str) -> str:
-    """ "" for a bare token (any case, repeated, with white space), otherwise the text without a token at its end."""
+    """The text to deliver: "" for a bare token (any case, repeated, with white space), otherwise without a token at its
+    end."""
     return text[: _trailing_token_start(text, 0, len(text))].strip()
 
 
 def can_be_seen(text: str) -> bool:
-    """False if nothing is drawn: platforms refuse such a text."""
+    """True if something of it is drawn: platforms refuse other texts."""
     return any(character not in _BLANKS and unicodedata.category(character) not in _UNSEEN for character in text)
 
 

@@ -72,7 +72,7 @@ _Stamp = tuple[int, datetime]
 
 
 class Skills:
-    """Files are parsed again only after a change. `configured`: variables set in the home's `.env`."""
+    """A workspace's skills, parsed again only after a change. `configured`: variables set in the home's `.env`."""
 
     def __init__(
         self, workspace: Path, environ: Mapping[str, str] = os.environ, configured: Collection[str] = ()
@@ -163,7 +163,7 @@ class Skills:
 
 
 def parse(skill: Skill, text: str) -> Skill:
-    """A text that cannot be used becomes a `problem`."""
+    """`skill` completed from its text, which becomes a `problem` if it cannot be used."""
     page = notes.parse(text)
     if page.fields is None:
         return replace(skill, problem=page.problem or "has no front matter with name and description")

@@ -10,7 +10,7 @@ from agent.formats.plain_text import whole
 
 
 class WholeTextConnection(sqlite3.Connection):
-    """Writes text through `whole`: lone surrogates cannot make a commit fail."""
+    """A connection that writes text through `whole`: lone surrogates cannot make a commit fail."""
 
     def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:
         try:

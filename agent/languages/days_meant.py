@@ -216,7 +216,7 @@ def day_ahead(text: str, written_on: date) -> date | None:
 
 
 def with_days(text: str, written_on: date) -> str:
-    """Idempotent."""
+    """Append the days that `text` means to its lines. Idempotent."""
     if len(text) > _LONGEST:
         return text
     lines: list[str] = []
@@ -231,6 +231,7 @@ def with_days(text: str, written_on: date) -> str:
 
 
 def without_days_meant(text: str) -> str:
+    """The inverse of `with_days`."""
     return _WRITTEN.sub("", text)
 
 

@@ -73,7 +73,7 @@ _HAN_PARTICLES = frozenset(
 
 
 def is_small_talk(term: str) -> bool:
-    """`term` as from `terms.terms`."""
+    """True for a small word or a pair with a particle; `term` as from `terms.terms`."""
     if term in _SMALL_TALK:
         return True
     is_grammar = _HIRAGANA.search(term) is not None or not _HAN_PARTICLES.isdisjoint(term)

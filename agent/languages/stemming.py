@@ -49,7 +49,7 @@ _STEP_4 = (
 
 @lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
-    """`word` folded, in Latin letters."""
+    """The stem of a folded word in Latin letters."""
     word = _IRREGULAR.get(word, word)
     if len(word) <= 2 or not word.isascii():
         return word
@@ -132,7 +132,7 @@ _PREFIXES = {"ARABIC": _longest_first(_ARABIC_PREFIXES)}
 
 
 def without_endings(word: str) -> str:
-    """`word` folded; only Russian and Arabic change."""
+    """The stem of a folded Russian or Arabic word; others are unchanged."""
     script = unicodedata.name(word[0], "").split(" ", 1)[0]
     if script not in _SUFFIXES:
         return word

@@ -256,7 +256,7 @@ def clean(text: str) -> str:
 
 
 def text_of(data: bytes, name: str) -> FileText:
-    """Raises `UnreadableFile` for UTF-16 and binary data."""
+    """Decode a text file. Raises `UnreadableFile` for UTF-16 and binary data."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise UnreadableFile(f"{name} is UTF-16 text; save it as UTF-8")
     if b"\0" in data:

@@ -31,7 +31,7 @@ _LEAST = 2
 
 @dataclass(frozen=True, slots=True)
 class ForgetPassage:
-    """`text` begins at `line` (from 1) of `path`. `whole`: the note's file goes."""
+    """A passage to forget: `text` begins at `line` (from 1) of `path`. `whole`: the note's file goes."""
 
     path: str
     line: int
@@ -41,7 +41,7 @@ class ForgetPassage:
 
 @dataclass(frozen=True, slots=True)
 class ForgetPlan:
-    """`unread`: sentences on files that could not be read."""
+    """The passages to forget. `unread`: sentences on files that could not be read."""
 
     wanted: str
     places: tuple[ForgetPassage, ...]

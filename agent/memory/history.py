@@ -26,7 +26,8 @@ from agent.memory.scope import Scope
 
 
 class Recorder(Protocol):
-    """If `record` raises `OSError`, the edit is not made. `withdraw` removes the last edit, whose write failed."""
+    """Keeps the data to undo edits. If `record` raises `OSError`, the edit is not made. `withdraw` removes the last
+    edit, whose write failed."""
 
     def record(self, edit: FilePatch) -> None: ...
 
@@ -51,6 +52,7 @@ def recording(into: Recorder) -> Iterator[None]:
 
 @contextmanager
 def recorded(edit: FilePatch) -> Iterator[None]:
+    """Record an edit around its write, and withdraw it if the write fails."""
     into = _recorder.get()
     if into is not None:
         into.record(edit)
@@ -97,8 +99,8 @@ class HistoryUnavailable(OSError):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """`scope` as `Scope.name`; `session` empty: not offered by `/undo`; `by`: a tool, a command, flush…; `path`: the
-    first file; `ts`: ISO 8601 in UTC."""
+    """One entry. `scope` as `Scope.name`; `session` empty: not offered by `/undo`; `by`: a tool, a command, flush…;
+    `path`: the first file; `ts`: ISO 8601 in UTC."""
 
     id: str
     ts: str
@@ -182,7 +184,7 @@ class History:
         )
 
     def undone(self, change: Change, by: str) -> None:
-        """Undoing an undo makes the first change undoable again."""
+        """Record that `by` undid a change. Undoing an undo makes the first change undoable again."""
         with self._writing() as db:
             db.execute("UPDATE changes SET undone_by = ? WHERE id = ?", [by, change.id])
             db.execute("UPDATE changes SET undone_by = '' WHERE undone_by = ?", [change.id])
@@ -294,7 +296,7 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """An empty `session` is Daybook itself."""
+    """The author of changes; an empty `session` is Daybook itself."""
 
     history: History
     scope: Scope

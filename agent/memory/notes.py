@@ -115,14 +115,14 @@ _BEGINNING = re.compile(r"---[ \t]*\r?\n")
 
 @dataclass(frozen=True, slots=True)
 class NoteDocument:
-    """`fields` None: no readable front matter; `problem`: why."""
+    """A parsed note. `fields` None: no readable front matter; `problem`: why."""
 
     fields: Mapping[str, object] | None
     body: str
     problem: str = ""
 
     def line(self, key: str) -> str:
-        """One line of text; "" for other values."""
+        """A field as one line of text; "" for other values."""
         value = (self.fields or {}).get(key)
         if value is None or isinstance(value, (list, dict, set, tuple, bytes)):
             return ""
@@ -137,7 +137,9 @@ def parse(text: str) -> NoteDocument:
     try:
         fields = load_yaml(match[1])
     except (yaml.YAMLError, ValueError) as error:
-        return NoteDocument(None, text, f"its front matter is not valid YAML{_error_line(error)}")
+        mark = error.problem_mark if isinstance(error, yaml.MarkedYAMLError) else None
+        where = f" (line {mark.line + 2})" if mark is not None else ""  # counts from 0, below the first ---
+        return NoteDocument(None, text, f"its front matter is not valid YAML{where}")
     if not isinstance(fields, dict):
         return NoteDocument(None, text, "its front matter is not a list of `key: value` lines")
     return NoteDocument({str(key): value for key, value in fields.items()}, text[match.end() :].lstrip("\r\n"))
@@ -148,11 +150,6 @@ def render(fields: Mapping[str, object], body: str) -> str:
     return f"---\n{head}---\n\n{body.strip()}\n"
 
 
-def _error_line(error: Exception) -> str:
-    mark = error.problem_mark if isinstance(error, yaml.MarkedYAMLError) else None
-    return f" (line {mark.line + 2})" if mark is not None else ""  # counts from 0, below the first ---
-
-
 TYPES = ("user", "feedback", "project", "reference")
 FOLDER = "memory/notes"
 _MOST_OF_ONE_SLUG = 1_000
@@ -160,7 +157,8 @@ _MOST_OF_ONE_SLUG = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """`path` relative to the scope's folder; `changed` in the user's zone; missing fields are ""."""
+    """A note in the list. `path` relative to the scope's folder; `changed` in the user's zone; missing fields are
+    ""."""
 
     path: str
     name: str
@@ -172,7 +170,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class SavedNote:
-    """`file` includes front matter; `replaced`: the old body, if any."""
+    """A note after saving. `file` includes front matter; `replaced`: the old body, if any."""
 
     path: Path
     file: files.FileText

@@ -15,13 +15,13 @@ _SHOWN_CHARS = 2_000
 
 
 class Conflict(FileError):
-    """The file was edited there since; the text quotes it."""
+    """The change cannot be undone: the file was edited there since. The text quotes it."""
 
 
 @dataclass(frozen=True, slots=True)
 class FilePatch:
-    """At byte `at`, `removed` became `added`, between `above` and `below`. `existed`, `exists`: the file before and
-    after."""
+    """An edit: at byte `at`, `removed` became `added`, between `above` and `below`. `existed`, `exists`: the file
+    before and after."""
 
     path: str
     at: int

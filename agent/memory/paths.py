@@ -27,7 +27,7 @@ _WALKS = os.open in os.supports_dir_fd
 
 
 class FileError(Exception):
-    """The text tells the requester what to do, and names nothing outside the scope."""
+    """A failed file operation. The text tells the requester what to do, and names nothing outside the scope."""
 
 
 class UnreadableFile(FileError):
@@ -37,7 +37,7 @@ class UnreadableFile(FileError):
 
 
 class OutOfReach(UnreadableFile):
-    pass
+    """The path may lead out of the folder."""
 
 
 def inside(scope: Scope, path: str) -> Path:
@@ -69,7 +69,7 @@ def _is_closed(scope: Scope, names: list[str]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """Names are resolved by `fd`, which survives a move of the folder; on Windows by `path`."""
+    """An open folder. Names are resolved by `fd`, which survives a move; on Windows by `path`."""
 
     path: Path
     fd: int | None
@@ -136,7 +136,7 @@ def make_private(folder: Path) -> None:
 
 @contextmanager
 def opened(path: Path, root: Path) -> Iterator[Folder]:
-    """Raises as `holding`."""
+    """Open a folder at or below `root`. Raises as `holding`."""
     real_root, parts = _resolve(path, root)
     with _walk(real_root, parts, make=False) as folder:
         yield folder

@@ -30,7 +30,8 @@ _MOST_CHARS, _MOST_LINES = 1_000, 5
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """`sources` apply to all writes; text that repeats a `marked` line gets that line's sources."""
+    """The origin of writes. `sources` apply to all of them; text that repeats a `marked` line gets that line's
+    sources."""
 
     sources: tuple[str, ...] = ()
     marked: tuple[str, ...] = ()
@@ -46,6 +47,7 @@ _current: ContextVar[Provenance | None] = ContextVar("provenance", default=None)
 
 @contextmanager
 def written_from(provenance: Provenance) -> Iterator[None]:
+    """Apply a provenance to all Markdown written inside, in threads too."""
     token = _current.set(provenance)
     try:
         yield
@@ -68,6 +70,7 @@ def mark_of(sources: Iterable[str]) -> str:
 
 
 def with_mark(text: str, sources: Sequence[str]) -> str:
+    """A one-entry text with its mark at the end."""
     present = frozenset(sources_in(text))
     missing = [name for name in sources if _name(name) not in present]
     return text.rstrip() + mark_of(missing) if missing and text.strip() else text

@@ -25,7 +25,7 @@ class StaleRead(Exception):
 
 
 class RedactionLock:
-    """For one agent, on one event loop."""
+    """Locks and epochs of one agent's scopes, on one event loop."""
 
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()
@@ -34,11 +34,12 @@ class RedactionLock:
         self._writes: set[asyncio.Task[None]] = set()
 
     def reading(self, scope: Scope) -> ReadEpoch:
+        """Start an epoch before reading a scope."""
         return ReadEpoch(self, scope.name, self._counts[scope.name])
 
     @asynccontextmanager
     async def writing(self, scope: Scope) -> AsyncIterator[None]:
-        """Do not nest, nor inside `ReadEpoch.writing`."""
+        """Hold the scope's lock around a short read and write. Do not nest, nor inside `ReadEpoch.writing`."""
         async with self._locks[scope.name]:
             yield
 
@@ -93,6 +94,8 @@ class RedactionLock:
 
 @dataclass(frozen=True, slots=True)
 class ReadEpoch:
+    """The time since the first read. Made by `RedactionLock.reading`."""
+
     forgettings: RedactionLock
     scope: str
     count: int
@@ -107,7 +110,7 @@ class ReadEpoch:
 
     @asynccontextmanager
     async def writing(self) -> AsyncIterator[None]:
-        """Do not nest. Raises `StaleRead`."""
+        """Hold the lock while the result is written. Do not nest. Raises `StaleRead`."""
         async with self.forgettings.lock(self.scope):
             self.check()
             yield

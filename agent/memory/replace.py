@@ -37,7 +37,7 @@ def edited(before: bytes, old_text: str, new_text: str, name: str) -> bytes:
 
 
 def added(before: bytes, text: str, name: str) -> bytes:
-    """`text` appended as lines, in the file's line ends. Raises `UnreadableFile` for binary data."""
+    """Append `text` as lines, in the file's line ends. Raises `UnreadableFile` for binary data."""
     text_of(before, name)
     end_of_line = b"\r\n" if b"\r\n" in before else b"\n"
     new = clean(text).strip("\n").encode().replace(b"\r\n", b"\n").replace(b"\n", end_of_line)

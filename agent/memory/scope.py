@@ -21,8 +21,8 @@ class Audience(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """`id` is empty for the owner, `alice` or `telegram-11111` for a person, `telegram--100123` for a group and its
-    threads."""
+    """One audience's memory. `id` is empty for the owner, `alice` or `telegram-11111` for a person, `telegram--100123`
+    for a group and its threads."""
 
     audience: Audience
     workspace: Path

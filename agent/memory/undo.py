@@ -50,7 +50,7 @@ def restore(history: History, scope: Scope, clock: Clock, change: Change, sessio
 
 @dataclass(frozen=True, slots=True)
 class _UndoStep:
-    """`redacts`: the file is a past log or HISTORY.md."""
+    """The undo of one edit. `redacts`: the file is a past log or HISTORY.md."""
 
     path: Path
     edit: FilePatch
@@ -72,7 +72,7 @@ def _plan_step(scope: Scope, today: date, change: Change, edit: FilePatch) -> _U
 
 
 def _check_all(scope: Scope, steps: Sequence[_UndoStep]) -> None:
-    """All edits are tried in memory first."""
+    """Try all edits in memory first, so that all files are undone or none."""
     now: dict[Path, bytes | None] = {}
     for step in steps:
         if step.path not in now:

@@ -53,7 +53,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Speech:
-    """`- 09:30 Anna: …`; `speaker` is folded, or empty."""
+    """A speaker's words, `- 09:30 Anna: …`; `speaker` is folded, or empty."""
 
     speaker: str
     words: str

@@ -89,7 +89,7 @@ def created(path: Path | None, scope: str, cut: str) -> sqlite3.Connection:
 
 
 def opened(path: Path, scope: str, cut: str) -> sqlite3.Connection:
-    """An existing index. Raises `NotStored`, and `Damaged`, also for another version, scope or cut."""
+    """Open an index. Raises `NotStored`, and `Damaged`, also for another version, scope or cut."""
     with translate_errors():
         db = _connect(path)
         try:
@@ -104,7 +104,7 @@ def opened(path: Path, scope: str, cut: str) -> sqlite3.Connection:
 
 @contextmanager
 def transaction(db: sqlite3.Connection) -> Iterator[None]:
-    """Raises `Damaged`, `NotStored`."""
+    """All writes inside, or none. Raises `Damaged`, `NotStored`."""
     with translate_errors():
         db.execute("BEGIN IMMEDIATE")
         try:

@@ -43,14 +43,12 @@ MOST_OPEN = 64
 
 @dataclass(slots=True)
 class _Open:
-    """`users`: calls in progress."""
-
     index: ScopeIndex
     users: int = 0
 
 
 class MemoryIndex:
-    """`state` None: in memory only. `talks` supplies past sessions."""
+    """All indexes of one agent. `state` None: in memory only. `talks` supplies past sessions."""
 
     def __init__(
         self,
@@ -231,7 +229,7 @@ class MemoryIndex:
         return more
 
     def unembedded_count(self, scope: Scope, *, loads: bool = True) -> int:
-        """0 without a model, which `loads` if needed. Raises `NotStored`."""
+        """The number of texts without a vector; 0 without a model, which `loads` if needed. Raises `NotStored`."""
         if (meaning := self._semantic) is None or not (model := meaning.load() if loads else meaning.model):
             return 0
         with self._index_of(scope) as index:

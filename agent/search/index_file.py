@@ -128,7 +128,7 @@ class IndexFile:
             self._close()
 
     def _swap_in(self, replacement: Path) -> None:
-        """Removes the old log, which must not be applied to the new file."""
+        """Replace the file, and remove the old log, which must not be applied to the new one."""
         assert self.path is not None
         try:
             with self.reading:

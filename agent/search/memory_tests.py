@@ -28,7 +28,7 @@ _ARROW = re.compile("->|→")
 
 @dataclass(frozen=True, slots=True)
 class MemoryTest:
-    """`line` from 1; at least one word."""
+    """A question with at least one word; `line` from 1."""
 
     question: str
     words: tuple[str, ...]
@@ -37,7 +37,7 @@ class MemoryTest:
 
 @dataclass(frozen=True, slots=True)
 class MemoryTestResult:
-    """`where`: the first passage (`path:line`) with one of the words."""
+    """One result. `where`: the first passage (`path:line`) with one of the words."""
 
     test: MemoryTest
     missing: tuple[str, ...]
@@ -50,7 +50,7 @@ class MemoryTestResult:
 
 @dataclass(frozen=True, slots=True)
 class MemoryTestReport:
-    """`gaps`: sentences on what was not searched; `unread`: invalid lines."""
+    """All results. `gaps`: sentences on what was not searched; `unread`: invalid lines."""
 
     results: tuple[MemoryTestResult, ...]
     gaps: tuple[str, ...] = ()
@@ -76,7 +76,7 @@ def parsed(text: str) -> Iterator[MemoryTest | int]:
 
 
 def run(scope: Scope, clock: Clock, search: Search, most: int, max_chars: int) -> MemoryTestReport:
-    """Blocks. Raises `UnreadableFile`."""
+    """Run all tests. Blocks. Raises `UnreadableFile`."""
     file = files.read_text(scope.folder / FILE, scope.folder)
     found = list(parsed(file.text)) if file is not None else []
     results: list[MemoryTestResult] = []

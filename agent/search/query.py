@@ -33,8 +33,8 @@ _EVERYWHERE = 0.9
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """`weights` by token, `whole` their sum; `known`: its share of the sum with unknown words. `share`: lower if the
-    words only name days. `synonyms`: substitutes."""
+    """A question's terms. `weights` by token, `whole` their sum; `known`: its share of the sum with unknown words.
+    `share`: lower if the words only name days. `synonyms`: substitutes."""
 
     terms: Sequence[Term]
     weights: Mapping[str, float]
@@ -45,7 +45,7 @@ class Query:
 
 
 def build_query(store: IndexStore, query: str, *, of_days: bool = False) -> Query:
-    """`of_days`: the question names days."""
+    """The terms of a question; `of_days`: it names days."""
     windows = store.windows
     limit = min(max(_COMMON_AT_LEAST, windows // _COMMON_SHARE), _EVERYWHERE * windows)
     wanted = query_terms(query)
@@ -132,7 +132,8 @@ _OF_PERSON = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class QuestionSubject:
-    """`named`: speakers in order; `person`, `assistant`: whose turns it asks for, if it says."""
+    """Whom a question is about. `named`: speakers in order; `person`, `assistant`: whose turns it asks for, if it
+    says."""
 
     named: Sequence[str] = ()
     person: bool = False
@@ -140,7 +141,7 @@ class QuestionSubject:
 
 
 def subject_of(query: str, speakers: Collection[str] = (), names: Sequence[Name] = ()) -> QuestionSubject:
-    """`speakers` as folded by `terms.fold`."""
+    """The subject of a question; `speakers` as folded by `terms.fold`."""
     text = " ".join(folded(query[:_READ_CHARS]).split())
     assistant = _OF_ASSISTANT.search(text) is not None
     return QuestionSubject(

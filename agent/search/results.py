@@ -89,8 +89,8 @@ class Search(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Days as ordinals, 0 for none; `below`: a folder. A file without a day is excluded only if `earliest` to its last
-    change is all outside."""
+    """Limits of a search: days as ordinals, 0 for none; `below`: a folder. A file without a day is excluded only if
+    `earliest` to its last change is all outside."""
 
     since: int = 0
     until: int = 0
@@ -102,8 +102,8 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """Passage ids `first` to `last`; `lines` of the file; `day` as an ordinal. Otherwise as `Hit`, with `matched` by
-    token."""
+    """A ranked result: passage ids `first` to `last`; `lines` of the file; `day` as an ordinal. Otherwise as `Hit`,
+    with `matched` by token."""
 
     first: int
     last: int

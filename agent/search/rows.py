@@ -12,7 +12,7 @@ from agent.search.text_kinds import TextKind
 
 @dataclass(frozen=True, slots=True)
 class NewPassage:
-    """`section` counts from 0 in the file. `tokens` is a string of `size` tokens to save memory."""
+    """A passage to store. `section` counts from 0 in the file. `tokens` is a string of `size` tokens to save memory."""
 
     first: int
     last: int
@@ -25,8 +25,8 @@ class NewPassage:
 
 @dataclass(frozen=True, slots=True)
 class NewSection:
-    """`day`: the log's (`dated`), else of the last change. `earliest`: nothing was written before. `tokens` of heading
-    and title."""
+    """A section to store. `day`: the log's (`dated`), else of the last change. `earliest`: nothing was written before.
+    `tokens` of heading and title."""
 
     day: date
     dated: bool
@@ -37,8 +37,8 @@ class NewSection:
 
 @dataclass(frozen=True, slots=True)
 class NewFile:
-    """`windows`: first and last passage by position; `names`: all forms of each; `problem`: why it cannot be
-    searched."""
+    """A file to store. `windows`: first and last passage by position; `names`: all forms of each; `problem`: why it
+    cannot be searched."""
 
     path: str
     signature: str

@@ -25,7 +25,6 @@ from agent.search.index_file import IndexFile
 from agent.search.rows import FileRow, NewFile, TextRow
 from agent.search.sources import IndexSource, SessionAge, SessionSources
 from agent.search.store import IndexStore
-from agent.search.vectors.pending import PendingTexts
 
 _log = logging.getLogger(__name__)
 
@@ -43,8 +42,8 @@ _BYTES_A_SECOND = 1_500_000
 
 @dataclass(frozen=True, slots=True)
 class IndexStatus:
-    """`bytes` on disk. `stale`: files changed since indexing; `problems`: sentences; `in_memory`: rebuilt at every
-    start; `embedded`: passages with a vector."""
+    """The state of an index. `bytes` on disk. `stale`: files changed since indexing; `problems`: sentences;
+    `in_memory`: rebuilt at every start; `embedded`: passages with a vector."""
 
     file: Path | None
     files: int
@@ -58,7 +57,7 @@ class IndexStatus:
 
 @dataclass(frozen=True, slots=True)
 class IndexFreshness:
-    """`stale`: changed files not indexed yet. `gaps`: sentences on what a search misses."""
+    """The result of indexing. `stale`: changed files left; `gaps`: sentences on what a search misses."""
 
     stale: int = 0
     gaps: tuple[str, ...] = ()
@@ -71,6 +70,39 @@ class _Changes:
 
     def __len__(self) -> int:
         return len(self.changed) + len(self.gone)
+
+
+class PendingTexts:
+    """Texts that need a vector, newest first; for one index file and model at a time. Raises as `IndexStore`."""
+
+    def __init__(self) -> None:
+        self._source: tuple[str, int] | None = None
+        self._newest = 0
+        self._left: list[tuple[int, int]] = []
+        """Texts that were not looked at yet, by their first passages: above one number, up to the other. The newest are
+        last."""
+        self._done: tuple[tuple[int, int], str] | None = None
+
+    def next(self, store: IndexStore, model: str, most: int) -> list[TextRow]:
+        """Distinct texts to embed. If none, vectors of removed texts and other models are dropped."""
+        if self._done == (store.state, model):
+            return []
+        named, source = store.vectors.name_all(), (model, store.vectors.dropped)
+        if named or self._source != source:
+            self._source, self._newest, self._left = source, 0, []
+        newest = store.vectors.newest_text
+        if newest > self._newest:
+            self._left.append((self._newest, newest))
+            self._newest = newest
+        while self._left:
+            above, to = self._left.pop()
+            rows = store.vectors.missing(model, above, to, most)
+            if rows:
+                self._left.append((above, rows[0].first))  # they may be requested again
+                return list({row.key: row for row in rows}.values())
+        store.vectors.drop(model)
+        self._done = (store.state, model)
+        return []
 
 
 class ScopeIndex:

@@ -49,7 +49,8 @@ class SessionAge(enum.Enum):
 
 
 class IndexSource(NamedTuple):
-    """`name` is its path in hits; it is read at `inside`, below `root`. `changed` in seconds since the epoch."""
+    """A file to index. `name` is its path in hits; it is read at `inside`, below `root`. `changed` in seconds since the
+    epoch."""
 
     name: str
     root: Path
@@ -79,7 +80,7 @@ class SessionSources(Protocol):
 
 
 def markdown(scope: Scope, extra: Sequence[Path], gaps: list[str]) -> Iterator[IndexSource]:
-    """Links are not followed. Unreadable places are added to `gaps`."""
+    """A scope's Markdown; links are not followed. Unreadable places are added to `gaps`."""
     yield from _markdown_below(scope.folder, scope.folder, "", gaps, at_top=scope.audience is Audience.OWNER)
     if scope.audience is not Audience.OWNER:
         return
@@ -177,7 +178,7 @@ def new_file(
     going: Going,
     created: date | None = None,
 ) -> NewFile:
-    """`found` may have days of its own. `created`: when an undated file was begun."""
+    """A file's rows. `found` may have days of its own; `created`: when an undated file was begun."""
     own = daily_log.day_of(source.path) or _day_of_name(source)
     changed = day_of_change(source, clock)
     sections: list[list[Passage]] = []  # runs: a day may come twice after a clock change
@@ -275,7 +276,7 @@ def _template_lines() -> Mapping[str, frozenset[str]]:
 
 
 def _is_template_text(source: IndexSource, passage: Passage) -> bool:
-    """Unchanged template text would match many questions."""
+    """True for unchanged template text, which would match many questions."""
     if not _TOP_LEVEL.fullmatch(source.inside):
         return False
     lines = [line for line in passage.text.splitlines() if line.strip()]

@@ -16,7 +16,7 @@ from typing import NamedTuple, TypeVar
 from agent.search import database
 from agent.search.aliases import MOST_NAMES
 from agent.search.database import transaction, translate_errors
-from agent.search.rows import FileRow, FoundRow, NewFile, NewPassage, PassageRow, SectionRow, WindowRow
+from agent.search.rows import FileRow, FoundRow, NewFile, PassageRow, SectionRow, WindowRow
 from agent.search.tokenizer import Term
 from agent.search.vectors.store import VectorStore
 
@@ -150,10 +150,11 @@ class IndexStore:
                 for at, (first, last) in enumerate(new.windows)
             ),
         )
+        heads, tokens = [" ".join(one.tokens) for one in new.sections], [one.tokens for one in new.passages]
         db.executemany(
             "INSERT INTO words (rowid, tokens) VALUES (?, ?)",
             (
-                (window + at, _joined(new.sections[new.passages[first].section].tokens, new.passages[first : last + 1]))
+                (window + at, " ".join([heads[new.passages[first].section], *tokens[first : last + 1]]))
                 for at, (first, last) in _checking(going, new.windows)
             ),
         )
@@ -334,10 +335,6 @@ def _spans(new: NewFile) -> list[tuple[int, int]]:
         first.setdefault(one.section, at)
         last[one.section] = at
     return [(first[section], last[section]) for section in range(len(new.sections))]
-
-
-def _joined(head: Sequence[str], passages: Sequence[NewPassage]) -> str:
-    return " ".join([" ".join(head), *(one.tokens for one in passages)])
 
 
 def _limits(since: int, until: int, below: str, of: str = "w") -> tuple[str, list[int | str]]:

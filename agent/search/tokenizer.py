@@ -52,8 +52,8 @@ _UNSPACED_QUESTION_WORDS = """
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A token, or with `prefix` all that begin with it. `instead`: the unknown token it replaces; `of`: the token of a
-    name's other form, as which it counts."""
+    """A search term: a token, or with `prefix` all that begin with it. `instead`: the unknown token it replaces; `of`:
+    the token of a name's other form, as which it counts."""
 
     token: str
     prefix: bool = False
@@ -117,5 +117,5 @@ _STOP = frozenset(folded(_QUESTION_WORDS).split()) | frozenset(folded(_UNSPACED_
 
 
 def words_asked(query: str) -> dict[str, str]:
-    """Tokens by word, as `terms.terms` splits."""
+    """Tokens by word of a question, as `terms.terms` splits it."""
     return {word: term_of(folded(word)).token for word in dict.fromkeys(terms(fold(query[:MOST_CHARS])))}

@@ -93,7 +93,7 @@ class VectorTable:
             self._units, self._vectors, self._scales = self._units[left], self._vectors[left], self._scales[left]
 
     def put(self, ends: Numbers, vectors: Data) -> None:
-        """Unknown units are ignored."""
+        """Store vectors; unknown units are ignored."""
         if not self.size:
             return
         rows = np.minimum(np.searchsorted(self.first, ends[:, 0]), self.size - 1)

@@ -21,11 +21,11 @@ Vector = Sequence[float]
 
 
 class NoEmbedding(Exception):
-    """The text is for people, without final stop, keys or embedded text."""
+    """Embedding failed. The text is for people, without final stop, keys or embedded text."""
 
 
 class Encoder(Protocol):
-    """Blocks; thread-safe. Vectors of different `id`s cannot be compared. `batch`: texts per call."""
+    """Makes vectors. Blocks; thread-safe. Vectors of different `id`s cannot be compared. `batch`: texts per call."""
 
     id: str
     batch: int
@@ -56,8 +56,8 @@ _MOST_CHARS = 2_000
 
 
 class Embedder:
-    """`make` returns the encoder; it blocks and may raise `NoEmbedding`. `stamp` is fast and changes with the model.
-    Any thread may call."""
+    """Embeds by deadlines. `make` returns the encoder; it blocks and may raise `NoEmbedding`. `stamp` is fast and
+    changes with the model. Any thread may call."""
 
     def __init__(
         self,
@@ -94,7 +94,7 @@ class Embedder:
         self._rests_until, self._is_failing = 0.0, False
 
     def encoder(self) -> Encoder:
-        """Makes the encoder if needed. Raises `NoEmbedding`."""
+        """The encoder, made if needed. Raises `NoEmbedding`."""
         with self._making:
             stamp = self._stamp()
             if self._encoder is not None and stamp == self._made_of:
@@ -116,8 +116,8 @@ class Embedder:
         return made
 
     def question(self, text: str, deadline: float) -> Vector | None:
-        """A vector by `deadline` (of `time.monotonic`); None: unsupported language. Raises `NoEmbedding`, also on
-        timeout; a late result is cached."""
+        """A question's vector by `deadline` (of `time.monotonic`); None: unsupported language. Raises `NoEmbedding`,
+        also on timeout; a late result is cached."""
         text = text[:_MOST_CHARS]
         with self._lock:
             if text in self._known:
@@ -135,7 +135,7 @@ class Embedder:
             raise NoEmbedding("the embedder did not answer in time") from None
 
     def passages(self, encoder: Encoder, texts: Sequence[str]) -> Sequence[Vector]:
-        """Raises `NoEmbedding`."""
+        """Vectors of texts, in this thread. Raises `NoEmbedding`."""
         self._check_rest()
         return self._encode(encoder, texts, _PASSAGES_SECONDS)
 

@@ -149,7 +149,7 @@ def _tokenizer(model: ModelFolder) -> Tokenizer:
 
 @contextmanager
 def _translate_panics() -> Iterator[None]:
-    """The Rust panic of a damaged tokenizer is no `Exception` and may quote the text."""
+    """Translate the Rust panic of a damaged tokenizer, which is no `Exception` and may quote the text."""
     try:
         yield
     except BaseException as panic:
@@ -159,7 +159,7 @@ def _translate_panics() -> Iterator[None]:
 
 
 def _session(files: Sequence[Path]) -> Any:
-    """Reads all into memory: replacing a mapped file in place would crash the process."""
+    """An inference session. Reads all into memory: replacing a mapped file in place would crash the process."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1  # background work
     options.log_severity_level = _ERRORS_ALONE

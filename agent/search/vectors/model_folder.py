@@ -50,7 +50,7 @@ _KNOWN_STEPS = frozenset({"Transformer", "Pooling", "Normalize"})
 
 @dataclass(frozen=True, slots=True)
 class ModelFolder:
-    """`length` in pieces; `padding` empty: the tokenizer's own."""
+    """A model's files and settings. `length` in pieces; `padding` empty: the tokenizer's own."""
 
     graph: Path
     tokenizer: Path
@@ -63,7 +63,7 @@ class ModelFolder:
 
     @property
     def graph_files(self) -> list[Path]:
-        """With separate weight files."""
+        """The graph and its separate weight files."""
         beside = (self.graph.with_name(self.graph.name + end) for end in ("_data", ".data"))
         return [self.graph, *(file for file in beside if file.is_file())]
 
@@ -93,7 +93,7 @@ def has_graph(folder: Path) -> bool:
 
 
 def stamp(folder: Path) -> object:
-    """Changes with any file."""
+    """A value that changes with any file."""
     found: list[tuple[str, int, int, int]] = []
     for place in (
         *(own / sub for own in _candidate_folders(folder) for sub in ("", GRAPH.parent)),

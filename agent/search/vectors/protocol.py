@@ -38,7 +38,7 @@ class Similarity(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedQuestion:
-    """`vector` None: unsupported language, or failure (`gap`, the reason)."""
+    """A question's vector; None: unsupported language, or failure (`gap`, the reason)."""
 
     vector: Vector | None = None
     model: str = ""
@@ -69,10 +69,12 @@ class SemanticIndex(Protocol):
     def like(
         self, name: str, store: IndexStore, question: EmbeddedQuestion, limits: Limits
     ) -> tuple[Similarity | None, str]:
-        """None and the reason if unavailable."""
+        """Similarity of a scope's texts; None and the reason if unavailable."""
         ...
 
-    def follow(self, name: str, store: IndexStore) -> None: ...
+    def follow(self, name: str, store: IndexStore) -> None:
+        """Read new vectors."""
+        ...
 
     def embed(self, index: ScopeIndex, end: float, done: Callable[[int], None] | None = None) -> bool:
         """Embed texts until `end` (of `time.monotonic`); true if more may be left. Raises `NoEmbedding`,

@@ -30,7 +30,7 @@ def packed(vector: Vector) -> bytes:
 
 
 class Vectors:
-    """One thread at a time."""
+    """The vectors of one index file, for one thread at a time."""
 
     def __init__(self) -> None:
         self._cache = VectorCache()
@@ -41,7 +41,7 @@ class Vectors:
     def likeness(
         self, store: IndexStore, model: str, question: Vector, limits: Limits
     ) -> tuple[Similarity | None, str]:
-        """Valid until the next call. None and the reason if too little is embedded."""
+        """Similarity within limits, valid until the next call. None and the reason if too little is embedded."""
         cache = self._cache
         cache.follow(store, model)
         there, missing = int(np.count_nonzero(cache.passages.embedded)), cache.passages.missing
@@ -125,7 +125,7 @@ class Cosines:
 
 
 def _rows(found: _TableScores, firsts: Numbers) -> Numbers:
-    """Row of each first passage; -1: none inside."""
+    """The row of each first passage; -1 if none is inside."""
     if not len(found.first):
         return np.full(len(firsts), -1, np.int64)
     rows = np.minimum(np.searchsorted(found.first, firsts), len(found.first) - 1)

@@ -36,7 +36,7 @@ class VectorStore:
     # writing -----------------------------------------------------------------------------------------------------
 
     def name(self, file: int) -> None:
-        """Within a transaction."""
+        """Store keys for a file's texts, within a transaction."""
         texts = dict(self._db.execute("SELECT id, text FROM passage WHERE file = ?", [file]))
         self._db.executemany(
             "INSERT OR REPLACE INTO embedded VALUES (?, ?, ?)", ((id, id, key_of(text)) for id, text in texts.items())
@@ -51,7 +51,7 @@ class VectorStore:
         )
 
     def name_all(self) -> bool:
-        """True if a file had no keys."""
+        """Store keys for files without; true if there were any."""
         with translate_errors():
             unnamed = [id for (id,) in self._db.execute("SELECT id FROM file WHERE NOT named")]
         for file in unnamed:
@@ -68,6 +68,7 @@ class VectorStore:
             )
 
     def drop(self, model: str) -> None:
+        """Drop vectors of removed texts and of other models."""
         with transaction(self._db):
             self._db.execute(
                 "DELETE FROM vector WHERE model = ? AND key IN (SELECT d.key FROM doubtful d "
@@ -81,12 +82,12 @@ class VectorStore:
                 self._db.execute("UPDATE dropped SET times = times + 1")
 
     def drop_unused(self) -> None:
-        """Within a transaction; checks every vector."""
+        """Drop vectors of removed texts, within a transaction."""
         self._db.execute("DELETE FROM vector WHERE key NOT IN (SELECT key FROM embedded)")
         self._db.execute("DELETE FROM doubtful")
 
     def take(self, other: Path) -> None:
-        """Raises `Damaged` also if the other file has no such table."""
+        """Copy another index file's vectors. Raises `Damaged` also if it has no such table."""
         with translate_errors():
             self._db.execute("ATTACH ? AS other", [str(other)])
             try:
@@ -176,7 +177,7 @@ class VectorStore:
     # A plus before a column keeps SQLite from using its index, so that only the last rows are read, not all of a model.
 
     def newest(self, model: str) -> tuple[int, int]:
-        """Id and bytes; 0 and 0 if none."""
+        """Id and bytes of the model's last vector; 0 and 0 if none."""
         with translate_errors():
             row = self._db.execute(
                 "SELECT id, length(vector) FROM vector WHERE +model = ? ORDER BY id DESC LIMIT 1", [model]
@@ -190,6 +191,7 @@ class VectorStore:
         return self._batches("SELECT key, vector FROM vector WHERE +model = ? ORDER BY id", [model])
 
     def since(self, model: str, number: int) -> Sequence[VectorRow]:
+        """Vectors stored after that number, by text."""
         return self._vectors(
             "vector v CROSS JOIN embedded e ON e.key = v.key WHERE v.id > ? AND +v.model = ?", [number, model]
         )
