@@ -17,7 +17,7 @@ from agent.formats import parsing
 from agent.formats.parsing import MOST_DEEP_JSON, MOST_DEEP_YAML, compose_yaml, load_json, load_yaml
 from agent.memory import notes
 
-ROOT = Path(parsing.__file__).parent.parent
+ROOT = Path(parsing.__file__).parents[2]
 READERS = {"agent/formats/parsing.py", "channels/json_fields.py"}
 """The only modules that may call what reads YAML or JSON. `channels` knows nothing of `agent`."""
 FORBIDDEN = {
