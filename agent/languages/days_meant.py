@@ -127,7 +127,7 @@ _A_WEEK = frozenset({"acht", "huit", "ocho"})
 _HERE = re.compile(r"hier\b(?! (?:soir|matin|apres))")
 _HAN = re.compile(words.UNSPACED)
 _MAY_BEGIN = re.compile(r"(?:^|[^\w、・~〜.,-]|[我你他她它们們在是于於はも])$")
-"""What may precede a word in a script without spaces; otherwise it is part of a longer word."""
+"""Text that may precede a word in a script without spaces; otherwise it is part of a longer word."""
 _GOES_ON = re.compile(r"[气氣后後半续続期者数數线線性空香葉叶서야]|天(?![气氣])|的?努|会更好|の?前|への|がある")
 _WEEKDAY_GOES_ON = re.compile(r"[天日直起共定般围圍丰常报報均人周週到至~次年个個和、・曜大ァ-ヶ-]|から|まで|と|마다")
 

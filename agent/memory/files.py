@@ -173,7 +173,7 @@ def rewrite(path: Path, root: Path, today: date, change: Callable[[bytes | None]
 def put_back(
     path: Path, root: Path, today: date, change: Callable[[bytes | None], bytes | None], *, redacts: bool = False
 ) -> FileText | None:
-    """As `rewrite`, for undo and forget only: may delete (None) and shorten today's log; with `redacts` also change
+    """Rewrite a file, for undo and forget only: may delete (None) and shorten today's log; with `redacts` also change
     past logs and HISTORY.md."""
     return _write(path, root, change, lambda real, before, after: None if redacts else daily_log.closed(real, today))
 

@@ -187,7 +187,7 @@ def name_below(path: Path, root: Path) -> str:
 
 
 def folded_name(name: str) -> str:
-    """As the least particular file system compares names."""
+    """A name as the least particular file system compares it."""
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold()).rstrip(". ")
 
 

@@ -25,7 +25,7 @@ _BY_ITSELF = re.compile(r"[\[*]{0,3}\d|[^:：\n]{1,90}[:：]")
 _HEADING = re.compile(r"#{1,6}(?=[ \t])")
 _FENCE = re.compile(r"(?:[-*+][ \t]+)?(`{3,}|~{3,})")
 _MOST_CHARS, _MOST_LINES = 1_000, 5
-"""Of a block until its next mark: searches and prompts show parts of longer ones."""
+"""Limits of a block until its next mark: searches and prompts show parts of longer ones."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,7 @@ _ITEM = re.compile(r"\n(?=[ \t]*+[-*+][ \t])")
 _OPEN, _CLOSE = re.compile("[(（]"), re.compile("[)）]")
 _BETWEEN_FORMS = re.compile(r"[,，、;；/]")
 _AFTER = tuple(":：,，.。;—–-")
-"""What may follow the brackets, before further text."""
+"""Signs that may follow the brackets, before further text."""
 _LONGEST = 40
 """Characters of one form."""
 _MOST_WORDS = 4

@@ -113,7 +113,7 @@ def room_for(queries: int, max_chars: int) -> int:
 
 
 def search_text(found: SearchResult, scope: Scope, today: date, room: int) -> SearchText:
-    """As many passages as fit in `room` characters, headings included. Blocks."""
+    """The passages that fit in `room` characters, headings included. Blocks."""
     gaps = [f"Not searched: {' '.join(_harmless(gap).split())}" for gap in found.gaps[:5]]
     if not found.hits:
         return SearchText("\n".join(["Nothing found. Try other words, or fewer.", *gaps]))

@@ -37,7 +37,7 @@ _FRESH = 0.1
 _UNTRUSTED = ""
 _LEAST_WAIT = 0.01
 _BYTES_A_SECOND = 1_500_000
-"""Of Markdown, on a slow machine."""
+"""Markdown indexed, on a slow machine."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ _KEPT = 256
 """Cached questions."""
 _MOST_PENDING = 4
 _MOST_CHARS = 2_000
-"""Of a question."""
+"""Characters of a question."""
 
 
 class Embedder:

@@ -26,7 +26,7 @@ Numbers = NDArray[np.int64]
 _AT_ONCE = 8
 """Texts per run; more are not faster without an accelerator, and delay questions."""
 _MOST_CHARS = 8_000
-"""Of a text: a tokenizer reads all of it before it truncates."""
+"""Characters of a text: a tokenizer reads all of it before it truncates."""
 _TIMES_ITS_FILE = 2
 """Memory for loading, as a factor of the file: it is read, then laid out again."""
 _ERRORS_ALONE = 3

@@ -118,7 +118,7 @@ class VectorStore:
 
     @property
     def dropped(self) -> int:
-        """How often other models' vectors were dropped."""
+        """The number of times that other models' vectors were dropped."""
         with translate_errors():
             return int(self._db.execute("SELECT times FROM dropped").fetchone()[0])
 
