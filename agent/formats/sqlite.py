@@ -1,4 +1,4 @@
-"""SQLite that takes any text. Apart from `whole`, which commands need that open no database and must start at once."""
+"""SQLite connections that accept any text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from agent.formats.plain_text import whole
 
 
 class WholeTextConnection(sqlite3.Connection):
-    """A connection that writes any text, as `whole`: no foreign word can make a commit fail for ever."""
+    """A connection that writes text through `whole`: lone surrogates cannot make a commit fail."""
 
     def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:
         try:
