@@ -3,11 +3,8 @@ stemming of Russian and Arabic (Dolamic and Savoy, 2009; Larkey, Ballesteros and
 
 from __future__ import annotations
 
-import threading
 import unicodedata
 from functools import lru_cache
-
-import Stemmer
 
 from agent.languages.terms import folded
 
