@@ -27,6 +27,11 @@ _OF_DAYS = 0.25
 """Weight of a word that names a day: an entry of that day need not say it. Unknown, it lowers no score."""
 _MOST_SYNONYM_WINDOWS = 300
 """Total windows of the searched synonyms, rarest first."""
+_OF_QUESTIONS = 0.3
+"""Part of its weight for a word that questions are made of. Nothing is found by it, but of two equal passages the one
+with the question's own words is meant. Not in a list of facts, which is worded differently from questions."""
+_OFTEN = 0.5
+"""Part of all windows from which on such a word does not count: it says little, and costs time at each place."""
 _EVERYWHERE = 0.9
 """A word in this share of all windows is ignored."""
 

@@ -84,8 +84,8 @@ def tokens(text: str) -> list[str]:
 
 def query_terms(query: str) -> list[Term]:
     """Distinct terms without question words, unless there are no others."""
-    words = list(dict.fromkeys(terms(folded(query[:MOST_CHARS]))))
-    informative = [word for word in words if word not in _STOP and not is_common(word)] or words
+    words = _words(query)
+    informative = [word for word in words if not _is_of_questions(word)] or words
     return list(dict.fromkeys(term_of(word) for word in informative))
 
 

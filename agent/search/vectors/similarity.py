@@ -18,6 +18,8 @@ _COVERED = 0.5
 """Share of passages that must be embedded before meaning counts."""
 _ALIKE = 0.6
 """From the least to the most similar; most passages are at about 0.3."""
+_STEEP = 1.5
+"""Power of a share: the most similar passages stand out, and most are a little similar to any question."""
 _OUTSIDE = -2.0
 """Less than any cosine."""
 
