@@ -11,13 +11,13 @@ _BLANKS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 """Characters that Unicode calls letters or symbols and that are drawn as nothing."""
 
 
-def spoken(text: str) -> str:
+def deliverable_text(text: str) -> str:
     """The text to deliver: "" for a bare token (any case, repeated, with white space), otherwise without a token at its
     end."""
     return text[: _trailing_token_start(text, 0, len(text))].strip()
 
 
-def can_be_seen(text: str) -> bool:
+def is_visible(text: str) -> bool:
     """True if something of it is drawn: platforms refuse other texts."""
     return any(character not in _BLANKS and unicodedata.category(character) not in _UNSEEN for character in text)
 

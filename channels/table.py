@@ -10,7 +10,7 @@ _WIDEST_COLUMN = 40
 """Columns of a table are padded up to this width; a longer cell pushes its row out."""
 
 
-def drawn(table: Table) -> list[str]:
+def draw_table(table: Table) -> list[str]:
     rows = [[" ".join(visible(cell).split()) for cell in row] for row in table.rows]
     widths = [min(max(map(columns, column)), _WIDEST_COLUMN) for column in zip(*rows, strict=True)]
     lines = [" | ".join(_pad(*cell) for cell in zip(row, widths, table.aligns, strict=True)).rstrip() for row in rows]

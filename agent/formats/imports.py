@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 
 @contextlib.contextmanager
-def kept_from_the_collector() -> Iterator[None]:
+def without_collector() -> Iterator[None]:
     """Pause the cycle collector during a large import (a fifth of its time), and freeze what it made."""
     gc.disable()
     try:

@@ -25,7 +25,7 @@ def day_in_header(text: str) -> date | None:
         return None
 
 
-def text_of_person(text: str) -> str:
+def person_text(text: str) -> str:
     """The person's own text in a rendered message."""
     return untrusted.without_blocks(_HEADER.sub("", text, count=1)).strip()
 

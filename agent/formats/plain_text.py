@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 
 
-def whole(text: str) -> str:
+def repair_surrogates(text: str) -> str:
     """`text` with paired surrogates joined and lone ones replaced: JSON can carry them, UTF-8 cannot."""
     if text.isascii():
         return text

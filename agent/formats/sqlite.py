@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from agent.formats.plain_text import whole
+from agent.formats.plain_text import repair_surrogates
 
 
 class WholeTextConnection(sqlite3.Connection):
@@ -29,4 +29,4 @@ def _whole(parameters: Any) -> Any:
 
 
 def _whole_value(value: Any) -> Any:
-    return whole(value) if isinstance(value, str) else value
+    return repair_surrogates(value) if isinstance(value, str) else value

@@ -26,7 +26,7 @@ from agent.journal.fallback import extract, language_of
 from agent.journal.progress import JournalProgress, JournalSection, PendingSection, in_log
 from agent.journal.section_request import SectionText
 from agent.journal.strings import JOURNAL_STRINGS
-from agent.languages.days_meant import without_days_meant
+from agent.languages.days_meant import without_days
 from agent.memory.daily_log import JOURNAL_TITLE, heading_line, log_path
 from agent.memory.files import FileError, clean, read_text
 from agent.memory.history import History
@@ -334,7 +334,7 @@ class Journal:
 
 def _as_said(text: str) -> str:
     """The text on one line, without the dates that were added."""
-    return " ".join(without_days_meant(text).split())
+    return " ".join(without_days(text).split())
 
 
 def _by_extract(part: Sequence[DayMessage], tokens: int = 0) -> PendingSection:

@@ -13,12 +13,12 @@ from agent.languages import date_words as words
 from agent.languages.date_relations import WEEKDAY_RANK
 from agent.languages.date_words import ANYWHERE, Region
 from agent.languages.feasts import FEASTS, Span, nth_weekday
-from agent.languages.terms import folded
+from agent.languages.terms import fold_for_index
 
 _SATURDAY = 5
 _OLDEST, _YOUNGEST = 1_900, 2_200
 """Years in which feasts are computed."""
-_AND = frozenset(folded("and und y et и و 和 と").split())
+_AND = frozenset(fold_for_index("and und y et и و 和 と").split())
 _PARTS = ((1, 10), (10, 20), (21, 31))
 """Days of the early, middle and late part of a month."""
 _MONTHS_OF_PARTS = ((1, 4), (5, 8), (9, 12))

@@ -13,7 +13,7 @@ from datetime import date, timedelta
 from typing import NamedTuple
 
 from agent.languages import date_words as words
-from agent.languages.terms import folded
+from agent.languages.terms import fold_for_index
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +51,11 @@ _RELATION_NAMES = {
     _Relation.SINCE: "since seit ab desde depuis partir с со منذ 从 從 自 以来 以來 开始 起 から 以降 부터 이래 이후",
     _Relation.AFTER: "after nach despues tras apres после بعد 后 後 후 뒤",
 }
-_RELATIONS = {word: relation for relation, names in _RELATION_NAMES.items() for word in folded(names).split()}
+_RELATIONS = {word: relation for relation, names in _RELATION_NAMES.items() for word in fold_for_index(names).split()}
 
 
 def _set(names: str) -> frozenset[str]:
-    return frozenset(folded(names).split())
+    return frozenset(fold_for_index(names).split())
 
 
 _FILLERS = _set(
@@ -72,7 +72,7 @@ _TO_AFTER_FROM = _set("a al au")
 """Too short to mean "to" without a "from" before the first day."""
 _UNITS = words.UNITS | dict.fromkeys(_set("night evening eve abend nacht noche vispera veille"), 1)
 _WEEKENDS = _set("weekend wochenende week-end")
-_TWO = {folded(name): days for name, days in (("يومين", 1), ("اسبوعين", 7), ("شهرين", 30))}
+_TWO = {fold_for_index(name): days for name, days in (("يومين", 1), ("اسبوعين", 7), ("شهرين", 30))}
 _DAYS_IN_KOREAN = {"하루": 1, "이틀": 2, "사흘": 3}
 _ADJACENT = {"翌日": 1, "다음 날": 1, "다음날": 1, "前日": -1, "전날": -1}
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from zoneinfo import ZoneInfo
 
 from agent.languages.feasts import FEASTS
-from agent.languages.terms import folded
+from agent.languages.terms import fold_for_index
 
 _MONTH_NAMES = (
     "january jan januar janner enero janvier январь января январе январем يناير",
@@ -69,7 +69,7 @@ FRENCH_YESTERDAY = re.compile(r"(?<!avant-)(?<!avant )\bhier\b")
 
 
 def _by_name(lists: tuple[str, ...]) -> dict[str, int]:
-    return {name: at for at, names in enumerate(lists) for name in folded(names).split()}
+    return {name: at for at, names in enumerate(lists) for name in fold_for_index(names).split()}
 
 
 def _any(names: Iterable[str], *, unspaced: bool | None = None) -> str:
@@ -79,14 +79,14 @@ def _any(names: Iterable[str], *, unspaced: bool | None = None) -> str:
 
 
 def _like(pattern: str) -> re.Pattern[str]:
-    return re.compile(folded(pattern))
+    return re.compile(fold_for_index(pattern))
 
 
 MONTHS = {name: at + 1 for name, at in _by_name(_MONTH_NAMES).items()}
 WEEKDAYS = _by_name(_WEEKDAY_NAMES)
 HAN_WEEKDAYS = {name: at for at, names in enumerate(_HAN_WEEKDAYS) for name in names}
 NUMBERS = _by_name(_NUMBER_NAMES)
-UNITS = {name: days for days, names in _UNIT_NAMES.items() for name in folded(names).split()}
+UNITS = {name: days for days, names in _UNIT_NAMES.items() for name in fold_for_index(names).split()}
 """Approximate days of each unit."""
 AMBIGUOUS = frozenset({"may", "mar", "mars", "jan", "sept", "dec", "mon"})
 """Words that more often mean something else."""
@@ -276,7 +276,7 @@ SEASONS = _by_name(_SEASON_NAMES)
 PARTS = {
     name: at for names in (_PART_NAMES, _HAN_PART_NAMES) for at, one in enumerate(names) for name in one.split("|")
 }
-ORDINALS = _by_name(_ORDINAL_NAMES) | dict.fromkeys(folded(_LAST_NAMES).split(), -1)
+ORDINALS = _by_name(_ORDINAL_NAMES) | dict.fromkeys(fold_for_index(_LAST_NAMES).split(), -1)
 WEEKEND_NAMES = (
     "weekend|wochenende|fin de semana|week-? ?end|выходные|выходных|عطله نهايه اسبوع|عطله نهايه الاسبوع|نهايه اسبوع"
     "|周末|週末|주말"

@@ -12,7 +12,7 @@ from agent.languages.date_readers import KINDS, SPOKEN, DatedText, relative_year
 from agent.languages.date_relations import Mention, reach, related
 from agent.languages.date_words import ANYWHERE, Region
 from agent.languages.feasts import Span as Span  # re-exported
-from agent.languages.terms import folded
+from agent.languages.terms import fold_for_index
 
 _HEADING = 200
 _OLDEST = 1_900
@@ -49,7 +49,7 @@ _LEAP_YEAR = date(2024, 12, 31)
 
 
 def _plain(text: str) -> str:
-    return " ".join(folded(text[:_READ_CHARS]).replace("'", " ").replace("’", " ").split())
+    return " ".join(fold_for_index(text[:_READ_CHARS]).replace("'", " ").replace("’", " ").split())
 
 
 def _mentions(text: str, today: date, region: Region) -> list[Mention]:

@@ -18,7 +18,7 @@ from typing import TypeAlias
 
 from agent.languages import date_words as words
 from agent.languages.dates import written_day
-from agent.languages.terms import folded
+from agent.languages.terms import fold_for_index
 
 Days: TypeAlias = tuple[date, ...]
 """One day, or two of which one is meant."""
@@ -53,7 +53,7 @@ _AT_END = re.compile(rf"(?:{_MARK})|$")
 
 
 def _any(names: str) -> str:
-    return "|".join(sorted(folded(names).split("|"), key=len, reverse=True))
+    return "|".join(sorted(fold_for_index(names).split("|"), key=len, reverse=True))
 
 
 # what is not a person's own words about a day --------------------------------------------------------------------
@@ -164,7 +164,7 @@ _WEEKS_ON = {
 _DIRECTION = {"今度": 1, "次": 1, "다음": 1, "오는": 1, "この前": -1, "前": -1, "지난": -1}
 
 _NOT_THE_MORNING = "".join(
-    f"(?<!{folded(before)} )"
+    f"(?<!{fold_for_index(before)} )"
     for before in (
         "guten", "heute", "gestern", "am", "jeden", "den", "der", "dem", "nächsten", "diesen", "dieser", "diesem",
         "ein", "einen", "schönen", "vom", "zum", "tag", "mittwoch", "abend", "gegen", "anderen", "frühen", "war", "bis",
@@ -175,13 +175,14 @@ _DAYS_AHEAD = tuple(
     (re.compile(pattern), ahead)
     for pattern, ahead in (
         (
-            rf"\bday after tomorrow\b|\b{folded('übermorgen')}\b|\bpasado manana\b|\bapres[- ]demain\b|\bпослезавтра\b"
-            r"|بعد غد|[后後]天|明後日|あさって|모레",
+            rf"\bday after tomorrow\b|\b{fold_for_index('übermorgen')}\b|\bpasado manana\b|\bapres[- ]demain\b"
+            r"|\bпослезавтра\b|بعد غد|[后後]天|明後日|あさって|모레",
             2,
         ),
         (
             rf"(?<!after )\btomorrow\b|{_NOT_THE_MORNING}\bmorgen\b|{_NOT_LA}\bmanana\b"
-            rf"|(?<!apres[- ])\bdemain\b|\bзавтра\b|(?<!\w){folded('غدا')}(?!\w)|明[天日晚早]|あした|내일(?! ?모레)",
+            rf"|(?<!apres[- ])\bdemain\b|\bзавтра\b|(?<!\w){fold_for_index('غدا')}(?!\w)"
+            r"|明[天日晚早]|あした|내일(?! ?모레)",
             1,
         ),
     )
@@ -195,7 +196,7 @@ _SURELY_AHEAD = re.compile(r"dentro|dans")
 _UNSPACED_DAYS = re.compile(r"(\d{1,3}|[一二两兩三四五六七八九十]) ?(天 ?[之以]? ?[前后後]|日 ?後|일 ?뒤)")
 
 
-def days_meant(line: str, written_on: date) -> tuple[Days, ...]:
+def relative_days(line: str, written_on: date) -> tuple[Days, ...]:
     """The days that a line written on day `written_on` means, in order; none if the line writes a day out."""
     text = _plain(line)
     if any(pattern.search(text) for pattern in _SPELT):
@@ -211,7 +212,7 @@ def day_ahead(text: str, written_on: date) -> date | None:
     """The only future day; None if there is none or several."""
     if written := written_day(text):
         return written if written >= written_on else None
-    ahead = [day for days in days_meant(text, written_on) for day in days if day > written_on]
+    ahead = [day for days in relative_days(text, written_on) for day in days if day > written_on]
     return ahead[0] if len(ahead) == 1 else None
 
 
@@ -230,7 +231,7 @@ def with_days(text: str, written_on: date) -> str:
     return "\n".join(lines)
 
 
-def without_days_meant(text: str) -> str:
+def without_days(text: str) -> str:
     """The inverse of `with_days`."""
     return _WRITTEN.sub("", text)
 
@@ -241,7 +242,7 @@ def _line_with_days(line: str, written_on: date) -> str:
     end = line.rstrip()
     mark = _AT_END.search(end)
     own = end[: mark.start()] if mark else end
-    found = days_meant(own, written_on)
+    found = relative_days(own, written_on)
     if not 0 < len(found) <= _MOST:
         return line
     return f"{own} ({_BETWEEN.join(_EITHER.join(map(date.isoformat, days)) for days in found)}){end[len(own) :]}"
@@ -249,7 +250,7 @@ def _line_with_days(line: str, written_on: date) -> str:
 
 def _plain(line: str) -> str:
     own = " ".join("·" if _NO_WORD.search(word) else word for word in _LITERAL.sub("·", line).split())
-    return " ".join(folded(_NAME.sub("·", own)).split())
+    return " ".join(fold_for_index(_NAME.sub("·", own)).split())
 
 
 def _days_in_sentence(text: str, written_on: date) -> Iterator[Days]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from datetime import date, timedelta
 from typing import TypeAlias
 
-from agent.languages.terms import folded
+from agent.languages.terms import fold_for_index
 
 Span: TypeAlias = tuple[date, date]
 Feast: TypeAlias = Callable[[int], Sequence[Span]]
@@ -244,5 +244,5 @@ _NAMES: Sequence[tuple[str, Feast]] = (
 )
 
 
-FEASTS = {folded(name): feast for names, feast in _NAMES for name in names.split(", ")}
+FEASTS = {fold_for_index(name): feast for names, feast in _NAMES for name in names.split(", ")}
 """By folded name, with spaces for hyphens and apostrophes."""

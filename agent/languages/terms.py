@@ -103,7 +103,7 @@ _LETTERS = str.maketrans(
 """Letters with several spellings, and digits of other scripts."""
 
 
-def folded(text: str) -> str:
+def fold_for_index(text: str) -> str:
     """`fold` without optional marks and spelling variants. Idempotent."""
     if text.isascii():
         return text.lower()

@@ -12,7 +12,7 @@ from agent.clock import Clock
 from agent.memory import files, notes
 from agent.memory.files import FileError
 from agent.memory.log_writer import append_history
-from agent.memory.replace import added, edited
+from agent.memory.replace import append_lines, replace_once
 from agent.memory.scope import Scope
 
 _log = logging.getLogger(__name__)
@@ -33,7 +33,7 @@ class CuratedEdit:
 
 
 @dataclass(frozen=True, slots=True)
-class Findings:
+class ConsolidationResult:
     history: str
     edits: tuple[CuratedEdit, ...] = ()
 
@@ -46,7 +46,7 @@ class _TooMuch(FileError):
         self.after = after
 
 
-def keep(scope: Scope, clock: Clock, found: Findings, source: str, *, extract: bool) -> None:
+def store_consolidation(scope: Scope, clock: Clock, found: ConsolidationResult, source: str, *, extract: bool) -> None:
     """Write the paragraph and apply the edits. Idempotent.
 
     `source` names the session; `extract`: no model was used. Edits that no longer fit are skipped; if the file cannot
@@ -86,10 +86,10 @@ def _apply_edits(before: bytes, edits: Sequence[CuratedEdit], name: str) -> byte
 
 def _apply_edit(before: bytes, edit: CuratedEdit, name: str) -> bytes:
     if edit.old_text:
-        return edited(before, edit.old_text, edit.new_text, name)
+        return replace_once(before, edit.old_text, edit.new_text, name)
     if files.clean(edit.new_text).strip("\n").encode() in before.replace(b"\r\n", b"\n"):
         return before
-    return added(before, edit.new_text, name)
+    return append_lines(before, edit.new_text, name)
 
 
 def _lost_bytes(before: bytes, after: bytes) -> int:

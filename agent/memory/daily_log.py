@@ -40,7 +40,7 @@ def is_history(path: Path) -> bool:
     return path.name.casefold() == "history.md" and path.parent.name.casefold() == "memory"
 
 
-def closed(path: Path, today: date) -> str | None:
+def refusal_to_change(path: Path, today: date) -> str | None:
     """Why `path` may not change at all; None if it may."""
     if is_history(path):
         return f"{path.name} only grows, by Daybook's own hand, when talks end; memory_append adds to today's log"
@@ -49,14 +49,14 @@ def closed(path: Path, today: date) -> str | None:
     return f"{path.name} is the log of another day, which is never changed; memory_append adds to today's"
 
 
-def shortened(path: Path, before: bytes | None, after: bytes | None) -> str | None:
+def refusal_to_shorten(path: Path, before: bytes | None, after: bytes | None) -> str | None:
     """Why a log may not change from `before` to `after` (None: no file); None if it may."""
     if day_of(path) is None or (after is not None and after.startswith(before or b"")):
         return None
     return f"{path.name} is today's log, which only grows: keep its text and add at its end, or use memory_append"
 
 
-def struck(text: str, mark: str) -> str:
+def strike_out(text: str, mark: str) -> str:
     """`mark` in place of a log's text; the title, leading blank lines and the first time stay."""
     begin = _OPENING.match(text)
     start = begin.end() if begin is not None else 0
@@ -91,13 +91,13 @@ def is_finished(heading: str) -> bool:
     return _FINISHED.match(heading) is not None
 
 
-def gap(before: str) -> str:
+def blank_line_after(before: str) -> str:
     return "" if before.endswith("\n\n") or not before else "\n"
 
 
 def gap_before_entry(before: str) -> str:
     last = before.splitlines()[-1] if before else ""
-    return "" if last.startswith(("- ", "  ")) else gap(before)
+    return "" if last.startswith(("- ", "  ")) else blank_line_after(before)
 
 
 HISTORY_FILE = "HISTORY.md"

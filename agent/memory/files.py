@@ -19,12 +19,21 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
-from agent.formats.plain_text import whole
+from agent.formats.plain_text import repair_surrogates
 from agent.memory import daily_log, disk
-from agent.memory.history import recorded
+from agent.memory.history import record_around
 from agent.memory.patch import addition_of, edit_of
-from agent.memory.paths import FileError, Folder, OutOfReach, UnreadableFile, holding, inside, name_below, opened
-from agent.memory.provenance import carried, carried_bytes
+from agent.memory.paths import (
+    FileError,
+    Folder,
+    OutOfReach,
+    UnreadableFile,
+    inside,
+    name_below,
+    open_folder,
+    open_parent,
+)
+from agent.memory.provenance import add_marks, add_marks_to_bytes
 
 __all__ = [
     "MAX_BYTES",
@@ -113,7 +122,7 @@ def read_text(path: Path, root: Path) -> FileText | None:
     name = name_below(path, root)
     with _reading(name):
         try:
-            with holding(path, root) as (folder, real_name):
+            with open_parent(path, root) as (folder, real_name):
                 return text_of(_read_limited(folder, real_name, name), name)
         except FileNotFoundError:
             return None
@@ -124,7 +133,7 @@ def read_bytes(path: Path, root: Path, limit: int = MAX_BYTES) -> bytes | None:
     name = name_below(path, root)
     with _reading(name):
         try:
-            with holding(path, root) as (folder, real_name):
+            with open_parent(path, root) as (folder, real_name):
                 return _read_limited(folder, real_name, name, limit)
         except FileNotFoundError:
             return None
@@ -133,7 +142,7 @@ def read_bytes(path: Path, root: Path, limit: int = MAX_BYTES) -> bytes | None:
 def copy_out(path: Path, root: Path, to: BinaryIO, most: int) -> None:
     """Copy a regular file. Raises as `read_text`, also if it is missing, empty or larger than `most`."""
     name = name_below(path, root)
-    with _reading(name), holding(path, root) as (folder, real_name):
+    with _reading(name), open_parent(path, root) as (folder, real_name):
         size = disk.copy(folder, real_name, to, most)
     if size > most:
         raise UnreadableFile(f"{name} is larger than {most / 1_000_000:.0f} MB, the most that can be sent there")
@@ -146,7 +155,10 @@ def entries(path: Path, root: Path) -> list[FolderEntry]:
     name = name_below(path, root)
     with _reading(name):
         try:
-            with opened(path, root) as folder, os.scandir(folder.path if folder.fd is None else folder.fd) as found:
+            with (
+                open_folder(path, root) as folder,
+                os.scandir(folder.path if folder.fd is None else folder.fd) as found,
+            ):
                 seen = [_folder_entry(item) for item in found if item.name != disk.SCRATCH]
                 return sorted((entry for entry in seen if entry is not None), key=lambda entry: entry.name)
         except FileNotFoundError:
@@ -163,8 +175,10 @@ def rewrite(path: Path, root: Path, today: date, change: Callable[[bytes | None]
     now = _write(
         path,
         root,
-        lambda before: carried_bytes(before, change(before)) if takes_marks else change(before),
-        lambda real, before, after: daily_log.closed(real, today) or daily_log.shortened(real, before, after),
+        lambda before: add_marks_to_bytes(before, change(before)) if takes_marks else change(before),
+        lambda real, before, after: (
+            daily_log.refusal_to_change(real, today) or daily_log.refusal_to_shorten(real, before, after)
+        ),
     )
     assert now is not None
     return now
@@ -175,7 +189,9 @@ def put_back(
 ) -> FileText | None:
     """Rewrite a file, for undo and forget only: may delete (None) and shorten today's log; with `redacts` also change
     past logs and HISTORY.md."""
-    return _write(path, root, change, lambda real, before, after: None if redacts else daily_log.closed(real, today))
+    return _write(
+        path, root, change, lambda real, before, after: None if redacts else daily_log.refusal_to_change(real, today)
+    )
 
 
 def _write(
@@ -199,7 +215,7 @@ def _write(
             check = partial(_check_unchanged, folder, real_name, known)
             try:
                 check()
-                with recorded(edit_of(name, before, after)):
+                with record_around(edit_of(name, before, after)):
                     if after is None:
                         check()
                         folder.remove(real_name)
@@ -224,11 +240,11 @@ def remove(path: Path, root: Path, today: date, may_go: Callable[[bytes], None] 
             data = _read_limited(folder, real_name, name)
         except FileNotFoundError:
             return None
-        refusal = daily_log.closed(real, today) or daily_log.shortened(real, data, None)
+        refusal = daily_log.refusal_to_change(real, today) or daily_log.refusal_to_shorten(real, data, None)
         _raise_refusal(refusal or _read_only_refusal(name, known))
         may_go(data)
         try:
-            with recorded(edit_of(name, data, None)):
+            with record_around(edit_of(name, data, None)):
                 _check_unchanged(folder, real_name, known)
                 folder.remove(real_name)
                 folder.sync()
@@ -252,7 +268,7 @@ def check_writable(path: Path, root: Path) -> None:
 
 def clean(text: str) -> str:
     """Text without lone surrogates and NUL."""
-    return whole(text).replace("\0", "\N{REPLACEMENT CHARACTER}")
+    return repair_surrogates(text).replace("\0", "\N{REPLACEMENT CHARACTER}")
 
 
 def text_of(data: bytes, name: str) -> FileText:
@@ -288,13 +304,13 @@ def append(path: Path, root: Path, addition: Callable[[str], str], beginning: st
             if b"\0" in end:
                 raise UnreadableFile(f"{name} is a binary file, or UTF-16 text; save it as UTF-8")
             data = _bytes_to_append(
-                end.decode("utf-8", "replace"), lambda before: carried("", addition(before)), beginning
+                end.decode("utf-8", "replace"), lambda before: add_marks("", addition(before)), beginning
             )
             if not data:
                 return
             size = known.st_size if known is not None else 0
             try:
-                with recorded(addition_of(name, size, end, data, existed=known is not None)):
+                with record_around(addition_of(name, size, end, data, existed=known is not None)):
                     _check_unchanged(folder, real_name, known)
                     disk.append(folder, real_name, data)
             except _ChangedMeanwhile:
@@ -354,7 +370,7 @@ def _read_only_refusal(name: str, known: os.stat_result | None) -> str | None:
 @contextmanager
 def _writing(path: Path, root: Path, name: str, *, make: bool = True) -> Iterator[tuple[Folder, str]]:
     try:
-        with holding(path, root, make=make) as (folder, real_name), disk.locked(folder):
+        with open_parent(path, root, make=make) as (folder, real_name), disk.locked(folder):
             yield folder, real_name
     except OSError as error:
         raise NotWritten(f"{name} was not written: {_reason(error)}") from error

@@ -70,7 +70,7 @@ def find(scope: Scope, wanted: str) -> ForgetPlan:
     return ForgetPlan(wanted, (), tuple(unread))
 
 
-def up_to_date(shown: ForgetPlan, scope: Scope) -> ForgetPlan:
+def refresh_plan(shown: ForgetPlan, scope: Scope) -> ForgetPlan:
     """The plan as shown, plus matching passages written since. Raises `FileError`."""
     now = find(scope, shown.wanted)
     known = {(passage.path, passage.text) for passage in shown.places}
@@ -104,7 +104,7 @@ def forget(history: History, scope: Scope, clock: Clock, session: str, finding: 
     return ForgetResult(tuple(changed), unit.id, tuple(kept))
 
 
-def speaks_of(finding: ForgetPlan) -> Callable[[str], bool]:
+def line_matcher(finding: ForgetPlan) -> Callable[[str], bool]:
     """A test for transcript lines: they match the plan's words, or repeat a forgotten note's line."""
     phrase, words = _phrase(finding.wanted), _all_words(finding.wanted)
     by_words = bool(finding.places) and not any(passage.whole or phrase(passage.text) for passage in finding.places)
@@ -122,9 +122,9 @@ def speaks_of(finding: ForgetPlan) -> Callable[[str], bool]:
     return holds
 
 
-def still_in(scope: Scope, finding: ForgetPlan) -> tuple[str, ...]:
+def files_left(scope: Scope, finding: ForgetPlan) -> tuple[str, ...]:
     """Matching files that are left to the person: exports, schedule.yaml, HEARTBEAT.md."""
-    folder, holds = scope.folder, speaks_of(finding)
+    folder, holds = scope.folder, line_matcher(finding)
     found: list[str] = []
     try:
         exported = [one.name for one in files.entries(folder / "exports", folder) if one.kind is EntryKind.FILE]
@@ -174,7 +174,7 @@ def _without_passages(name: str, places: Sequence[ForgetPassage], mark: str, now
         wanted = passage.text.split("\n")
         at = _nearest_match(shown, wanted, passage.line - 1)
         if at is not None:
-            left = [daily_log.struck(shown[at], mark)] if mark else []
+            left = [daily_log.strike_out(shown[at], mark)] if mark else []
             lines[at : at + len(wanted)] = [line.encode() for line in left]
             shown[at : at + len(wanted)] = left
     return start + b"\n".join(lines)

@@ -51,7 +51,7 @@ def recording(into: Recorder) -> Iterator[None]:
 
 
 @contextmanager
-def recorded(edit: FilePatch) -> Iterator[None]:
+def record_around(edit: FilePatch) -> Iterator[None]:
     """Record an edit around its write, and withdraw it if the write fails."""
     into = _recorder.get()
     if into is not None:
@@ -66,7 +66,7 @@ def recorded(edit: FilePatch) -> Iterator[None]:
 
 _log = logging.getLogger(__name__)
 
-SECOND_THOUGHTS = timedelta(minutes=10)
+UNDO_FORGET_WITHIN = timedelta(minutes=10)
 """The time to undo a forget."""
 FORGET = "/forget"
 UNDO = "undo"
@@ -234,7 +234,7 @@ class History:
     def _insert_edit(self, db: sqlite3.Connection, id: str, by: str, edit: FilePatch) -> None:
         text: Sequence[bytes | None] = (edit.removed, edit.added, edit.above, edit.below)
         if by == FORGET:
-            kept = self._restorable.setdefault(id, _ForgottenEdits(self._clock.instant() + SECOND_THOUGHTS))
+            kept = self._restorable.setdefault(id, _ForgottenEdits(self._clock.instant() + UNDO_FORGET_WITHIN))
             kept.edits.append(edit)
             text = (None, None, None, None)
         db.execute(
@@ -303,19 +303,19 @@ class Author:
     session: str
 
     @contextmanager
-    def writes(self, by: str) -> Iterator[Unit]:
+    def writes(self, by: str) -> Iterator[ChangeRecorder]:
         """Record everything written inside as one change, signed `by`. Nested blocks make their own, signed as the
         outer one."""
         around = recorder()
-        if isinstance(around, Unit):
-            unit = Unit(self.history, around.scope, around.session, around.by)
+        if isinstance(around, ChangeRecorder):
+            unit = ChangeRecorder(self.history, around.scope, around.session, around.by)
         else:
-            unit = Unit(self.history, self.scope.name, self.session, by)
+            unit = ChangeRecorder(self.history, self.scope.name, self.session, by)
         with recording(unit):
             yield unit
 
 
-class Unit:
+class ChangeRecorder:
     """The changes of one block. `id` is empty until something changes; `edits` counts writes."""
 
     def __init__(self, history: History, scope: str, session: str, by: str) -> None:

@@ -21,7 +21,7 @@ def text_lines(text: str) -> list[str]:
     return [*(f"{line}\n" for line in whole), *([rest] if rest else [])]
 
 
-def within(lines: Sequence[str], limit: int, size: Callable[[str], int] = len) -> int:
+def count_fitting(lines: Sequence[str], limit: int, size: Callable[[str], int] = len) -> int:
     used = 0
     for count, line in enumerate(lines):
         used += size(line)
@@ -32,13 +32,15 @@ def within(lines: Sequence[str], limit: int, size: Callable[[str], int] = len) -
 
 def index_lines_shown(lines: Sequence[str], settings: MemorySettings) -> int:
     sized = lines[: settings.max_index_lines]
-    return within(sized, settings.max_index_bytes, lambda line: len(line.encode("utf-8", "replace")))
+    return count_fitting(sized, settings.max_index_bytes, lambda line: len(line.encode("utf-8", "replace")))
 
 
 def lines_shown(path: Path, folder: Path, text: str, settings: MemorySettings) -> int:
     """Lines in the prompt of MEMORY.md or GROUP.md."""
     lines = text_lines(clean(text))
-    return index_lines_shown(lines, settings) if is_index(path, folder) else within(lines, settings.max_file_chars)
+    return (
+        index_lines_shown(lines, settings) if is_index(path, folder) else count_fitting(lines, settings.max_file_chars)
+    )
 
 
 def fullness(file: FileText, most_lines: int, most_bytes: int) -> str | None:

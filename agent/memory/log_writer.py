@@ -30,7 +30,7 @@ def append_log(scope: Scope, clock: Clock, text: str, heading: str | None = None
         start = (
             daily_log.gap_before_entry(before)
             if wanted == last
-            else daily_log.gap(before) + daily_log.heading_line(wanted)
+            else daily_log.blank_line_after(before) + daily_log.heading_line(wanted)
         )
         return start + daily_log.entry(now, clean(text))
 
@@ -43,14 +43,18 @@ def append_section(scope: Scope, clock: Clock, heading: str, body: str) -> Path:
     now = clock.now()
     path = daily_log.log_path(scope, now.date())
     section = daily_log.heading_line(f"{now:%H:%M} {slug(clean(heading))}") + clean(body).strip() + "\n"
-    append(path, scope.folder, lambda before: daily_log.gap(before) + section, daily_log.new_log(now.date()))
+    append(
+        path, scope.folder, lambda before: daily_log.blank_line_after(before) + section, daily_log.new_log(now.date())
+    )
     return path
 
 
 def append_day(scope: Scope, day: date, section: str) -> Path:
     """Add a complete section to any day's log; returns its path. Raises `NotWritten`."""
     path = daily_log.log_path(scope, day)
-    append(path, scope.folder, lambda before: daily_log.gap(before) + clean(section), daily_log.new_log(day))
+    append(
+        path, scope.folder, lambda before: daily_log.blank_line_after(before) + clean(section), daily_log.new_log(day)
+    )
     return path
 
 
@@ -62,7 +66,7 @@ def append_history(scope: Scope, clock: Clock, paragraph: str, source: str = "",
 
     def addition(before: str) -> str:
         line = daily_log.history_addition(before, now, clean(paragraph), source, extract=extract)
-        return daily_log.gap(before) + line if line else ""
+        return daily_log.blank_line_after(before) + line if line else ""
 
     append(path, scope.folder, addition, "# History\n\n")
     return path

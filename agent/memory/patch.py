@@ -57,7 +57,7 @@ def addition_of(path: str, at: int, end: bytes, added: bytes, *, existed: bool) 
     return FilePatch(path, at, b"", added, above, b"", existed)
 
 
-def undone(edit: FilePatch, now: bytes | None, replacement: bytes | None = None) -> bytes | None:
+def undo_edit(edit: FilePatch, now: bytes | None, replacement: bytes | None = None) -> bytes | None:
     """The file without the edit; None: no file. `replacement` is left instead of `removed`. Raises `Conflict`."""
     if not edit.exists:
         if now in (None, edit.removed):
@@ -73,7 +73,7 @@ def undone(edit: FilePatch, now: bytes | None, replacement: bytes | None = None)
     return None if not edit.existed and not rest.strip() else rest
 
 
-def shown(edit: FilePatch) -> str:
+def diff_text(edit: FilePatch) -> str:
     head = f"{edit.path}" + ("" if edit.existed else " (new)") + ("" if edit.exists else " (deleted)")
     marked = [
         sign + line.decode("utf-8", "replace").rstrip("\r\n")

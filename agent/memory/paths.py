@@ -112,7 +112,7 @@ class Folder:
 
 
 @contextmanager
-def holding(path: Path, root: Path, *, make: bool = False) -> Iterator[tuple[Folder, str]]:
+def open_parent(path: Path, root: Path, *, make: bool = False) -> Iterator[tuple[Folder, str]]:
     """Open the folder that holds `path`; yields it with the file's name.
 
     Below `root`, links may lead only to places below it. `make` creates missing folders (0700). Raises `OutOfReach`,
@@ -135,7 +135,7 @@ def make_private(folder: Path) -> None:
 
 
 @contextmanager
-def opened(path: Path, root: Path) -> Iterator[Folder]:
+def open_folder(path: Path, root: Path) -> Iterator[Folder]:
     """Open a folder at or below `root`. Raises as `holding`."""
     real_root, parts = _resolve(path, root)
     with _walk(real_root, parts, make=False) as folder:
@@ -191,7 +191,7 @@ def folded_name(name: str) -> str:
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold()).rstrip(". ")
 
 
-def ways(path: Path, root: Path) -> tuple[Sequence[str], Sequence[str]]:
+def folded_parts(path: Path, root: Path) -> tuple[Sequence[str], Sequence[str]]:
     """Folded parts of a path, as given and with links resolved. Blocks."""
     real, real_root = Path(os.path.realpath(path)), Path(os.path.realpath(root))
     given = path.relative_to(root).parts

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from agent.memory import files
 from agent.memory.files import EntryKind
 from agent.memory.paths import FileError
-from agent.memory.provenance import bare, without_mark
+from agent.memory.provenance import normalized, without_mark
 from agent.memory.scope import Audience, Scope
 
 _LEAST = 24
@@ -22,7 +22,7 @@ _PARTS = re.compile(r"[.!?;:…] |[。！？；]|\]\([^)\n]{0,300}\) - ")
 def private_line(scope: Scope, text: str) -> str:
     """The first line of the owner's memory in `text`, ignoring case, spaces and punctuation; "" if none, and for other
     scopes."""
-    if scope.audience is not Audience.OWNER or len(plain := bare(text)) < _LEAST:
+    if scope.audience is not Audience.OWNER or len(plain := normalized(text)) < _LEAST:
         return ""
     return next((line for line in _memory_lines(scope) if any(part in plain for part in _comparable_parts(line))), "")
 
@@ -31,7 +31,7 @@ def _comparable_parts(line: str) -> Iterator[str]:
     begin = _BEGINNING.match(line)
     rest = without_mark(line[begin.end() :] if begin else line)
     for part in (rest, *_PARTS.split(rest)):
-        if len(part) >= _LEAST // 2 and len(plain := bare(part)) >= _LEAST:
+        if len(part) >= _LEAST // 2 and len(plain := normalized(part)) >= _LEAST:
             yield plain
 
 

@@ -37,8 +37,8 @@ class Provenance:
     marked: tuple[str, ...] = ()
 
     def of(self, text: str) -> tuple[str, ...]:
-        marked = {run: line for line in self.marked for run in _runs(bare(without_mark(line)))}
-        repeated = dict.fromkeys(marked[run] for run in _runs(bare(text)) if run in marked) if marked else {}
+        marked = {run: line for line in self.marked for run in _runs(normalized(without_mark(line)))}
+        repeated = dict.fromkeys(marked[run] for run in _runs(normalized(text)) if run in marked) if marked else {}
         return tuple(dict.fromkeys((*self.sources, *(name for line in repeated for name in sources_in(line)))))
 
 
@@ -46,7 +46,7 @@ _current: ContextVar[Provenance | None] = ContextVar("provenance", default=None)
 
 
 @contextmanager
-def written_from(provenance: Provenance) -> Iterator[None]:
+def provenance_of_writes(provenance: Provenance) -> Iterator[None]:
     """Apply a provenance to all Markdown written inside, in threads too."""
     token = _current.set(provenance)
     try:
@@ -55,7 +55,7 @@ def written_from(provenance: Provenance) -> Iterator[None]:
         _current.reset(token)
 
 
-def bare(text: str) -> str:
+def normalized(text: str) -> str:
     """Letters and digits, normalised for comparison."""
     if text.isascii():
         return text.lower().translate(_NOT_BARE)
@@ -95,7 +95,7 @@ def own_mark(text: str) -> str:
     return with_mark(text, current.of(text)) if current is not None else text
 
 
-def carried(before: str, after: str) -> str:
+def add_marks(before: str, after: str) -> str:
     """`after` with marks on its new lines: of the provenance in force, and of marked lines that they replace."""
     current = _current.get()
     if current is None or before == after:
@@ -120,12 +120,12 @@ def carried(before: str, after: str) -> str:
     return "\n".join(new)
 
 
-def carried_bytes(before: bytes | None, after: bytes) -> bytes:
+def add_marks_to_bytes(before: bytes | None, after: bytes) -> bytes:
     """Invalid UTF-8 is returned unchanged."""
     if _current.get() is None:
         return after
     try:
-        return carried((before or b"").decode(), after.decode()).encode()
+        return add_marks((before or b"").decode(), after.decode()).encode()
     except UnicodeDecodeError:
         return after
 

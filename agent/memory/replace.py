@@ -18,7 +18,7 @@ class NoSuchEdit(FileError):
     """The edit does not identify one passage."""
 
 
-def edited(before: bytes, old_text: str, new_text: str, name: str) -> bytes:
+def replace_once(before: bytes, old_text: str, new_text: str, name: str) -> bytes:
     """Replace the only occurrence of `old_text`; all other bytes stay. Raises `NoSuchEdit`, which shows the nearest
     passage or all occurrences."""
     if not old_text:
@@ -36,7 +36,7 @@ def edited(before: bytes, old_text: str, new_text: str, name: str) -> bytes:
     return before[: offsets[0]] + new.encode() + before[offsets[0] + len(old.encode()) :]
 
 
-def added(before: bytes, text: str, name: str) -> bytes:
+def append_lines(before: bytes, text: str, name: str) -> bytes:
     """Append `text` as lines, in the file's line ends. Raises `UnreadableFile` for binary data."""
     text_of(before, name)
     end_of_line = b"\r\n" if b"\r\n" in before else b"\n"

@@ -15,7 +15,7 @@ from agent.clock import Clock
 from agent.memory import daily_log
 from agent.memory.files import inside, put_back, read_bytes
 from agent.memory.history import FORGET, UNDO, Change, History
-from agent.memory.patch import FilePatch, undone
+from agent.memory.patch import FilePatch, undo_edit
 from agent.memory.paths import FileError
 from agent.memory.scope import Scope
 
@@ -41,7 +41,7 @@ def restore(history: History, scope: Scope, clock: Clock, change: Change, sessio
                 step.path,
                 scope.folder,
                 today,
-                partial(undone, step.edit, replacement=step.replacement),
+                partial(undo_edit, step.edit, replacement=step.replacement),
                 redacts=step.redacts,
             )
     history.undone(change, unit.id or UNDO)
@@ -60,14 +60,14 @@ class _UndoStep:
 
 def _plan_step(scope: Scope, today: date, change: Change, edit: FilePatch) -> _UndoStep:
     path = inside(scope, edit.path)
-    past = daily_log.closed(path, today) is not None
+    past = daily_log.refusal_to_change(path, today) is not None
     if not past or change.by == FORGET or (change.by == UNDO and edit.removed):  # restores the original
         return _UndoStep(path, edit, None, past)
     if not edit.added.startswith(edit.removed):
         raise NotRestored(f"{edit.path} only grows: a change in it cannot be undone, only struck out")
     added = edit.added[len(edit.removed) :].decode("utf-8", "surrogateescape")
     end = "\n" if added.endswith("\n") else ""
-    mark = daily_log.struck(added, f"[undone {today.isoformat()}]") + end
+    mark = daily_log.strike_out(added, f"[undone {today.isoformat()}]") + end
     return _UndoStep(path, edit, edit.removed + mark.encode("utf-8", "surrogateescape"), past)
 
 
@@ -77,4 +77,4 @@ def _check_all(scope: Scope, steps: Sequence[_UndoStep]) -> None:
     for step in steps:
         if step.path not in now:
             now[step.path] = read_bytes(step.path, scope.folder)
-        now[step.path] = undone(step.edit, now[step.path], replacement=step.replacement)
+        now[step.path] = undo_edit(step.edit, now[step.path], replacement=step.replacement)

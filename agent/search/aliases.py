@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from agent.languages import date_words
 from agent.languages.small_talk import is_small_word
-from agent.languages.terms import fold, folded, is_common, is_unspaced, pairs, runs
+from agent.languages.terms import fold, fold_for_index, is_common, is_unspaced, pairs, runs
 from agent.memory import notes
 from agent.memory.provenance import sources_in, without_mark
 from agent.search.chunking import Passage
@@ -124,7 +124,7 @@ def _is_name(text: str) -> bool:
         begins
         and len(text.split()) <= _MOST_WORDS
         and all(one.isalpha() or one in _IN_NAMES or unicodedata.category(one)[0] == "M" for one in text)
-        and folded(text) not in date_words.WEEKDAYS | date_words.MONTHS
+        and fold_for_index(text) not in date_words.WEEKDAYS | date_words.MONTHS
         and not all(map(_is_ordinary_word, runs(fold(text))))
     )
 
@@ -166,4 +166,4 @@ def _search_term(form: str) -> Term:
     if is_unspaced(form):
         return term_of(pairs(form)[0])
     words = runs(form)
-    return term_of(folded(next((word for word in words if word not in _TITLES), words[0])))
+    return term_of(fold_for_index(next((word for word in words if word not in _TITLES), words[0])))

@@ -64,7 +64,7 @@ _READ_CHARS = 4_000
 _UNWORDED_END = re.compile(r"(?<!\W)\W*+\Z")
 
 
-def sought(query: str) -> tuple[Holds, ...]:
+def answer_tests(query: str) -> tuple[Holds, ...]:
     """A test for each type of answer that is asked for."""
     return tuple(_matcher(answer) for asks, answer in _ASKS if asks.search(query[:_READ_CHARS]))
 

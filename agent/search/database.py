@@ -74,7 +74,7 @@ class NotStored(OSError):
     """The index cannot be read or written now; the text is a sentence. A write was rolled back."""
 
 
-def created(path: Path | None, scope: str, cut: str) -> sqlite3.Connection:
+def create_index(path: Path | None, scope: str, cut: str) -> sqlite3.Connection:
     """Create an empty index, in memory without `path`. `cut` names how windows are made. Raises `Damaged`,
     `NotStored`."""
     with translate_errors():
@@ -88,7 +88,7 @@ def created(path: Path | None, scope: str, cut: str) -> sqlite3.Connection:
         return db
 
 
-def opened(path: Path, scope: str, cut: str) -> sqlite3.Connection:
+def open_index(path: Path, scope: str, cut: str) -> sqlite3.Connection:
     """Open an index. Raises `NotStored`, and `Damaged`, also for another version, scope or cut."""
     with translate_errors():
         db = _connect(path)

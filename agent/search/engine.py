@@ -65,7 +65,7 @@ class MemoryIndex:
         self._sessions = talks if self._settings.transcripts else None
         self._semantic = meaning
         self._within = within
-        self._chunker = Chunker() if self._settings.hybrid is None else hybrid.cut(self._settings.hybrid)
+        self._chunker = Chunker() if self._settings.hybrid is None else hybrid.chunker_for(self._settings.hybrid)
         self._opening = threading.Lock()
         self._open: dict[str, _Open] = {}
         self._stale_scopes: dict[str, Scope] = {}
@@ -200,8 +200,8 @@ class MemoryIndex:
         region: Region,
     ) -> list[Ranked]:
         if self._settings.hybrid is not None:
-            return hybrid.ranked(store, query, today, limits, most, self._settings.hybrid, like)
-        return ranking.ranked(store, query, today, limits, most, like, region)
+            return hybrid.rank(store, query, today, limits, most, self._settings.hybrid, like)
+        return ranking.rank(store, query, today, limits, most, like, region)
 
     # meaning -----------------------------------------------------------------------------------------------------
 

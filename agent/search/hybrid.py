@@ -24,12 +24,12 @@ _CANDIDATES = 4
 """Factor of candidates to results."""
 
 
-def cut(settings: HybridSettings) -> Chunker:
+def chunker_for(settings: HybridSettings) -> Chunker:
     size, overlap = settings.chunk_tokens * _CHARS_PER_TOKEN, settings.chunk_overlap * _CHARS_PER_TOKEN
     return Chunker(size, overlap, sections=False)
 
 
-def ranked(
+def rank(
     store: IndexStore,
     query: str,
     today: date,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from agent.clock import Clock
 from agent.languages.terms import fold
 from agent.memory import files
-from agent.memory.replace import added
+from agent.memory.replace import append_lines
 from agent.memory.scope import Scope
 from agent.search.result_text import search_text
 from agent.search.results import Hit, Search
@@ -95,7 +95,7 @@ def add(scope: Scope, clock: Clock, question: str, words: str) -> MemoryTest:
     if not isinstance(test, MemoryTest):
         raise ValueError(f"a test is a question, {ARROW}, and words that must come back, with commas between")
     path = scope.folder / FILE
-    files.rewrite(path, scope.folder, clock.today(), lambda now: added(now or _TITLE, line, FILE))
+    files.rewrite(path, scope.folder, clock.today(), lambda now: append_lines(now or _TITLE, line, FILE))
     return test
 
 

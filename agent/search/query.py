@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from agent.languages.dates import without_days
-from agent.languages.terms import fold, folded, runs
+from agent.languages.terms import fold, fold_for_index, runs
 from agent.search.aliases import Name, forms_named, other_names
 from agent.search.rows import PassageRow, SectionRow
 from agent.search.store import IndexStore
@@ -152,7 +152,7 @@ class QuestionSubject:
 
 def subject_of(query: str, speakers: Collection[str] = (), names: Sequence[Name] = ()) -> QuestionSubject:
     """The subject of a question; `speakers` as folded by `terms.fold`."""
-    text = " ".join(folded(query[:_READ_CHARS]).split())
+    text = " ".join(fold_for_index(query[:_READ_CHARS]).split())
     assistant = _OF_ASSISTANT.search(text) is not None
     return QuestionSubject(
         _named(query, speakers, names), not assistant and _OF_PERSON.search(text) is not None, assistant

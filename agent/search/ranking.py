@@ -23,7 +23,7 @@ from itertools import pairwise
 
 from agent.languages.date_words import ANYWHERE, Region
 from agent.languages.dates import Span, days_named
-from agent.search.answer_types import Holds, is_question, sought
+from agent.search.answer_types import Holds, answer_tests, is_question
 from agent.search.bm25 import BEFORE, BEHIND, SYNONYM, proximity
 from agent.search.chunking import speech
 from agent.search.query import Query, build_query, named, subject_of, without_subject
@@ -77,7 +77,7 @@ class _Scored:
         return self.part * sum(self.parts.values())
 
 
-def ranked(
+def rank(
     store: IndexStore,
     query: str,
     today: date,
@@ -118,7 +118,7 @@ def ranked(
     short = sorted((one for one in weighted if _says(one)), key=_order)[: max(_SHORTLIST, 2 * most)]
     before = {row.id: row.id - 1 for last, row in pairwise(rows) if last.section == row.section}
     texts = store.texts({number for one in short for number in (one.passage, before.get(one.passage, one.passage))})
-    _add_answers(short, texts, sought(query))
+    _add_answers(short, texts, answer_tests(query))
     _add_replies(short, texts, before)
     tokens = {row.id: row.tokens for row in rows}
     order = sorted((one for one in short if one.passage in texts), key=lambda one: _place(one, texts[one.passage]))

@@ -182,7 +182,7 @@ def _below(label: str, text: str) -> str:
 
 
 def _harmless(text: str) -> str:
-    return untrusted.harmless(text).translate(_CONTROLS)
+    return untrusted.escape(text).translate(_CONTROLS)
 
 
 def _heading(hit: Hit, today: date) -> str:

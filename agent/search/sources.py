@@ -16,7 +16,7 @@ from typing import NamedTuple, Protocol
 
 from agent.clock import Clock
 from agent.memory import daily_log, files, notes
-from agent.memory.paths import Folder, UnreadableFile, opened
+from agent.memory.paths import Folder, UnreadableFile, open_folder
 from agent.memory.scope import Audience, Scope
 from agent.search.aliases import aliases_in, has_aliases
 from agent.search.chunking import Chunker, Passage, passages, speech, windows
@@ -100,7 +100,7 @@ def _markdown_below(
     root: Path, folder: Path, prefix: str, gaps: list[str], *, at_top: bool = False
 ) -> Iterator[IndexSource]:
     try:
-        with opened(folder, root) as top:
+        with open_folder(folder, root) as top:
             yield from _walk(top, root, prefix, "", gaps, at_top=at_top)
     except FileNotFoundError:
         return

@@ -45,11 +45,11 @@ class IndexStore:
 
     @classmethod
     def create(cls, path: Path | None, scope: str, cut: str) -> IndexStore:
-        return cls(database.created(path, scope, cut), is_shared=path is not None)
+        return cls(database.create_index(path, scope, cut), is_shared=path is not None)
 
     @classmethod
     def open(cls, path: Path, scope: str, cut: str) -> IndexStore:
-        return cls(database.opened(path, scope, cut), is_shared=True)
+        return cls(database.open_index(path, scope, cut), is_shared=True)
 
     def close(self) -> None:
         self._db.close()

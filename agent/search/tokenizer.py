@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from agent.languages.stemming import stem, without_endings
-from agent.languages.terms import fold, folded, is_common, is_unspaced, pairs, runs, terms
+from agent.languages.terms import fold, fold_for_index, is_common, is_unspaced, pairs, runs, terms
 
 MOST_CHARS = 4_000
 """A longer query is a text, not a question."""
@@ -74,7 +74,7 @@ class Term:
 
 def tokens(text: str) -> list[str]:
     found: list[str] = []
-    for word in runs(folded(text)):
+    for word in runs(fold_for_index(text)):
         if is_unspaced(word):
             found += pairs(word)
         else:
@@ -97,7 +97,7 @@ def words_of_questions(query: str) -> list[Term]:
 
 
 def _words(query: str) -> list[str]:
-    return list(dict.fromkeys(terms(folded(_CONTRACTED.sub("", query[:MOST_CHARS])))))
+    return list(dict.fromkeys(terms(fold_for_index(_CONTRACTED.sub("", query[:MOST_CHARS])))))
 
 
 def _is_of_questions(word: str) -> bool:
@@ -135,9 +135,9 @@ def beginnings(term: Term) -> Iterator[Term]:
         yield Term(token[:size], prefix=True, instead=token)
 
 
-_STOP = frozenset(folded(_QUESTION_WORDS).split()) | frozenset(folded(_UNSPACED_QUESTION_WORDS).split())
+_STOP = frozenset(fold_for_index(_QUESTION_WORDS).split()) | frozenset(fold_for_index(_UNSPACED_QUESTION_WORDS).split())
 
 
 def words_asked(query: str) -> dict[str, str]:
     """Tokens by word of a question, as `terms.terms` splits it."""
-    return {word: term_of(folded(word)).token for word in dict.fromkeys(terms(fold(query[:MOST_CHARS])))}
+    return {word: term_of(fold_for_index(word)).token for word in dict.fromkeys(terms(fold(query[:MOST_CHARS])))}

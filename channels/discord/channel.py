@@ -29,7 +29,7 @@ from channels.discord.errors import (
     send_error,
 )
 from channels.discord.inbound import CHANNEL, INTERACTION, DiscordIdentity
-from channels.discord.intake import EventIntake, Hears
+from channels.discord.intake import ChannelFilter, EventIntake
 from channels.discord.interactions import InteractionAnswers, Interactions
 from channels.discord.last_seen import PositionsInMemory, PositionStore
 from channels.discord.outbound import content, form, sending, target_chat
@@ -85,7 +85,7 @@ class DiscordChannel:
         *,
         api_url: str = "https://discord.com/api/v10",
         commands: Sequence[CommandInfo] = (),
-        hears: Hears = _hears_all,
+        hears: ChannelFilter = _hears_all,
         seen: PositionStore | None = None,
         pause: Pause = asyncio.sleep,
         silence: float = 60.0,

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from urllib.parse import urlsplit
 
-from channels.table import drawn
+from channels.table import draw_table
 from channels.text import (
     Block,
     CodeBlock,
@@ -104,7 +104,7 @@ def _block(block: Block, *, nested: bool) -> list[str]:
         case CodeBlock(text, language):
             return _code_lines(text, language)
         case Table():
-            return _code_lines("\n".join(drawn(block)), "")
+            return _code_lines("\n".join(draw_table(block)), "")
         case QuoteBlock(blocks):
             return [f"> {line}" for line in _blocks(blocks, nested=nested) or [""]]
         case Rule():

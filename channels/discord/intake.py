@@ -16,7 +16,7 @@ from channels.discord.directory import Directory, DiscordChat
 from channels.discord.errors import CALL_FAILED, redacted
 from channels.discord.inbound import DiscordIdentity, read, read_interaction, snowflake, unreadable
 from channels.discord.interactions import Interactions
-from channels.discord.last_seen import LastSeen, PositionStore, newest
+from channels.discord.last_seen import LastSeen, PositionStore, newest_message_id
 from channels.json_fields import Json, get, object_of, objects_of
 from channels.message import Event, InboundMessage, Receive, SourceFailed
 from channels.tasks import Pause
@@ -40,7 +40,7 @@ AGAIN_AFTER = 30.0
 _AT_ONCE = 100
 _CHATS_AT_ONCE = 8
 
-Hears = Callable[[str, str], bool]
+ChannelFilter = Callable[[str, str], bool]
 """True if messages in a channel (its server, its id) are of interest."""
 
 
@@ -48,7 +48,7 @@ class EventIntake:
     def __init__(
         self,
         bot: DiscordIdentity,
-        hears: Hears,
+        hears: ChannelFilter,
         seen: PositionStore,
         interactions: Interactions,
         connected: Callable[[], None],
@@ -83,7 +83,7 @@ class EventIntake:
         history is unavailable, no message in it counts as seen."""
         marks = await self._seen.load()
         self._marks = {one.chat_id: one for one in marks}
-        self._since = newest(self._marks)
+        self._since = newest_message_id(self._marks)
         async with asyncio.TaskGroup() as group:
             group.create_task(self._pass_on(client, receive))
             group.create_task(self._catch_up_later(client, receive))

@@ -42,5 +42,5 @@ class PositionsInMemory:
         self._chats.pop(chat_id, None)
 
 
-def newest(chats: Mapping[str, LastSeen]) -> str:
+def newest_message_id(chats: Mapping[str, LastSeen]) -> str:
     return max((one.message_id for one in chats.values()), key=int, default="")

@@ -61,7 +61,7 @@ from channels.telegram.files import MAX_UPLOAD, Downloads, prepared
 from channels.telegram.inbound import ALLOWED_UPDATES, CHANNEL, TelegramIdentity, migrated, read, unreadable
 from channels.telegram.migrations import ChatMigrations
 from channels.telegram.outbound import Attempt, keyboard, library_entities, number, reply_to
-from channels.telegram.poller import LONG_POLL, Poller, Trouble
+from channels.telegram.poller import LONG_POLL, Poller, PollFailures
 from channels.telegram.presence import TelegramPresence
 
 log = logging.getLogger(__name__)
@@ -168,7 +168,7 @@ class TelegramChannel:
 
     async def _identify(self) -> TelegramIdentity:
         """The bot's id and name; retries until Telegram answers. Raises `SourceFailed` for a wrong token."""
-        trouble = Trouble(known_good=self._identity is not None)
+        trouble = PollFailures(known_good=self._identity is not None)
         while True:
             try:
                 await self._bot.initialize()

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from urllib.parse import urlsplit
 
-from channels.table import columns, drawn
+from channels.table import columns, draw_table
 from channels.text import (
     Block,
     CodeBlock,
@@ -210,7 +210,7 @@ def _pre_lines(text: str, language: str, style: _Style) -> list[_Line]:
 
 def _table_lines(table: Table, style: _Style) -> list[_Line]:
     """A narrow table in columns; each row of a wide one is a paragraph."""
-    lines = drawn(table)
+    lines = draw_table(table)
     if len(table.rows) < 2 or max(map(columns, lines)) <= _WIDEST_TABLE:
         return _pre_lines("\n".join(lines), "", style)
     paragraphs: list[_Line] = []

@@ -56,7 +56,7 @@ Deliver = Callable[[Sequence[object]], Awaitable[None]]
 
 
 @dataclass(slots=True)
-class Trouble:
+class PollFailures:
     """Failures in a row: their duration, and the next step. A successful poll starts a new one."""
 
     known_good: bool = False
@@ -131,7 +131,7 @@ class Poller:
         offset: int | None = None
         moment = asyncio.get_running_loop().time
         heard_at = moment()
-        trouble = Trouble(known_good=True)
+        trouble = PollFailures(known_good=True)
         request = self._make_request()
         await request.initialize()
         try:
@@ -150,7 +150,7 @@ class Poller:
                         request = self._make_request()
                         await request.initialize()
                     continue
-                trouble = Trouble(known_good=True)
+                trouble = PollFailures(known_good=True)
                 self._report(trouble.status)
                 if not updates and moment() - heard_at > self._forget_after:
                     offset = None

@@ -39,10 +39,10 @@ from channels.split import split
 from channels.web.auth import Auth, Now
 from channels.web.clients import OpenPages
 from channels.web.connection_limiter import AUTH_SECONDS
-from channels.web.frames import MAX_TEXT, MOST_FILES, Press, SaidFile, Say
+from channels.web.frames import MAX_TEXT, MOST_FILES, PressFrame, SayFrame, UploadedFile
 from channels.web.listen import listening, url_host
 from channels.web.protocols import WebHost, WebMessageNotKept
-from channels.web.record import By, ChatEntry, ChatRecord, NotRecorded, ShownFile
+from channels.web.record import Author, ChatEntry, ChatRecord, NotRecorded, ShownFile
 from channels.web.server import WebServer
 from channels.web.uploads import PICTURE_TYPES, Uploads, picture_type
 
@@ -177,7 +177,7 @@ class WebChannel:
             number=0,
             id=_message_id(message.key),
             chat=message.address.chat_id,
-            by=By.DAYBOOK,
+            by=Author.DAYBOOK,
             text=message.text,
             at=datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
             reply_to=message.reply_to,
@@ -225,7 +225,7 @@ class WebChannel:
 
     # Chat
 
-    async def say(self, chat: str, said: Say) -> None:
+    async def say(self, chat: str, said: SayFrame) -> None:
         if len(said.text) > MAX_TEXT:
             why = f"that has {len(said.text):,} characters, and a message may have {MAX_TEXT:,}; send it as a file"
             raise WebMessageNotKept(why, again=False)
@@ -236,17 +236,17 @@ class WebChannel:
         attachments = [await asyncio.to_thread(self._attachment, one) for one in said.files]
         await self._store(self._message(chat, said.id, said.text, said.id, tuple(attachments)))
 
-    async def press(self, chat: str, pressed: Press) -> None:
+    async def press(self, chat: str, pressed: PressFrame) -> None:
         try:
             entry = await self._record.find(pressed.message)
         except NotRecorded as error:
             raise WebMessageNotKept(str(error)) from error
-        known = entry is not None and entry.chat == chat and entry.by is By.DAYBOOK
+        known = entry is not None and entry.chat == chat and entry.by is Author.DAYBOOK
         if entry is None or not known or all(one.data != pressed.data for row in entry.buttons for one in row):
             raise WebMessageNotKept("that button is gone", again=False)
         await self._store(self._message(chat, pressed.id, pressed.data, entry.id, origin=Origin.COMMAND))
 
-    def _attachment(self, file: SaidFile) -> Attachment:
+    def _attachment(self, file: UploadedFile) -> Attachment:
         path = self._uploads.mark_used(file.handle)
         if path is None:
             raise WebMessageNotKept(f"{file.name} is no longer kept; choose it again", again=False)

@@ -15,7 +15,7 @@ from channels.json_fields import load_json
 from channels.message import CommandInfo
 from channels.text import clean
 from channels.web.format import file_name, rendered
-from channels.web.record import By, ChatEntry
+from channels.web.record import Author, ChatEntry
 from channels.web.uploads import PICTURE_TYPES
 
 MAX_FRAME = 4_000_000
@@ -47,21 +47,21 @@ class Open:
 
 
 @dataclass(frozen=True, slots=True)
-class SaidFile:
+class UploadedFile:
     handle: str
     name: str
     media_type: str
 
 
 @dataclass(frozen=True, slots=True)
-class Say:
+class SayFrame:
     id: str
     text: str
-    files: tuple[SaidFile, ...] = ()
+    files: tuple[UploadedFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Press:
+class PressFrame:
     id: str
     message: str
     data: str
@@ -72,7 +72,7 @@ class Older:
     before: int
 
 
-PageFrame = Open | Say | Press | Older
+PageFrame = Open | SayFrame | PressFrame | Older
 
 
 def read(frame: str) -> PageFrame:
@@ -87,9 +87,9 @@ def read(frame: str) -> PageFrame:
         case "open":
             return Open(_field(fields, "chat", _CHAT), _string(fields, "key") if "key" in fields else "")
         case "say":
-            return Say(_field(fields, "id", _ID), clean(_string(fields, "text")), _files(fields))
+            return SayFrame(_field(fields, "id", _ID), clean(_string(fields, "text")), _files(fields))
         case "press":
-            return Press(_field(fields, "id", _ID), _field(fields, "message", _ID), _string(fields, "data"))
+            return PressFrame(_field(fields, "id", _ID), _field(fields, "message", _ID), _string(fields, "data"))
         case "older":
             before = fields.get("before")
             if not isinstance(before, int) or isinstance(before, bool) or not 0 <= before < 2**62:
@@ -113,12 +113,12 @@ def _field(fields: Mapping[str, object], name: str, shape: re.Pattern[str]) -> s
     return value
 
 
-def _files(fields: Mapping[str, object]) -> tuple[SaidFile, ...]:
+def _files(fields: Mapping[str, object]) -> tuple[UploadedFile, ...]:
     files = fields.get("files", [])
     if not isinstance(files, list) or not all(isinstance(one, dict) for one in files):
         raise BadFrame("files is no list of objects")
     return tuple(
-        SaidFile(
+        UploadedFile(
             _field(one, "handle", _HANDLE), clean(_string(one, "name"))[:200], clean(_string(one, "media_type"))[:100]
         )
         for one in files
@@ -181,7 +181,7 @@ def failed(why: str) -> str:
 
 
 def _entry(entry: ChatEntry) -> dict[str, object]:
-    is_ours = entry.by is By.DAYBOOK
+    is_ours = entry.by is Author.DAYBOOK
     return {
         "number": entry.number,
         "id": entry.id,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from channels.message import ChannelStatus
-from channels.web.frames import Press, Say
+from channels.web.frames import PressFrame, SayFrame
 
 
 class WebHost(Protocol):
@@ -32,8 +32,8 @@ class WebMessageNotKept(Exception):
 
 
 class WebChat(Protocol):
-    async def say(self, chat: str, said: Say) -> None:
+    async def say(self, chat: str, said: SayFrame) -> None:
         """Returns once the message is on disk; a repeat has no effect. Raises `WebMessageNotKept`."""
 
-    async def press(self, chat: str, pressed: Press) -> None:
+    async def press(self, chat: str, pressed: PressFrame) -> None:
         """Returns once the press is on disk. Raises `WebMessageNotKept`."""

@@ -11,7 +11,7 @@ from aiohttp import WSCloseCode, WSMsgType, web
 from channels.web import frames
 from channels.web.auth import WebSession
 from channels.web.clients import OpenPages, PageConnection
-from channels.web.frames import BadFrame, Older, Open, Press, Say
+from channels.web.frames import BadFrame, Older, Open, PressFrame, SayFrame
 from channels.web.protocols import WebChat, WebMessageNotKept
 from channels.web.record import NotRecorded
 
@@ -129,9 +129,9 @@ class PageSockets:
 
     async def _answer(self, connection: PageConnection, frame: frames.PageFrame) -> None:
         match frame:
-            case Say() | Press():
+            case SayFrame() | PressFrame():
                 try:
-                    if isinstance(frame, Say):
+                    if isinstance(frame, SayFrame):
                         await self._chat.say(connection.chat, frame)
                     else:
                         await self._chat.press(connection.chat, frame)

@@ -20,7 +20,7 @@ from typing import BinaryIO
 from agent.clock import Clock
 from agent.media.sniff import HEAD, Kind, sniffed
 from agent.memory.files import copy_out, inside
-from agent.memory.paths import FileError, make_private, opened
+from agent.memory.paths import FileError, make_private, open_folder
 from agent.memory.scope import Scope
 from channels.message import Address, Channel, OutboundFile
 
@@ -63,7 +63,7 @@ class OutboundFiles:
                 file.seek(0)
                 kind, _ = sniffed(file.read(HEAD))
             kept = scratch.replace(self._folder / digest)
-            with opened(self._folder, self._folder) as folder:
+            with open_folder(self._folder, self._folder) as folder:
                 folder.sync()
         except OSError as error:
             raise FileError(f"{name} could not be copied: {error.strerror or 'the disk refuses'}") from error

@@ -13,7 +13,7 @@ import zlib
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 
-from agent.silence import SilentFilter, spoken
+from agent.silence import SilentFilter, deliverable_text
 from agent.values import ReplyText, StepCompleted, TextReset, TurnEvent
 from channels.message import (
     Address,
@@ -77,7 +77,7 @@ class StreamedReply:
                 self.note = note
                 self._partial, self._filter = "", SilentFilter()
             case StepCompleted():
-                step = spoken(self._partial + self._filter.finish())
+                step = deliverable_text(self._partial + self._filter.finish())
                 self._steps += [step] if step else []
                 self._partial, self._filter = "", SilentFilter()
 
