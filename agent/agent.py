@@ -31,7 +31,7 @@ from agent.journal.summary import Summary, SummaryRequest, UpcomingJob, summary
 from agent.journal.writer import Journal
 from agent.media.store import Store
 from agent.memory.files import FileError
-from agent.memory.forget import ForgetPlan, forget, speaks_of, up_to_date
+from agent.memory.forget import ForgetPlan, forget, line_matcher, refresh_plan
 from agent.memory.history import History
 from agent.memory.redaction_lock import RedactionLock
 from agent.memory.scope import Audience, Scope
@@ -50,7 +50,7 @@ from agent.session.turn_journal import TurnJournal, content_of, text_of, turns_o
 from agent.session_lifecycle import NewSession, SessionLifecycle
 from agent.sessions import SessionCache
 from agent.settings import AgentSettings
-from agent.silence import spoken
+from agent.silence import deliverable_text
 from agent.skills import Skills
 from agent.tools.base import Arguments, OwnerConsent, Tool
 from agent.turn.loop import run_turn
@@ -136,7 +136,7 @@ class Agent:
                 async with asyncio.timeout(_END_WAITS):
                     await self._forgettings.all_written()
             except TimeoutError:
-                _log.error("the end does not wait for what is still being written down: something holds its folder")
+                _log.error("not waiting for unfinished writes: their folder is held")
 
     def close(self) -> None:
         self.index.close()
@@ -213,14 +213,14 @@ class Agent:
             async with asyncio.timeout(_STOP_WAITS):
                 await self._promise(session, conversation, steps).write_down()
         except TimeoutError:
-            _log.warning("what was to be remembered in %s is not written down yet", session)
+            _log.warning("a request to remember in %s is not written down yet", session)
         except FileError as problem:
-            _log.error("what was to be remembered in %s is not written down: %s", session, problem)
+            _log.error("a request to remember in %s is not written down: %s", session, problem)
 
     async def _stop(self, steps: TurnJournal, shown: str) -> None:
         for call in steps.open_calls:
             await steps.result(call, STOPPED_CALL, error=True)
-        said = "\n\n".join(filter(None, (spoken(text_of(answer)) for answer in steps.answers)))
+        said = "\n\n".join(filter(None, (deliverable_text(text_of(answer)) for answer in steps.answers)))
         rest = "" if _forgotten_since(steps) else shown.removeprefix(said).strip()
         await steps.stopped(f"{rest}\n\n{_STOPPED_HERE}" if rest else _STOPPED_HERE)
 
@@ -323,7 +323,7 @@ class Agent:
     async def mentions(self, is_meant: Callable[[SessionKey], bool], finding: ForgetPlan) -> int:
         """The number of messages of those sessions that mention what is to be forgotten."""
         talks = await asyncio.to_thread(self._talks.meant, is_meant)
-        return await asyncio.to_thread(mentions, talks, speaks_of(finding))
+        return await asyncio.to_thread(mentions, talks, line_matcher(finding))
 
     async def forget(
         self, is_meant: Callable[[SessionKey], bool], scope: Scope, session: str, shown: ForgetPlan
@@ -331,9 +331,9 @@ class Agent:
         """Forgets what was shown, and what was written of it since, in the scope's memory and those sessions: a mark
         replaces it. After that, nothing read before is sent or written."""
         async with self._forgettings.forgetting(scope):
-            finding = await asyncio.to_thread(up_to_date, shown, scope)
+            finding = await asyncio.to_thread(refresh_plan, shown, scope)
             done = await asyncio.to_thread(forget, self.history, scope, self._clock, session, finding)
-            holds = speaks_of(finding)
+            holds = line_matcher(finding)
             talks = await asyncio.to_thread(self._talks.meant, is_meant)
             fixed = await asyncio.to_thread(self._talks.fixed_part, scope)
             said, among = await redact(talks, holds, self._clock, done.change, fixed)
@@ -370,7 +370,7 @@ async def _tell_outcomes(steps: TurnJournal, approvals: OwnerConsent) -> None:
     known = {str(block.get("text")) for one in steps.transcript.entries[-_LOOKED_BACK:] for block in content_of(one)}
     outcomes = await approvals.outcomes()
     for id, text in outcomes.items():
-        notice = untrusted.block("notice", text, approval=id)
+        notice = untrusted.marked_block("notice", text, approval=id)
         if notice not in known:
             await steps.noticed(notice)
     if outcomes:

@@ -1,4 +1,4 @@
-"""The only source of "now" and "today". A day is the user's day, in the configured zone, never UTC's."""
+"""The only source of "now" and "today", in the user's configured zone, never UTC's."""
 
 from __future__ import annotations
 
@@ -14,25 +14,23 @@ def _utc_now() -> datetime:
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """`read` returns an aware datetime; tests pass their own."""
+    """A clock in the user's zone; `read` returns an aware datetime, replaced in tests."""
 
     zone: ZoneInfo
     read: Callable[[], datetime] = _utc_now
 
     def now(self) -> datetime:
-        """The present moment in the user's zone."""
         return self.read().astimezone(self.zone)
 
     def instant(self) -> datetime:
-        """The present moment in UTC, for spans and deadlines: the difference of two wall-clock times is an hour off
-        over a change of the clock."""
+        """The moment in UTC, for spans and deadlines: local times are wrong across a change of the clock."""
         return self.read().astimezone(UTC)
 
     def today(self) -> date:
         return self.now().date()
 
     def local(self, moment: datetime) -> datetime:
-        """An aware moment on the user's wall clock."""
+        """`moment` in the user's zone. Raises `ValueError` if it is naive."""
         if moment.tzinfo is None:
             raise ValueError("a moment without a zone")
         return moment.astimezone(self.zone)

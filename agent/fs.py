@@ -1,4 +1,4 @@
-"""File changes that survive a power cut: the file is synced, and then its folder. Blocks."""
+"""Files that survive a power cut: the content is synced, then the folder that names it. Blocks."""
 
 from __future__ import annotations
 
@@ -8,26 +8,25 @@ import secrets
 from pathlib import Path
 
 
-def write_whole(place: Path, text: str) -> None:
-    """Replaces a file's content in one step: at every moment, the old or the new one is there. Makes missing folders
-    (0700). Raises `OSError`; the old content stays."""
-    make_folder(place.parent)
-    fresh = place.with_name(f".{place.name}.{secrets.token_hex(4)}.new")
+def write_whole(path: Path, text: str) -> None:
+    """Replace a file's content atomically; missing folders are made (0700). Raises `OSError`; the old content stays."""
+    make_folder(path.parent)
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.new")
     try:
-        with fresh.open("w", encoding="utf-8") as file:
+        with temporary.open("w", encoding="utf-8") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
-        fresh.replace(place)
+        temporary.replace(path)
     except OSError:
         with contextlib.suppress(OSError):
-            fresh.unlink()
+            temporary.unlink()
         raise
-    sync_folder(place.parent)
+    sync_folder(path.parent)
 
 
 def make_folder(folder: Path) -> None:
-    """Makes a folder and its missing parents (0700). Raises `OSError`."""
+    """Make a folder and the missing ones above it (0700). Raises `OSError`."""
     missing = [one for one in (folder, *folder.parents) if not one.is_dir()]
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     for made in missing:
@@ -35,7 +34,7 @@ def make_folder(folder: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Syncs a folder's names; where folders cannot be opened (Windows), the system does so itself. Raises `OSError`."""
+    """Does nothing on Windows. Raises `OSError`."""
     if os.name == "nt":
         return
     handle = os.open(folder, os.O_RDONLY)

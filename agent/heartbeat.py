@@ -22,7 +22,7 @@ from agent.model.client import ask
 from agent.model.offline.model import NAME as OFFLINE
 from agent.model.tokens import estimate
 from agent.settings import ModelSettings
-from agent.silence import NO_REPLY, spoken
+from agent.silence import NO_REPLY, deliverable_text
 
 _log = logging.getLogger(__name__)
 
@@ -86,7 +86,7 @@ def said(answer: str) -> str:
     bare = answer.strip().strip("*_`.!\"' \n").upper()
     if bare in (_OK, NO_REPLY):
         return ""
-    text = spoken(answer)
+    text = deliverable_text(answer)
     if start := _TOKEN_AT_START.match(text):
         text = text[start.end() :]
     if end := _TOKEN_AT_END.search(text):
@@ -116,8 +116,8 @@ def _shown(scope: Scope, clock: Clock, wanted: str) -> str:
     return "\n".join(
         (
             f"It is {now:%Y-%m-%d %H:%M} {clock.zone.key}.",
-            untrusted.block("file", wanted, name=FILE),
-            untrusted.block("quoted", f"Open promises:\n{open_ or '(none)'}"),
-            untrusted.block("file", log or "(empty)", name=f"memory/{now.date().isoformat()}.md"),
+            untrusted.marked_block("file", wanted, name=FILE),
+            untrusted.marked_block("quoted", f"Open promises:\n{open_ or '(none)'}"),
+            untrusted.marked_block("file", log or "(empty)", name=f"memory/{now.date().isoformat()}.md"),
         )
     )

@@ -106,7 +106,7 @@ class SessionCache:
         try:
             return self._read(path)
         except TranscriptUnusable as problem:
-            _log.error("%s is left as it is, and the talk goes on in a new session: %s", path, problem)
+            _log.error("%s is left as it is, and a new session begins: %s", path, problem)
             return None
 
     def start(self, key: SessionKey, scope: Scope) -> Transcript:

@@ -1,4 +1,4 @@
-"""The settings of an agent, with SPEC's defaults."""
+"""The agent's settings, with SPEC's defaults."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class GroupLogs(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ModelSettings:
-    """`context_window` in tokens; None asks the server. `effort` and `cache` as in `ModelRequest`."""
+    """The model. `context_window` in tokens (None: ask the server); `effort` and `cache` as in `ModelRequest`."""
 
     name: str = "claude-sonnet-5-5"
     max_tokens: int = 8192
@@ -28,7 +28,7 @@ class ModelSettings:
 
 @dataclass(frozen=True, slots=True)
 class FlushSettings:
-    """`prompt` and `system_prompt` replace our own words to the model; the safety lines are added to any."""
+    """The safety lines are added to any prompt."""
 
     enabled: bool = True
     prompt: str | None = None
@@ -37,7 +37,7 @@ class FlushSettings:
 
 @dataclass(frozen=True, slots=True)
 class SessionSettings:
-    """All sizes in tokens. `idle_reset_minutes` None: a session lasts until it is ended."""
+    """Session sizes in tokens. `idle_reset_minutes` None: never."""
 
     reserve_tokens: int = 20_000
     keep_recent_tokens: int = 20_000
@@ -49,8 +49,6 @@ class SessionSettings:
 
 @dataclass(frozen=True, slots=True)
 class RecallSettings:
-    """Recalled memories: how many at most, and how long a turn may wait for them."""
-
     enabled: bool = True
     max_results: int = 5
     timeout_ms: int = 300
@@ -58,8 +56,8 @@ class RecallSettings:
 
 @dataclass(frozen=True, slots=True)
 class HybridSettings:
-    """The ranking `hybrid`. Chunks in tokens of four characters; a half-life in days; `mmr_lambda` between 0 (all
-    variety) and 1 (all relevance)."""
+    """The ranking `hybrid`. Tokens of four characters; half-life in days; `mmr_lambda` from 0 (variety) to 1
+    (relevance)."""
 
     chunk_tokens: int = 400
     chunk_overlap: int = 80
@@ -73,14 +71,12 @@ class HybridSettings:
 
 @dataclass(frozen=True, slots=True)
 class LocalEmbedderSettings:
-    """A model's folder, absolute."""
-
     folder: Path
 
 
 @dataclass(frozen=True, slots=True)
 class RemoteEmbedderSettings:
-    """An OpenAI-compatible server; `base_url` up to and with `/v1`, the key may be empty."""
+    """`base_url` includes `/v1`; the key may be empty."""
 
     base_url: str
     model: str
@@ -89,8 +85,8 @@ class RemoteEmbedderSettings:
 
 @dataclass(frozen=True, slots=True)
 class SearchSettings:
-    """`hybrid` None: the ranking `daybook`. `extra_paths`: absolute, the owner's. `transcripts`: a private scope's past
-    sessions are searched too. `embedding` None: by words alone."""
+    """`hybrid` None: the ranking `daybook`. `extra_paths`: absolute, the owner's only. `embedding` None: search by
+    words only."""
 
     max_chars: int = 4_000
     max_results: int = 150

@@ -1,4 +1,4 @@
-"""NO_REPLY: the answer that says nothing, recognised in whole texts and in streams (invariant 10)."""
+"""Recognises NO_REPLY, the answer that is not delivered, in whole texts and streams (invariant 10)."""
 
 from __future__ import annotations
 
@@ -8,63 +8,58 @@ NO_REPLY = "NO_REPLY"
 
 _UNSEEN = frozenset({"Zs", "Zl", "Zp", "Cc", "Cf", "Mn", "Me"})
 _BLANKS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
-"""Letters and signs that are drawn as nothing."""
+"""Characters that Unicode calls letters or symbols and that are drawn as nothing."""
 
 
-def spoken(text: str) -> str:
-    """The part of a finished answer to deliver: "" for a bare token (any case, any white space around it, also twice),
-    else the text without a token at its end."""
-    return text[: _silent_from(text, 0, len(text))].strip()
+def deliverable_text(text: str) -> str:
+    """The text to deliver: "" for a bare token (any case, repeated, with white space), otherwise without a token at its
+    end."""
+    return text[: _trailing_token_start(text, 0, len(text))].strip()
 
 
-def can_be_seen(text: str) -> bool:
-    """True where a reader sees anything: not for spaces, joiners, marks without a letter. Platforms refuse such a text
-    as empty, or show nothing."""
+def is_visible(text: str) -> bool:
+    """True if something of it is drawn: platforms refuse other texts."""
     return any(character not in _BLANKS and unicodedata.category(character) not in _UNSEEN for character in text)
 
 
 class SilentFilter:
-    """Passes a stream on, except what could still become a token at its end.
-
-    `feed` returns what may be shown now; `finish` the rest at the end. White space before a possible token is held back
-    with it, so that nothing is shown for a bare token and no stray line before a trailing one.
-    """
+    """Holds text of a stream back only while it could still become the token at the end, with the white space before
+    it."""
 
     def __init__(self) -> None:
         self._held: list[str] = []  # white space and whole tokens
-        self._begun = ""
-        self._before = ""  # the last character in front of what has begun
+        self._partial = ""
+        self._before = ""  # the character before it
         self._last_shown = ""
 
     def feed(self, piece: str) -> str:
-        text = self._before + self._begun + piece
+        text = self._before + self._partial + piece
         first = len(self._before)
-        begun = _begun_from(text, first)
-        undecided = _quiet_from(text, first, begun)
+        partial_start = _partial_token_start(text, first)
+        undecided = _trailing_quiet_start(text, first, partial_start)
         shown = ""
         if undecided > first:
             shown = "".join([*self._held, text[first:undecided]])
             self._held = []
             self._last_shown = shown[-1]
-        self._held.append(text[undecided:begun])
-        self._begun = text[begun:]
-        self._before = text[:begun][-1:]
+        self._held.append(text[undecided:partial_start])
+        self._partial = text[partial_start:]
+        self._before = text[:partial_start][-1:]
         return shown
 
     def finish(self) -> str:
-        text, shown = "".join([self._last_shown, *self._held, self._begun]), len(self._last_shown)
-        self._held, self._begun = [], ""
-        return text[shown : _silent_from(text, shown, len(text))]
+        text, shown = "".join([self._last_shown, *self._held, self._partial]), len(self._last_shown)
+        self._held, self._partial = [], ""
+        return text[shown : _trailing_token_start(text, shown, len(text))]
 
 
-def _silent_from(text: str, first: int, end: int) -> int:
-    """Where the white space and tokens at the end begin, not before `first`; `end` where there is no token."""
-    begin = _quiet_from(text, first, end)
+def _trailing_token_start(text: str, first: int, end: int) -> int:
+    """`end` if there is no token."""
+    begin = _trailing_quiet_start(text, first, end)
     return begin if text[begin:end].strip() else end
 
 
-def _quiet_from(text: str, first: int, end: int) -> int:
-    """Where the part begins that is only white space and whole tokens."""
+def _trailing_quiet_start(text: str, first: int, end: int) -> int:
     while True:
         while end > first and text[end - 1].isspace():
             end -= 1
@@ -74,8 +69,8 @@ def _quiet_from(text: str, first: int, end: int) -> int:
         end = begin
 
 
-def _begun_from(text: str, first: int) -> int:
-    """Where an unfinished token begins."""
+def _partial_token_start(text: str, first: int) -> int:
+    """The text's length if there is none."""
     for size in range(min(len(NO_REPLY) - 1, len(text) - first), 0, -1):
         begin = len(text) - size
         if text[begin:].upper() == NO_REPLY[:size] and not _is_inside_word(text, begin):

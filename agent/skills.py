@@ -1,9 +1,7 @@
-"""Skills: instructions that the agent looks up when it needs them, one folder each: `skills/<name>/SKILL.md` in the
-workspace, over those that ship with the program. Blocks.
+"""Skills: `skills/<name>/SKILL.md` in a workspace, and those that ship with the program. Everything here blocks.
 
-A skill is workspace text and may contain private things, in its name and description too. So others see a skill only
-where it is built in, says `shared: true`, or is in their own folder (SPEC 5, invariant 8). `always: true` puts a skill
-whole into the prompts of those who see it.
+People and groups see a skill only if it is built in, says `shared: true`, or lies in their own folder, since its text
+may be private (SPEC 5, invariant 8). `always: true` puts it into the prompt.
 """
 
 from __future__ import annotations
@@ -28,7 +26,7 @@ FOLDER = "skills"
 FILE = "SKILL.md"
 _NAME = re.compile(r"\w[\w.-]{0,63}")
 _SETTLED_S = 2.0
-"""A file changed this recently may change again within its time stamp's resolution, so it is read again."""
+"""A file changed more recently than this is read again, since its time stamp may not show a further change."""
 
 
 class SkillOrigin(enum.StrEnum):
@@ -40,15 +38,14 @@ class SkillOrigin(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Skill:
-    """One skill. `name` is its folder's.
+    """`name` is its folder's name.
 
-    path        of its text, relative to the folder it belongs to; a built-in one has none
-    body        its text without the front matter
-    bins, env   programs and environment variables that it requires
-    beside      the other files in its folder, folders with a / at the end
-    missing     its missing requirements, in words
-    problem     why it cannot be used at all, a sentence's end: "has no description"
-    remarks     oddities that do no harm
+    path        of its text; empty if built in
+    bins, env   required programs and environment variables
+    beside      other names in its folder, folders with a / at the end
+    missing     unmet requirements, for people to read
+    problem     why it cannot be used, the end of a sentence: "has no description"
+    remarks     harmless oddities
     """
 
     name: str
@@ -75,8 +72,7 @@ _Stamp = tuple[int, datetime]
 
 
 class Skills:
-    """The skills of a workspace and of the people's folders in it. A file is read again when it has changed.
-    `configured`: names of variables that are set in the home's `.env`."""
+    """A workspace's skills, parsed again only after a change. `configured`: variables set in the home's `.env`."""
 
     def __init__(
         self, workspace: Path, environ: Mapping[str, str] = os.environ, configured: Collection[str] = ()
@@ -88,26 +84,25 @@ class Skills:
         self._built_in: tuple[Skill, ...] | None = None
 
     def every(self, scope: Scope | None = None) -> tuple[Skill, ...]:
-        """All skills that a scope (default: the owner) may see, by name, its own broken ones too; its own hide those of
-        the workspace, these the built-in ones; a broken one hides none. Never raises for what is on the disk."""
+        """All skills visible to a scope (default: the owner), its own broken ones included. Its own hides the
+        workspace's of that name, and both hide a built-in one. Never raises for files on disk."""
         scope = scope or Scope(Audience.OWNER, self._workspace)
-        found = list(self._of(scope))
-        shelves: list[Iterable[Skill]] = [self._shipped()]
+        found = list(self._own_skills(scope))
+        sources: list[Iterable[Skill]] = [self._built_in_skills()]
         if scope.audience is not Audience.OWNER:
-            owners = self._of(Scope(Audience.OWNER, self._workspace))
-            shelves.insert(0, (replace(skill, beside=()) for skill in owners if skill.shared and not skill.problem))
-        for shelf in shelves:
+            owners = self._own_skills(Scope(Audience.OWNER, self._workspace))
+            sources.insert(0, (replace(skill, beside=()) for skill in owners if skill.shared and not skill.problem))
+        for source in sources:
             taken = {skill.name for skill in found if not skill.problem}
-            found += [skill for skill in shelf if skill.name not in taken]
-        found = [replace(skill, missing=tuple(self._missing(skill))) for skill in found]
+            found += [skill for skill in source if skill.name not in taken]
+        found = [replace(skill, missing=tuple(self._unmet_requirements(skill))) for skill in found]
         return tuple(sorted(found, key=lambda skill: (skill.name, bool(skill.problem))))
 
     def usable(self, scope: Scope) -> tuple[Skill, ...]:
-        """Those of `every` that are not broken; requirements may be missing."""
+        """The unbroken skills of `every`; their requirements may be missing."""
         return tuple(skill for skill in self.every(scope) if not skill.problem)
 
-    def _of(self, scope: Scope) -> Iterator[Skill]:
-        """The skills in a scope's own folder."""
+    def _own_skills(self, scope: Scope) -> Iterator[Skill]:
         try:
             folders = files.entries(scope.folder / FOLDER, scope.folder)
         except UnreadableFile:
@@ -115,9 +110,9 @@ class Skills:
         for folder in folders:
             if folder.name.startswith(".") or folder.kind in (EntryKind.FILE, EntryKind.OTHER):
                 continue
-            yield self._of_folder(scope, folder)
+            yield self._read_folder(scope, folder)
 
-    def _of_folder(self, scope: Scope, folder: FolderEntry) -> Skill:
+    def _read_folder(self, scope: Scope, folder: FolderEntry) -> Skill:
         name = files.clean(folder.name)  # any bytes may name a folder
         broken = Skill(name, _ORIGINS[scope.audience], f"{FOLDER}/{name}/{FILE}")
         if folder.kind is EntryKind.LINK:
@@ -131,10 +126,11 @@ class Skills:
         page = next((entry for entry in inside if entry.name == FILE), None)
         if page is None:
             return replace(broken, problem=f"has no {FILE}")
-        beside = tuple(_shown(entry) for entry in inside if entry is not page and not entry.name.startswith("."))
-        return replace(self._page(broken, scope.folder / FOLDER / folder.name / FILE, page), beside=beside)
+        others = (entry for entry in inside if entry is not page and not entry.name.startswith("."))
+        beside = tuple(f"{one.name}/" if one.kind is EntryKind.FOLDER else one.name for one in others)
+        return replace(self._read_skill(broken, scope.folder / FOLDER / folder.name / FILE, page), beside=beside)
 
-    def _page(self, skill: Skill, path: Path, page: FolderEntry) -> Skill:
+    def _read_skill(self, skill: Skill, path: Path, page: FolderEntry) -> Skill:
         stamp = (page.size, page.changed)
         known = self._parsed.get(path)
         if known is not None and known[0] == stamp:
@@ -148,16 +144,16 @@ class Skills:
             self._parsed[path] = (stamp, parsed)
         return parsed
 
-    def _shipped(self) -> tuple[Skill, ...]:
+    def _built_in_skills(self) -> tuple[Skill, ...]:
         if self._built_in is None:
-            shelf = package_files("agent") / "builtin_skills"
-            pages = [(folder.name, folder / FILE) for folder in shelf.iterdir() if (folder / FILE).is_file()]
+            source = package_files("agent") / "builtin_skills"
+            pages = [(folder.name, folder / FILE) for folder in source.iterdir() if (folder / FILE).is_file()]
             self._built_in = tuple(
                 parse(Skill(name, SkillOrigin.BUILT_IN), page.read_text(encoding="utf-8")) for name, page in pages
             )
         return self._built_in
 
-    def _missing(self, skill: Skill) -> Iterator[str]:
+    def _unmet_requirements(self, skill: Skill) -> Iterator[str]:
         for name in skill.bins:
             if shutil.which(name, path=self._environ.get("PATH")) is None:
                 yield f"the program {name}"
@@ -167,7 +163,7 @@ class Skills:
 
 
 def parse(skill: Skill, text: str) -> Skill:
-    """`skill` with the content of its file. Any file has a result: at worst a `problem`."""
+    """`skill` completed from its text, which becomes a `problem` if it cannot be used."""
     page = notes.parse(text)
     if page.fields is None:
         return replace(skill, problem=page.problem or "has no front matter with name and description")
@@ -210,7 +206,3 @@ def _names(requires: Mapping[object, object], key: str, remarks: list[str]) -> t
     if value is not None and len(kept) != len(names or "?"):
         remarks.append(f"has `requires.{key}` that is not a list of names")
     return kept
-
-
-def _shown(entry: FolderEntry) -> str:
-    return f"{entry.name}/" if entry.kind is EntryKind.FOLDER else entry.name

@@ -1,4 +1,4 @@
-"""Makes a new workspace from the template; its files are the owner's from then on."""
+"""Creates a workspace from the template; its files are the owner's from then on."""
 
 from __future__ import annotations
 
@@ -10,17 +10,16 @@ from pathlib import Path
 from agent.memory.paths import make_private
 
 _OTHER_NAMES = {"AGENTS.md": "CLAUDE.md", "MEMORY.md": "memory.md"}
-"""A file that is read in place of one of ours where that is missing (SPEC 5): ours would hide it."""
+"""A file under its other name is read only if ours is missing (SPEC 5), so ours is then not created."""
 
 
 def template_folder() -> Traversable:
-    """The shipped template: a folder of the checkout, or of the installed package."""
     return files("workspace_template")
 
 
 def create(root: Path, template: Traversable | None = None) -> tuple[Path, ...]:
-    """Copies the template to `root` and returns the files written. What exists, also a dangling link or the same file
-    under another name, stays as it is. Folders are 0700, files 0600. Blocks; raises `OSError`."""
+    """Copy the template; returns the files written. Existing files stay, also dangling links and files under their
+    other name. Folders 0700, files 0600. Blocks. Raises `OSError`."""
     make_private(root)
     return tuple(_copy(template if template is not None else template_folder(), root))
 
@@ -28,30 +27,26 @@ def create(root: Path, template: Traversable | None = None) -> tuple[Path, ...]:
 def _copy(source: Traversable, target: Path) -> list[Path]:
     written: list[Path] = []
     for item in sorted(source.iterdir(), key=lambda item: item.name):
-        place = target / item.name
+        path = target / item.name
         if item.name.startswith("__") or item.name.endswith((".py", ".pyc")):
             continue
         if item.is_dir():
-            place.mkdir(mode=0o700, exist_ok=True)
-            written += _copy(item, place)
-        elif not _is_there(place):
-            _write_new(place, item.read_bytes())
-            written.append(place)
+            path.mkdir(mode=0o700, exist_ok=True)
+            written += _copy(item, path)
+        elif not any(
+            os.path.lexists(path.with_name(name)) for name in (path.name, _OTHER_NAMES.get(path.name)) if name
+        ):
+            _write_new(path, item.read_bytes())
+            written.append(path)
     return written
 
 
-def _is_there(place: Path) -> bool:
-    names = filter(None, (place.name, _OTHER_NAMES.get(place.name)))
-    return any(os.path.lexists(place.with_name(name)) for name in names)
-
-
-def _write_new(place: Path, content: bytes) -> None:
-    """Writes a file whole or not at all, so that an interrupted start can be repeated."""
-    scratch = place.with_name(f".{place.name}.new")
-    scratch.unlink(missing_ok=True)
-    fd = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+def _write_new(path: Path, content: bytes) -> None:
+    temporary = path.with_name(f".{path.name}.new")
+    temporary.unlink(missing_ok=True)
+    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(fd, "wb") as file:
         file.write(content)
         file.flush()
         os.fsync(fd)
-    scratch.replace(place)
+    temporary.replace(path)

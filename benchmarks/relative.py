@@ -25,7 +25,7 @@ from agent import tools
 from agent.clock import Clock
 from agent.journal.day_messages import DayMessage
 from agent.journal.fallback import extract
-from agent.languages.days_meant import without_days_meant
+from agent.languages.days_meant import without_days
 from agent.memory.scope import Audience, Scope
 from agent.search.engine import MemoryIndex
 from agent.session.export import Line
@@ -81,7 +81,7 @@ def measured(seed: int = 1) -> Mapping[str, Mapping[str, float]]:
         return found
 
 
-_KINDS_OF_LOG: Mapping[str, Callable[[str], str]] = {"as said": without_days_meant, "days meant": str}
+_KINDS_OF_LOG: Mapping[str, Callable[[str], str]] = {"as said": without_days, "days meant": str}
 
 
 def _told(chance: random.Random) -> tuple[Mapping[date, str], Sequence[Question]]:

@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, TypeAlias
 
 from agent.languages import terms
-from agent.languages.date_readers import KINDS, SAID
+from agent.languages.date_readers import KINDS, SPOKEN
 from agent.search import synonyms, tokenizer
 from agent.search.chunking import Chunker
 from agent.search.ranking import WEIGHTS
@@ -95,7 +95,7 @@ RULES: Mapping[str, tuple[Change, ...]] = {
     "first of several": (("search.query", "_FIRST_NAMED", 0.0),),
     "whose turns": (("search.query", "_OTHER_SIDE", 1.0),),
     "days by other days": (("languages.dates", "related", _as_named),),
-    "seasons and feasts": (("languages.dates", "KINDS", tuple(one for one in KINDS if one[1] not in SAID)),),
+    "seasons and feasts": (("languages.dates", "KINDS", tuple(one for one in KINDS if one[1] not in SPOKEN)),),
     "other names": (("search.query", "other_names", _no_names),),
     "synonyms": (("search.query", "synonyms_of", _nothing),),
     "answer": (_weightless("answer"),),

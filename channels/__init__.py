@@ -1,1 +1,1 @@
-"""Chat platforms. A channel turns a platform into messages and messages into a platform; it imports nothing of ours."""
+"""Chat platforms. A channel translates between one platform and our messages."""

@@ -1,9 +1,8 @@
-"""What opens and closes emphasis, beyond CommonMark: scripts that put no spaces between words, and spoilers. And what
-may open a link.
+"""Emphasis and links beyond CommonMark: scripts without spaces between words, spoilers, and a limit for unmatched
+brackets.
 
-CommonMark decides by the characters beside a mark whether it can open or close, and takes every letter for the inside
-of a word. In Chinese and Japanese that leaves `**「重要」**は` with its asterisks. Here a wide character beside a mark
-never forbids it (as in https://github.com/tats-u/markdown-cjk-friendly).
+CommonMark takes every letter for the inside of a word, which leaves `**「重要」**は` with its asterisks (see
+https://github.com/tats-u/markdown-cjk-friendly).
 """
 
 from __future__ import annotations
@@ -27,20 +26,19 @@ Rule = Callable[[StateInline, bool], bool]
 
 
 def extend(parser: MarkdownIt) -> None:
-    """Give a parser these rules in place of CommonMark's, and `||spoilers||` (tokens `spoiler_open`, `_close`)."""
+    """Installs these rules in a parser, with `||spoilers||` (tokens `spoiler_open`, `_close`)."""
     inline = parser.inline
     inline.ruler.at("emphasis", _emphasis)
     inline.add_terminator_char("|")
     inline.ruler.at("strikethrough", _doubled)
     inline.ruler.after("emphasis", "spoiler", _doubled)
-    inline.ruler2.before("fragments_join", "spoiler", _paired_spoilers)
+    inline.ruler2.before("fragments_join", "spoiler", _pair_spoilers)
     inline.ruler.at("link", _only_before_address(link))
     inline.ruler.at("image", _only_before_address(image))
 
 
 def _only_before_address(rule: Rule) -> Rule:
-    """The library's rule where a label can still end in an address. It looks at all that follows a bracket, again for
-    each of the brackets in it: a few thousand of them that open nothing would take seconds."""
+    """The library's rule rescans the rest for each bracket: a few thousand unmatched ones would take seconds."""
 
     def limited(state: StateInline, silent: bool) -> bool:
         if state.src[state.pos] not in "[!":
@@ -54,19 +52,16 @@ def _only_before_address(rule: Rule) -> Rule:
 
 
 def is_inside_word(before: str, after: str) -> bool:
-    """Whether marks between these characters stand inside a word (`2*3*4`, `a_b`), in a script that has spaces."""
+    """True if marks between these characters are inside a word (`2*3*4`, `a_b`) of a script with spaces."""
     return all(one.isalnum() and not _is_wide(one) and not _UNSPACED.match(one) for one in (before, after))
 
 
 def _is_wide(character: str) -> bool:
-    """Of Chinese, Japanese or Korean, their punctuation too, or an emoji."""
     return bool(character) and unicodedata.east_asian_width(character) in "WFH"
 
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """So many equal marks in a row, and what they can do."""
-
     length: int
     opens: bool
     closes: bool
@@ -93,7 +88,6 @@ def _is_punctuation(character: str) -> bool:
 
 
 def _emphasis(state: StateInline, silent: bool) -> bool:
-    """The library's rule with other eyes for what stands beside the marks."""
     mark = state.src[state.pos]
     if silent or mark not in "*_":
         return False
@@ -105,7 +99,6 @@ def _emphasis(state: StateInline, silent: bool) -> bool:
 
 
 def _doubled(state: StateInline, silent: bool) -> bool:
-    """`~~` and `||`: more or fewer of them are only characters."""
     mark = state.src[state.pos]
     if silent or mark not in "~|":
         return False
@@ -119,12 +112,12 @@ def _doubled(state: StateInline, silent: bool) -> bool:
 
 
 def _push(state: StateInline, text: str, run: _Run, length: int) -> None:
-    """`length` 0: the rule that makes `***` ambiguous is not asked."""
+    """Adds a delimiter. `length` 0 disables the rule that makes `***` ambiguous."""
     state.push("text", "", 0).content = text
     state.delimiters.append(Delimiter(ord(text[0]), length, len(state.tokens) - 1, -1, run.opens, run.closes))
 
 
-def _paired_spoilers(state: StateInline) -> None:
+def _pair_spoilers(state: StateInline) -> None:
     for delimiters in (state.delimiters, *(meta["delimiters"] for meta in state.tokens_meta if meta)):
         for delimiter in delimiters:
             if delimiter.marker == ord("|") and delimiter.end != -1:

@@ -1,4 +1,4 @@
-"""Fields of a platform's JSON, read with the type that they should have."""
+"""Typed access to fields of a platform's JSON."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ Json = Mapping[str, object]
 
 
 class Malformed(Exception):
-    """A field that a message needs is missing or of another type."""
+    pass
 
 
 Scalar = TypeVar("Scalar", int, str)
 
 
 def get(parent: Json, field: str, kind: type[Scalar]) -> Scalar | None:
-    """A field of the expected type; None where it is missing or of another. JSON knows one kind of number: 7.0 is 7."""
+    """None if missing or of another type. A float with an integral value counts as an integer."""
     value = parent.get(field)
     if kind is int and isinstance(value, float) and math.isfinite(value):
         value = int(value)
@@ -35,7 +35,7 @@ def need(parent: Json, field: str, kind: type[Scalar]) -> Scalar:
 
 
 def load_json(text: str | bytes) -> Any:
-    """The value of a JSON text. Raises `ValueError`, also where it is nested so deeply that Python gives up."""
+    """The value of a JSON text. Raises `ValueError`, also for excessive nesting."""
     try:
         return json.loads(text)
     except RecursionError as error:
@@ -59,7 +59,6 @@ def need_object(parent: Json, field: str) -> Json:
 
 
 def objects_of(parent: Json, field: str) -> Iterator[Json]:
-    """The objects of a list; none where it is missing or no list."""
     value = parent.get(field)
     for one in value if isinstance(value, list) else ():
         if isinstance(one, Mapping):

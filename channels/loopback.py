@@ -1,4 +1,4 @@
-"""What is this machine and what is not: a proxy from the environment has no business with the former."""
+"""Recognizes addresses of this machine, which need no proxy from the environment."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from urllib.parse import urlsplit
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host's name or address is this machine's own."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -15,5 +14,4 @@ def is_loopback(host: str) -> bool:
 
 
 def is_here(url: str) -> bool:
-    """Whether an address leads to this machine."""
     return is_loopback(urlsplit(url).hostname or "")

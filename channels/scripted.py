@@ -1,15 +1,11 @@
-"""A channel without a platform: a person says something with `say`, and what they see now is `heard`.
-
-It is shipped and kept to the same contract as the real ones, so that everything above the seam can be tried, and
-tested, without a network.
-"""
+"""A channel without a platform, controlled by its caller: `say` sends a message, `heard` lists the replies."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -57,22 +53,18 @@ class Drafted:
 
 @dataclass(frozen=True, slots=True)
 class Typing:
-    """The sign of typing went on or off."""
-
     address: Address
     on: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Reacted:
-    """A sign was put on a message, or taken away (empty)."""
-
     platform_id: str
     emoji: str
 
 
 Act = Sent | Edited | Drafted | Typing | Reacted
-"""Something that the platform was told to do, and did."""
+"""An effect on the platform."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +74,7 @@ class _Failure:
 
 
 class ScriptedChannel:
-    """`history` has everything that reached the platform, in order; `offered` counts batches handed to `receive`."""
+    """`history` lists every effect on the platform in order; `offered` counts batches passed to `receive`."""
 
     def __init__(
         self,
@@ -95,8 +87,6 @@ class ScriptedChannel:
         repeat_window: float = 0.0,
         largest_file: int = 10_000_000,
     ) -> None:
-        """`limit` in characters; `interval` in seconds between two previews of a chat; with a `repeat_window` a key is
-        sent once; `largest_file` in bytes."""
         self.history: list[Act] = []
         self.offered = 0
         self._name = name
@@ -117,7 +107,7 @@ class ScriptedChannel:
         self._open = asyncio.Event()
         self._open.set()
 
-    # what a person does and sees
+    # the person's side
 
     def say(
         self,
@@ -138,7 +128,7 @@ class ScriptedChannel:
         id: str = "",
         sent_at: datetime | None = None,
     ) -> InboundMessage:
-        """Offer a message to whoever runs the channel. `edit_of` is the `platform_id` of a message said before."""
+        """Offers a message. `edit_of` is the `platform_id` of an earlier one."""
         number = self._number()
         message = InboundMessage(
             id=id or f"said:{number}",
@@ -162,7 +152,6 @@ class ScriptedChannel:
     def attach(
         self, content: bytes | NotFetched, name: str = "", kind: str = "document", media_type: str = ""
     ) -> Attachment:
-        """Something to say a message with. `content` is what fetching it brings."""
         handle = f"file:{self._number()}"
         self._files[handle] = content
         size = len(content) if isinstance(content, bytes) else None
@@ -171,7 +160,7 @@ class ScriptedChannel:
     def press(
         self, platform_id: str, label: str, sender: str = "11111", sent_at: datetime | None = None
     ) -> InboundMessage:
-        """Press a button that stands under a message now. Raises `KeyError` where there is none of that label."""
+        """Raises `KeyError` if the message has no button with that label."""
         shown = self._shown[platform_id]
         data = {button.label: button.data for row in shown.buttons for button in row}[label]
         number = self._number()
@@ -189,14 +178,13 @@ class ScriptedChannel:
         return message
 
     def push(self, event: Event) -> None:
-        """Offer any event as it is (a repeat, an unreadable one, a migration)."""
         if isinstance(event, InboundMessage) and event.kind is ChatKind.GROUP:
             self._groups.add(event.address.chat_id)
         self._waiting.append(event)
         self._announce()
 
     def heard(self, chat: str = "1", thread: str | None = None) -> list[str]:
-        """The texts that stand in a chat now, oldest first, in their newest wording. Drafts are not among them."""
+        """The current texts in a chat, oldest first, with edits applied, without drafts."""
         return [
             message.text
             for message in self._shown.values()
@@ -204,7 +192,7 @@ class ScriptedChannel:
         ]
 
     def standing(self, chat: str = "1", thread: str | None = None) -> dict[str, OutboundMessage]:
-        """The messages that stand in a chat now, by their platform id, oldest first: `heard` with buttons and files."""
+        """The current messages in a chat by platform id, oldest first."""
         return {
             id: message
             for id, message in self._shown.items()
@@ -212,7 +200,6 @@ class ScriptedChannel:
         }
 
     def drafts(self, chat: str = "1", thread: str | None = None) -> list[str]:
-        """Every draft shown in a chat so far."""
         return [
             act.message.text
             for act in self.history
@@ -225,24 +212,22 @@ class ScriptedChannel:
         return sum(1 if on else -1 for on in signs) > 0
 
     async def wait_heard(self, count: int = 1, chat: str = "1", thread: str | None = None) -> list[str]:
-        """Wait until `count` messages stand in the chat; returns them."""
         await self.wait_until(lambda: len(self.heard(chat, thread)) >= count)
         return self.heard(chat, thread)
 
     async def wait_until(self, reached: Callable[[], bool]) -> None:
-        """Wait for a condition on this channel (`heard`, `history`, `offered`…)."""
         while not reached():
             await self._changed.wait()
 
-    # what the platform does
+    # the platform's side
 
     def fail_next(self, error: SendError, *, delivered: bool = False, times: int = 1) -> None:
-        """The next `times` sends, edits or drafts raise `error`; `delivered`: the message is shown all the same."""
+        """Makes the next `times` sends, edits or drafts raise `error`; `delivered`: the message is shown all the
+        same."""
         self._failures.extend([_Failure(error, delivered)] * times)
 
     @contextmanager
     def hold(self) -> Iterator[None]:
-        """The platform takes nothing (send, edit and draft wait) until the block ends."""
         self._open.clear()
         try:
             yield
@@ -260,8 +245,7 @@ class ScriptedChannel:
         return self._status
 
     async def run(self, receive: Receive) -> None:
-        """Offers what was said, all that waits in one batch. An error of `receive` goes through; the batch is offered
-        again by the next run."""
+        """Offers all waiting messages in one batch. If `receive` raises, the next run offers the batch again."""
         self._status = ChannelStatus(Health.OK)
         try:
             while True:
@@ -336,14 +320,11 @@ class ScriptedChannel:
     async def react(self, address: Address, platform_id: str, emoji: str) -> None:
         self._record(Reacted(platform_id, emoji))
 
-    def typing(self, address: Address) -> AbstractAsyncContextManager[None]:
-        return self._typing(address)
-
     async def aclose(self) -> None:
         self._status = ChannelStatus(Health.OFF)
 
     @asynccontextmanager
-    async def _typing(self, address: Address) -> AsyncIterator[None]:
+    async def typing(self, address: Address) -> AsyncIterator[None]:
         self._record(Typing(address, on=True))
         try:
             yield
@@ -358,7 +339,6 @@ class ScriptedChannel:
         return next((act.platform_id for act in acts if act.message.key == message.key), None)
 
     async def _gate(self, message: OutboundMessage) -> _Failure | None:
-        """What every call to the platform passes: its limits, its hold, its ordered failures."""
         if not message.text.strip() and message.file is None:
             raise Refused("the text is empty")
         if len(message.text) > self._limit:
@@ -375,6 +355,5 @@ class ScriptedChannel:
         self._announce()
 
     def _announce(self) -> None:
-        """Wake everyone who waits; each looks for itself."""
         self._changed.set()
         self._changed = asyncio.Event()

@@ -1,9 +1,8 @@
-"""Cutting a Markdown text into messages.
+"""Cuts a Markdown text into messages: between paragraphs where possible, else blocks, lines, sentences, words,
+characters.
 
-A cut is made between paragraphs where that is possible, else between blocks, lines, sentences, words, and at last
-between characters as people see them. A code block that is cut is closed and opened again with its language, a table
-gets its header again, a list item that starts a message loses its indentation. Apart from white space at the cuts and
-from these additions the pieces together are the text.
+A cut code block is closed and reopened with its language, a table repeats its header, a list item that starts a message
+loses its indentation. Otherwise the pieces together are the text, apart from white space at the cuts.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ _TABLE_RULE = re.compile(r"[ ]{0,3}(?=[^\n]*\|)(?=[^\n]*-)[-:| \t]+")
 _LIST_ITEM = re.compile(r"[ ]*(?:[-*+]|\d{1,9}[.)])[ ]")
 _NUMBERED = re.compile(r"((?:[ ]*>)*[ ]{0,3}\d{1,9})(?=[.)][ ])")
 _OTHER_BLOCK = re.compile(r"[ ]*(?:(?:[-*+]|\d{1,9}[.)])[ ]|#{1,6}[ \t]|>|(?:[-*_][ \t]*){3,}$)")
-"""What ends a table without a blank line before it."""
+"""Lines that end a table without a blank line."""
 _QUOTE = re.compile(r"[ ]*>(?:[ ]{0,3}>)*[ ]?")
 _HEADING = re.compile(r"[ ]{0,3}#{1,6}[ \t]")
 _SENTENCE_END = re.compile(r"(?:[.!?…][\"'”’»)\]*_]*\s+|[。！？][”’」』）]*)(?![-+*#>=~`|:]|\d{1,9}[.)])")
@@ -30,7 +29,7 @@ _BLANK_LINES = re.compile(r"(?:[ \t]*\n)+")
 _EMPTY_QUOTE = re.compile(r"(?:[ ]{0,3}>)+[ \t]*\n")
 _GAP = re.compile(r"[ \t]+")
 _LEAST_FILL = 8
-"""A cut is good only if it leaves at least this part (one in so many) of a message filled."""
+"""A cut is good only if it fills at least this part (one in so many) of a message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +62,8 @@ class _Fence:
 
 @dataclass(frozen=True, slots=True)
 class _Context:
-    """What is open at the start of a line. `table` is its header; `header` a line that may turn out to be one. `dedent`
-    is the margin that a message takes away which begins inside a list, `quoted_dedent` the same behind the marks of a
-    quote; `within_line`: in the middle of a line."""
+    """`header` is a line that may become a `table`. `dedent` is the margin removed from a message that begins inside a
+    list."""
 
     fence: _Fence | None = None
     table: str = ""
@@ -97,27 +95,25 @@ class _Context:
         return _Context(None, table, header, in_list, blank, self.dedent, False, in_quoted_list, self.quoted_dedent)
 
     def _goes_on_in_quoted_list(self, line: str) -> bool:
-        """Whether the line is quoted and stands in a list there, or is the rest of one that does."""
         marks, inner = _unquoted(line)
         if not marks:
             return self.in_quoted_list and self.within_line
         return bool(_LIST_ITEM.match(inner)) or (self.in_quoted_list and (not inner.strip() or inner[0] in " \t"))
 
     def _table_ends(self, line: str) -> bool:
-        """Whether a line is no row any more. The rows of a quoted table are quoted."""
         if ">" in self.table.partition("|")[0]:
             return not line.lstrip(" ").startswith(">")
         return bool(_OTHER_BLOCK.match(line))
 
     def as_start(self, following: str, cut_line: str) -> _Context:
-        """The context of a new message that begins here with the line `following`, which is the rest of `cut_line` if
-        that is not empty."""
+        """The context of a message that begins with the line `following`; a non-empty `cut_line` is the line cut in
+        two."""
         indent = _indent(cut_line, following)
         quoted = _indent(_unquoted(cut_line)[1], _unquoted(following)[1]) if self.in_quoted_list else 0
         if self.fence is not None:
             marks, margin = _unquoted(self.fence.prefix)
             if marks:
-                outer = _margin(marks)  # of the list that the quote stands in
+                outer = _margin(marks)  # of the list around the quote
                 fence = replace(self.fence, prefix=(marks if self.in_quoted_list else self.fence.prefix)[outer:])
                 inner = max(len(margin), self.quoted_dedent)
                 return replace(self, fence=fence, dedent=max(outer, self.dedent), quoted_dedent=inner, table="")
@@ -139,8 +135,6 @@ class _Context:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A message made of the source from one offset to another, and what is open at its end."""
-
     rendered: str
     end: _Context
 
@@ -148,9 +142,8 @@ class _Piece:
 def split(markdown: str, measure: Measure, limit: int) -> list[str]:
     """Pieces of `markdown` whose `measure` is at most `limit`; none for a blank text.
 
-    `measure` says how long a piece is once the platform has it (called a few times for each piece). Works in time
-    proportional to the text for a `limit` of some hundreds or more; a piece never exceeds `limit` unless a single
-    character does.
+    `measure` returns the length of a rendered piece. Takes linear time for a `limit` of some hundreds or more; a piece
+    exceeds it only if a single character does.
     """
     text = markdown.strip("\n")
     if not text.strip():
@@ -162,7 +155,7 @@ def split(markdown: str, measure: Measure, limit: int) -> list[str]:
 
 @lru_cache(maxsize=32)
 def _pieces(text: str, measure: Measure, limit: int) -> tuple[str, ...]:
-    """Remembered for a moment: a long text is cut in a thread, and once more where its pieces are written down."""
+    """Cached: a long text is cut in a thread, and again when its pieces are stored."""
     pieces: list[str] = []
     start, context = 0, _Context()
     while start < len(text):
@@ -206,7 +199,6 @@ def _longest(text: str, start: int, context: _Context, measure: Measure, limit: 
 
 
 def _best_cut(text: str, start: int, end: int, context: _Context) -> int:
-    """The best offset for a cut after `start` and not after `end`."""
     window = text[start:end]
     least = len(window) // _LEAST_FILL
     between_paragraphs, between_blocks, between_lines = _line_cuts(text, start, end, context, least)
@@ -215,7 +207,7 @@ def _best_cut(text: str, start: int, end: int, context: _Context) -> int:
             return start + cut
     for ends in (_SENTENCE_END, _WORD_END):
         cuts = [match.end() for match in ends.finditer(window, least)]
-        # White space that ends the window may go on behind it; then what follows was not looked at.
+        # White space at the window's end may continue after it; the lookahead has not seen what follows.
         cuts = [cut for cut in cuts if cut < len(window) or not window[-1].isspace()]
         if cuts:
             return start + cuts[-1]
@@ -223,9 +215,9 @@ def _best_cut(text: str, start: int, end: int, context: _Context) -> int:
 
 
 def _line_cuts(text: str, start: int, end: int, context: _Context, least: int) -> tuple[int, int, int]:
-    """The last cut (relative to `start`) between paragraphs, between blocks, and between lines; 0 for none."""
+    """Offsets relative to `start`, between paragraphs, blocks and lines; 0 for none."""
     paragraphs = blocks = lines = 0
-    offset, said = 0, ""
+    offset, previous_text = 0, ""
     before, has_code = context, True
     for line in _lines(text[start:end]):
         if offset > least and offset and line.strip() and text[start + offset - 1] == "\n":
@@ -233,14 +225,19 @@ def _line_cuts(text: str, start: int, end: int, context: _Context, least: int) -
             after_rule = bool(context.table) and not before.table
             if not opened_now and not after_rule and not _TABLE_RULE.fullmatch(line.rstrip("\n")):
                 lines = offset
-                if context.fence is None and not context.table and line[0] not in " \t" and not _HEADING.match(said):
+                if (
+                    context.fence is None
+                    and not context.table
+                    and line[0] not in " \t"
+                    and not _HEADING.match(previous_text)
+                ):
                     blocks = offset
                     if context.after_blank:
                         paragraphs = offset
         offset += len(line)
         before, context = context, context.after(line)
         has_code = context.fence is None or (before.fence is not None and (has_code or bool(line.strip(" >\n"))))
-        said = line if line.strip() else said
+        previous_text = line if line.strip() else previous_text
     if end < len(text) and text[end - 1] == "\n" and lines == 0 and context.fence is None and not context.table:
         lines = end - start
     return paragraphs, blocks, lines
@@ -257,7 +254,7 @@ def _compose(body: str, context: _Context) -> _Piece:
         marks, inner = _unquoted(line)
         if line.strip() and end.fence is None and not (context.within_line and number == 0):
             if margin < dedent or (marks and inner.strip() and _margin(inner) < quoted):
-                # Items from further in stand where the outer ones do now; as text they keep numbers of their own.
+                # Inner items now have the outer margin; escaped, they keep their own numbers.
                 for at in numbered:
                     if found := _NUMBERED.match(lines[at]):
                         lines[at] = f"{found[1]}\\{lines[at][found.end() :]}"
@@ -275,7 +272,7 @@ def _compose(body: str, context: _Context) -> _Piece:
 
 
 def _resume(text: str, end: int, context: _Context, limit: int) -> tuple[int, _Context]:
-    """Where the next piece begins and with what open; skips white space, and the end of a code block left open."""
+    """Skips white space and the end of an open code block."""
     while context.fence is not None and end < len(text):
         line = next(_lines(text, end))
         if not (context.fence.is_closed_by(line) and line.strip(" >\n")[:3] == context.fence.mark[:3]):
@@ -301,7 +298,7 @@ def _resume(text: str, end: int, context: _Context, limit: int) -> tuple[int, _C
 
 
 def _lines(text: str, start: int = 0) -> Iterator[str]:
-    """The lines with their ends. (`str.splitlines` also cuts at other characters than the newline.)"""
+    """Keeps line ends. (`str.splitlines` also cuts at other characters than the newline.)"""
     while start < len(text):
         end = text.find("\n", start) + 1 or len(text)
         yield text[start:end]
@@ -309,20 +306,17 @@ def _lines(text: str, start: int = 0) -> Iterator[str]:
 
 
 def _unquoted(line: str) -> tuple[str, str]:
-    """A line's marks of quoting, and what they quote."""
     marks = _QUOTE.match(line)
     return (marks[0], line[marks.end() :]) if marks else ("", line)
 
 
 def _shifted(line: str, dedent: int, quoted_dedent: int) -> str:
-    """A line without so much of its margins as there is."""
     marks, inner = _unquoted(line)
     inner = inner[min(_margin(inner), quoted_dedent) :] if marks else inner
     return (marks + inner)[min(_margin(line), dedent) :]
 
 
 def _indent(cut_line: str, following: str) -> int:
-    """How far the text of a list's item stands from the margin."""
     item = _LIST_ITEM.match(cut_line)
     return item.end() if item else _margin(cut_line or following)
 
@@ -332,7 +326,7 @@ def _margin(line: str) -> int:
 
 
 def _before_character(text: str, start: int, end: int) -> int:
-    """A cut near `end`, relative to `start`, that does not tear a character with its marks apart, if one is near."""
+    """A cut near `end`, relative to `start`, that splits no character from its combining marks."""
     for cut in range(end, max(start, end - 64), -1):
         if cut >= len(text) or not _belongs_to_previous(text, cut, start):
             return cut - start
@@ -340,8 +334,7 @@ def _before_character(text: str, start: int, end: int) -> int:
 
 
 def _belongs_to_previous(text: str, index: int, start: int) -> bool:
-    """Whether people see the character at `index` as one with what stands before it (an approximation of UAX 29).
-    At `start` a character begins."""
+    """True if the character at `index` is displayed as one with its predecessor (approximates UAX 29)."""
     character, previous = text[index], text[index - 1]
     if unicodedata.category(character) in ("Mn", "Me", "Mc") or "\u200d" in (character, previous):
         return True

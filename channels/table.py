@@ -1,4 +1,4 @@
-"""A table as text in characters of one width, for platforms that have none of their own."""
+"""Tables as monospaced text, for platforms without their own."""
 
 from __future__ import annotations
 
@@ -10,24 +10,21 @@ _WIDEST_COLUMN = 40
 """Columns of a table are padded up to this width; a longer cell pushes its row out."""
 
 
-def drawn(table: Table) -> list[str]:
-    """A table in characters of one width, its header underlined."""
+def draw_table(table: Table) -> list[str]:
     rows = [[" ".join(visible(cell).split()) for cell in row] for row in table.rows]
     widths = [min(max(map(columns, column)), _WIDEST_COLUMN) for column in zip(*rows, strict=True)]
-    lines = [
-        " | ".join(_padded(*cell) for cell in zip(row, widths, table.aligns, strict=True)).rstrip() for row in rows
-    ]
+    lines = [" | ".join(_pad(*cell) for cell in zip(row, widths, table.aligns, strict=True)).rstrip() for row in rows]
     return [lines[0], "-+-".join("-" * width for width in widths), *lines[1:]]
 
 
-def _padded(cell: str, width: int, align: Align) -> str:
+def _pad(cell: str, width: int, align: Align) -> str:
     space = max(0, width - columns(cell))
     before = {Align.LEFT: 0, Align.CENTER: space // 2, Align.RIGHT: space}[align]
     return " " * before + cell + " " * (space - before)
 
 
 def columns(text: str) -> int:
-    """Columns of a text in a font of one width, where East Asian characters and emoji take two."""
+    """Width of a text in a monospaced font: East Asian characters and emoji take two columns."""
     if text.isascii():
         return len(text)
     return sum(

@@ -1,4 +1,4 @@
-"""What a channel does beside its main path: how it waits, and how it is ended."""
+"""Background tasks of a channel."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from contextlib import asynccontextmanager
 log = logging.getLogger(__name__)
 
 Pause = Callable[[float], Awaitable[None]]
-"""Waits so many seconds."""
+"""Waits for a number of seconds."""
 
 
 async def end(task: asyncio.Task[None], redacted: Callable[[BaseException], str]) -> None:
-    """Cancel a task of ours and wait for it. What went wrong in it is told by its name, in the words of `redacted`."""
+    """Cancels one of our tasks and waits for it. Its error is logged, formatted by `redacted`."""
     task.cancel()
     await asyncio.wait([task])
     if not task.cancelled() and (error := task.exception()) is not None:
@@ -22,10 +22,10 @@ async def end(task: asyncio.Task[None], redacted: Callable[[BaseException], str]
 
 
 @asynccontextmanager
-async def beside(
+async def in_background(
     work: Coroutine[object, object, None], name: str, redacted: Callable[[BaseException], str]
 ) -> AsyncIterator[None]:
-    """Work that goes on inside and is cut off behind it. What went wrong in it is told as `end` tells it."""
+    """Runs `work` while inside and cancels it at the end. Its error is logged like in `end`."""
     task = asyncio.create_task(work, name=name)
     try:
         yield

@@ -1,7 +1,6 @@
-"""The terminal as a channel: what is typed on this machine, by its owner.
+"""The terminal of this machine as a channel for its owner.
 
-A chat is a session's name (`main` unless told otherwise). Who looks at a chat is attached to it as a listener; while
-nobody looks it is not reachable, and what is to be sent waits, for a terminal that was closed has lost nothing.
+A chat is a session's name (`main` by default). Without an attached listener messages wait.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import sys
 import uuid
 from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -38,23 +37,20 @@ from channels.message import (
 
 NAME = "terminal"
 MAIN_CHAT = "main"
-"""The chat on this machine that is the owner's own session; one of any other name is a session of its own."""
+"""The owner's main session; other names are sessions of their own."""
 _PREVIEW_INTERVAL = 0.05
-"""Seconds; a terminal is local, so this is for the eye and not for a rate limit."""
+"""Seconds; for smooth display, not for a rate limit."""
 _STOPPING = "Daybook is stopping; please say it again when it runs"
 
 
 @dataclass(frozen=True, slots=True)
 class TerminalPreview:
-    """The reply as far as it is written: all of it, not what is new."""
-
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Final:
-    """A message that stands. `reply_to` is the id of the message it answers, where it answers one; `key` names it over
-    restarts, and ends in `:error` where the text is an error."""
+    """A finished message. `key` identifies it over restarts, and ends in `:error` for an error."""
 
     id: str
     text: str
@@ -64,8 +60,6 @@ class Final:
 
 @dataclass(frozen=True, slots=True)
 class Busy:
-    """An answer is being made, or no longer is."""
-
     on: bool
 
 
@@ -73,23 +67,19 @@ Shown = TerminalPreview | Final | Busy
 
 
 class Listener(Protocol):
-    """Somebody who looks at a chat."""
-
     async def show(self, shown: Shown) -> None:
-        """Returns when the person has it. Raises `ConnectionError` where they certainly do not have it, and
-        `OutcomeUnknown` where they may; either way the listener is detached."""
+        """Returns once displayed. Raises `ConnectionError` if certainly not displayed, `OutcomeUnknown` if perhaps;
+        either way the listener is detached."""
 
 
 class TerminalMessageNotKept(Exception):
-    """What was said could not be written down, so it is as if it had not been said. The text says why."""
+    pass
 
 
 class TerminalChannel:
-    """`person` is what the owner is called in front of the model."""
-
     def __init__(self, person: str = "Owner") -> None:
         self._sender = Sender("owner", person)
-        self._said: asyncio.Queue[tuple[InboundMessage, asyncio.Future[None]]] = asyncio.Queue()
+        self._incoming: asyncio.Queue[tuple[InboundMessage, asyncio.Future[None]]] = asyncio.Queue()
         self._listeners: defaultdict[str, list[Listener]] = defaultdict(list)
         self._busy: Counter[str] = Counter()
         self._status = ChannelStatus(Health.OFF)
@@ -99,7 +89,6 @@ class TerminalChannel:
 
     @contextmanager
     def attach(self, session: str, listener: Listener) -> Iterator[None]:
-        """Look at a chat while inside."""
         self._listeners[session].append(listener)
         try:
             yield
@@ -107,9 +96,10 @@ class TerminalChannel:
             self._detach(session, listener)
 
     async def say(self, text: str, session: str = MAIN_CHAT, message_id: str = "") -> str:
-        """Say something; returns the message's id once it is on disk. Raises `NotKept`.
+        """Returns the message's id once it is on disk. Raises `TerminalMessageNotKept`.
 
-        `message_id`: of the sayer's own choice (`new_id`), for who wants to know it before an answer can come."""
+        `message_id`: chosen by the caller (`new_id`) to know it before an answer can come.
+        """
         if self._closed:
             raise TerminalMessageNotKept(_STOPPING)
         identity = message_id or new_id()
@@ -123,7 +113,7 @@ class TerminalChannel:
             platform_id=identity,
         )
         kept: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._said.put_nowait((message, kept))
+        self._incoming.put_nowait((message, kept))
         await kept
         return identity
 
@@ -138,12 +128,11 @@ class TerminalChannel:
         return self._status
 
     async def run(self, receive: Receive) -> None:
-        """Offers what was said, one by one. What `receive` raises is told to who said it; nothing is offered again, for
-        they know that it was not kept."""
+        """Offers messages one by one. An error of `receive` is raised in `say`; nothing is offered again."""
         self._status = ChannelStatus(Health.OK)
         try:
             while True:
-                message, kept = await self._said.get()
+                message, kept = await self._incoming.get()
                 try:
                     await receive([message])
                 except asyncio.CancelledError:
@@ -170,18 +159,15 @@ class TerminalChannel:
         return 0.0
 
     def largest_file(self, address: Address) -> int:
-        """Any that there can be: only its place is told."""
         return sys.maxsize
 
     def split(self, text: str) -> list[str]:
-        """A terminal has room for everything."""
         return [text] if text.strip() else []
 
     async def send(self, message: OutboundMessage) -> str:
-        """Raises `NotSent` where nobody looks at the chat, `OutcomeUnknown` where who looked was lost in the act. Of a
-        file, which is on this machine already, its place is told; of buttons, what they would say."""
+        """Raises `NotSent` if no terminal shows the chat, `OutcomeUnknown` if it was lost meanwhile."""
         text = f"{message.text}{message.file.name}: {message.file.path}" if message.file else message.text
-        text += _typed(message.buttons)
+        text += _format_buttons(message.buttons)
         final = Final(new_id(), text, message.reply_to, message.key)
         if not await self._show_all(message.address.chat_id, final):
             raise NotSent("nobody looks at this chat now")
@@ -191,26 +177,23 @@ class TerminalChannel:
         raise Refused("what a terminal has printed cannot be changed")
 
     async def draft(self, draft_id: int, message: OutboundMessage) -> None:
-        """Shown to who looks now; a draft that nobody sees is not kept."""
         await self._show_all(message.address.chat_id, TerminalPreview(message.text))
 
     async def fetch(self, attachment: Attachment, to: Path, most: int) -> None:
         raise NotFetched("a terminal brings words only")
 
     async def react(self, address: Address, platform_id: str, emoji: str) -> None:
-        """A terminal has no signs on messages."""
-
-    def typing(self, address: Address) -> AbstractAsyncContextManager[None]:
-        return self._typing(address.chat_id)
+        """Does nothing: a terminal has no reactions."""
 
     async def aclose(self) -> None:
         self._closed = True
-        while not self._said.empty():
-            _, kept = self._said.get_nowait()
+        while not self._incoming.empty():
+            _, kept = self._incoming.get_nowait()
             _settle(kept, TerminalMessageNotKept(_STOPPING))
 
     @asynccontextmanager
-    async def _typing(self, chat: str) -> AsyncIterator[None]:
+    async def typing(self, address: Address) -> AsyncIterator[None]:
+        chat = address.chat_id
         self._busy[chat] += 1
         try:
             await self._show_busy(chat)
@@ -223,11 +206,10 @@ class TerminalChannel:
         try:
             await self._show_all(chat, Busy(self._busy[chat] > 0))
         except OutcomeUnknown:
-            pass  # who was lost needs no sign
+            pass  # a lost terminal needs no indicator
 
     async def _show_all(self, chat: str, shown: Shown) -> bool:
-        """Show something to everybody who looks; True where at least one has it. Raises `OutcomeUnknown` where nobody
-        surely has it and somebody may."""
+        """Returns True if a listener has it. Raises `OutcomeUnknown` if none certainly has it and one may."""
         unknown: OutcomeUnknown | None = None
         seen = False
         for listener in tuple(self._listeners[chat]):
@@ -249,19 +231,16 @@ class TerminalChannel:
             listeners.remove(listener)
 
 
-def _typed(buttons: Sequence[Sequence[Button]]) -> str:
-    """What to write where a button would be pressed elsewhere."""
+def _format_buttons(buttons: Sequence[Sequence[Button]]) -> str:
     said = [f"{button.label}: {button.data}" for row in buttons for button in row]
     return f"\n({' · '.join(said)})" if said else ""
 
 
 def new_id() -> str:
-    """An id unlike any other, over restarts too."""
     return uuid.uuid4().hex
 
 
 def _settle(kept: asyncio.Future[None], failure: TerminalMessageNotKept | None) -> None:
-    """Answer who said it, unless they have left."""
     if kept.done():
         return
     if failure:
@@ -271,5 +250,5 @@ def _settle(kept: asyncio.Future[None], failure: TerminalMessageNotKept | None) 
 
 
 def _writable(text: str) -> str:
-    """Without what no file can hold: halves of characters become �, NUL goes."""
+    """Text that a file can hold: lone surrogates become �, NUL is removed."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\0", "")

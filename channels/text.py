@@ -1,8 +1,5 @@
-"""Markdown as a small tree that every platform renders from.
-
-A platform draws from these values and never sees the parser's tokens. What Markdown cannot express on a chat platform
-(raw HTML, link definitions, names such as `__init__`) stays in the tree as the text that was written: nothing is lost.
-"""
+"""Markdown as a small tree that every platform renders from. Text without a Markdown meaning (raw HTML, link
+definitions, names such as `__init__`) is kept as written."""
 
 from __future__ import annotations
 
@@ -19,7 +16,7 @@ from markdown_it.token import Token
 from channels.delimiters import extend, is_inside_word
 
 _DEEPEST = 60
-"""Levels of nesting. The parser drops what lies deeper, so such a text is shown as it was written."""
+"""Levels of nesting. The parser drops deeper ones, so such a text is shown as written."""
 
 _UNSENDABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
@@ -27,19 +24,19 @@ _PIPE = re.compile(r"(?<!\\)\|")
 _PYTHON_NAMES = frozenset(
     name for kind in vars(builtins).values() if isinstance(kind, type) for name in dir(kind) if name.startswith("__")
 ) | {f"__{name}__" for name in ("all", "author", "debug", "file", "import", "main", "path", "post_init", "version")}
-"""What a model writes as the name that it is. Other words between such marks are strong."""
+"""Names kept as written; other words between such marks are strong."""
 
 
 def clean(text: str) -> str:
-    """Text that can be stored and sent as UTF-8: line ends are `\\n`, control characters go, a lone surrogate becomes
-    U+FFFD (a pair of them becomes the character that it stands for)."""
+    """Text that can be stored and sent as UTF-8: line ends become `\\n`, control characters are removed, surrogate
+    pairs are joined and lone ones become U+FFFD."""
     if _SURROGATE.search(text):
         text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return _UNSENDABLE.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def utf16_len(text: str) -> int:
-    """Length in UTF-16 code units, which is how Telegram counts."""
+    """Length in UTF-16 code units, the unit of Telegram."""
     return len(text) + sum(1 for character in text if character > "\uffff") if not text.isascii() else len(text)
 
 
@@ -68,8 +65,6 @@ class Marked:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link, or an image (whose text is its description)."""
-
     url: str
     inlines: tuple[Inline, ...]
 
@@ -91,7 +86,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class ListBlock:
-    """`start` is the first number, None for bullets. `tight`: the items were written without blank lines between."""
+    """`start` is the first number, None for bullets. `tight`: no blank lines between the items."""
 
     start: int | None
     tight: bool
@@ -135,8 +130,7 @@ Block = Paragraph | Heading | ListBlock | Table | CodeBlock | QuoteBlock | Rule
 
 
 def parse(markdown: str) -> tuple[Block, ...]:
-    """The tree of a Markdown text: CommonMark with tables, strikethrough and `||spoilers||`, and with eyes for scripts
-    without spaces. Never raises."""
+    """Parses CommonMark with tables, strikethrough and `||spoilers||`, also in scripts without spaces. Never raises."""
     tokens = _parser().parse(markdown)
     if any(token.level >= _DEEPEST - 2 for token in tokens):
         return (Paragraph((Text(markdown),)),)
@@ -144,7 +138,7 @@ def parse(markdown: str) -> tuple[Block, ...]:
 
 
 def visible(inlines: Iterable[Inline]) -> str:
-    """The text of inlines without their marks; a link is its label and, where that does not say it, its address."""
+    """The text of inlines without marks; a link is its label and, if different, its address."""
     return "".join(_visible(inline) for inline in inlines)
 
 
@@ -159,7 +153,7 @@ def _visible(inline: Inline) -> str:
 
 
 def spelled_out(label: str, url: str) -> str:
-    """A link where no link can be: `label (url)`, or only the address where the label says no more."""
+    """A link as plain text: `label (url)`, or only the address if the label adds nothing."""
     if not label.strip() or url in (label, f"mailto:{label}"):
         return label.strip() or url
     return f"{label} ({url})"
@@ -168,20 +162,18 @@ def spelled_out(label: str, url: str) -> str:
 @cache
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"maxNesting": _DEEPEST}).enable(["table", "strikethrough"])
-    parser.disable(["reference"])  # a definition that nothing refers to would vanish
+    parser.disable(["reference"])  # an unused definition would vanish
     extend(parser)
     return parser
 
 
 class _Reader:
-    """Goes through the parser's flat list of tokens once."""
-
     def __init__(self, tokens: Sequence[Token], source: Sequence[str]) -> None:
         self._tokens = iter(tokens)
         self._source = source
 
     def blocks(self, until: str = "") -> tuple[Block, ...]:
-        """Blocks up to the token of type `until`, which is taken too."""
+        """Blocks up to and including the token of type `until`."""
         found: list[Block] = []
         for token in self._tokens:
             if token.type == until:
@@ -253,7 +245,7 @@ class _Reader:
                     rows.append([])
                     line = self._source[token.map[0]] if token.map else ""
                 case "tr_close":
-                    if surplus := _cells(line)[len(aligns) :]:  # the parser drops what has no header
+                    if surplus := _cells(line)[len(aligns) :]:  # the parser drops cells without a header
                         rows[-1][-1] += (Text(" | " + " | ".join(surplus)),)
                 case "th_open" | "td_open":
                     if token.type == "th_open":
@@ -266,22 +258,20 @@ class _Reader:
 
 
 def _code_block(token: Token) -> CodeBlock:
-    """The first word behind the fence is the language. Other words there, or a language without code, are shown as a
-    line of the code: they are all there is to see of them."""
+    """Further words of the fence, or a language without code, become a line of the code, or they would be lost."""
     language, _, rest = token.info.strip().partition(" ")
     lines = [line for line in (rest.strip(), token.content.removesuffix("\n")) if line]
     return CodeBlock("\n".join(lines) or language, language)
 
 
 def _cells(line: str) -> list[str]:
-    """The cells of a table's row as they were written."""
     inner = re.sub(r"^[ \t>]*\|?|(?<!\\)\|[ \t]*$", "", line)
     return [cell.strip() for cell in _PIPE.split(inner)]
 
 
 @dataclass(slots=True)
 class _Span:
-    """An opened mark or link, waiting for its end. `before` is the character in front of it."""
+    """An open mark or link. `before` is the character in front of it."""
 
     opener: Token | None
     before: str
@@ -289,7 +279,6 @@ class _Span:
     _text: list[str] = field(default_factory=list)
 
     def add(self, inline: Inline) -> None:
-        """Text next to text is one text."""
         if isinstance(inline, Text):
             self._text.append(inline.text)
         else:
@@ -308,7 +297,6 @@ class _Span:
 
 
 def inlines_of(tokens: Sequence[Token]) -> tuple[Inline, ...]:
-    """The parser's inline tokens as a tree."""
     stack = [_Span(None, "")]
     last = ""
     for token, follows in _with_next_character(tokens):
@@ -342,23 +330,19 @@ def _with_next_character(tokens: Sequence[Token]) -> Iterator[tuple[Token, str]]
 
 
 def _close(span: _Span, follows: str) -> list[Inline]:
-    """What an ended mark is. CommonMark says it, but for what is rather a name (`__init__`), a product (`2*3*4`) or
-    code (`a||b||c`) than marked."""
+    """The inlines of a closed mark; a name (`__init__`), product (`2*3*4`) or code (`a||b||c`) stays unmarked."""
     assert span.opener is not None
     inlines, markup = span.inlines, span.opener.markup
     if span.opener.type == "link_open":
         return [Link(str(span.opener.attrs.get("href", "")), tuple(inlines))]
     words = visible(inlines)
     in_word = is_inside_word(span.before, follows)
-    is_code = in_word and (markup[0] in "~|" or _is_product(span.before, words, follows))
+    # Stars multiply beside numbers, or around a one-letter variable.
+    is_product = span.before.isdigit() or follows.isdigit() or words.isdigit() or len(words) == 1
+    is_code = in_word and (markup[0] in "~|" or is_product)
     if is_code or (markup == "__" and f"__{words}__" in _PYTHON_NAMES):
         return [Text(markup), *inlines, Text(markup)]
     return [Marked(_MARKS[span.opener.type], tuple(inlines))]
-
-
-def _is_product(before: str, factor: str, after: str) -> bool:
-    """Whether stars between these are for multiplying: there are numbers, or a variable of one letter."""
-    return before.isdigit() or after.isdigit() or factor.isdigit() or len(factor) == 1
 
 
 _MARKS = {

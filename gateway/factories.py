@@ -14,7 +14,7 @@ from pathlib import Path
 
 from agent.agent import Agent
 from agent.clock import Clock
-from agent.formats.imports import kept_from_the_collector
+from agent.formats.imports import without_collector
 from agent.media.reader import Reader
 from agent.media.store import Store
 from agent.media.transcribe import Endpoint, Program, Transcriber
@@ -219,7 +219,7 @@ def tokens(config: Config) -> dict[str, str]:
 
 
 def _loaded(name: str) -> type:
-    with kept_from_the_collector():
+    with without_collector():
         return load(name)
 
 

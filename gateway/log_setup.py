@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import TextIO
 from urllib.parse import quote
 
-from agent.formats.plain_text import whole
+from agent.formats.plain_text import repair_surrogates
 
 HIDDEN = "***"
 _SHORTEST = 4
@@ -55,7 +55,7 @@ class _Text(logging.Formatter):
         self._redact = redact
 
     def format(self, record: logging.LogRecord) -> str:
-        return whole(self._redact(super().format(record)))
+        return repair_surrogates(self._redact(super().format(record)))
 
 
 class _Json(logging.Formatter):
@@ -72,7 +72,7 @@ class _Json(logging.Formatter):
         }
         if record.exc_info:
             line["exception"] = self._redact(self.formatException(record.exc_info))
-        return whole(json.dumps(line, ensure_ascii=False))
+        return repair_surrogates(json.dumps(line, ensure_ascii=False))
 
 
 def set_up(level: str, style: str, secrets: Iterable[str], stream: TextIO | None = None) -> None:

@@ -27,8 +27,8 @@ from functools import partial
 from agent.agent import Agent
 from agent.clock import Clock
 from agent.forget import Removal
-from agent.memory.forget import ForgetPlan, speaks_of
-from agent.memory.history import SECOND_THOUGHTS
+from agent.memory.forget import ForgetPlan, line_matcher
+from agent.memory.history import UNDO_FORGET_WITHIN
 from agent.memory.scope import Scope
 from agent.values import SessionKey
 from channels.message import Address
@@ -117,7 +117,7 @@ class Redaction:
         chats = ChatDirectory(self._access, await self._database.run(chat_rows.known))
         places = {one.place for one in fields}
         theirs = {place for place in places if self._is_said_in(place, chats, agent.settings.name, scope)}
-        strike = partial(_without, speaks_of(finding), f"[forgotten {self._clock.today().isoformat()}]")
+        strike = partial(_without, line_matcher(finding), f"[forgotten {self._clock.today().isoformat()}]")
         return await asyncio.to_thread(redaction_rows.struck, [one for one in fields if one.place in theirs], strike)
 
     def _is_said_in(self, place: Place, chats: ChatDirectory, agent: str, scope: Scope) -> bool:
@@ -134,7 +134,7 @@ class Redaction:
     def _keep(self, agent: Agent, change: str, struck: tuple[RedactedText, ...]) -> None:
         self._let_go()
         if change and struck:
-            kept = _Kept(self._clock.instant() + SECOND_THOUGHTS, struck)
+            kept = _Kept(self._clock.instant() + UNDO_FORGET_WITHIN, struck)
             self._second_thoughts = {**self._second_thoughts, (agent.settings.name, change): kept}
 
     def _let_go(self) -> None:

@@ -253,7 +253,7 @@ class Router:
         await self._database.run(write)
         self._access.asked(request)
         self._outbox.wake(drafts)
-        log.info("%s asks to be let in (daybook pair list)", message.address)  # a log is shown to others: no code
+        log.info("%s asks for access (daybook pair list)", message.address)  # a log is shown to others: no code
 
     async def _migrate(self, event: Migrated) -> None:
         """Moves a chat's session, rules and waiting replies to its new id."""
@@ -273,7 +273,7 @@ class Router:
             try:
                 await channel.send(OutboundMessage(address, _DISK, key=f"disk:{address}:error"))
             except SendError as unsent:
-                log.error("the disk takes nothing, and %s could not be told: %s", address, unsent)
+                log.error("the disk refuses writes, and %s could not be told: %s", address, unsent)
 
 
 def _reworded(arrival: AdmittedMessage, edited: InboundMessage) -> AdmittedMessage:

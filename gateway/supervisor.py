@@ -121,7 +121,7 @@ def watching(stack: Path, seconds: float = SECONDS) -> Iterator[None]:
     try:
         file = io.FileIO(os.open(stack, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "a")
     except OSError as error:
-        log.error("nothing watches the event loop: %s", error)
+        log.error("the event loop is not watched: %s", error)
         yield
         return
     with file:

@@ -111,7 +111,7 @@ async def compact(
             cut = place_to_cut(talk, in_turn=in_turn, sparse=sparse)
             return await _compacted(talk, cut, focus, overflowed, in_turn, asked)
         except (StaleRead, StaleRequest):
-            _log.info("%s: words were forgotten while it was summarised, so it is summarised anew", talk.session)
+            _log.info("%s: something was forgotten during the summary; it is made again", talk.session)
 
 
 async def _compacted(

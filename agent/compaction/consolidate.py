@@ -23,9 +23,9 @@ from agent.context.request import RequestBuilder
 from agent.formats import untrusted
 from agent.languages.days_meant import with_days
 from agent.memory import files, notes
-from agent.memory.consolidated import CuratedEdit, Findings, keep
+from agent.memory.consolidated import ConsolidationResult, CuratedEdit, store_consolidation
 from agent.memory.files import FileError
-from agent.memory.provenance import Provenance, with_mark, written_from
+from agent.memory.provenance import Provenance, provenance_of_writes, with_mark
 from agent.memory.redaction_lock import ReadEpoch, StaleRead
 from agent.memory.scope import Scope
 from agent.model.base import REFUSED, Completed, Json, Message, ModelError, ModelRequest, ToolSpec
@@ -34,7 +34,7 @@ from agent.model.tokens import estimate
 from agent.session.entries import CompactionEntry, Entry
 from agent.session.export import lines
 from agent.session.taint import sources_of
-from agent.silence import spoken
+from agent.silence import deliverable_text
 
 _log = logging.getLogger(__name__)
 
@@ -99,8 +99,8 @@ def _shown(entries: Sequence[Shown], unwritten: Collection[str], clock: Clock) -
     apart = _said([entry for entry in entries if id_of(entry) in unwritten], clock, _MOST_TALK_TOKENS)
     left = max(_LEAST_TALK_TOKENS, _MOST_TALK_TOKENS - estimate(apart))
     rest = _said([entry for entry in entries if id_of(entry) not in unwritten], clock, left)
-    blocks = [untrusted.block("quoted", rest)] if rest else []
-    return "\n".join([*blocks, untrusted.block("quoted", apart, name=UNWRITTEN)] if apart else blocks)
+    blocks = [untrusted.marked_block("quoted", rest)] if rest else []
+    return "\n".join([*blocks, untrusted.marked_block("quoted", apart, name=UNWRITTEN)] if apart else blocks)
 
 
 def concerned(entries: Sequence[Entry], upto: str) -> Sequence[Shown]:
@@ -126,7 +126,9 @@ async def consolidate(talk: RequestBuilder, entries: Sequence[Shown], source: st
     try:
         found = await _findings(talk, reading, shown)
     except ModelError as problem:
-        await _written(talk, reading, Findings(_extract(entries, talk.clock)), source, made_from, extract=True)
+        await _written(
+            talk, reading, ConsolidationResult(_extract(entries, talk.clock)), source, made_from, extract=True
+        )
         raise RetryLater(f"the model could not be asked ({problem})") from problem
     if not found.history.strip():
         found = dataclasses.replace(found, history=_extract(entries, talk.clock))
@@ -136,7 +138,7 @@ async def consolidate(talk: RequestBuilder, entries: Sequence[Shown], source: st
 async def _written(
     talk: RequestBuilder,
     reading: ReadEpoch,
-    found: Findings,
+    found: ConsolidationResult,
     source: str,
     made_from: Sequence[str],
     *,
@@ -147,19 +149,19 @@ async def _written(
     found = dataclasses.replace(found, history=history)
     try:
         async with reading.writing():
-            with talk.author.writes(PURPOSE), written_from(Provenance(tuple(made_from))):
-                await asyncio.to_thread(keep, talk.scope, talk.clock, found, source, extract=extract)
+            with talk.author.writes(PURPOSE), provenance_of_writes(Provenance(tuple(made_from))):
+                await asyncio.to_thread(store_consolidation, talk.scope, talk.clock, found, source, extract=extract)
     except StaleRead:
         raise RetryLater("words of the talk were forgotten while it was read") from None
     except FileError as problem:
         raise RetryLater(str(problem)) from problem
 
 
-async def _findings(talk: RequestBuilder, reading: ReadEpoch, said: str) -> Findings:
+async def _findings(talk: RequestBuilder, reading: ReadEpoch, said: str) -> ConsolidationResult:
     """Asks the model what to keep. An answer in plain text is the paragraph. Raises `ModelError`."""
     index = await asyncio.to_thread(notes.index_path, talk.scope)
     known = await asyncio.to_thread(_known, index, talk.scope)
-    shown = f"{untrusted.block('file', known or '(empty)', name=index.name)}\n{said}"
+    shown = f"{untrusted.marked_block('file', known or '(empty)', name=index.name)}\n{said}"
     settings = talk.settings.model
     request = ModelRequest(
         model=talk.model_name,
@@ -186,15 +188,17 @@ def _extract(entries: Sequence[Entry], clock: Clock) -> str:
     return " / ".join([*asked_for[:2], *asked_for[2:][-4:]])
 
 
-def _read(answer: Completed) -> Findings:
+def _read(answer: Completed) -> ConsolidationResult:
     for block in answer.content:
         given = block.get("input")
         if block.get("type") == "tool_use" and block.get("name") == _SAVE.name and isinstance(given, Mapping):
             history = given.get("history_entry")
-            return Findings(history if isinstance(history, str) else "", tuple(_edits(given.get("memory_update"))))
+            return ConsolidationResult(
+                history if isinstance(history, str) else "", tuple(_edits(given.get("memory_update")))
+            )
     if answer.stop_reason == REFUSED:
-        return Findings("")
-    return Findings(spoken(answer.text))
+        return ConsolidationResult("")
+    return ConsolidationResult(deliverable_text(answer.text))
 
 
 def _edits(given: Json) -> list[CuratedEdit]:

@@ -56,7 +56,7 @@ class DeferredWork:
             except OSError as error:  # the disk: it stays owed until the next start
                 _log.error("%s: %s", owed.source, error)
             except Exception:
-                _log.exception("%s: what was owed to it failed", owed.source)
+                _log.exception("%s: deferred work failed", owed.source)
                 await asyncio.to_thread(self._debts.done, owed)
             else:
                 await asyncio.to_thread(self._debts.done, owed)

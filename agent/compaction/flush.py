@@ -36,7 +36,7 @@ from agent.formats.plain_text import slug
 from agent.memory import notes
 from agent.memory.daily_log import log_path
 from agent.memory.files import FileError, check_writable
-from agent.memory.provenance import written_from
+from agent.memory.provenance import provenance_of_writes
 from agent.memory.redaction_lock import StaleRead
 from agent.model.base import (
     CUT,
@@ -109,7 +109,7 @@ async def before_context_loss(talk: RequestBuilder, reason: ContextLossReason) -
     await record.write(FlushStatus.STARTED, path=flush.path)
     try:
         found = taint(transcript, talk.scope, "")
-        with talk.author.writes(PURPOSE), written_from(found.provenance(talk.scope)):
+        with talk.author.writes(PURPOSE), provenance_of_writes(found.provenance(talk.scope)):
             await flush.run()
     except ContextOverflow:
         _log.warning("%s: a flush is skipped: %s", talk.session, NO_ROOM)
@@ -271,7 +271,7 @@ class _Flush:
         except ToolError:
             raise
         except Exception as bug:
-            _log.exception("the tool %s broke in a flush", tool.name)
+            _log.exception("the tool %s failed unexpectedly in a flush", tool.name)
             raise ToolError(f"The tool {tool.name} broke ({type(bug).__name__}).") from bug
 
     def _only_adds(self, name: str, arguments: Arguments) -> None:

@@ -72,7 +72,7 @@ class Summarizer:
                 return await self._asked(whole, self.replaced, self.kept)
             except ContextOverflow:
                 _log.info(
-                    "%s: the talk is larger than the model's window; it is summarised in parts", self.talk.session
+                    "%s: the conversation exceeds the model's window; it is summarised in parts", self.talk.session
                 )
         return await self._in_passes()
 
@@ -108,7 +108,7 @@ class Summarizer:
             except UnusableSummary as problem:
                 if answer.model == OFFLINE:
                     return extract(self.dropped, self.room)
-                _log.warning("%s: a summary is no use: %s", self.talk.session, problem)
+                _log.warning("%s: a summary is unusable: %s", self.talk.session, problem)
                 if not left:
                     raise
                 failed = str(problem)

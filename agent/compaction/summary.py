@@ -10,7 +10,7 @@ from agent.model.base import CUT, FULL, PAUSED, REFUSED, Completed
 from agent.model.tokens import estimate
 from agent.session.entries import CompactionEntry, MessageEntry
 from agent.session.turn_journal import said_in, text_of
-from agent.silence import spoken
+from agent.silence import deliverable_text
 
 PARTS = (
     "## Last request and its state",
@@ -76,7 +76,7 @@ def instruction(
 def checked(answer: Completed, replaced: int, room: int) -> str:
     """The summary in an answer. Raises `UnusableSummary` where it is empty, cut, refused, or not smaller than the
     `replaced` tokens, or than `room`. Headings are optional: a server may follow no form."""
-    text = spoken(answer.text)
+    text = deliverable_text(answer.text)
     if answer.stop_reason == REFUSED:
         raise UnusableSummary("the model declined to write it.")
     if any(block.get("type") == "tool_use" for block in answer.content):
@@ -150,5 +150,5 @@ def _said(entry: Shown) -> str:
     if isinstance(entry, CompactionEntry):
         return ""
     if entry.role == "assistant":
-        return spoken(text_of(entry))
+        return deliverable_text(text_of(entry))
     return said_in(entry) if entry.meta.said else ""

@@ -147,7 +147,7 @@ class FileWatch:
                 continue
             if file is None:
                 if before.sha != NO_FILE:
-                    blocks.append(untrusted.block("gone", "This file is no longer there.", name=place.name))
+                    blocks.append(untrusted.marked_block("gone", "This file is no longer there.", name=place.name))
                     files[place.key] = SeenFile()
             elif file.sha != before.sha:
                 block, files[place.key] = self._change(place, before, file)
@@ -243,7 +243,9 @@ class FileWatch:
         if is_all and part.is_cut:
             note = "The end of what was added:"
         text = part.text.strip("\n")
-        return untrusted.block("rules" if place.is_rules else "changed", f"{note}\n{text}", name=place.name), seen
+        return untrusted.marked_block(
+            "rules" if place.is_rules else "changed", f"{note}\n{text}", name=place.name
+        ), seen
 
 
 def _stamp(path: Path) -> _Stamp | None:

@@ -34,34 +34,34 @@ def header(said: UserMessage, clock: Clock) -> str:
 def rendered(said: UserMessage, clock: Clock, room: int, changes: Sequence[str] = ()) -> str:
     """The whole text of a message. `room`: tokens for the text, and for everything that came with it; cuts are marked.
     `changes`: blocks on changed files, put before the text."""
-    with_it = [untrusted.block("overheard", _overheard(said, clock))] if said.overheard else []
+    with_it = [untrusted.marked_block("overheard", _overheard(said, clock))] if said.overheard else []
     with_it += [_quoted(one) for one in said.quoted]
     with_it += (
-        [untrusted.block("heard", _HEARD.format(names=", ".join(map(untrusted.label, said.heard))))]
+        [untrusted.marked_block("heard", _HEARD.format(names=", ".join(map(untrusted.label, said.heard))))]
         if said.heard
         else []
     )
     with_it += [_document(one) for one in said.documents]
     with_it += _shown(said.pictures)
-    with_it += [untrusted.block("enclosed", untrusted.harmless("\n".join(said.enclosed)))] if said.enclosed else []
+    with_it += [untrusted.marked_block("enclosed", untrusted.escape("\n".join(said.enclosed)))] if said.enclosed else []
     with_it = [_fitting(text, room // len(with_it)) for text in with_it]
-    words = untrusted.harmless(said.text).strip() or NO_TEXT
+    words = untrusted.escape(said.text).strip() or NO_TEXT
     return "\n".join([header(said, clock), *with_it, *changes, shortened(words, room)])
 
 
 def _quoted(quoted: str | ForwardedText) -> str:
     """A quote; a forward with its author, since the sender has not written it."""
     if isinstance(quoted, str):
-        return untrusted.block("quoted", untrusted.harmless(quoted) or NO_TEXT)
-    return untrusted.block(
-        "quoted", untrusted.harmless(quoted.text) or NO_TEXT, forwarded_from=quoted.author or "somebody"
+        return untrusted.marked_block("quoted", untrusted.escape(quoted) or NO_TEXT)
+    return untrusted.marked_block(
+        "quoted", untrusted.escape(quoted.text) or NO_TEXT, forwarded_from=quoted.author or "somebody"
     )
 
 
 def _document(document: AttachedDocument) -> str:
     about = {"name": document.name or "document", "kept": document.path, "note": document.remark}
-    return untrusted.block(
-        "document", untrusted.harmless(document.text), **{key: text for key, text in about.items() if text}
+    return untrusted.marked_block(
+        "document", untrusted.escape(document.text), **{key: text for key, text in about.items() if text}
     )
 
 
@@ -69,7 +69,9 @@ def _shown(pictures: Sequence[Picture]) -> list[str]:
     """Remarks on pictures before they are seen; none for a plain photo."""
     if not any(" " in picture.name for picture in pictures):
         return []
-    return [untrusted.block("shown", _SHOWN.format(names=", ".join(untrusted.label(one.name) for one in pictures)))]
+    return [
+        untrusted.marked_block("shown", _SHOWN.format(names=", ".join(untrusted.label(one.name) for one in pictures)))
+    ]
 
 
 def _fitting(block: str, room: int) -> str:
@@ -84,7 +86,7 @@ def _overheard(said: UserMessage, clock: Clock) -> str:
     lines = ["Said in the group since your last answer, not to you:"]
     for name, at, text in said.overheard:
         lines.append(
-            f"{_moment(at, clock)} {untrusted.label(name) or 'somebody'}: {untrusted.harmless(text).strip() or NO_TEXT}"
+            f"{_moment(at, clock)} {untrusted.label(name) or 'somebody'}: {untrusted.escape(text).strip() or NO_TEXT}"
         )
     return "\n".join(lines)
 

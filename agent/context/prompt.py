@@ -113,17 +113,17 @@ UNREADABLE = SeenFile(sha="unreadable")
 def file_block(kind: str, place: PromptFile, part: Excerpt) -> str:
     """A file's text as marked data, with a note where it is cut."""
     if not part.is_cut:
-        return untrusted.block(kind, part.text, name=place.name)
+        return untrusted.marked_block(kind, part.text, name=place.name)
     first, last = part.lines
     note = f"[Only lines {first}-{last} of {part.total} are shown here; read the rest with a tool]"
     if not last:
         note = f"[Its {part.total} lines are too long to be shown here; read it with a tool]"
         if part.text:
             note = f"[Only the end of its last line, number {part.total}, is shown here; read the rest with a tool]"
-            return untrusted.block(kind, f"{note}\n{part.text}", name=place.name)
+            return untrusted.marked_block(kind, f"{note}\n{part.text}", name=place.name)
     text = f"{note}\n{part.text}" if first > 1 else f"{part.text}{'' if part.text.endswith(chr(10)) else chr(10)}{note}"
-    return untrusted.block(kind, text, name=place.name)
+    return untrusted.marked_block(kind, text, name=place.name)
 
 
 def unreadable_block(place: PromptFile, problem: UnreadableFile) -> str:
-    return untrusted.block("notice", f"Not shown: {problem.reason}.", name=place.name)
+    return untrusted.marked_block("notice", f"Not shown: {problem.reason}.", name=place.name)

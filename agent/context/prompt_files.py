@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from agent.memory.files import FileText, OutOfReach, read_text
-from agent.memory.limits import index_lines_shown, text_lines, within
+from agent.memory.limits import count_fitting, index_lines_shown, text_lines
 from agent.memory.scope import Audience, Scope
 from agent.session.entries import LineRanges
 from agent.settings import MemorySettings
@@ -99,9 +99,9 @@ def excerpt(text: str, part: Part, settings: MemorySettings) -> Excerpt:
         case Part.INDEX:
             return _excerpt(lines, 0, index_lines_shown(lines, settings))
         case Part.BEGINNING:
-            return _excerpt(lines, 0, within(lines, settings.max_file_chars))
+            return _excerpt(lines, 0, count_fitting(lines, settings.max_file_chars))
         case Part.END:
-            kept = within(lines[::-1], settings.max_daily_chars)
+            kept = count_fitting(lines[::-1], settings.max_daily_chars)
             if lines and not kept:  # the newest entry alone is too long: its end is better than nothing of the day
                 return Excerpt(lines[-1][-settings.max_daily_chars :], (0, 0), len(lines))
             return _excerpt(lines, len(lines) - kept, len(lines))

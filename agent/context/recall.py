@@ -126,7 +126,7 @@ class Recall:
         work.add_done_callback(self._is_over)
         done, _ = await asyncio.wait({work}, timeout=seconds)
         if not done:
-            _log.info("recall was given up after %d ms", self._settings.timeout_ms)
+            _log.info("recall timed out after %d ms", self._settings.timeout_ms)
             return ()
         return () if work.exception() else work.result()
 
@@ -181,13 +181,13 @@ class Recall:
             for one, quotation in kept
         )
         found = unique(found for one, _ in kept for found in in_hit(one.hit, scope))
-        return RecalledMemories(untrusted.block("recalled", "\n\n".join(parts)), passages, found)
+        return RecalledMemories(untrusted.marked_block("recalled", "\n\n".join(parts)), passages, found)
 
     def _shown(self, hit: Hit, quotation: Quotation) -> str:
         first, last = quotation.source.lines
         lines = f"{first}" if first == last else f"{first}-{last}"
         age = age_in_words(hit.date, self._clock.today())
-        return f"{untrusted.label(hit.path, 300)}:{lines} ({age})\n{untrusted.harmless(without_bullet(quotation.text))}"
+        return f"{untrusted.label(hit.path, 300)}:{lines} ({age})\n{untrusted.escape(without_bullet(quotation.text))}"
 
     def _look(self, scope: Scope, message: str, deadline: float) -> tuple[Relevant, ...]:
         cue = cue_of(message, self._clock.today())

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from agent.languages.dates import days_named, without_days
 from agent.languages.small_talk import is_small_talk, is_small_word
-from agent.languages.terms import fold, folded, is_common, is_unspaced, runs, terms
+from agent.languages.terms import fold, fold_for_index, is_common, is_unspaced, runs, terms
 from agent.memory import notes
 from agent.search.bm25 import SYNONYM
 from agent.search.chunking import speech
@@ -112,7 +112,7 @@ def _counted(message: str) -> Iterator[tuple[str, float]]:
     beside = frozenset(terms(without_days(message)))
     every = terms(fold(message))
     for at, word in enumerate(every):
-        if not _tells(word) or folded(word) not in beside:
+        if not _tells(word) or fold_for_index(word) not in beside:
             continue
         if not is_unspaced(word):
             yield word, 1.0

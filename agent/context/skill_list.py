@@ -25,12 +25,12 @@ def skill_list(skills: Sequence[Skill], settings: MemorySettings) -> str:
     lines += [_line(skill) for skill in skills[:_LISTED]]
     if len(skills) > _LISTED:
         lines.append(f"And {len(skills) - _LISTED} more: {', '.join(skill.name for skill in skills[_LISTED:])[:2_000]}")
-    blocks = [untrusted.block("rules", "\n".join(lines), name="skills")]
+    blocks = [untrusted.marked_block("rules", "\n".join(lines), name="skills")]
     for skill in skills:
         if skill.always:
             part = excerpt(untrusted.clean(skill.body), Part.BEGINNING, settings)
             note = "\n[It is longer; skill_read shows the rest]" if part.is_cut else ""
-            blocks.append(untrusted.block("rules", part.text.rstrip() + note, name=f"skill {skill.name}"))
+            blocks.append(untrusted.marked_block("rules", part.text.rstrip() + note, name=f"skill {skill.name}"))
     return "\n\n".join(blocks)
 
 

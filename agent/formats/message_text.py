@@ -1,4 +1,4 @@
-"""Parts of a message as the model reads it (written by `context.header`): its day, its words, its documents."""
+"""Parts of a message as the model reads it (written by `context.header`)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _HEADER = re.compile(r"\A\[(\d{4}-\d{2}-\d{2}) \w{3} \d{2}:\d{2} [^\n]*\]\n")
 
 
 def day_in_header(text: str) -> date | None:
-    """The day that a message's header names; None where it has no header."""
+    """None without a header."""
     match = _HEADER.match(text)
     try:
         return date.fromisoformat(match[1]) if match else None
@@ -25,11 +25,11 @@ def day_in_header(text: str) -> date | None:
         return None
 
 
-def text_of_person(text: str) -> str:
-    """What the person said, out of a text made by `rendered`."""
+def person_text(text: str) -> str:
+    """The person's own text in a rendered message."""
     return untrusted.without_blocks(_HEADER.sub("", text, count=1)).strip()
 
 
 def enclosures(text: str) -> list[str]:
-    """Names of the documents that came along in a text made by `rendered`."""
+    """Names of the documents."""
     return _DOCUMENT.findall(text)

@@ -1,16 +1,12 @@
-"""Text that every file, database and platform can hold: without halves of characters (lone surrogates), which JSON can
-carry and UTF-8 cannot.
-
-Names for files and headings, in any script.
-"""
+"""Text that every file, database and platform can hold, and slugs in any script."""
 
 from __future__ import annotations
 
 import unicodedata
 
 
-def whole(text: str) -> str:
-    """The text with halves joined where they belong together, and U+FFFD for each single one."""
+def repair_surrogates(text: str) -> str:
+    """`text` with paired surrogates joined and lone ones replaced: JSON can carry them, UTF-8 cannot."""
     if text.isascii():
         return text
     try:
@@ -24,8 +20,8 @@ MAX_BYTES = 120
 
 
 def slug(text: str) -> str:
-    """`text` in small letters, digits and single hyphens, at most `MAX_BYTES` bytes of UTF-8; `note` where it has
-    neither letter nor digit. Marks that belong to a letter (Devanagari vowels, accents) are kept."""
+    """Lower-case letters, digits and single hyphens, at most `MAX_BYTES` bytes; `note` if nothing is left. Combining
+    marks are kept."""
     folded = unicodedata.normalize("NFC", unicodedata.normalize("NFKC", text).casefold())
     spaced = "".join(c if unicodedata.category(c)[0] in "LNM" else " " for c in folded)
     name = "-".join(spaced.split())

@@ -1,4 +1,4 @@
-"""SQLite that takes any text. Apart from `whole`, which commands need that open no database and must start at once."""
+"""SQLite connections that accept any text."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import sqlite3
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from agent.formats.plain_text import whole
+from agent.formats.plain_text import repair_surrogates
 
 
 class WholeTextConnection(sqlite3.Connection):
-    """A connection that writes any text, as `whole`: no foreign word can make a commit fail for ever."""
+    """A connection that writes text through `whole`: lone surrogates cannot make a commit fail."""
 
     def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:
         try:
@@ -29,4 +29,4 @@ def _whole(parameters: Any) -> Any:
 
 
 def _whole_value(value: Any) -> Any:
-    return whole(value) if isinstance(value, str) else value
+    return repair_surrogates(value) if isinstance(value, str) else value

@@ -1,10 +1,10 @@
-"""Text of others as marked data: whatever it says, it cannot end its own mark, begin another, or pass for a header."""
+"""Marks untrusted text as data. Marked text cannot close its mark, open another, or pass for a header."""
 
 from __future__ import annotations
 
 import re
 
-from agent.formats.plain_text import whole
+from agent.formats.plain_text import repair_surrogates
 
 _TAG = re.compile(r"<(?=\s*+/?+\s*+daybook-)", re.IGNORECASE)
 _HEADER = re.compile(r"^([^\S\n]*+)\[(?=\s*+\d{4}-\d{2}-\d{2}\b)", re.MULTILINE)
@@ -14,38 +14,34 @@ _UNSAFE_IN_LABEL = re.compile(r'[\s<>\[\]"·\x00-\x1f\x7f\u2028\u2029]+')
 
 
 def clean(text: str) -> str:
-    """Text as any server takes it: no NUL, no half of a character, one kind of line end."""
-    return whole(text).replace("\0", "\N{REPLACEMENT CHARACTER}").replace("\r\n", "\n").replace("\r", "\n")
+    """Text without NUL, lone surrogates and carriage returns."""
+    return repair_surrogates(text).replace("\0", "\N{REPLACEMENT CHARACTER}").replace("\r\n", "\n").replace("\r", "\n")
 
 
-def sealed(text: str) -> str:
-    """Text in which nothing can be taken for one of our marks. Unchanged where it has none."""
+def escape_marks(text: str) -> str:
+    """Text that cannot be mistaken for one of our marks."""
     return _TAG.sub("&lt;", clean(text))
 
 
-def harmless(text: str) -> str:
-    """Text in which nothing can be taken for one of our marks or for a header. Unchanged where it has neither."""
-    return _HEADER.sub(r"\1\\[", sealed(text).translate(_LINE_ENDS))
+def escape(text: str) -> str:
+    """Text that cannot be mistaken for one of our marks or for a header."""
+    return _HEADER.sub(r"\1\\[", escape_marks(text).translate(_LINE_ENDS))
 
 
 def label(text: str, longest: int = 80) -> str:
-    """A name on one line, without what marks and headers are made of."""
+    """A name on one line, without the characters of marks and headers."""
     words = _UNSAFE_IN_LABEL.sub(" ", clean(text)).strip()
     return words if len(words) <= longest else words[: longest - 1].rstrip() + "…"
 
 
-def block(kind: str, text: str, **labels: str) -> str:
-    """`<daybook-kind name="value">` around text that cannot close it.
-
-    Kinds: rules (of the owner, to be followed), file, changed, gone, recalled, quoted, overheard, enclosed,
-    document, heard, shown, notice.
-    """
+def marked_block(kind: str, text: str, **labels: str) -> str:
+    """`<daybook-kind name="value">` around text that cannot close it. Kinds: rules (the owner's, to be followed), file,
+    changed, gone, recalled, quoted, overheard, enclosed, document, heard, shown, notice."""
     names = "".join(f' {name}="{label(value, 300)}"' for name, value in labels.items())
-    return f"<daybook-{kind}{names}>\n{sealed(text).rstrip()}\n</daybook-{kind}>"
+    return f"<daybook-{kind}{names}>\n{escape_marks(text).rstrip()}\n</daybook-{kind}>"
 
 
 def without_blocks(text: str) -> str:
-    """What is left of a message when its marked blocks are taken out."""
     kept: list[str] = []
     unclosed: set[str] = set()
     at = 0

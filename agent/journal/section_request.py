@@ -15,7 +15,7 @@ from agent.memory.provenance import with_mark
 from agent.memory.redaction_lock import ReadEpoch
 from agent.model.base import REFUSED, Completed, Json, Message, ModelRequest, ToolSpec
 from agent.settings import ModelSettings
-from agent.silence import spoken as said_in
+from agent.silence import deliverable_text as said_in
 
 PURPOSE = "journal"
 MOST_TOKENS = 4_096
@@ -98,8 +98,8 @@ def request(
     talk = "\n".join(one.text for one in spoken)
     text = (
         f"The day is {_named(day)}. Days around it: {', '.join(map(_named, _around(day)))}.\n"
-        f"{untrusted.block('notice', f'Open promises, with their ids:{chr(10)}{known}')}\n"
-        f"{untrusted.block('quoted', talk)}"
+        f"{untrusted.marked_block('notice', f'Open promises, with their ids:{chr(10)}{known}')}\n"
+        f"{untrusted.marked_block('quoted', talk)}"
     )
     return ModelRequest(
         model=settings.name,

@@ -29,7 +29,7 @@ from agent.model.client import ask
 from agent.model.offline.model import NAME as OFFLINE
 from agent.model.tokens import estimate
 from agent.settings import ModelSettings
-from agent.silence import spoken
+from agent.silence import deliverable_text
 
 _log = logging.getLogger(__name__)
 
@@ -202,7 +202,7 @@ async def _told(model: Model, settings: ModelSettings, session: str, today: _Day
     answer = await ask(model, request)
     if answer.model == OFFLINE or answer.stop_reason == REFUSED:
         return _from_log(today)
-    return spoken(answer.text)
+    return deliverable_text(answer.text)
 
 
 def _shown(today: _Day) -> str:
@@ -215,7 +215,7 @@ def _day_shown(today: _Day) -> str:
     parts = [
         f"The day is {today.day.isoformat()}.",
         _log_of(today.day, today.lines, _MOST_LOG_TOKENS),
-        untrusted.block("quoted", f"Open promises:\n{open_}\n\nDue on the next day:\n{coming}"),
+        untrusted.marked_block("quoted", f"Open promises:\n{open_}\n\nDue on the next day:\n{coming}"),
     ]
     return "\n".join(parts)
 
@@ -238,7 +238,7 @@ def _log_of(day: date, lines: Sequence[str], most: int) -> str:
     if (size := estimate(log)) > most:
         half = len(log) * most // (2 * size)
         log = f"{log[:half]}\n[… left out …]\n{log[-half:]}"
-    return untrusted.block("file", log, name=f"memory/{day.isoformat()}.md")
+    return untrusted.marked_block("file", log, name=f"memory/{day.isoformat()}.md")
 
 
 def _from_log(today: _Day) -> str:

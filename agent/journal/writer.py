@@ -26,7 +26,7 @@ from agent.journal.fallback import extract, language_of
 from agent.journal.progress import JournalProgress, JournalSection, PendingSection, in_log
 from agent.journal.section_request import SectionText
 from agent.journal.strings import JOURNAL_STRINGS
-from agent.languages.days_meant import without_days_meant
+from agent.languages.days_meant import without_days
 from agent.memory.daily_log import JOURNAL_TITLE, heading_line, log_path
 from agent.memory.files import FileError, clean, read_text
 from agent.memory.history import History
@@ -157,7 +157,7 @@ class Journal:
                     await asyncio.to_thread(self._enter_extract, work)
                 return _Done.EXTRACT
             except StaleRead:
-                _log.info("%s: words were forgotten while a day was told, so it is read anew", listed.info.key)
+                _log.info("%s: something was forgotten while a day was summarised; it is read again", listed.info.key)
 
     def forget(self, sessions: Collection[str], holds: Callable[[str], bool]) -> None:
         """Drops pending sections of those sessions that contain what is forgotten. Blocks; raises `OSError`."""
@@ -180,7 +180,7 @@ class Journal:
         try:
             talked = read_day(Transcript.read(self._archive.path(info.key, info.id)), self._clock)
         except (FileNotFoundError, TranscriptUnusable) as problem:
-            _log.warning("the journal passes over a talk: %s", problem)
+            _log.warning("the journal skips a session: %s", problem)
             return []
         days = ((day, spoken) for day, spoken in sorted(talked.days.items()) if since <= day <= until)
         found = (self._work(info, scope, reading, day, spoken, talked) for day, spoken in days)
@@ -334,7 +334,7 @@ class Journal:
 
 def _as_said(text: str) -> str:
     """The text on one line, without the dates that were added."""
-    return " ".join(without_days_meant(text).split())
+    return " ".join(without_days(text).split())
 
 
 def _by_extract(part: Sequence[DayMessage], tokens: int = 0) -> PendingSection:

@@ -1,1 +1,1 @@
-"""Words of human languages: how text becomes search terms, how days are named, and how people ask to remember."""
+"""Natural language: search terms, names of days, and requests to remember."""

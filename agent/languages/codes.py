@@ -1,4 +1,4 @@
-"""The languages that have fixed sentences here, by their ISO 639 codes. What a model says is in any language."""
+"""Languages of our fixed sentences, by ISO 639 code. A model answers in any language."""
 
 from __future__ import annotations
 

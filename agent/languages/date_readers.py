@@ -1,5 +1,4 @@
-"""The kinds of names that days have in a text, each read by a function of its own: a written day, a feast, a weekday,
-"two weeks ago", a part of a month, a season, a year."""
+"""Readers for names of days, one per kind: written days, feasts, weekdays, "two weeks ago", seasons…"""
 
 from __future__ import annotations
 
@@ -14,22 +13,22 @@ from agent.languages import date_words as words
 from agent.languages.date_relations import WEEKDAY_RANK
 from agent.languages.date_words import ANYWHERE, Region
 from agent.languages.feasts import FEASTS, Span, nth_weekday
-from agent.languages.terms import folded
+from agent.languages.terms import fold_for_index
 
 _SATURDAY = 5
 _OLDEST, _YOUNGEST = 1_900, 2_200
 """Years in which feasts are computed."""
-_AND = frozenset(folded("and und y et и و 和 と").split())
+_AND = frozenset(fold_for_index("and und y et и و 和 と").split())
 _PARTS = ((1, 10), (10, 20), (21, 31))
-"""Days of the early, the middle and the late part of a month."""
+"""Days of the early, middle and late part of a month."""
 _MONTHS_OF_PARTS = ((1, 4), (5, 8), (9, 12))
 _TO_COME = (date.max, date.min)
-"""No days: what is still to come, which is not read as something past."""
+"""An empty span, for future days, which must not be read as past ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class DatedText:
-    """A folded text, and the day on which it is read. `year`: the one that it names beside others, as "last year"."""
+    """A folded text, read on `today`. `year`: the only one named, as in "last year"."""
 
     text: str
     today: date
@@ -38,14 +37,13 @@ class DatedText:
 
 
 _Found: TypeAlias = tuple[tuple[int, int, int], date, date]
-"""Where something begins, where its name begins and where it ends; and the days that it means."""
+"""Start of the match, start and end of the name; and the days that it means."""
 
 
 # days ------------------------------------------------------------------------------------------------------------
 
 
 def _days_of_month(read: DatedText) -> Iterator[_Found]:
-    """From one day of a month to another; or two days of it."""
     for match in words.DAYS_OF_MONTH.finditer(read.text):
         is_pair = match[3].strip() in _AND and match[1] is None
         yield from _from_to(read, match, match[6], words.MONTHS[match[5]], (match[2], match[4]), is_pair=is_pair)
@@ -63,12 +61,12 @@ def _from_to(
     for last, _ in _day(year or read.year, month, int(days[1]), read.today):
         for first, _ in _day(last.year, month, int(days[0]), read.today):
             spans = [(first, first), (last, last)] if is_pair else [(first, last)]
-            yield from (_at(match, *span) for span in spans)
+            yield from (_found_at(match, *span) for span in spans)
 
 
 def written(read: DatedText) -> Iterator[_Found]:
     def days(match: re.Match[str], year: int | str | None, month: int, day: str) -> Iterator[_Found]:
-        return (_at(match, *span) for span in _day(year or read.year, month, int(day), read.today))
+        return (_found_at(match, *span) for span in _day(year or read.year, month, int(day), read.today))
 
     for match in words.ISO.finditer(read.text):
         yield from days(match, match[1], int(match[2]), match[3])
@@ -84,7 +82,7 @@ def written(read: DatedText) -> Iterator[_Found]:
 
 
 def _slashed(read: DatedText) -> Iterator[_Found]:
-    """In the user's order if that is known and makes a day, else in both."""
+    """Days in the user's order if that is known and valid, else in both orders."""
     for match in words.SLASHED.finditer(read.text):
         one, other, year = int(match[1]), int(match[2] or match[4]), int(match[3] or match[5])
         if year < 100:
@@ -92,14 +90,14 @@ def _slashed(read: DatedText) -> Iterator[_Found]:
         day_first = list(_day(year, other, one, read.today))
         month_first = list(_day(year, one, other, read.today))
         preferred = {None: [], True: month_first, False: day_first}[read.region.month_first]
-        yield from (_at(match, *span) for span in preferred or dict.fromkeys(day_first + month_first))
+        yield from (_found_at(match, *span) for span in preferred or dict.fromkeys(day_first + month_first))
 
 
 def _feasts(read: DatedText) -> Iterator[_Found]:
     for match in words.FEAST.finditer(read.text):
-        before, name, behind = match[1] or "", match[2].replace("-", " "), match[3] or ""
-        if before or behind or match[4] or name not in words.SHY_FEASTS:
-            yield from _feast(read, match, 2, match[4], f"{before} {behind}")
+        before, name, after = match[1] or "", match[2].replace("-", " "), match[3] or ""
+        if before or after or match[4] or name not in words.SHY_FEASTS:
+            yield from _feast(read, match, 2, match[4], f"{before} {after}")
     for match in words.HAN_FEAST.finditer(read.text):
         yield from _feast(read, match, 3, match[1], match[2] or "")
 
@@ -108,7 +106,7 @@ def _feast(read: DatedText, match: re.Match[str], name: int, written: str | None
     days = FEASTS[match[name].replace("-", " ")]
     year = int(written) if written else read.year
     if words.NEXT.search(about):
-        yield _at(match, *_TO_COME, head=name)
+        yield _found_at(match, *_TO_COME, head=name)
         return
     years = range(read.today.year - 2, read.today.year + 2) if year is None else (year,)
     spans = [span for one in years if _OLDEST <= one <= _YOUNGEST for span in days(one)]
@@ -117,16 +115,16 @@ def _feast(read: DatedText, match: re.Match[str], name: int, written: str | None
         spans = (
             [max(past)] if (past := [one for one in spans if one[is_last] <= read.today - timedelta(is_last)]) else []
         )
-    yield from (_at(match, *span, head=name) for span in spans)
+    yield from (_found_at(match, *span, head=name) for span in spans)
 
 
 def _days_back(read: DatedText) -> Iterator[_Found]:
     for pattern, back in words.DAYS_BACK:
         for match in pattern.finditer(read.text):
-            yield _at(match, *_one(_back(read.today, back)))
+            yield _found_at(match, *_single(_days_before(read.today, back)))
     if words.FRENCH.search(read.text):
         for match in words.FRENCH_YESTERDAY.finditer(read.text):
-            yield _at(match, *_one(_back(read.today, 1)))
+            yield _found_at(match, *_single(_days_before(read.today, 1)))
 
 
 def _weekdays(read: DatedText) -> Iterator[_Found]:
@@ -136,39 +134,37 @@ def _weekdays(read: DatedText) -> Iterator[_Found]:
         if match[name] in words.SHORT_WEEKDAYS and match[1] not in words.BEFORE_SHORT:
             continue
         wanted = words.WEEKDAYS[match[name]]
-        day = _back(today, (today.weekday() - wanted) % 7 or 7)
+        day = _days_before(today, (today.weekday() - wanted) % 7 or 7)
         if match[3] or match[5]:
-            day = _back(today, 7 + today.weekday() - wanted)
-        yield _at(match, *_one(day), head=name)
+            day = _days_before(today, 7 + today.weekday() - wanted)
+        yield _found_at(match, *_single(day), head=name)
     for match in words.HAN_WEEKDAY.finditer(read.text):
         weeks = words.WEEKS_BACK.get(match[1] or "", 0)
         wanted = words.HAN_WEEKDAYS[match[2] or match[3] or match[4]]
-        day = _back(today, today.weekday() - wanted + 7 * weeks)
-        yield _at(match, *_one(_back(day, 7) if day > today else day))
+        day = _days_before(today, today.weekday() - wanted + 7 * weeks)
+        yield _found_at(match, *_single(_days_before(day, 7) if day > today else day))
 
 
 def _short_ago(read: DatedText) -> Iterator[_Found]:
     for pattern, number, unit in words.SHORT_AGO:
         for match in pattern.finditer(read.text):
-            yield _at(match, *_around(read.today, number, unit))
+            yield _found_at(match, *_roughly(read.today, number, unit))
 
 
 def _about(read: DatedText) -> Iterator[_Found]:
-    """So many days, weeks, months ago: more or less."""
     today = read.today
     for pattern in (*words.AGO, words.HAN_AGO):
         for match in pattern.finditer(read.text):
-            yield _at(match, *_around(today, _number(match[1]) if match[1] else 1, words.UNITS[match[2]]))
+            yield _found_at(match, *_roughly(today, _number(match[1]) if match[1] else 1, words.UNITS[match[2]]))
     for match in words.FEW_AGO.finditer(read.text):
         unit = words.UNITS[match[2]]
-        yield _at(match, _back(today, 6 * unit), _back(today, 2 * unit))
+        yield _found_at(match, _days_before(today, 6 * unit), _days_before(today, 2 * unit))
 
 
 # weeks -----------------------------------------------------------------------------------------------------------
 
 
 def _weeks_of_month(read: DatedText) -> Iterator[_Found]:
-    """The second week, the first weekend, the last Monday of a month."""
     for match in words.OF_MONTH.finditer(read.text):
         ordinal, month, year = (1, 5, 6) if match[1] else (10, 11, 12)
         number = words.ORDINALS[match[ordinal]]
@@ -176,25 +172,27 @@ def _weeks_of_month(read: DatedText) -> Iterator[_Found]:
         wanted = words.WEEKDAYS[weekday] if weekday else None
         is_weekend = bool(match[2] or match[7])
         for first, last in _month(match[year] or read.year, words.MONTHS[match[month]], read.today):
-            yield from (_at(match, *span) for span in _nth(first, last, number, wanted, is_weekend=is_weekend))
+            yield from (_found_at(match, *span) for span in _nth(first, last, number, wanted, is_weekend=is_weekend))
     for match in words.HAN_OF_MONTH.finditer(read.text):
         name = match[6] or match[7] or match[8]
         wanted = words.HAN_WEEKDAYS[name] if name else None
         number = words.ORDINALS[match[3]]
         for first, last in _month(match[1] or read.year, _number(match[2]), read.today):
-            yield from (_at(match, *span) for span in _nth(first, last, number, wanted, is_weekend=bool(match[4])))
+            yield from (
+                _found_at(match, *span) for span in _nth(first, last, number, wanted, is_weekend=bool(match[4]))
+            )
 
 
 def _nth(first: date, last: date, number: int, weekday: int | None, *, is_weekend: bool) -> Iterator[Span]:
-    """Of a month from `first` to `last`; weeks are counted from its first day, or (-1) from its last."""
+    """Weeks count from the month's first day, or (-1) its last."""
     if weekday is not None or is_weekend:
         day = nth_weekday(first.year, first.month, _SATURDAY if weekday is None else weekday, number)
         if day is not None:
-            yield (day, _back(day, -1)) if is_weekend else (day, day)
+            yield (day, _days_before(day, -1)) if is_weekend else (day, day)
     elif number < 0:
-        yield _back(last, 6), last
+        yield _days_before(last, 6), last
     else:
-        yield _back(first, 7 - 7 * number), min(last, _back(first, 1 - 7 * number))
+        yield _days_before(first, 7 - 7 * number), min(last, _days_before(first, 1 - 7 * number))
 
 
 def _parts_of_month(read: DatedText) -> Iterator[_Found]:
@@ -207,27 +205,27 @@ def _parts_of_month(read: DatedText) -> Iterator[_Found]:
 def _part(read: DatedText, match: re.Match[str], part: str, year: int | str | None, month: int) -> Iterator[_Found]:
     begin, end = _PARTS[words.PARTS[part]]
     for first, last in _month(year, month, read.today):
-        yield _at(match, first.replace(day=begin), last.replace(day=min(end, last.day)))
+        yield _found_at(match, first.replace(day=begin), last.replace(day=min(end, last.day)))
 
 
 def _weekends(read: DatedText) -> Iterator[_Found]:
     today = read.today
-    monday = _back(today, today.weekday())
+    monday = _days_before(today, today.weekday())
     for pattern, back in words.WEEKEND:
         found = list(pattern.finditer(read.text))
         for match in found:
-            saturday = _back(monday, 2 if back or today.weekday() < _SATURDAY else -_SATURDAY)
-            yield _at(match, saturday, _back(saturday, -1))
+            saturday = _days_before(monday, 2 if back or today.weekday() < _SATURDAY else -_SATURDAY)
+            yield _found_at(match, saturday, _days_before(saturday, -1))
         if found:
             return
 
 
 def _weeks(read: DatedText) -> Iterator[_Found]:
-    monday = _back(read.today, read.today.weekday())
+    monday = _days_before(read.today, read.today.weekday())
     for pattern, back in words.WEEK:
         for match in pattern.finditer(read.text):
-            first = _back(monday, 7 * back)
-            yield _at(match, first, _back(first, -6))
+            first = _days_before(monday, 7 * back)
+            yield _found_at(match, first, _days_before(first, -6))
 
 
 # months, seasons, years ------------------------------------------------------------------------------------------
@@ -238,25 +236,25 @@ def _months(read: DatedText) -> Iterator[_Found]:
     for match in words.MONTH_ALONE.finditer(read.text):
         if match[1] or match[3] or match[2] not in words.AMBIGUOUS or match.start(2) in sure:
             for span in _month(match[3] or read.year, words.MONTHS[match[2]], read.today):
-                yield _at(match, *span, head=2)
+                yield _found_at(match, *span, head=2)
     for match in words.HAN_DATE.finditer(read.text):
         if not match[4]:
             for span in _month(_han_year(match, read.today) or read.year, _number(match[3]), read.today):
-                yield _at(match, *span)
+                yield _found_at(match, *span)
     for pattern, back in words.MONTH:
         for match in pattern.finditer(read.text):
             first = read.today.replace(day=1)
             for _ in range(back):
-                first = _back(first, 1).replace(day=1)
-            yield _at(match, first, min(read.today, _end_of_month(first)))
+                first = _days_before(first, 1).replace(day=1)
+            yield _found_at(match, first, min(read.today, _end_of_month(first)))
 
 
 def _seasons(read: DatedText) -> Iterator[_Found]:
     for match in words.SEASON.finditer(read.text):
-        before, behind = match[1] or "", match[4] or ""
-        if match[2] or behind or match[5] or before not in ("", "the"):
+        before, after = match[1] or "", match[4] or ""
+        if match[2] or after or match[5] or before not in ("", "the"):
             name = 2 if match[2] else 3
-            yield from _season(read, match, name, match[5], f"{before} {behind}", is_over_two=bool(match[6]))
+            yield from _season(read, match, name, match[5], f"{before} {after}", is_over_two=bool(match[6]))
     for match in words.HAN_SEASON.finditer(read.text):
         name = next(group for group in (3, 4, 5, 6) if match[group])
         yield from _season(read, match, name, match[1], match[2] or "")
@@ -269,7 +267,7 @@ def _season(
     month = (season + 2 if read.region.is_southern else season) % 4 * 3 + 3
     year = int(written) if written else read.year
     if words.NEXT.search(about):
-        yield _at(match, *_TO_COME, head=name)
+        yield _found_at(match, *_TO_COME, head=name)
         return
     if year is None:
         back = 2 if about.endswith("before last") else 1 if words.LAST.search(about) else 0
@@ -279,11 +277,10 @@ def _season(
     else:
         spans = [_quarter(year, month)] + ([_quarter(year - 1, month)] if month == 12 and not is_over_two else [])
         spans = [one for one in spans if one[0] <= read.today] or spans
-    yield from (_at(match, *span, head=name) for span in spans if span[0] > date.min)
+    yield from (_found_at(match, *span, head=name) for span in spans if span[0] > date.min)
 
 
 def _quarter(year: int, month: int) -> Span:
-    """Three months; of December those over the turn of the year."""
     if not date.min.year < year < date.max.year:
         return date.min, date.min
     first = date(year, month, 1)
@@ -293,7 +290,7 @@ def _quarter(year: int, month: int) -> Span:
 def _parts_of_year(read: DatedText) -> Iterator[_Found]:
     for match in words.PART_OF_YEAR.finditer(read.text):
         begin, end = _MONTHS_OF_PARTS[words.PARTS[match[1]]]
-        yield _at(match, date(int(match[2]), begin, 1), _end_of_month(date(int(match[2]), end, 1)))
+        yield _found_at(match, date(int(match[2]), begin, 1), _end_of_month(date(int(match[2]), end, 1)))
 
 
 def _years(read: DatedText) -> Iterator[_Found]:
@@ -301,7 +298,7 @@ def _years(read: DatedText) -> Iterator[_Found]:
         for match in pattern.finditer(read.text):
             year = int(match[1])
             if date.min.year < year < date.max.year:
-                yield _at(match, date(year, 1, 1), date(year, 12, 31))
+                yield _found_at(match, date(year, 1, 1), date(year, 12, 31))
     yield from relative_years(read)
 
 
@@ -309,7 +306,7 @@ def relative_years(read: DatedText) -> Iterator[_Found]:
     for pattern, back in words.YEAR:
         if (year := read.today.year - back) > 0:
             for match in pattern.finditer(read.text):
-                yield _at(match, date(year, 1, 1), min(read.today, date(year, 12, 31)))
+                yield _found_at(match, date(year, 1, 1), min(read.today, date(year, 12, 31)))
 
 
 KINDS: tuple[tuple[int, Callable[[DatedText], Iterator[_Found]]], ...] = (
@@ -330,23 +327,23 @@ KINDS: tuple[tuple[int, Callable[[DatedText], Iterator[_Found]]], ...] = (
     (5, _parts_of_year),
     (6, _years),
 )
-"""With the rank of each. A longer name comes before those that it holds."""
-SAID = frozenset({_feasts, _seasons})
-"""The names that are said by those who speak of the days: they are words like others, too."""
+"""Readers with their ranks. A longer name comes before those that it contains."""
+SPOKEN = frozenset({_feasts, _seasons})
+"""Names that people also use when they talk about those days, so they stay search words."""
 
 # helpers ---------------------------------------------------------------------------------------------------------
 
 
-def _at(match: re.Match[str], first: date, last: date, *, head: int = 0) -> _Found:
+def _found_at(match: re.Match[str], first: date, last: date, *, head: int = 0) -> _Found:
     return (match.start(), match.start(head), match.end()), first, last
 
 
-def _one(day: date) -> Span:
+def _single(day: date) -> Span:
     return day, day
 
 
 def _day(year: int | str | None, month: int, day: int, today: date) -> Iterator[Span]:
-    """Nothing where there is no such day."""
+    """The day, in the latest past year if none is given; nothing if it does not exist."""
     years = [int(year)] if year else range(today.year, max(0, today.year - 5), -1)
     for one in years:
         try:
@@ -371,13 +368,13 @@ def _end_of_month(first: date) -> date:
     return first.replace(day=monthrange(first.year, first.month)[1])
 
 
-def _around(today: date, number: int, unit: int) -> Span:
-    middle = _back(today, number * unit)
+def _roughly(today: date, number: int, unit: int) -> Span:
+    middle = _days_before(today, number * unit)
     slack = 0 if unit == 1 and number <= 2 else max(1, unit // 2 if unit < 365 else 180)
-    return _back(middle, slack), min(today, _back(middle, -slack))
+    return _days_before(middle, slack), min(today, _days_before(middle, -slack))
 
 
-def _back(day: date, days: int) -> date:
+def _days_before(day: date, days: int) -> date:
     try:
         return day - timedelta(days=days)
     except OverflowError:

@@ -1,6 +1,6 @@
 """Days by other days: "since last Monday", "two weeks before 3 May", "between March and May", "クリスマスの二日前".
 
-Most languages put such words before a day; Chinese, Japanese and Korean put them behind it.
+Most languages put the relation before the day; Chinese, Japanese and Korean after it.
 """
 
 from __future__ import annotations
@@ -13,14 +13,13 @@ from datetime import date, timedelta
 from typing import NamedTuple
 
 from agent.languages import date_words as words
-from agent.languages.terms import folded
+from agent.languages.terms import fold_for_index
 
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """Days `first` to `last` that a text names from `start` to `end`; at `head` the name itself begins, behind words
-    like "last". `rank`: the kind of its name, 0 for the most exact. `is_said`: whoever speaks of those days says the
-    name, as of a feast."""
+    """Days `first` to `last`, named from `start` to `end`; the name itself begins at `head`. `rank` 0 is the most
+    exact. `is_spoken`: the name is used on those days, as of a feast."""
 
     start: int
     head: int
@@ -28,11 +27,11 @@ class Mention:
     first: date
     last: date
     rank: int
-    is_said: bool = False
+    is_spoken: bool = False
 
 
-class _Meant(NamedTuple):
-    """`is_distance`: so far from the day that is named."""
+class _Resolved(NamedTuple):
+    """`is_distance`: counted from the named day."""
 
     first: date
     last: date
@@ -52,11 +51,11 @@ _RELATION_NAMES = {
     _Relation.SINCE: "since seit ab desde depuis partir с со منذ 从 從 自 以来 以來 开始 起 から 以降 부터 이래 이후",
     _Relation.AFTER: "after nach despues tras apres после بعد 后 後 후 뒤",
 }
-_RELATIONS = {word: relation for relation, names in _RELATION_NAMES.items() for word in folded(names).split()}
+_RELATIONS = {word: relation for relation, names in _RELATION_NAMES.items() for word in fold_for_index(names).split()}
 
 
 def _set(names: str) -> frozenset[str]:
-    return frozenset(folded(names).split())
+    return frozenset(fold_for_index(names).split())
 
 
 _FILLERS = _set(
@@ -69,24 +68,24 @@ _BETWEEN = _set("between zwischen entre между بين")
 _FROM = _set("from von vom de del desde du depuis с со от من")
 _AND = _set("and und y e et и و 和 と 과 와 跟")
 _TO = _set("to until till through bis hasta jusqu по до الى حتى 到 至 から 부터 - – — ~ 〜")
-_TO_BEHIND_FROM = _set("a al au")
-"""Too short to mean that without a word before the first day."""
+_TO_AFTER_FROM = _set("a al au")
+"""Too short to mean "to" without a "from" before the first day."""
 _UNITS = words.UNITS | dict.fromkeys(_set("night evening eve abend nacht noche vispera veille"), 1)
 _WEEKENDS = _set("weekend wochenende week-end")
-_TWO = {folded(name): days for name, days in (("يومين", 1), ("اسبوعين", 7), ("شهرين", 30))}
+_TWO = {fold_for_index(name): days for name, days in (("يومين", 1), ("اسبوعين", 7), ("شهرين", 30))}
 _DAYS_IN_KOREAN = {"하루": 1, "이틀": 2, "사흘": 3}
-_BESIDE = {"翌日": 1, "다음 날": 1, "다음날": 1, "前日": -1, "전날": -1}
+_ADJACENT = {"翌日": 1, "다음 날": 1, "다음날": 1, "前日": -1, "전날": -1}
 
 _LINK = r" ?[의の的之以]? ?"
 _COUNT = rf"(\d{{1,3}}|{words.HAN_COUNT})[个個か]? ?({words.HAN_UNIT})"
-_DISTANCE_BEHIND = re.compile(rf"{_LINK}(?:{_COUNT}|(하루|이틀|사흘)) ?[之以]?(?:(前|전)|[后後후뒤])")
+_DISTANCE_SUFFIX = re.compile(rf"{_LINK}(?:{_COUNT}|(하루|이틀|사흘)) ?[之以]?(?:(前|전)|[后後후뒤])")
 _DISTANCE_AFTER_SIDE = re.compile(rf"{_LINK}(?:(前)|[后後]){_COUNT}")
-_BESIDE_BEHIND = re.compile(rf"{_LINK}({'|'.join(_BESIDE)})")
-_RELATION_BEHIND = re.compile(
+_ADJACENT_SUFFIX = re.compile(rf"{_LINK}({'|'.join(_ADJACENT)})")
+_RELATION_SUFFIX = re.compile(
     rf"{_LINK}(前(?!夕)|전|まで|까지|[为為]止|以[来來]|开始|起(?!床|来)|から|以降|부터|이래|이후|[后後](?!来)|후|뒤)"
 )
-_BETWEEN_BEHIND = re.compile(r"(?:まで)?(?:之[间間]|[间間]|の間| ?사이)")
-_BEHIND = (_BESIDE_BEHIND, _DISTANCE_BEHIND, _DISTANCE_AFTER_SIDE, _RELATION_BEHIND, _BETWEEN_BEHIND)
+_BETWEEN_SUFFIX = re.compile(r"(?:まで)?(?:之[间間]|[间間]|の間| ?사이)")
+_SUFFIXES = (_ADJACENT_SUFFIX, _DISTANCE_SUFFIX, _DISTANCE_AFTER_SIDE, _RELATION_SUFFIX, _BETWEEN_SUFFIX)
 _WORD = re.compile(r"\S+")
 _ABOUT_DAYS = (
     frozenset(_RELATIONS) | _FILLERS | _SHORTLY | _BETWEEN | _FROM | _AND | _TO | _WEEKENDS
@@ -94,59 +93,58 @@ _ABOUT_DAYS = (
 )  # fmt: skip
 _FROM_HAN = ("从", "從", "自")
 _LOOKED_AT = 60
-"""Characters before a day in which words about it stand."""
+"""Characters read before a day."""
 _WEEK = 7
 _SATURDAY = 5
 WEEKDAY_RANK = 1
 
 
 def related(text: str, mentions: Sequence[Mention], today: date) -> Iterator[Mention]:
-    """What the days of a folded text mean with the words around them; `mentions` in their order, apart. Of "a week
-    before 3 May" both are given, and of "until 3 May", too: what was before may have been told on 3 May."""
+    """The days that a folded text means, given its `mentions` in order. "Until 3 May" yields 3 May as well: it may have
+    been written then."""
     at = 0
     while at < len(mentions):
         one = mentions[at]
         at += 1
-        if at < len(mentions) and _joins(text, one, mentions[at]):
-            yield _joined(one, mentions[at])
+        if at < len(mentions) and _are_joined(text, one, mentions[at]):
+            yield _join(one, mentions[at])
             at += 1
             continue
-        meant = _before(text, one, today) or _behind(text, one, today)
-        if meant is None or meant.first > meant.last:
+        resolved = _by_words_before(text, one, today) or _by_suffix(text, one, today)
+        if resolved is None or resolved.first > resolved.last:
             yield one
             continue
-        yield replace(one, first=meant.first, last=meant.last)
-        if meant.is_distance or (one.last - one.first).days < _WEEK:
+        yield replace(one, first=resolved.first, last=resolved.last)
+        if resolved.is_distance or (one.last - one.first).days < _WEEK:
             yield one
 
 
 def reach(text: str, one: Mention) -> tuple[int, int]:
-    """From where to where the words stand that say which days are meant, those around a name among them."""
     start = one.start
     for word in reversed(_WORD.findall(text, max(0, start - _LOOKED_AT), start)):
         if word not in _ABOUT_DAYS and not word.isdecimal():
             break
         start = text.rindex(word, 0, start)
-    behind = next(filter(None, (pattern.match(text, one.end) for pattern in _BEHIND)), None)
-    return start, behind.end() if behind else one.end
+    suffix = next(filter(None, (pattern.match(text, one.end) for pattern in _SUFFIXES)), None)
+    return start, suffix.end() if suffix else one.end
 
 
 # from one day to another -----------------------------------------------------------------------------------------
 
 
-def _joins(text: str, one: Mention, other: Mention) -> bool:
+def _are_joined(text: str, one: Mention, other: Mention) -> bool:
     gap = text[one.end : other.head].split()
     if not gap or any(word not in _FILLERS for word in gap[1:]):
         return False
     named, fillers = _words_before(text, one.head)
     before = {*named[-1:], *fillers}
     if gap[0] in _AND:
-        return not before.isdisjoint(_BETWEEN) or _BETWEEN_BEHIND.match(text, other.end) is not None
-    return gap[0] in _TO or (gap[0] in _TO_BEHIND_FROM and not before.isdisjoint(_FROM))
+        return not before.isdisjoint(_BETWEEN) or _BETWEEN_SUFFIX.match(text, other.end) is not None
+    return gap[0] in _TO or (gap[0] in _TO_AFTER_FROM and not before.isdisjoint(_FROM))
 
 
-def _joined(one: Mention, other: Mention) -> Mention:
-    """A first day without a year is the last one before the other."""
+def _join(one: Mention, other: Mention) -> Mention:
+    """One span from two mentions. A first day without a year is the last one before the other."""
     first = one.first
     while first > other.last:
         first = first - timedelta(days=_WEEK) if one.rank == WEEKDAY_RANK else _a_year_before(first)
@@ -162,14 +160,14 @@ def _a_year_before(day: date) -> date:
 # words about a day -----------------------------------------------------------------------------------------------
 
 
-def _before(text: str, one: Mention, today: date) -> _Meant | None:
+def _by_words_before(text: str, one: Mention, today: date) -> _Resolved | None:
     named, fillers = _words_before(text, one.head)
     if text[: one.start].endswith(_FROM_HAN):
-        return _side(one, _Relation.SINCE, today)
+        return _by_relation(one, _Relation.SINCE, today)
     if not named:
         return None
     if (relation := _RELATIONS.get(named[-1])) is not None:
-        return _by_distance(one, relation, named[:-1]) or _side(one, relation, today)
+        return _by_distance(one, relation, named[:-1]) or _by_relation(one, relation, today)
     if named[-1] in _TWO or named[-1] in _UNITS or named[-1] in _WEEKENDS:
         if (span := _by_distance_between(one, named)) is not None:
             return span
@@ -180,7 +178,7 @@ def _before(text: str, one: Mention, today: date) -> _Meant | None:
 
 
 def _words_before(text: str, at: int) -> tuple[list[str], list[str]]:
-    """The words before a place, and those between them and it that say nothing of days."""
+    """The words, and the fillers after them."""
     found = [word.lstrip("(\"'¿¡«„“") for word in text[max(0, at - _LOOKED_AT) : at].split()]
     end = len(found)
     while end and found[end - 1] in _FILLERS:
@@ -188,46 +186,45 @@ def _words_before(text: str, at: int) -> tuple[list[str], list[str]]:
     return found[:end], found[end:]
 
 
-def _by_distance(one: Mention, relation: _Relation, named: Sequence[str]) -> _Meant | None:
-    """As in "two weeks after", "the day before", "the Sunday before", "shortly after"."""
+def _by_distance(one: Mention, relation: _Relation, named: Sequence[str]) -> _Resolved | None:
+    """ "Two weeks after", "the Sunday before", "shortly after"."""
     if relation not in (_Relation.BEFORE, _Relation.AFTER) or not named:
         return None
     is_after = relation is _Relation.AFTER
     if named[-1] in _SHORTLY:
-        return _moved(one, None, _WEEK, is_after=is_after)
+        return _at_distance(one, None, _WEEK, is_after=is_after)
     if named[-1] in _WEEKENDS:
-        saturday = _weekday_beside(one, _SATURDAY, is_after=is_after)
-        return _Meant(saturday, _plus(saturday, 1), is_distance=True)
+        saturday = _nearest_weekday(one, _SATURDAY, is_after=is_after)
+        return _Resolved(saturday, _later(saturday, 1), is_distance=True)
     if named[-1] in words.WEEKDAYS and named[-1] not in words.AMBIGUOUS | words.SHORT_WEEKDAYS:
-        day = _weekday_beside(one, words.WEEKDAYS[named[-1]], is_after=is_after)
-        return _Meant(day, day, is_distance=True)
+        day = _nearest_weekday(one, words.WEEKDAYS[named[-1]], is_after=is_after)
+        return _Resolved(day, day, is_distance=True)
     unit = _UNITS.get(named[-1])
-    return _moved(one, _number(named[-2:-1]), unit, is_after=is_after) if unit is not None else None
+    return _at_distance(one, _number(named[-2:-1]), unit, is_after=is_after) if unit is not None else None
 
 
-def _by_distance_between(one: Mention, named: Sequence[str]) -> _Meant | None:
-    """As in Arabic: "after two weeks from"."""
+def _by_distance_between(one: Mention, named: Sequence[str]) -> _Resolved | None:
+    """Arabic forms: "after two weeks from"."""
     unit = _TWO.get(named[-1]) or _UNITS.get(named[-1])
     number = 2 if named[-1] in _TWO else _number(named[-2:-1])
     side = named[-3:-2] if number is not None and named[-1] not in _TWO else named[-2:-1]
     relation = _RELATIONS.get(side[0]) if side else None
     if unit is None or relation not in (_Relation.BEFORE, _Relation.AFTER):
         return None
-    return _moved(one, number or 1, unit, is_after=relation is _Relation.AFTER)
+    return _at_distance(one, number or 1, unit, is_after=relation is _Relation.AFTER)
 
 
-def _behind(text: str, one: Mention, today: date) -> _Meant | None:
-    """In Chinese, Japanese and Korean."""
-    if match := _BESIDE_BEHIND.match(text, one.end):
-        days = _BESIDE[match[1]]
-        return _moved(one, 1, 1, is_after=days > 0)
-    if match := _DISTANCE_BEHIND.match(text, one.end):
+def _by_suffix(text: str, one: Mention, today: date) -> _Resolved | None:
+    if match := _ADJACENT_SUFFIX.match(text, one.end):
+        days = _ADJACENT[match[1]]
+        return _at_distance(one, 1, 1, is_after=days > 0)
+    if match := _DISTANCE_SUFFIX.match(text, one.end):
         number = _DAYS_IN_KOREAN.get(match[3]) or _number([match[1]])
-        return _moved(one, number, _UNITS.get(match[2], 1), is_after=match[4] is None)
+        return _at_distance(one, number, _UNITS.get(match[2], 1), is_after=match[4] is None)
     if match := _DISTANCE_AFTER_SIDE.match(text, one.end):
-        return _moved(one, _number([match[2]]), _UNITS.get(match[3], 1), is_after=match[1] is None)
-    if match := _RELATION_BEHIND.match(text, one.end):
-        return _side(one, _RELATIONS[match[1]], today)
+        return _at_distance(one, _number([match[2]]), _UNITS.get(match[3], 1), is_after=match[1] is None)
+    if match := _RELATION_SUFFIX.match(text, one.end):
+        return _by_relation(one, _RELATIONS[match[1]], today)
     return None
 
 
@@ -237,38 +234,38 @@ def _number(word: Sequence[str]) -> int | None:
     return int(word[0]) if word[0].isdecimal() and len(word[0]) < 4 else words.NUMBERS.get(word[0])
 
 
-def _side(one: Mention, relation: _Relation, today: date) -> _Meant | None:
+def _by_relation(one: Mention, relation: _Relation, today: date) -> _Resolved | None:
     if relation is _Relation.UNTIL:
-        return _Meant(date.min, one.last)
+        return _Resolved(date.min, one.last)
     if relation is _Relation.SINCE:
-        return _Meant(one.first, today)
+        return _Resolved(one.first, today)
     if relation is _Relation.BEFORE:
-        return _Meant(date.min, _plus(one.first, -1))
-    return _Meant(_plus(one.last, 1), today)
+        return _Resolved(date.min, _later(one.first, -1))
+    return _Resolved(_later(one.last, 1), today)
 
 
-def _moved(one: Mention, number: int | None, unit: int, *, is_after: bool) -> _Meant:
-    """So many days, weeks, months, years before or after; without a number those right beside."""
+def _at_distance(one: Mention, number: int | None, unit: int, *, is_after: bool) -> _Resolved:
+    """So many days, weeks, months or years away; without a number, the adjoining ones."""
     edge, sign = (one.last, 1) if is_after else (one.first, -1)
     if number is None:
-        near, far = _plus(edge, sign), _plus(edge, sign * unit)
-        return _Meant(min(near, far), max(near, far), is_distance=True)
+        near, far = _later(edge, sign), _later(edge, sign * unit)
+        return _Resolved(min(near, far), max(near, far), is_distance=True)
     slack = 0 if unit == 1 else unit // 2
-    middle = _plus(edge, sign * number * unit)
-    return _Meant(_plus(middle, -slack), _plus(middle, slack), is_distance=True)
+    middle = _later(edge, sign * number * unit)
+    return _Resolved(_later(middle, -slack), _later(middle, slack), is_distance=True)
 
 
-def _week_of(one: Mention, unit: str) -> _Meant:
-    monday = _plus(one.first, -one.first.weekday())
-    return _Meant(_plus(monday, _SATURDAY) if unit in _WEEKENDS else monday, _plus(monday, 6))
+def _week_of(one: Mention, unit: str) -> _Resolved:
+    monday = _later(one.first, -one.first.weekday())
+    return _Resolved(_later(monday, _SATURDAY) if unit in _WEEKENDS else monday, _later(monday, 6))
 
 
-def _weekday_beside(one: Mention, weekday: int, *, is_after: bool) -> date:
-    edge = _plus(one.last, 1) if is_after else _plus(one.first, -1)
-    return _plus(edge, (weekday - edge.weekday()) % 7 if is_after else -((edge.weekday() - weekday) % 7))
+def _nearest_weekday(one: Mention, weekday: int, *, is_after: bool) -> date:
+    edge = _later(one.last, 1) if is_after else _later(one.first, -1)
+    return _later(edge, (weekday - edge.weekday()) % 7 if is_after else -((edge.weekday() - weekday) % 7))
 
 
-def _plus(day: date, days: int) -> date:
+def _later(day: date, days: int) -> date:
     try:
         return day + timedelta(days=days)
     except OverflowError:

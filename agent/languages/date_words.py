@@ -1,9 +1,5 @@
-"""How days are named in English, German, French, Spanish, Russian, Arabic, Chinese, Japanese and Korean: patterns over
-folded text (`folding`), in which a character that takes points above has lost them (й: и, ü: u, أ: ا).
-
-What a user's time zone tells of how days are written and when the seasons are: a value of its own, since rankings
-hand it on to the readers of days.
-"""
+"""Names of days in nine languages, as patterns over text folded by `terms.folded`, where letters have lost their marks
+(й: и, ü: u, أ: ا); and what a time zone says about date order and seasons."""
 
 from __future__ import annotations
 
@@ -13,7 +9,7 @@ from dataclasses import dataclass
 from zoneinfo import ZoneInfo
 
 from agent.languages.feasts import FEASTS
-from agent.languages.terms import folded
+from agent.languages.terms import fold_for_index
 
 _MONTH_NAMES = (
     "january jan januar janner enero janvier январь января январе январем يناير",
@@ -68,35 +64,34 @@ FRENCH = re.compile(
     r"\b(?:au|aux|avec|avons|avez|ai|as|ce|dans|est|et|etait|fait|j|je|l|la|le|les|ma|matin|mes|mon|n|nous|on|ou|pour"
     r"|qu|quand|que|quel|quelle|qui|quoi|soir|sur|une|vous)\b"
 )
-"""Words that tell the French `hier` from the German one."""
+"""Words that distinguish the French `hier` from the German one."""
 FRENCH_YESTERDAY = re.compile(r"(?<!avant-)(?<!avant )\bhier\b")
 
 
 def _by_name(lists: tuple[str, ...]) -> dict[str, int]:
-    return {name: at for at, names in enumerate(lists) for name in folded(names).split()}
+    return {name: at for at, names in enumerate(lists) for name in fold_for_index(names).split()}
 
 
 def _any(names: Iterable[str], *, unspaced: bool | None = None) -> str:
-    """One of `names`, the longest first; `unspaced`: only those of scripts that are written so, or only the others."""
+    """A pattern for any of `names`, longest first."""
     some = (name for name in names if unspaced is None or unspaced is (re.match(UNSPACED, name) is not None))
     return "|".join(sorted(some, key=len, reverse=True))
 
 
 def _like(pattern: str) -> re.Pattern[str]:
-    """`pattern`, in which words are spelt as people do, over folded text."""
-    return re.compile(folded(pattern))
+    return re.compile(fold_for_index(pattern))
 
 
 MONTHS = {name: at + 1 for name, at in _by_name(_MONTH_NAMES).items()}
 WEEKDAYS = _by_name(_WEEKDAY_NAMES)
 HAN_WEEKDAYS = {name: at for at, names in enumerate(_HAN_WEEKDAYS) for name in names}
 NUMBERS = _by_name(_NUMBER_NAMES)
-UNITS = {name: days for days, names in _UNIT_NAMES.items() for name in folded(names).split()}
-"""Days of each, more or less."""
+UNITS = {name: days for days, names in _UNIT_NAMES.items() for name in fold_for_index(names).split()}
+"""Approximate days of each unit."""
 AMBIGUOUS = frozenset({"may", "mar", "mars", "jan", "sept", "dec", "mon"})
-"""Words that are more often something else."""
+"""Words that more often mean something else."""
 SHORT_WEEKDAYS = frozenset({"mon", "tue", "wed", "thu", "fri", "sat", "sun"})
-"""These, too, but behind one of `BEFORE_SHORT`."""
+"""Ambiguous too, unless one of `BEFORE_SHORT` precedes."""
 BEFORE_SHORT = frozenset({"last", "this", "on"})
 
 HAN_COUNT = _any(NUMBERS, unspaced=True)
@@ -118,7 +113,7 @@ MONTH_ALONE = re.compile(
     rf"|letzten) )?و?({_MONTH})\b(?:,?(?: de| del| of| in| عام| سنه)? ({_YEAR}))?"
 )
 TWO_MONTHS = re.compile(rf"\b({_MONTH}) (?:(?:and|to|until|till|through|bis|und|y|a|et|au|-) (?=({_MONTH})\b))")
-"""Of two months beside each other neither is something else."""
+"""Two adjacent months disambiguate each other."""
 HAN_DATE = re.compile(
     rf"(?:(\d{{4}}) ?[年년] ?)?(?:(去年|昨年|今年|작년|올해) ?의?の?)?({_HAN_NUMBER}) ?[月월](?! ?전)(?: "
     rf"?(\d{{1,2}}) ?[日号號일])?"
@@ -147,7 +142,7 @@ _WHOLE = r"(?<![\d.,/–-])(?<!\d )" + "".join(
         "hundred", "двадцать", "тридцать", "сорок", "пятьдесят",
     )
 )  # fmt: skip
-"""Not the last part of a number, or the second one of two."""
+"""Not the last part of a number, nor the second of two."""
 AGO = tuple(
     re.compile(pattern.format(n=rf"\d{{1,3}}|{_any(NUMBERS, unspaced=False)}", u=_any(UNITS, unspaced=False)))
     for pattern in (
@@ -281,7 +276,7 @@ SEASONS = _by_name(_SEASON_NAMES)
 PARTS = {
     name: at for names in (_PART_NAMES, _HAN_PART_NAMES) for at, one in enumerate(names) for name in one.split("|")
 }
-ORDINALS = _by_name(_ORDINAL_NAMES) | dict.fromkeys(folded(_LAST_NAMES).split(), -1)
+ORDINALS = _by_name(_ORDINAL_NAMES) | dict.fromkeys(fold_for_index(_LAST_NAMES).split(), -1)
 WEEKEND_NAMES = (
     "weekend|wochenende|fin de semana|week-? ?end|выходные|выходных|عطله نهايه اسبوع|عطله نهايه الاسبوع|نهايه اسبوع"
     "|周末|週末|주말"
@@ -292,7 +287,7 @@ _HAN_ORDINAL = _any(ORDINALS, unspaced=True)
 _OF = r"(?: of| in| im| des| vom| von| de| del| d| en| в| من| في)?(?: the)?"
 _OF_YEAR = rf"(?:,?(?: of| in| im jahr| des jahres| de| del| عام| سنه)? ({_YEAR}))?"
 _SHY = frozenset({"spring", "fall", "ete", "ربيع", "صيف", "خريف", "شتاء", "봄"})
-"""Seasons that are as often something else: they need a word before them, more than an article, or a year."""
+"""Seasons that as often mean something else: they need a year or a word before them other than an article."""
 
 SEASON = re.compile(
     rf"\b(?:(in the|in|during the|over the|since|until|before|after|this|the|early|late|mid|en|l|d|cet|cette|im|diesen"
@@ -300,7 +295,7 @@ SEASON = re.compile(
     rf"|nachste[nmr]|proxim[oa]) )?(?:({_any(set(SEASONS) - _SHY, unspaced=False)})|({_any(_SHY, unspaced=False)}))\b"
     rf"(?: (pasad[oa]|dernier|derniere|passe|الماضي|before last))?{_OF_YEAR}(?: ?([-/–]) ?(?:{_YEAR}|\d\d)\b)?"
 )
-"""At the end, whether a second year follows: of a winter, the first one is when it begins."""
+"""The last group tells if a second year follows: of a winter, the first one is when it begins."""
 HAN_SEASON = re.compile(
     r"(?:(\d{4}) ?[年년] ?の?)?(上个|上個|지난 ?|この前の)?"
     r"(?:(?:(?<=年)|(?<=年の)|(?<=この)|(?<=今))([春夏秋冬])(?![节節])|([春夏秋冬])(?=天|季|に|休み|の間)|(여름|가을|겨울)"
@@ -334,7 +329,7 @@ def _names(names: Iterable[str], *, unspaced: bool) -> str:
 
 
 SHY_FEASTS = frozenset({"noel", "reveillon"})
-"""Names of people, too: they need a word that goes before feasts, or a year."""
+"""People's names too: they need a year, or a word that precedes feasts."""
 FEAST = re.compile(
     rf"\b(?:(last|past|letzte[nrms]?|pasad[oa]|прошл(?:ыи|ым|ое|ого|ую)|next|nachste[nmrs]?|proxim[oa]|a|de|pour|avant"
     rf"|apres|depuis|le|ce|du|et|entre) )?({_names(FEASTS, unspaced=False)})\b(?: (pasad[oa]|dernier|derniere|الماضي))?"
@@ -358,7 +353,7 @@ _DAY_FIRST = re.compile(rf"Europe/.*|Africa/.*|America/(?:Bogota|Lima|Mexico_Cit
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """`month_first`: 12/7 is a day of December; None where that is not known, and both days may be meant."""
+    """`month_first`: 12/7 is in December; None: unknown."""
 
     month_first: bool | None = None
     is_southern: bool = False
@@ -368,7 +363,6 @@ ANYWHERE = Region()
 
 
 def region_of(zone: ZoneInfo) -> Region:
-    """Nothing else is known of how a user writes days. Canada and East Asia write them in more than one order."""
     key = zone.key or ""
     month_first = True if _MONTH_FIRST.fullmatch(key) else False if _DAY_FIRST.fullmatch(key) else None
     return Region(month_first, _SOUTHERN.fullmatch(key) is not None)

@@ -1,19 +1,18 @@
-"""Days that a question names: "on 3 May", "last Tuesday", "im März", "上周", "2023", "two days after Christmas".
-Against the user's today.
+"""Days that a question names: "on 3 May", "im März", "上周", "two days after Christmas".
 
-A span is a first and a last day; one that begins with `date.min` has no beginning ("before 2020"). What can be ahead or
-behind (a month without a year) is taken as the last one past, for memories are of what was.
+A span is a first and a last day; `date.min` means no beginning. Ambiguous days are the latest past ones, since memories
+are about the past.
 """
 
 from __future__ import annotations
 
 from datetime import date
 
-from agent.languages.date_readers import KINDS, SAID, DatedText, relative_years, written
+from agent.languages.date_readers import KINDS, SPOKEN, DatedText, relative_years, written
 from agent.languages.date_relations import Mention, reach, related
 from agent.languages.date_words import ANYWHERE, Region
-from agent.languages.feasts import Span as Span  # what is given here
-from agent.languages.terms import folded
+from agent.languages.feasts import Span as Span  # re-exported
+from agent.languages.terms import fold_for_index
 
 _HEADING = 200
 _OLDEST = 1_900
@@ -21,7 +20,7 @@ _READ_CHARS = 2_000
 
 
 def days_named(query: str, today: date, region: Region = ANYWHERE) -> tuple[Span, ...]:
-    """The spans that a question names, the most exact kind alone (a month beside a day is that day's)."""
+    """Spans of the most exact kind only: a month beside a day belongs to that day."""
     text = _plain(query)
     found = list(related(text, _mentions(text, today, region), today))
     best = min((one.rank for one in found), default=0)
@@ -29,11 +28,11 @@ def days_named(query: str, today: date, region: Region = ANYWHERE) -> tuple[Span
 
 
 def without_days(query: str) -> str:
-    """A question, folded, without the words that name its days and are not in what was said on them."""
+    """A folded question without the words that only name its days."""
     text = _plain(query)
     parts: list[str] = []
     at = 0
-    for one in (one for one in _mentions(text, _LEAP_YEAR, ANYWHERE) if not one.is_said):
+    for one in (one for one in _mentions(text, _LEAP_YEAR, ANYWHERE) if not one.is_spoken):
         start, end = reach(text, one)
         parts.append(text[at:start])
         at = max(at, end)
@@ -41,7 +40,7 @@ def without_days(query: str) -> str:
 
 
 def written_day(text: str) -> date | None:
-    """The day that is written out in a text, with its year; None where there is none."""
+    """The first day written out with its year; None if there is none."""
     found = written(DatedText(_plain(text[:_HEADING]), date.min))
     return next((first for _, first, _ in found if first.year >= _OLDEST), None)
 
@@ -50,11 +49,10 @@ _LEAP_YEAR = date(2024, 12, 31)
 
 
 def _plain(text: str) -> str:
-    return " ".join(folded(text[:_READ_CHARS]).replace("'", " ").replace("’", " ").split())
+    return " ".join(fold_for_index(text[:_READ_CHARS]).replace("'", " ").replace("’", " ").split())
 
 
 def _mentions(text: str, today: date, region: Region) -> list[Mention]:
-    """In their order, apart from each other: of two that overlap, the one whose kind comes first."""
     years = {one[1].year for one in relative_years(DatedText(text, today))}
     read = DatedText(text, today, region, years.pop() if len(years) == 1 else None)
     taken = bytearray(len(text))
@@ -62,7 +60,7 @@ def _mentions(text: str, today: date, region: Region) -> list[Mention]:
     for rank, kind in KINDS:
         fresh = list(kind(read))
         found += [
-            Mention(start, head, end, first, last, rank, kind in SAID)
+            Mention(start, head, end, first, last, rank, kind in SPOKEN)
             for (start, head, end), first, last in fresh
             if first <= last and not any(taken[start:end])
         ]

@@ -1,17 +1,11 @@
-"""Days that a text means by words that are true on one day only: "tomorrow", "on Friday", "vor drei Tagen", "下周五".
-
-Read months later, such a word says nothing, and no search finds it. So the day is written beside it, at the line's end:
+"""Writes the date beside days in log entries that mean nothing to a later reader ("tomorrow", "on Friday").
 
     - 09:12 Alice: dentist tomorrow at ten (2026-05-06)
     - 09:13 Bob: I see you on Friday (2026-05-08 / 2026-05-01)
 
-The words themselves stay as they were said. A weekday alone may be the last or the next one, in whatever tense: "moved
-it to Friday". Then both are written. A wrong day is worse than none: nothing is written where something else that names
-a time stands beside the words ("a week from tomorrow"), where they may be a name, and where they are quoted or code.
-What is vague (next week, in a month) stays vague, and today is the log's own day.
-
-The tables of the past and of names are the search's (`date_words`), which reads questions; what lies ahead is here.
-Reminders (`gateway.scheduling.phrases`) read a whole time at the beginning of a wish, and refuse what this leaves open.
+A weekday may be the last or the next one. A wrong day is worse than none: nothing is written beside other times,
+possible names, quotations or code, nor for vague times and today. Reminders have a reader of their own
+(`gateway.scheduling.phrases`).
 """
 
 from __future__ import annotations
@@ -24,7 +18,7 @@ from typing import TypeAlias
 
 from agent.languages import date_words as words
 from agent.languages.dates import written_day
-from agent.languages.terms import folded
+from agent.languages.terms import fold_for_index
 
 Days: TypeAlias = tuple[date, ...]
 """One day, or two of which one is meant."""
@@ -32,12 +26,10 @@ Days: TypeAlias = tuple[date, ...]
 
 @dataclass(frozen=True, slots=True)
 class _Mention:
-    """Words of a sentence that name a day, from `start` to `end`."""
-
     start: int
     end: int
     days: Days
-    """None where it is not known which."""
+    """Empty if it is unclear which day."""
     is_weekday: bool = False
     is_number: bool = False
 
@@ -47,11 +39,11 @@ class _Mention:
 
 
 _LONGEST = 2_000
-"""Characters of an entry. What is longer is a document, whose days are not those on which it was handed over."""
+"""Longer entries are documents, whose days are not relative to the entry's."""
 _MOST = 4
-"""Days written beside a line. What names more of them is a plan for the week, and clear without."""
+"""A line with more days is a plan, and clear without them."""
 _LEAST_LETTERS = 5
-"""Of a weekday's name: `sun`, `sat` and `mon` are more often something else."""
+"""Shorter weekday names (`sun`, `sat`, `mon`) more often mean something else."""
 _NEAR_CHARS, _NEAR_WORDS = 60, 4
 _EITHER, _BETWEEN = " / ", ", "
 _DAY = r"\d{4}-\d{2}-\d{2}"
@@ -61,8 +53,7 @@ _AT_END = re.compile(rf"(?:{_MARK})|$")
 
 
 def _any(names: str) -> str:
-    """One of the names in a text with bars between them, as folded text spells it, the longest first."""
-    return "|".join(sorted(folded(names).split("|"), key=len, reverse=True))
+    return "|".join(sorted(fold_for_index(names).split("|"), key=len, reverse=True))
 
 
 # what is not a person's own words about a day --------------------------------------------------------------------
@@ -75,7 +66,7 @@ _LITERAL = re.compile(
     r"|«[^»\n]{1,400}»|»[^«\n]{1,400}«|「[^」\n]{1,400}」|《[^》\n]{1,400}》|『[^』\n]{1,400}』|(?<!\w)['‘][^'’\n]{1,80}['’](?!\w)"
 )
 _NO_WORD = re.compile(r"^[#/@]\w|://|[A-Za-z0-9_][._/\\@=][A-Za-z_]")
-"""In an address, a path, a command, or a name in code."""
+"""Part of an address, a path, a command or a name in code."""
 _NAME = re.compile(
     r"(?<=[^\W\d_] )(?:Tomorrow|Yesterday|Morgen|Gestern|Hier|Mañana|Ayer|Demain|Завтра|Вчера)\b|(?<=, )Morgen\b"
     r"|(?<![\d:])\d{1,4} Morgen\b|\bMorgen(?=[!,.]|$)|^morgen(?=[!,.]|$)"
@@ -83,7 +74,7 @@ _NAME = re.compile(
     r"[A-ZÀ-Þ][a-zà-ÿ'’]+ (?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|Domingo)\b"
     r"|(?<!\bon )(?<!\bOn )\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day [A-Z][a-z]+"
 )
-"""A title or somebody's name, and the German noun."""
+"""A title, a person's name, or the German noun."""
 _SPELT = (words.ISO, words.DOTTED, words.SLASHED, words.DAY_MONTH, words.MONTH_DAY, words.HAN_DATE)
 _SENTENCE = re.compile(r"[.!?;…](?= |$)|[。！？；]")
 
@@ -100,8 +91,8 @@ _OTHER_TIME = re.compile(
     rf"|{_any('immer|meistens|cada|todos|todas|siempre|chaque|tous|toujours|всегда|обычно|неделе|месяце|году')}"
     r"|del mes|fortnight|кажд\w{2,3}|days? (?:after|before)|\d{1,2}(?:st|nd|rd|th)|(?:19|20)\d\d)\b|每|毎|隔|\bكل\b"
 )
-"""Beside a day, which may be counted from it, or come again and again: in the same sentence as a weekday or a number,
-within a few words of "tomorrow"."""
+"""Another time that the day may be counted from, or a repetition. Looked for in the whole sentence of a weekday or
+number, and within a few words of "tomorrow"."""
 _BEFORE_NAME = re.compile(
     r"(?:\b(?:of|no|born|better|von|vom|god|antes de|el|un|para|ne|not from) |\bd['’]|^de |\bmuy de |\w-)$"
 )
@@ -129,14 +120,14 @@ _FUTURE = re.compile(
     r"|будет|будем|muss|fliege|fahre|gehe|treffe"
     r"|(?:i|we) (?:see|meet|have|need|fly|leave|go|visit|start|move))\b|سوف"
 )
-"""Without it, "in three days" may be how long something took."""
+"""Without it, "in three days" may be a duration."""
 _PAST = re.compile(r"了|た$|[었았했]")
 _A_WEEK = frozenset({"acht", "huit", "ocho"})
-"""Eight days in words are seven of them, as often as not."""
+"""Eight days in words often mean a week."""
 _HERE = re.compile(r"hier\b(?! (?:soir|matin|apres))")
 _HAN = re.compile(words.UNSPACED)
 _MAY_BEGIN = re.compile(r"(?:^|[^\w、・~〜.,-]|[我你他她它们們在是于於はも])$")
-"""Before words of a script without spaces, which are else a part of something longer."""
+"""Text that may precede a word in a script without spaces; otherwise it is part of a longer word."""
 _GOES_ON = re.compile(r"[气氣后後半续続期者数數线線性空香葉叶서야]|天(?![气氣])|的?努|会更好|の?前|への|がある")
 _WEEKDAY_GOES_ON = re.compile(r"[天日直起共定般围圍丰常报報均人周週到至~次年个個和、・曜大ァ-ヶ-]|から|まで|と|마다")
 
@@ -170,10 +161,10 @@ _WEEKS_ON = {
     "再来週": 2, "来週": 1, "今週": 0, "先週": -1, "先々週": -2,
     "다음주": 1, "이번주": 0, "지난주": -1,
 }  # fmt: skip
-_AHEAD_OR_BEHIND = {"今度": 1, "次": 1, "다음": 1, "오는": 1, "この前": -1, "前": -1, "지난": -1}
+_DIRECTION = {"今度": 1, "次": 1, "다음": 1, "오는": 1, "この前": -1, "前": -1, "지난": -1}
 
 _NOT_THE_MORNING = "".join(
-    f"(?<!{folded(before)} )"
+    f"(?<!{fold_for_index(before)} )"
     for before in (
         "guten", "heute", "gestern", "am", "jeden", "den", "der", "dem", "nächsten", "diesen", "dieser", "diesem",
         "ein", "einen", "schönen", "vom", "zum", "tag", "mittwoch", "abend", "gegen", "anderen", "frühen", "war", "bis",
@@ -184,13 +175,14 @@ _DAYS_AHEAD = tuple(
     (re.compile(pattern), ahead)
     for pattern, ahead in (
         (
-            rf"\bday after tomorrow\b|\b{folded('übermorgen')}\b|\bpasado manana\b|\bapres[- ]demain\b|\bпослезавтра\b"
-            r"|بعد غد|[后後]天|明後日|あさって|모레",
+            rf"\bday after tomorrow\b|\b{fold_for_index('übermorgen')}\b|\bpasado manana\b|\bapres[- ]demain\b"
+            r"|\bпослезавтра\b|بعد غد|[后後]天|明後日|あさって|모레",
             2,
         ),
         (
             rf"(?<!after )\btomorrow\b|{_NOT_THE_MORNING}\bmorgen\b|{_NOT_LA}\bmanana\b"
-            rf"|(?<!apres[- ])\bdemain\b|\bзавтра\b|(?<!\w){folded('غدا')}(?!\w)|明[天日晚早]|あした|내일(?! ?모레)",
+            rf"|(?<!apres[- ])\bdemain\b|\bзавтра\b|(?<!\w){fold_for_index('غدا')}(?!\w)"
+            r"|明[天日晚早]|あした|내일(?! ?모레)",
             1,
         ),
     )
@@ -204,27 +196,28 @@ _SURELY_AHEAD = re.compile(r"dentro|dans")
 _UNSPACED_DAYS = re.compile(r"(\d{1,3}|[一二两兩三四五六七八九十]) ?(天 ?[之以]? ?[前后後]|日 ?後|일 ?뒤)")
 
 
-def days_meant(line: str, said: date) -> tuple[Days, ...]:
-    """The days that a line of text, said on that day, means by such words, in their order; none in a line that spells a
-    day out, for the words beside it may be that day's."""
+def relative_days(line: str, written_on: date) -> tuple[Days, ...]:
+    """The days that a line written on day `written_on` means, in order; none if the line writes a day out."""
     text = _plain(line)
     if any(pattern.search(text) for pattern in _SPELT):
         return ()
-    found = dict.fromkeys(days for sentence in _SENTENCE.split(text) for days in _of_sentence(sentence.strip(), said))
+    found = dict.fromkeys(
+        days for sentence in _SENTENCE.split(text) for days in _days_in_sentence(sentence.strip(), written_on)
+    )
     sure = {days[0] for days in found if len(days) == 1}
     return tuple(days for days in found if len(days) == 1 or not sure & set(days))
 
 
-def day_ahead(text: str, said: date) -> date | None:
-    """The one day to come that a text means, or spells out; None where it means none, or several."""
+def day_ahead(text: str, written_on: date) -> date | None:
+    """The only future day; None if there is none or several."""
     if written := written_day(text):
-        return written if written >= said else None
-    ahead = [day for days in days_meant(text, said) for day in days if day > said]
+        return written if written >= written_on else None
+    ahead = [day for days in relative_days(text, written_on) for day in days if day > written_on]
     return ahead[0] if len(ahead) == 1 else None
 
 
-def with_days(text: str, said: date) -> str:
-    """A text with the days that it means at the ends of its lines. Twice is the same as once."""
+def with_days(text: str, written_on: date) -> str:
+    """Append the days that `text` means to its lines. Idempotent."""
     if len(text) > _LONGEST:
         return text
     lines: list[str] = []
@@ -232,40 +225,39 @@ def with_days(text: str, said: date) -> str:
     for line in text.split("\n"):
         is_fence = _FENCE.match(line) is not None
         is_comment = is_comment or "<!--" in line
-        lines.append(line if is_code or is_fence or is_comment else _with_days(line, said))
+        lines.append(line if is_code or is_fence or is_comment else _line_with_days(line, written_on))
         is_code ^= is_fence
         is_comment = is_comment and line.rfind("-->") < max(line.rfind("<!--"), 0)
     return "\n".join(lines)
 
 
-def without_days_meant(text: str) -> str:
-    """A text as it was before `with_days`."""
+def without_days(text: str) -> str:
+    """The inverse of `with_days`."""
     return _WRITTEN.sub("", text)
 
 
-def _with_days(line: str, said: date) -> str:
+def _line_with_days(line: str, written_on: date) -> str:
     if _NOT_PROSE.match(line):
         return line
     end = line.rstrip()
     mark = _AT_END.search(end)
     own = end[: mark.start()] if mark else end
-    found = days_meant(own, said)
+    found = relative_days(own, written_on)
     if not 0 < len(found) <= _MOST:
         return line
     return f"{own} ({_BETWEEN.join(_EITHER.join(map(date.isoformat, days)) for days in found)}){end[len(own) :]}"
 
 
 def _plain(line: str) -> str:
-    """Folded, without what is quoted, code, an address or a name."""
     own = " ".join("·" if _NO_WORD.search(word) else word for word in _LITERAL.sub("·", line).split())
-    return " ".join(folded(_NAME.sub("·", own)).split())
+    return " ".join(fold_for_index(_NAME.sub("·", own)).split())
 
 
-def _of_sentence(text: str, said: date) -> Iterator[Days]:
+def _days_in_sentence(text: str, written_on: date) -> Iterator[Days]:
     others = [match.start() for match in _OTHER_TIME.finditer(text)]
     first, last = (others[0], others[-1]) if others else (len(text), -1)
     has_feast = words.FEAST.search(text) is not None
-    every = (*_by_name(text, said), *_by_number(text, said), *_by_weekday(text, said))
+    every = (*_by_name(text, written_on), *_by_number(text, written_on), *_by_weekday(text, written_on))
     found = [
         replace(one, days=())
         if _is_doubtful(text, one) or (not one.is_name and (has_feast or first < one.start or last >= one.end))
@@ -273,15 +265,14 @@ def _of_sentence(text: str, said: date) -> Iterator[Days]:
         for one in sorted(every, key=lambda one: one.start)
     ]
     sure = {one.days[0] for one in found if len(one.days) == 1}
-    meant = [one for one in found if len(one.days) != 2 or not sure & set(one.days)]
-    several = len({one.days for one in meant}) > 1
-    if several and (_SAYS.search(text) or not all(one.is_name for one in meant)):
-        return  # which is counted from which, and which is denied, is not known
-    yield from (one.days for one in meant if one.days)
+    kept = [one for one in found if len(one.days) != 2 or not sure & set(one.days)]
+    several = len({one.days for one in kept}) > 1
+    if several and (_SAYS.search(text) or not all(one.is_name for one in kept)):
+        return  # one may be counted from another, or denied
+    yield from (one.days for one in kept if one.days)
 
 
 def _is_doubtful(text: str, one: _Mention) -> bool:
-    """Whether something else may make another day of it, or no day at all."""
     before, after = text[max(0, one.start - _NEAR_CHARS) : one.start], text[one.end : one.end + _NEAR_CHARS]
     near = " ".join((*before.split()[-_NEAR_WORDS:], "·", *after.split()[:_NEAR_WORDS]))
     if _OTHER_TIME.search(near):
@@ -296,45 +287,44 @@ def _is_doubtful(text: str, one: _Mention) -> bool:
     return bool(_BEFORE_NAME.search(before) or _AFTER_NAME.match(after))
 
 
-def _by_name(text: str, said: date) -> Iterator[_Mention]:
-    """Tomorrow, yesterday and those beside them."""
+def _by_name(text: str, written_on: date) -> Iterator[_Mention]:
     for pattern, ahead in (*_DAYS_AHEAD, *((pattern, -back) for pattern, back in words.DAYS_BACK if back)):
         for match in pattern.finditer(text):
             if not _HERE.match(match[0]):
-                yield _Mention(*match.span(), _day(said, ahead))
+                yield _Mention(*match.span(), _day(written_on, ahead))
 
 
-def _by_number(text: str, said: date) -> Iterator[_Mention]:
+def _by_number(text: str, written_on: date) -> Iterator[_Mention]:
     is_ahead, is_past = _FUTURE.search(text) is not None, _PAST.search(text) is not None
     for match in _IN_DAYS.finditer(text):
         number = next(filter(None, match.groups()))
         is_sure = is_ahead or _SURELY_AHEAD.match(match[0])
-        yield _of_number(match, _day(said, _number(number)) if is_sure and number not in _A_WEEK else ())
+        yield _number_mention(match, _day(written_on, _number(number)) if is_sure and number not in _A_WEEK else ())
     for match in _UNSPACED_DAYS.finditer(text):
         is_back = match[2].endswith("前")
-        days = _day(said, _number(match[1]) * (-1 if is_back else 1))
-        yield _of_number(match, days if is_back or not is_past else ())
+        days = _day(written_on, _number(match[1]) * (-1 if is_back else 1))
+        yield _number_mention(match, days if is_back or not is_past else ())
     for pattern in words.AGO:
         for match in pattern.finditer(text):
             if words.UNITS[match[2]] == 1:
                 number = match[1] or "1"
-                yield _of_number(match, _day(said, -_number(number)) if number not in _A_WEEK else ())
+                yield _number_mention(match, _day(written_on, -_number(number)) if number not in _A_WEEK else ())
 
 
-def _of_number(match: re.Match[str], days: Days) -> _Mention:
+def _number_mention(match: re.Match[str], days: Days) -> _Mention:
     return _Mention(*match.span(), days, is_number=True)
 
 
-def _by_weekday(text: str, said: date) -> Iterator[_Mention]:
+def _by_weekday(text: str, written_on: date) -> Iterator[_Mention]:
     for match in _WEEKDAY.finditer(text):
         last, next_, coming, name, last_after, next_after, coming_after, last_week, next_week = match.groups()
         wanted = words.WEEKDAYS[name]
         if last_week or next_week:
-            days = _of_week(said, wanted, -1 if last_week else 1)
+            days = _weekday_of_week(written_on, wanted, -1 if last_week else 1)
         elif coming or coming_after:
-            days = _day(said, (wanted - said.weekday()) % 7 or 7)
+            days = _day(written_on, (wanted - written_on.weekday()) % 7 or 7)
         else:
-            days = _beside(said, wanted, -1 if last or last_after else 1 if next_ or next_after else 0)
+            days = _near_weekday(written_on, wanted, -1 if last or last_after else 1 if next_ or next_after else 0)
         yield _Mention(*match.span(), days, is_weekday=True)
     for pattern in (_CHINESE_WEEKDAY, _JAPANESE_WEEKDAY, _KOREAN_WEEKDAY):
         for match in pattern.finditer(text):
@@ -342,34 +332,34 @@ def _by_weekday(text: str, said: date) -> Iterator[_Mention]:
             if which == "매주":
                 days = ()
             elif which in _WEEKS_ON:
-                days = _of_week(said, wanted, _WEEKS_ON[which])
+                days = _weekday_of_week(written_on, wanted, _WEEKS_ON[which])
             else:
-                days = _beside(said, wanted, _AHEAD_OR_BEHIND.get(which, 0))
+                days = _near_weekday(written_on, wanted, _DIRECTION.get(which, 0))
             start = match.start() + len(match[0]) - len(match[0].lstrip())
             yield _Mention(start, match.end(), days, is_weekday=True)
 
 
-def _of_week(said: date, weekday: int, weeks: int) -> Days:
-    """That day of the week so many weeks on: two where it is another one if weeks begin on Sunday."""
-    days = 7 * weeks + weekday - said.weekday()
-    other = 7 * ((said.weekday() == 6) - (weekday == 6))
-    return (*_day(said, days), *_day(said, days + other)) if other else _day(said, days)
+def _weekday_of_week(written_on: date, weekday: int, weeks: int) -> Days:
+    """Two days if weeks that begin on Sunday give another one."""
+    days = 7 * weeks + weekday - written_on.weekday()
+    other = 7 * ((written_on.weekday() == 6) - (weekday == 6))
+    return (*_day(written_on, days), *_day(written_on, days + other)) if other else _day(written_on, days)
 
 
-def _beside(said: date, weekday: int, direction: int) -> Days:
-    """The last one (-1), the next one (1), or either (0): unknown where it may be the very day. Where one is in this
-    week or a day away, "next" may be that one or the one a week later, and "last" likewise."""
-    ahead = (weekday - said.weekday()) % 7
+def _near_weekday(written_on: date, weekday: int, direction: int) -> Days:
+    """The last one (-1), the next one (1), or both (0); empty if it may be today. A near "next" may also be a week
+    later, "last" likewise."""
+    ahead = (weekday - written_on.weekday()) % 7
     if not direction:
-        return (*_day(said, ahead), *_day(said, ahead - 7)) if ahead else ()
+        return (*_day(written_on, ahead), *_day(written_on, ahead - 7)) if ahead else ()
     days = (ahead or 7) if direction > 0 else ahead - 7
-    is_near = abs(days) == 1 or 0 <= said.weekday() + days < 7
-    return (*_day(said, days), *_day(said, days + 7 * direction)) if is_near else _day(said, days)
+    is_near = abs(days) == 1 or 0 <= written_on.weekday() + days < 7
+    return (*_day(written_on, days), *_day(written_on, days + 7 * direction)) if is_near else _day(written_on, days)
 
 
-def _day(said: date, days: int) -> Days:
+def _day(written_on: date, days: int) -> Days:
     try:
-        return (said + timedelta(days=days),) if days else ()
+        return (written_on + timedelta(days=days),) if days else ()
     except OverflowError:
         return ()
 

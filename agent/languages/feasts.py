@@ -1,8 +1,5 @@
-"""Feasts by their names in the nine languages of `date_words`, and the days on which they are in a year.
-
-Feasts by the moon are computed: Easter by the rules of the churches, Chinese ones from the new moon, Islamic ones by
-the calendar of tables, which is a day off at most where the month begins when the moon is seen.
-"""
+"""Feasts in the nine languages of `date_words`, with their days in a year. Islamic ones follow the tabular calendar, at
+most a day off."""
 
 from __future__ import annotations
 
@@ -12,21 +9,21 @@ from collections.abc import Callable, Sequence
 from datetime import date, timedelta
 from typing import TypeAlias
 
-from agent.languages.terms import folded
+from agent.languages.terms import fold_for_index
 
 Span: TypeAlias = tuple[date, date]
 Feast: TypeAlias = Callable[[int], Sequence[Span]]
-"""Its days in a year; of the moon's feasts there may be two, or none."""
+"""The days in a year; a lunar feast may have two spans, or none."""
 
 _EPOCH_OF_ISLAM = 227_015
 """1 Muharram of the year 1, as an ordinal of `date`."""
 _NEW_MOON = 730_125.597_66 + 8 / 24
-"""The first of the year 2000 in Beijing, as an ordinal with a part of a day."""
+"""The first of the year 2000 in Beijing, as a fractional ordinal."""
 _MONTH_OF_MOON = 29.530_588_861
 
 
 def nth_weekday(year: int, month: int, weekday: int, number: int) -> date | None:
-    """The first (1), second … or last (-1) Monday (0) to Sunday of a month; None where there is none."""
+    """The nth (or last: -1) Monday (0) to Sunday of a month; None if there is none."""
     if number > 0:
         first = date(year, month, 1)
         found = first + timedelta(days=(weekday - first.weekday()) % 7 + 7 * (number - 1))
@@ -41,7 +38,6 @@ def _fixed(month: int, day: int, days: int = 1) -> Feast:
 
 
 def _weekday(month: int, weekday: int, number: int, later: int = 0) -> Feast:
-    """`later`: so many days after that one."""
 
     def found(year: int) -> Sequence[Span]:
         day = nth_weekday(year, month, weekday, number)
@@ -51,7 +47,6 @@ def _weekday(month: int, weekday: int, number: int, later: int = 0) -> Feast:
 
 
 def _easter(first: int, last: int) -> Feast:
-    """From so many days after Easter Sunday to so many."""
 
     def found(year: int) -> Sequence[Span]:
         century, rest = divmod(year, 100)
@@ -67,15 +62,14 @@ def _orthodox_easter(first: int, last: int) -> Feast:
     def found(year: int) -> Sequence[Span]:
         moon = (19 * (year % 19) + 15) % 30
         month, day = divmod(moon + (2 * (year % 4) + 4 * (year % 7) - moon + 34) % 7 + 114, 31)
-        julian = year // 100 - year // 400 - 2  # days by which the old calendar is behind
+        julian = year // 100 - year // 400 - 2  # days between the calendars
         return [_span(date(year, month, day + 1), first + julian, last + julian)]
 
     return found
 
 
 def _chinese(month: int, day: int, first: int, last: int) -> Feast:
-    """Around a day of a month of the moon. Such a month is the one in which the sun enters a certain sign: it begins
-    with the last new moon before that."""
+    """A lunar month begins with the last new moon before the sun enters a certain sign."""
 
     def found(year: int) -> Sequence[Span]:
         enters = {1: (2, 19), 5: (6, 21), 8: (9, 23)}[month]
@@ -85,7 +79,7 @@ def _chinese(month: int, day: int, first: int, last: int) -> Feast:
 
 
 def _new_moon(until: date) -> date:
-    """The day of the last new moon in Beijing (J. Meeus, "Astronomical Algorithms", chapter 49)."""
+    """In Beijing (J. Meeus, "Astronomical Algorithms", chapter 49)."""
     number = math.floor((until.toordinal() + 1 - _NEW_MOON) / _MONTH_OF_MOON) + 1
     while (day := _moment_of_new_moon(number)) >= until.toordinal() + 1:
         number -= 1
@@ -93,7 +87,7 @@ def _new_moon(until: date) -> date:
 
 
 def _moment_of_new_moon(number: int) -> float:
-    """The days since the first of the year 1, with their part; `number` counts from the year 2000."""
+    """A fractional ordinal; `number` counts from 2000."""
     sun = math.radians(2.5534 + 29.105_356_70 * number)
     moon = math.radians(201.5643 + 385.816_935_28 * number)
     node = math.radians(160.7108 + 390.670_502_84 * number)
@@ -111,7 +105,7 @@ def _moment_of_new_moon(number: int) -> float:
 
 
 def _islamic(month: int, day: int, days: int) -> Feast:
-    """A day more on either side, for the moon may be seen sooner or later."""
+    """Includes a day more on either side, for sightings."""
 
     def found(year: int) -> Sequence[Span]:
         about = (year - 622) * 33 // 32
@@ -138,7 +132,10 @@ _NAMES: Sequence[tuple[str, Feast]] = (
         ", первое января, راس السنه, 元旦, 元日, 신정, 새해 첫날",
         _fixed(1, 1),
     ),
-    ("new year, новый год, нового года, новому году, новым годом, новогодние", lambda year: [_new_year(year)]),
+    (
+        "new year, новый год, нового года, новому году, новым годом, новогодние",
+        lambda year: [(date(year - 1, 12, 31), date(year, 1, 1))],
+    ),
     ("正月, お正月", _fixed(1, 1, 3)),
     ("epiphany, heilige drei konige, dreikonigstag, dia de reyes, los reyes magos, epifania, epiphanie", _fixed(1, 6)),
     ("рождество, рождества, рождеству, рождеством, рождестве, 정교회 성탄절", _fixed(1, 6, 2)),
@@ -247,9 +244,5 @@ _NAMES: Sequence[tuple[str, Feast]] = (
 )
 
 
-def _new_year(year: int) -> Span:
-    return date(year - 1, 12, 31), date(year, 1, 1)
-
-
-FEASTS = {folded(name): feast for names, feast in _NAMES for name in names.split(", ")}
-"""By a name, folded, with spaces for hyphens and apostrophes."""
+FEASTS = {fold_for_index(name): feast for names, feast in _NAMES for name in names.split(", ")}
+"""By folded name, with spaces for hyphens and apostrophes."""

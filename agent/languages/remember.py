@@ -1,12 +1,7 @@
-"""Whether a person asks to have something remembered (SPEC 6), in English, German, French, Spanish, Chinese, Japanese.
+"""Detects requests to remember something (SPEC 6) in six languages. Pure.
 
-Pure. An imperative at the beginning of a clause counts ("… , please remember that"), and a request in the form of a
-question ("can you remember that …?"); a question about the past ("do you remember …?"), a report ("she told me to
-remember"), a negation ("don't write that down") and whatever stands in quotation marks or code do not. In doubt it
-counts: one entry too many costs less than one that is missing.
-
-The words with which people ask to have something remembered, and refuse it. Data only; `remember` says what they
-mean.
+Imperatives at the beginning of a clause count, and requests as questions. Questions about the past, reports, negations,
+quotations and code do not. If in doubt it counts: a superfluous entry costs less than a missing one.
 """
 
 from __future__ import annotations
@@ -20,9 +15,11 @@ _FLAGS = re.IGNORECASE
 
 @dataclass(frozen=True)
 class RememberPhrases:
-    """asks      an imperative; one that ends in a question mark is a question about the past
-    requests     a request, with a question mark or without
-    refuses      words against it: what they stand before is not asked for, and alone they take back what was
+    """One language's patterns.
+
+    asks      an imperative; with a question mark it is a question about the past
+    requests  a request, with a question mark or without
+    refuses   a negation: cancels the request that follows it, or, alone, an earlier one
     """
 
     asks: re.Pattern[str]
@@ -31,7 +28,7 @@ class RememberPhrases:
 
 
 def _language(asks: str, requests: str, refuses: str, before: str = "", *, spaced: bool = True) -> RememberPhrases:
-    """`before`: what a clause may begin with before the imperative, in languages that write spaces."""
+    """`before`: words that may precede the imperative."""
     if not spaced:
         return RememberPhrases(re.compile(asks), re.compile(requests), re.compile(refuses))
     joint = r"^|[,;:–—(-]|\s(?:and|but|so|then|also|und|aber|et|mais|alors|y|pero)\s"
@@ -164,9 +161,9 @@ REMEMBER_PHRASES = (_ENGLISH, _GERMAN, _FRENCH, _SPANISH, _CHINESE, _JAPANESE)
 
 
 _LONGEST = 2_000
-"""Characters looked at, from each end: a paste of any length must not hold up a turn."""
+"""Characters read from each end, so that a long paste cannot hold up a turn."""
 
-_OF_OTHERS = re.compile(
+_QUOTED = re.compile(
     r"```.*?(?:```|\Z)|`[^`\n]*`|^[ \t]*>.*?$"
     r"|“[^“”\n]*”|„[^„“”\n]*[“”]|«[^«»\n]*»|»[^«»\n]*«|「[^「」\n]*」|『[^『』\n]*』|《[^《》\n]*》"
     r'|"[^"\n]*"|(?<!\w)‘[^‘’\n]*’(?!\w)|(?<!\w)\'[^\'\n]*\'(?!\w)',
@@ -188,38 +185,37 @@ _INSTEAD = re.compile(
     r"\b(?:but|instead|rather|aber|sondern|mais|plutôt|sino|pero)\b|而是|但是?|不过|でも|けど|だけど", _FLAGS
 )
 _TAKES_BACK_WITHIN = 60
-"""A sentence of so many characters or fewer that refuses takes back what was asked for before it ("Actually, don't
-remember that"); a longer one is about something else."""
+"""A refusal of at most so many characters cancels earlier requests ("Actually, don't remember that"); a longer one is
+about something else."""
 
 
 @lru_cache(maxsize=64)
 def asks_to_remember(text: str) -> bool:
-    """Whether the words of a person (without what they quote or forward) ask to have something remembered."""
     if len(text) > 2 * _LONGEST:
         text = f"{text[:_LONGEST]}\n{text[-_LONGEST:]}"
-    asked = False
-    for sentence in _SENTENCE.findall(_OF_OTHERS.sub(" … ", text)):
-        if _asks(sentence.strip()):
-            asked = True
-        elif len(sentence) <= _TAKES_BACK_WITHIN and _refuses(sentence):
-            asked = False
-    return asked
+    is_asked = False
+    for sentence in _SENTENCE.findall(_QUOTED.sub(" … ", text)):
+        if _is_request(sentence.strip()):
+            is_asked = True
+        elif len(sentence) <= _TAKES_BACK_WITHIN and any(one.refuses.search(sentence) for one in REMEMBER_PHRASES):
+            is_asked = False
+    return is_asked
 
 
-def _asks(sentence: str) -> bool:
+def _is_request(sentence: str) -> bool:
     is_question = sentence.rstrip('"”»」)').endswith(("?", "？")) or sentence.startswith("¿")
     past = is_question and not _CONFIRMS.search(sentence)
     for language in REMEMBER_PHRASES:
         patterns = (language.requests,) if past else (language.asks, language.requests)
         for pattern in patterns:
             for match in pattern.finditer(sentence):
-                if not _refused(sentence, match, language):
+                if not _is_refused(sentence, match, language):
                     return True
     return False
 
 
-def _refused(sentence: str, match: re.Match[str], language: RememberPhrases) -> bool:
-    """Refused in the same clause, or the words of somebody else."""
+def _is_refused(sentence: str, match: re.Match[str], language: RememberPhrases) -> bool:
+    """Refused in the same clause, or reported speech."""
     at = next((match.start(name) for name, found in match.groupdict().items() if found is not None), match.start())
     before = _INSTEAD.split(sentence[:at])[-1]
     if _REPORTED.search(before) or language.refuses.search(before) or language.refuses.search(match.group()):
@@ -227,7 +223,3 @@ def _refused(sentence: str, match: re.Match[str], language: RememberPhrases) -> 
     clause = re.split(r"[,，、:：;；–—]", sentence[at:], maxsplit=1)[0]
     refusal = language.refuses.search(before[-12:] + clause)
     return refusal is not None and refusal.start() <= len(before[-12:]) + 2
-
-
-def _refuses(sentence: str) -> bool:
-    return any(language.refuses.search(sentence) for language in REMEMBER_PHRASES)

@@ -1,7 +1,4 @@
-"""Words that say nothing about which memory a message calls for: more than those too common to search for (`words`).
-
-What people say between other things (greetings, thanks, laughter, praise, how they are) is made of these.
-"""
+"""Words that say nothing about which memory is relevant: greetings, thanks, laughter, praise."""
 
 from __future__ import annotations
 
@@ -72,21 +69,20 @@ _HIRAGANA = re.compile("[\u3041-\u309f]")
 _HAN_PARTICLES = frozenset(
     "的了是我你您他她它们們吗嗎呢吧啊呀哦嘛啦么什谁誰哪几這这那在不就和也很还還又再才把被让讓给跟没沒从從而但"
 )
-"""Characters that join words or say nothing alone: a pair that holds one is seldom a word of its own."""
+"""Characters that join words: a pair with one is seldom a word."""
 
 
 def is_small_talk(term: str) -> bool:
-    """`term` as `terms.terms` gives it."""
-    return term in _SMALL_TALK or (is_unspaced(term) and _is_grammar(term))
+    """True for a small word or a pair with a particle; `term` as from `terms.terms`."""
+    if term in _SMALL_TALK:
+        return True
+    is_grammar = _HIRAGANA.search(term) is not None or not _HAN_PARTICLES.isdisjoint(term)
+    return is_grammar and is_unspaced(term)
 
 
 def is_small_word(term: str) -> bool:
-    """Whether it is a word of small talk itself, not only a pair with a particle in it."""
+    """True only for a listed word, not for a pair with a particle."""
     return term in _SMALL_TALK
-
-
-def _is_grammar(pair: str) -> bool:
-    return _HIRAGANA.search(pair) is not None or not _HAN_PARTICLES.isdisjoint(pair)
 
 
 _SMALL_TALK = frozenset(fold(_WORDS).split())

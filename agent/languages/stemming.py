@@ -14,7 +14,7 @@ from functools import lru_cache
 
 import Stemmer
 
-from agent.languages.terms import folded
+from agent.languages.terms import fold_for_index
 
 _FORMS = """
     be am is are was were been being; become became; begin began begun; bite bit bitten; blow blew blown; break
@@ -58,7 +58,7 @@ _ARABIC_BEHIND = "ها ان ات ون ين يه ه ي"
 
 
 def _longest_first(endings: str) -> tuple[str, ...]:
-    return tuple(sorted(dict.fromkeys(folded(endings).split()), key=len, reverse=True))
+    return tuple(sorted(dict.fromkeys(fold_for_index(endings).split()), key=len, reverse=True))
 
 
 _BEHIND = {"CYRILLIC": _longest_first(_RUSSIAN), "ARABIC": _longest_first(_ARABIC_BEHIND)}

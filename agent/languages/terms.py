@@ -1,10 +1,4 @@
-"""Text to search terms, in any script. Scripts that write no spaces become pairs of letters.
-
-A mark that is written above, below or around a letter belongs to it: without the vowel signs of Hindi or the points of
-Hebrew there is no word.
-
-Text folded for the index: as `terms.fold`, and without what writers of some languages leave out as they like.
-"""
+"""Text to search terms, in any script. Scripts without spaces become pairs of letters; marks belong to their letter."""
 
 from __future__ import annotations
 
@@ -16,7 +10,7 @@ _UNSPACED = (
     "\u3040-\u30ff\u3100-\u312f\u3400-\u9fff\U00020000-\U0003ffff\uac00-\ud7af"  # kana, Bopomofo, Han, Hangul
 )
 _MARKED_BLOCKS = (range(0x0300, 0x1E00), range(0xA600, 0xAC00), range(0x10A00, 0x12000), range(0x1E000, 0x1F000))
-"""Where the marks of all scripts stand. Those of emoji and keys (\u20e3, \ufe0f) are not among them."""
+"""Blocks with the combining marks of all scripts, without those of emoji and keys (\u20e3, \ufe0f)."""
 _MARKS = "".join(chr(one) for block in _MARKED_BLOCKS for one in block if unicodedata.category(chr(one))[0] == "M")
 _TERM = re.compile(rf"[{_UNSPACED}]+|[^\W_{_UNSPACED}]+(?:[{_MARKS}]+[^\W_{_UNSPACED}]*)*")
 _ASCII_TERM = re.compile(r"[^\W_]+")
@@ -24,9 +18,9 @@ _MARK = re.compile(rf"[{_MARKS}]")
 _LETTER = re.compile(rf".[{_MARKS}]*", re.DOTALL)
 _IS_UNSPACED = re.compile(rf"[{_UNSPACED}]")
 _LEFT_OUT = re.compile("[\u0300-\u036f\u00ad\u200c\u200d\u2060\ufeff]")
-"""Accents, and what nobody sees: where a word may be parted, where letters are joined or kept apart."""
+"""Accents and invisible characters within words."""
 
-# Words too common in a question to look for: English, German, Spanish, French.
+# Words too common to search for: English, German, Spanish, French.
 _COMMON_WORDS = """
     a about am an and any are at be been but by can did do does for from had has have he her his how i if in is it its
     me my of on or our she so that the their them there they this to was we were what when where which who why will with
@@ -40,7 +34,7 @@ _COMMON_WORDS = """
 
 
 def fold(text: str) -> str:
-    """`text` without case, accents, forms of width, and characters within words that nobody sees."""
+    """`text` without case, accents, width variants, and invisible characters within words."""
     if text.isascii():
         return text.lower()
     decomposed = unicodedata.normalize("NFKD", text).casefold()  # in this order: 𝓐 is a form of A
@@ -48,12 +42,11 @@ def fold(text: str) -> str:
 
 
 def runs(folded: str) -> list[str]:
-    """The words of folded text, in order; what is written without spaces as it stands."""
+    """The words of folded text, in order; unspaced scripts unsplit."""
     return (_ASCII_TERM if folded.isascii() else _TERM).findall(folded)
 
 
 def terms(folded: str) -> list[str]:
-    """The terms of folded text, in order."""
     found: list[str] = []
     for word in runs(folded):
         found += (pairs(word)[:-1] or [word]) if _IS_UNSPACED.match(word) else [word]
@@ -61,7 +54,7 @@ def terms(folded: str) -> list[str]:
 
 
 def pairs(run: str) -> list[str]:
-    """Each letter of an unspaced run, with its marks and with the letter after it; the last one alone."""
+    """Each letter of an unspaced run with its marks and the next letter; the last one alone."""
     if _MARK.search(run) is None:
         return [run[at : at + 2] for at in range(len(run))]
     letters = _LETTER.findall(run)
@@ -69,13 +62,12 @@ def pairs(run: str) -> list[str]:
 
 
 def query_terms(query: str) -> list[str]:
-    """The terms of a question that are worth looking for, each once; all of them where none is."""
+    """Distinct terms without common ones, unless none is left."""
     every = list(dict.fromkeys(terms(fold(query))))
     return [term for term in every if term not in _COMMON] or every
 
 
 def is_common(term: str) -> bool:
-    """Whether the term is too common to look for."""
     return term in _COMMON
 
 
@@ -89,7 +81,7 @@ _COMMON = frozenset(fold(_COMMON_WORDS).split())
 _POINTS = re.compile(
     "[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06dc\u093c]"
 )
-"""Hebrew and Arabic vowel points, the stroke that only widens a word, and the dot below letters of Hindi."""
+"""Hebrew and Arabic vowel points, the Arabic tatweel, and the Hindi nukta."""
 _LETTERS = str.maketrans(
     {
         "œ": "oe",
@@ -108,11 +100,11 @@ _LETTERS = str.maketrans(
     }
     | {chr(one): str(unicodedata.decimal(chr(one))) for one in range(0x660, 0x1820) if chr(one).isdecimal()}
 )
-"""Letters that are spelt in several ways, and digits of other scripts."""
+"""Letters with several spellings, and digits of other scripts."""
 
 
-def folded(text: str) -> str:
-    """Idempotent."""
+def fold_for_index(text: str) -> str:
+    """`fold` without optional marks and spelling variants. Idempotent."""
     if text.isascii():
         return text.lower()
     return _POINTS.sub("", fold(text)).translate(_LETTERS)

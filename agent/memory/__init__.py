@@ -1,1 +1,1 @@
-"""What Daybook remembers: plain Markdown in the workspace, reached through a scope."""
+"""Daybook's memory: plain Markdown in the workspace, accessed through a scope."""

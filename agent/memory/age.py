@@ -1,4 +1,4 @@
-"""How old a memory is, in the words that go before it."""
+"""The age of a memory, in words."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ OUT_OF_DATE = "What is older than a day may be out of date: say how old it is, o
 
 
 def age_in_words(day: date, today: date) -> str:
-    """`today`, `yesterday`, `3 days ago`, `2 months ago`. A day to come (a changed clock) is today."""
+    """`today`, `yesterday`, `3 days ago`, `2 months ago`. A future day (a changed clock) is today."""
     days = (today - day).days
     if days <= 0:
         return "today"

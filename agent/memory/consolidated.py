@@ -1,8 +1,5 @@
-"""What a talk leaves behind, brought into memory: its paragraph in HISTORY.md, and edits of the curated file.
-
-The edits are of passages, never a rewrite. A change that would drop more than a quarter of the file is not made but
-kept as a proposal for the owner. Everything blocks.
-"""
+"""Stores a consolidated session. A change that would drop more than a quarter of the curated file becomes a proposal
+for the owner. Everything blocks."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ from agent.clock import Clock
 from agent.memory import files, notes
 from agent.memory.files import FileError
 from agent.memory.log_writer import append_history
-from agent.memory.replace import added, edited
+from agent.memory.replace import append_lines, replace_once
 from agent.memory.scope import Scope
 
 _log = logging.getLogger(__name__)
@@ -24,92 +21,92 @@ _MOST_PARAGRAPH_CHARS = 4_000
 _TOO_MUCH = "it would have dropped more than a quarter of the file"
 _REFUSED = "the file could not be written ({why})"
 _SAFE_SHARE = 4
-"""A change may drop at most one part in so many of the file."""
+"""A change may drop at most one part in this many."""
 
 
 @dataclass(frozen=True, slots=True)
 class CuratedEdit:
-    """`old_text` is replaced by `new_text`, which is added where there is no old one."""
+    """An empty `old_text` appends."""
 
     old_text: str
     new_text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Findings:
-    """`history`: the paragraph; empty for none."""
-
+class ConsolidationResult:
     history: str
     edits: tuple[CuratedEdit, ...] = ()
 
 
 class _TooMuch(FileError):
-    """The change would drop more than a quarter of the file. `after` is what the file would have said."""
+    """`after` is the refused content."""
 
     def __init__(self, after: bytes) -> None:
         super().__init__(_TOO_MUCH)
         self.after = after
 
 
-def keep(scope: Scope, clock: Clock, found: Findings, source: str, *, extract: bool) -> None:
-    """Write the paragraph and make the edits; doing it twice adds nothing. `source` names the talk; `extract`: no model
-    made the paragraph. Raises `FileError` where the paragraph cannot be written. An edit that does not fit the file any
-    more is passed over; where the file takes none, they are kept as a proposal."""
+def store_consolidation(scope: Scope, clock: Clock, found: ConsolidationResult, source: str, *, extract: bool) -> None:
+    """Write the paragraph and apply the edits. Idempotent.
+
+    `source` names the session; `extract`: no model was used. Edits that no longer fit are skipped; if the file cannot
+    be written, they become a proposal. Raises `FileError` if the paragraph cannot be written.
+    """
     if found.history.strip():
         append_history(scope, clock, found.history[:_MOST_PARAGRAPH_CHARS], source, extract=extract)
     if not found.edits:
         return
     path = notes.index_path(scope)
     try:
-        files.rewrite(path, scope.folder, clock.today(), lambda before: _changed(before or b"", found.edits, path.name))
+        files.rewrite(
+            path, scope.folder, clock.today(), lambda before: _apply_edits(before or b"", found.edits, path.name)
+        )
     except _TooMuch as refused:
         _propose(scope, clock, path, refused.after, source, _TOO_MUCH)
     except FileError as problem:
-        wished = "\n".join(edit.new_text for edit in found.edits if edit.new_text.strip())
-        _log.warning("%s was not brought up to date: %s", path, problem)
-        _propose(scope, clock, path, files.clean(wished).encode() + b"\n", source, _REFUSED.format(why=problem))
+        texts = "\n".join(edit.new_text for edit in found.edits if edit.new_text.strip())
+        _log.warning("could not update %s: %s", path, problem)
+        _propose(scope, clock, path, files.clean(texts).encode() + b"\n", source, _REFUSED.format(why=problem))
 
 
-def _changed(before: bytes, edits: Sequence[CuratedEdit], name: str) -> bytes:
-    """Raises `_TooMuch`, and `Unreadable` where the file is no UTF-8 text."""
+def _apply_edits(before: bytes, edits: Sequence[CuratedEdit], name: str) -> bytes:
+    """Raises `_TooMuch`, and `UnreadableFile` for a file that is not UTF-8 text."""
     files.text_of(before, name)
     after = before
     for edit in edits:
         try:
-            after = _edited(after, edit, name)
+            after = _apply_edit(after, edit, name)
         except FileError as problem:
-            # why, but not in its words: they show the nearest passage, and a log holds no memories
-            _log.info("an edit of %s was passed over (%s)", name, type(problem).__name__)
-    if _lost(before, after) * _SAFE_SHARE > len(before):
+            # not the message: it quotes the file, and a log must not hold memories
+            _log.info("skipped an edit of %s (%s)", name, type(problem).__name__)
+    if _lost_bytes(before, after) * _SAFE_SHARE > len(before):
         raise _TooMuch(after)
     return after
 
 
-def _edited(before: bytes, edit: CuratedEdit, name: str) -> bytes:
+def _apply_edit(before: bytes, edit: CuratedEdit, name: str) -> bytes:
     if edit.old_text:
-        return edited(before, edit.old_text, edit.new_text, name)
+        return replace_once(before, edit.old_text, edit.new_text, name)
     if files.clean(edit.new_text).strip("\n").encode() in before.replace(b"\r\n", b"\n"):
         return before
-    return added(before, edit.new_text, name)
+    return append_lines(before, edit.new_text, name)
 
 
-def _lost(before: bytes, after: bytes) -> int:
-    """Bytes of lines that are no longer there."""
+def _lost_bytes(before: bytes, after: bytes) -> int:
     kept = set(after.splitlines())
     return sum(len(line) + 1 for line in before.splitlines() if line not in kept)
 
 
 def _propose(scope: Scope, clock: Clock, path: Path, after: bytes, source: str, why: str) -> None:
-    """Keep a refused change beside the memory, for the owner to take over or throw away."""
     now = clock.now()
     folder = scope.folder / "memory" / "proposals"
-    place = folder / f"{now:%Y-%m-%d-%H%M}-{path.stem.lower()}.md"
+    proposal = folder / f"{now:%Y-%m-%d-%H%M}-{path.stem.lower()}.md"
     note = (
         f"<!-- Proposed for {path.name} on {now:%Y-%m-%d %H:%M} ({source}); not done, for {why}. "
         "Copy over what is right, then delete this. -->\n\n"
     )
     try:
-        files.rewrite(place, scope.folder, clock.today(), lambda before: (before or b"") + note.encode() + after)
-        _log.warning("a change of %s was not made, for %s; it is kept as %s", path.name, why, place)
+        files.rewrite(proposal, scope.folder, clock.today(), lambda before: (before or b"") + note.encode() + after)
+        _log.warning("did not change %s, for %s; saved it as %s", path.name, why, proposal)
     except FileError as problem:
-        _log.warning("a proposal for %s could not be kept: %s", path.name, problem)
+        _log.warning("could not save a proposal for %s: %s", path.name, problem)

@@ -1,9 +1,7 @@
-"""The shape of a daily log: its name, what an entry looks like, what may become of one (invariant 7). Pure text.
+"""The format of daily logs and HISTORY.md, and the changes that they allow (invariant 7). Pure text.
 
-The shape of a paragraph in HISTORY.md: one line, `[YYYY-MM-DD HH:MM] text (source)`. Pure text.
-
-The file only grows. Where no model could be asked, an extract stands there first; the paragraph that is made later
-follows at the end and says whose place it takes.
+A HISTORY.md paragraph is one line: `[YYYY-MM-DD HH:MM] text (source)`. An extract made without a model is later
+replaced by a paragraph at the end that names it.
 """
 
 from __future__ import annotations
@@ -20,7 +18,7 @@ _OPENING = re.compile(r"# [^\n]*\n")
 _TIMED = re.compile(r"- (?:\d{2}:\d{2} )?")
 _FINISHED = re.compile(r"\d{2}:\d{2} |Journal · ")
 NOTES = "Notes"
-"""The heading of entries that belong to no section, behind one."""
+"""The heading for entries without a section that follow a section."""
 
 
 def log_path(scope: Scope, day: date) -> Path:
@@ -28,8 +26,7 @@ def log_path(scope: Scope, day: date) -> Path:
 
 
 def day_of(path: Path) -> date | None:
-    """The day whose log `path` is, or None: a file `YYYY-MM-DD.md` in a folder `memory`, in any spelling that a file
-    system without cases would take for it."""
+    """The day of `memory/YYYY-MM-DD.md` in any letter case, or None."""
     match = _NAME.fullmatch(path.name)
     if match is None or path.parent.name.casefold() != "memory":
         return None
@@ -40,12 +37,11 @@ def day_of(path: Path) -> date | None:
 
 
 def is_history(path: Path) -> bool:
-    """Whether `path` is a scope's HISTORY.md, in any spelling."""
     return path.name.casefold() == "history.md" and path.parent.name.casefold() == "memory"
 
 
-def closed(path: Path, today: date) -> str | None:
-    """Why `path` may not change at all, or None where it may."""
+def refusal_to_change(path: Path, today: date) -> str | None:
+    """Why `path` may not change at all; None if it may."""
     if is_history(path):
         return f"{path.name} only grows, by Daybook's own hand, when talks end; memory_append adds to today's log"
     if day_of(path) in (None, today):
@@ -53,16 +49,15 @@ def closed(path: Path, today: date) -> str | None:
     return f"{path.name} is the log of another day, which is never changed; memory_append adds to today's"
 
 
-def shortened(path: Path, before: bytes | None, after: bytes | None) -> str | None:
-    """Why `path` may not change from `before` to `after` (None: no such file), being a log; None where it may."""
+def refusal_to_shorten(path: Path, before: bytes | None, after: bytes | None) -> str | None:
+    """Why a log may not change from `before` to `after` (None: no file); None if it may."""
     if day_of(path) is None or (after is not None and after.startswith(before or b"")):
         return None
     return f"{path.name} is today's log, which only grows: keep its text and add at its end, or use memory_append"
 
 
-def struck(text: str, mark: str) -> str:
-    """What stands in the place of text that is struck out of a log: the mark, behind the time of its first entry. The
-    log's first line and blank lines before the text stay."""
+def strike_out(text: str, mark: str) -> str:
+    """`mark` in place of a log's text; the title, leading blank lines and the first time stay."""
     begin = _OPENING.match(text)
     start = begin.end() if begin is not None else 0
     start += len(text[start:]) - len(text[start:].lstrip("\n"))
@@ -75,7 +70,6 @@ def new_log(day: date) -> str:
 
 
 def entry(now: datetime, text: str) -> str:
-    """`text` as one bullet, however many lines it has."""
     first, *more = text.strip().splitlines()
     lines = [f"- {now:%H:%M} {first.strip()}", *(f"  {line.rstrip()}".rstrip() for line in more)]
     return "\n".join(lines) + "\n"
@@ -86,7 +80,6 @@ def heading_line(heading: str) -> str:
 
 
 def last_heading(log: str) -> str:
-    """The `##` heading under which the log's end stands; empty for none."""
     for line in reversed(log.splitlines()):
         if line.startswith(("## ", "##\t")) and (words := line[2:].strip(" \t")):
             return words.rstrip("#").rstrip(" \t") or words[0]
@@ -94,19 +87,17 @@ def last_heading(log: str) -> str:
 
 
 def is_finished(heading: str) -> bool:
-    """Whether what stands under a heading is whole: a section that Daybook wrote in one piece."""
+    """True for a section that takes no further entries."""
     return _FINISHED.match(heading) is not None
 
 
-def gap(before: str) -> str:
-    """What makes a blank line of the end of `before`."""
+def blank_line_after(before: str) -> str:
     return "" if before.endswith("\n\n") or not before else "\n"
 
 
 def gap_before_entry(before: str) -> str:
-    """Nothing after another bullet; a blank line after anything else."""
     last = before.splitlines()[-1] if before else ""
-    return "" if last.startswith(("- ", "  ")) else gap(before)
+    return "" if last.startswith(("- ", "  ")) else blank_line_after(before)
 
 
 HISTORY_FILE = "HISTORY.md"
@@ -114,16 +105,15 @@ _MOMENT = re.compile(r"\[(\d{4}-\d{2}-\d{2} \d{2}:\d{2})\] ")
 
 
 def day_of_paragraph(line: str) -> date | None:
-    """The day that a paragraph begins with; None for any other line."""
     match = _MOMENT.match(line)
     try:
         return date.fromisoformat(match[1][:10]) if match else None
-    except ValueError:  # a hand wrote 2026-13-40
+    except ValueError:  # hand-written, as 2026-13-40
         return None
 
 
 def history_addition(before: str, now: datetime, text: str, source: str, *, extract: bool) -> str:
-    """The line to add to a file that ends with `before`; nothing where what `source` names is told already."""
+    """The line to append; empty if `source` has its paragraph already."""
     words = " ".join(text.split())
     if not source:
         return f"[{now:%Y-%m-%d %H:%M}] {words}\n"
@@ -138,14 +128,14 @@ def history_addition(before: str, now: datetime, text: str, source: str, *, extr
 
 
 JOURNAL_TITLE = "## Journal · "
-"""How a section begins."""
+"""The beginning of a journal section's heading."""
 
 
 JOURNAL_MARK = re.compile(r"<!-- journal (\S+) (\d+)-(\d+) (model|extract) -->")
 
 
 def lines_outside_session(lines: Sequence[str], session: str) -> list[int]:
-    """Where in a log, or the end of one, the lines stand that are not in a section of that talk. From 0."""
+    """Numbers, from 0, of the lines that are not in a journal section of the session."""
     kept: list[int] = []
     section: list[int] = []
     for at, line in enumerate(lines):

@@ -1,4 +1,4 @@
-"""Bytes to the disk: under a lock, whole or not at all, and there after a power cut."""
+"""Durable file operations in an open folder: locked, atomic, synced."""
 
 from __future__ import annotations
 
@@ -13,27 +13,26 @@ from typing import BinaryIO
 from agent.memory.paths import Folder
 
 _PIECE = 1_000_000
-"""Bytes copied at once."""
+"""Bytes per read while copying."""
 SCRATCH = ".daybook-tmp"
-"""The name under which a new content is written; it stays only where a process was killed."""
+"""The temporary name of new content; left over only if the process is killed."""
 
 if sys.platform == "win32":
-    _one_at_a_time = threading.RLock()
+    _process_lock = threading.RLock()
 
     @contextmanager
     def locked(folder: Folder) -> Iterator[None]:
-        """Keep other writers of this process out of every folder."""
-        with _one_at_a_time:
+        """Lock out other threads that write to any folder."""
+        with _process_lock:
             yield
 else:
     import fcntl
 
     @contextmanager
     def locked(folder: Folder) -> Iterator[None]:
-        """Keep other writers of any process out of the folder. Writers of Daybook only: an editor asks nobody.
+        """Lock out other Daybook processes that write to the folder; editors ignore it. Do not nest.
 
-        The folder is locked, not the file, for a file is replaced by its edit. A killed process lets go of it.
-        Not to be nested.
+        The folder is locked because files are replaced. The lock of a killed process is released.
         """
         assert folder.fd is not None
         fcntl.flock(folder.fd, fcntl.LOCK_EX)
@@ -44,26 +43,25 @@ else:
 
 
 class NotRegular(OSError):
-    """A folder, a pipe, a device."""
+    pass
 
 
 def read(folder: Folder, name: str, limit: int) -> bytes:
-    """The first bytes of a regular file, `limit` at most. Never waits (a pipe, a device). Raises `OSError`."""
-    with _opened(folder, name) as file:
+    """The first `limit` bytes. Never waits for a pipe or device. Raises `OSError`."""
+    with _open_regular(folder, name) as file:
         return file.read(limit)
 
 
 def tail(folder: Folder, name: str, limit: int) -> bytes:
-    """The last bytes of a regular file, `limit` at most. Raises `OSError`."""
-    with _opened(folder, name) as file:
+    """The last `limit` bytes. Raises `OSError`."""
+    with _open_regular(folder, name) as file:
         file.seek(max(0, os.fstat(file.fileno()).st_size - limit))
         return file.read(limit)
 
 
 def copy(folder: Folder, name: str, to: BinaryIO, most: int) -> int:
-    """Copy a regular file; returns how many bytes it has. Where those are more than `most`, the copy is cut. Raises
-    `OSError`."""
-    with _opened(folder, name) as file:
+    """Copy a regular file, at most `most` + 1 bytes; returns their number. Raises `OSError`."""
+    with _open_regular(folder, name) as file:
         copied = 0
         while copied <= most and (piece := file.read(min(_PIECE, most + 1 - copied))):
             to.write(piece)
@@ -71,7 +69,7 @@ def copy(folder: Folder, name: str, to: BinaryIO, most: int) -> int:
         return copied
 
 
-def _opened(folder: Folder, name: str) -> BinaryIO:
+def _open_regular(folder: Folder, name: str) -> BinaryIO:
     fd = folder.open(name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0))
     mode = os.fstat(fd).st_mode
     if not stat.S_ISREG(mode):
@@ -81,10 +79,7 @@ def _opened(folder: Folder, name: str) -> BinaryIO:
 
 
 def append(folder: Folder, name: str, data: bytes) -> None:
-    """Add `data` at the end and wait until the disk has it. To be called under `locked`.
-
-    A failure takes back what was written, so that no half entry stays. Raises `OSError`.
-    """
+    """Append `data` and sync; a failed write is taken back. Call under `locked`. Raises `OSError`."""
     fd = folder.open(name, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     try:
         before = os.fstat(fd).st_size
@@ -104,7 +99,7 @@ def append(folder: Folder, name: str, data: bytes) -> None:
 
 
 def probe(folder: Folder) -> None:
-    """Write and remove a byte, to know whether the folder takes any. To be called under `locked`. Raises `OSError`."""
+    """Test that the folder is writable. Call under `locked`. Raises `OSError`."""
     with suppress(FileNotFoundError):
         folder.remove(SCRATCH)
     fd = folder.open(SCRATCH, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
@@ -117,10 +112,10 @@ def probe(folder: Folder) -> None:
 
 
 def replace(folder: Folder, name: str, data: bytes, mode: int, check: Callable[[], None]) -> None:
-    """Give `name` the content `data` in one step. To be called under `locked`. `check` is called when only that step is
-    left, and may raise. Raises `OSError`; the old file stays."""
+    """Replace a file atomically. `check` runs just before the rename and may raise. Call under `locked`. Raises
+    `OSError`."""
     with suppress(FileNotFoundError):
-        folder.remove(SCRATCH)  # of a process that was killed here
+        folder.remove(SCRATCH)  # left by a killed process
     fd = folder.open(SCRATCH, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     try:
         with os.fdopen(fd, "wb") as file:

@@ -1,8 +1,7 @@
-"""The only place that reads and writes workspace files. Everything here blocks: call it through `asyncio.to_thread`.
+"""The only module that reads and writes workspace files. Everything here blocks.
 
-A file belongs to its owner, who may edit it at any moment: nothing is held from an earlier look, every write reads
-what it changes under the lock, and the logs of past days and HISTORY.md only grow (invariant 7), whoever asks and
-whatever the tool.
+Owners may edit files at any moment: nothing is cached, and writes read the current content under the lock. Logs of past
+days and HISTORY.md only grow (invariant 7).
 """
 
 from __future__ import annotations
@@ -20,12 +19,21 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
-from agent.formats.plain_text import whole
+from agent.formats.plain_text import repair_surrogates
 from agent.memory import daily_log, disk
-from agent.memory.history import recorded
+from agent.memory.history import record_around
 from agent.memory.patch import addition_of, edit_of
-from agent.memory.paths import FileError, Folder, OutOfReach, UnreadableFile, holding, inside, name_below, opened
-from agent.memory.provenance import carried, carried_bytes
+from agent.memory.paths import (
+    FileError,
+    Folder,
+    OutOfReach,
+    UnreadableFile,
+    inside,
+    name_below,
+    open_folder,
+    open_parent,
+)
+from agent.memory.provenance import add_marks, add_marks_to_bytes
 
 __all__ = [
     "MAX_BYTES",
@@ -53,12 +61,12 @@ __all__ = [
 ]
 
 MAX_BYTES = 4_000_000
-"""Larger files are not read: no prompt, search or tool has use for them."""
+"""Larger files are not read."""
 
-_TAIL_BYTES = 65_536  # how far back an appended heading looks for itself
+_TAIL_BYTES = 65_536  # searched for the last heading before an append
 _NEW_FILE = 0o600
 _TRIES = 5
-"""At a file that others change at the same time."""
+"""Attempts at a file that others change at the same time."""
 _BUSY = "{name} is being changed by another program; try again in a moment"
 _SYSTEM_SAYS = {
     errno.ENOSPC: "the disk is full",
@@ -75,16 +83,16 @@ _SYSTEM_SAYS = {
 
 
 class NotWritten(FileError):
-    """The file is as it was before."""
+    """The file is unchanged."""
 
 
-class _Overtaken(Exception):
-    """Somebody else, a hand most likely, has changed the file between our reading and our writing."""
+class _ChangedMeanwhile(Exception):
+    pass
 
 
 @dataclass(frozen=True, slots=True)
 class FileText:
-    """A file as it was read. `sha` is the SHA-256 of its bytes in hex, `size` their number."""
+    """`sha`: SHA-256 in hex."""
 
     text: str
     sha: str
@@ -100,7 +108,7 @@ class EntryKind(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FolderEntry:
-    """One name in a folder. `size` in bytes; `changed` in UTC."""
+    """`size` in bytes; `changed` in UTC."""
 
     name: str
     kind: EntryKind
@@ -109,36 +117,32 @@ class FolderEntry:
 
 
 def read_text(path: Path, root: Path) -> FileText | None:
-    """A text file at or below `root`; None where there is none.
-
-    Bytes that are not UTF-8 show as U+FFFD. Raises `Unreadable` for what is no text (binary, a folder, a device), too
-    large, or not allowed; `OutOfReach`, one kind of it, where a link leads out of `root`.
-    """
+    """A text file at or below `root`; None if missing. Invalid UTF-8 becomes U+FFFD. Raises `UnreadableFile`, and
+    `OutOfReach` for a link out of `root`."""
     name = name_below(path, root)
     with _reading(name):
         try:
-            with holding(path, root) as (folder, real_name):
-                return text_of(_bytes(folder, real_name, name), name)
+            with open_parent(path, root) as (folder, real_name):
+                return text_of(_read_limited(folder, real_name, name), name)
         except FileNotFoundError:
             return None
 
 
 def read_bytes(path: Path, root: Path, limit: int = MAX_BYTES) -> bytes | None:
-    """As `read_text`, of any regular file of at most `limit` bytes."""
+    """The bytes of a regular file of at most `limit` bytes; otherwise as `read_text`."""
     name = name_below(path, root)
     with _reading(name):
         try:
-            with holding(path, root) as (folder, real_name):
-                return _bytes(folder, real_name, name, limit)
+            with open_parent(path, root) as (folder, real_name):
+                return _read_limited(folder, real_name, name, limit)
         except FileNotFoundError:
             return None
 
 
 def copy_out(path: Path, root: Path, to: BinaryIO, most: int) -> None:
-    """Copy a regular file of at most `most` bytes as it stands now. Raises as `read_text` does, also where there is
-    none, where it is empty and where it is larger."""
+    """Copy a regular file. Raises as `read_text`, also if it is missing, empty or larger than `most`."""
     name = name_below(path, root)
-    with _reading(name), holding(path, root) as (folder, real_name):
+    with _reading(name), open_parent(path, root) as (folder, real_name):
         size = disk.copy(folder, real_name, to, most)
     if size > most:
         raise UnreadableFile(f"{name} is larger than {most / 1_000_000:.0f} MB, the most that can be sent there")
@@ -147,30 +151,34 @@ def copy_out(path: Path, root: Path, to: BinaryIO, most: int) -> None:
 
 
 def entries(path: Path, root: Path) -> list[FolderEntry]:
-    """What a folder at or below `root` holds, by name; nothing where there is no such folder. Links are shown, not
-    followed. Raises `Unreadable`."""
+    """A folder's entries by name, links unfollowed; empty if missing. Raises `UnreadableFile`."""
     name = name_below(path, root)
     with _reading(name):
         try:
-            with opened(path, root) as folder, os.scandir(folder.path if folder.fd is None else folder.fd) as found:
-                seen = [_entry(item) for item in found if item.name != disk.SCRATCH]
+            with (
+                open_folder(path, root) as folder,
+                os.scandir(folder.path if folder.fd is None else folder.fd) as found,
+            ):
+                seen = [_folder_entry(item) for item in found if item.name != disk.SCRATCH]
                 return sorted((entry for entry in seen if entry is not None), key=lambda entry: entry.name)
         except FileNotFoundError:
             return []
 
 
 def rewrite(path: Path, root: Path, today: date, change: Callable[[bytes | None], bytes]) -> FileText:
-    """Replace a file by what `change` makes of its bytes (None: no such file), in one step. Returns what it says now;
-    what is made from text of others has a mark in it (`provenance`).
+    """Atomically replace a file by what `change` makes of its bytes (None: no file); returns the new text.
 
-    `change` may raise `FileError` to leave the file alone, and runs once more where the file changed meanwhile. Raises
-    `NotWritten` also for a daily log that would lose or, being another day's, gain anything.
+    `change` may raise `FileError`, and runs again if the file changed meanwhile. Raises `NotWritten`, also for a daily
+    log that would shrink or is of another day.
     """
-    now = _changed(
+    takes_marks = path.suffix.lower() in (".md", ".txt")
+    now = _write(
         path,
         root,
-        lambda before: carried_bytes(before, change(before)) if _is_text(path) else change(before),
-        lambda real, before, after: _refusal(real, before, after, today),
+        lambda before: add_marks_to_bytes(before, change(before)) if takes_marks else change(before),
+        lambda real, before, after: (
+            daily_log.refusal_to_change(real, today) or daily_log.refusal_to_shorten(real, before, after)
+        ),
     )
     assert now is not None
     return now
@@ -179,20 +187,14 @@ def rewrite(path: Path, root: Path, today: date, change: Callable[[bytes | None]
 def put_back(
     path: Path, root: Path, today: date, change: Callable[[bytes | None], bytes | None], *, redacts: bool = False
 ) -> FileText | None:
-    """As `rewrite`, for undoing and forgetting alone: `change` may return None (no such file), today's log may become
-    shorter, and with `redacts` another day's and HISTORY.md may change too, the one exception of invariant 7."""
-    return _changed(path, root, change, lambda real, before, after: None if redacts else daily_log.closed(real, today))
+    """Rewrite a file, for undo and forget only: may delete (None) and shorten today's log; with `redacts` also change
+    past logs and HISTORY.md."""
+    return _write(
+        path, root, change, lambda real, before, after: None if redacts else daily_log.refusal_to_change(real, today)
+    )
 
 
-def _is_text(path: Path) -> bool:
-    return path.suffix.lower() in (".md", ".txt")
-
-
-def _refusal(real: Path, before: bytes | None, after: bytes | None, today: date) -> str | None:
-    return daily_log.closed(real, today) or daily_log.shortened(real, before, after)
-
-
-def _changed(
+def _write(
     path: Path,
     root: Path,
     change: Callable[[bytes | None], bytes | None],
@@ -203,17 +205,17 @@ def _changed(
         real = folder.path / real_name
         for _ in range(_TRIES):
             known = folder.stat(real_name)
-            _unless(_protected(name, known))
-            before = _bytes(folder, real_name, name) if known is not None else None
-            _unless(refusal(real, before, before))  # whatever it becomes
+            _raise_refusal(_read_only_refusal(name, known))
+            before = _read_limited(folder, real_name, name) if known is not None else None
+            _raise_refusal(refusal(real, before, before))  # whatever the new content
             after = change(before)
-            _unless(refusal(real, before, after))
+            _raise_refusal(refusal(real, before, after))
             if after == before:
-                return _state(after) if after is not None else None
-            check = partial(_not_overtaken, folder, real_name, known)
+                return _file_text(after) if after is not None else None
+            check = partial(_check_unchanged, folder, real_name, known)
             try:
                 check()
-                with recorded(edit_of(name, before, after)):
+                with record_around(edit_of(name, before, after)):
                     if after is None:
                         check()
                         folder.remove(real_name)
@@ -221,43 +223,41 @@ def _changed(
                     else:
                         mode = stat.S_IMODE(known.st_mode) if known is not None else _NEW_FILE
                         disk.replace(folder, real_name, after, mode, check)
-            except _Overtaken:
+            except _ChangedMeanwhile:
                 continue
-            return _state(after) if after is not None else None
+            return _file_text(after) if after is not None else None
         raise NotWritten(_BUSY.format(name=name))
 
 
 def remove(path: Path, root: Path, today: date, may_go: Callable[[bytes], None] = lambda data: None) -> FileText | None:
-    """Delete a file; gives back what it said, or None where there was none. A daily log is never deleted. `may_go` is
-    asked before that, and raises `FileError` to say no. What a hand changes at that moment is kept: `NotWritten` says
-    what it says now."""
+    """Delete a file, but no daily log; returns its text, or None. `may_go` may raise `FileError`. Raises `NotWritten`
+    with the present text if it changes meanwhile."""
     name = name_below(path, root)
     with _writing(path, root, name, make=False) as (folder, real_name):
         real = folder.path / real_name
         known = folder.stat(real_name)
         try:
-            data = _bytes(folder, real_name, name)
+            data = _read_limited(folder, real_name, name)
         except FileNotFoundError:
             return None
-        refusal = daily_log.closed(real, today) or daily_log.shortened(real, data, None)
-        _unless(refusal or _protected(name, known))
+        refusal = daily_log.refusal_to_change(real, today) or daily_log.refusal_to_shorten(real, data, None)
+        _raise_refusal(refusal or _read_only_refusal(name, known))
         may_go(data)
         try:
-            with recorded(edit_of(name, data, None)):
-                _not_overtaken(folder, real_name, known)
+            with record_around(edit_of(name, data, None)):
+                _check_unchanged(folder, real_name, known)
                 folder.remove(real_name)
                 folder.sync()
-        except _Overtaken as overtaken:
-            now = decoded(_bytes(folder, real_name, name)) if folder.stat(real_name) is not None else ""
+        except _ChangedMeanwhile as changed_meanwhile:
+            now = decoded(_read_limited(folder, real_name, name)) if folder.stat(real_name) is not None else ""
             raise NotWritten(
                 f"{name} was just changed by somebody else, so it is kept. It says now:\n{now}"
-            ) from overtaken
-        return _state(data)
+            ) from changed_meanwhile
+        return _file_text(data)
 
 
 def check_writable(path: Path, root: Path) -> None:
-    """Raises `NotWritten` where a file of that name could not be written to, and makes its folder where there is
-    none."""
+    """Raise `NotWritten` if a file of that name cannot be written; makes its folder if missing."""
     name = name_below(path, root)
     with _writing(path, root, name) as (folder, real_name):
         known = folder.stat(real_name)
@@ -267,20 +267,20 @@ def check_writable(path: Path, root: Path) -> None:
 
 
 def clean(text: str) -> str:
-    """Text as a file can hold it: halves of a character joined or replaced, no NUL (which would make it binary)."""
-    return whole(text).replace("\0", "\N{REPLACEMENT CHARACTER}")
+    """Text without lone surrogates and NUL."""
+    return repair_surrogates(text).replace("\0", "\N{REPLACEMENT CHARACTER}")
 
 
 def text_of(data: bytes, name: str) -> FileText:
-    """The bytes of the file `name` as text. Raises `Unreadable` for what is no UTF-8 text."""
+    """Decode a text file. Raises `UnreadableFile` for UTF-16 and binary data."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise UnreadableFile(f"{name} is UTF-16 text; save it as UTF-8")
     if b"\0" in data:
         raise UnreadableFile(f"{name} is a binary file")
-    return _state(data)
+    return _file_text(data)
 
 
-def _state(data: bytes) -> FileText:
+def _file_text(data: bytes) -> FileText:
     return FileText(decoded(data), sha_of(data), len(data))
 
 
@@ -293,32 +293,33 @@ def decoded(data: bytes) -> str:
 
 
 def append(path: Path, root: Path, addition: Callable[[str], str], beginning: str) -> None:
-    """Add what `addition` makes of the end of the present text; the file may be of any size. A new or empty file
-    starts with `beginning`. Raises `NotWritten`."""
+    """Append what `addition` makes of the text's end, in a file of any size. A new file starts with `beginning`. Raises
+    `NotWritten`."""
     name = name_below(path, root)
     with _writing(path, root, name) as (folder, real_name):
         for _ in range(_TRIES):
             known = folder.stat(real_name)
-            _unless(_protected(name, known))
+            _raise_refusal(_read_only_refusal(name, known))
             end = disk.tail(folder, real_name, _TAIL_BYTES) if known is not None else b""
             if b"\0" in end:
                 raise UnreadableFile(f"{name} is a binary file, or UTF-16 text; save it as UTF-8")
-            data = _appended(end.decode("utf-8", "replace"), lambda before: carried("", addition(before)), beginning)
+            data = _bytes_to_append(
+                end.decode("utf-8", "replace"), lambda before: add_marks("", addition(before)), beginning
+            )
             if not data:
                 return
             size = known.st_size if known is not None else 0
             try:
-                with recorded(addition_of(name, size, end, data, existed=known is not None)):
-                    _not_overtaken(folder, real_name, known)
+                with record_around(addition_of(name, size, end, data, existed=known is not None)):
+                    _check_unchanged(folder, real_name, known)
                     disk.append(folder, real_name, data)
-            except _Overtaken:
+            except _ChangedMeanwhile:
                 continue
             return
         raise NotWritten(_BUSY.format(name=name))
 
 
-def _appended(before: str, addition: Callable[[str], str], beginning: str) -> bytes:
-    """What is to be written behind `before`, the end of a file."""
+def _bytes_to_append(before: str, addition: Callable[[str], str], beginning: str) -> bytes:
     start = "" if before else beginning
     if before and not before.endswith("\n"):
         start = "\n"
@@ -326,54 +327,53 @@ def _appended(before: str, addition: Callable[[str], str], beginning: str) -> by
     return (start + added).encode() if added else b""
 
 
-def _not_overtaken(folder: Folder, name: str, known: os.stat_result | None) -> None:
-    """Raises `_Overtaken` where the file is not the one that was read."""
-    if not _same(known, folder.stat(name)):
-        raise _Overtaken(name)
+def _check_unchanged(folder: Folder, name: str, known: os.stat_result | None) -> None:
+    """Raises `_ChangedMeanwhile`."""
+    now = folder.stat(name)
+    if known is None or now is None:
+        is_same = known is now
+    else:
+        is_same = (known.st_ino, known.st_size, known.st_mtime_ns) == (now.st_ino, now.st_size, now.st_mtime_ns)
+    if not is_same:
+        raise _ChangedMeanwhile(name)
 
 
-def _entry(item: os.DirEntry[str]) -> FolderEntry | None:
+def _folder_entry(item: os.DirEntry[str]) -> FolderEntry | None:
     try:
         status = item.stat(follow_symlinks=False)
-    except FileNotFoundError:  # deleted while the folder was being listed
+    except FileNotFoundError:  # deleted meanwhile
         return None
     kinds = {stat.S_IFREG: EntryKind.FILE, stat.S_IFDIR: EntryKind.FOLDER, stat.S_IFLNK: EntryKind.LINK}
     changed = datetime.fromtimestamp(status.st_mtime, UTC)
     return FolderEntry(item.name, kinds.get(stat.S_IFMT(status.st_mode), EntryKind.OTHER), status.st_size, changed)
 
 
-def _bytes(folder: Folder, real_name: str, name: str, limit: int = MAX_BYTES) -> bytes:
+def _read_limited(folder: Folder, real_name: str, name: str, limit: int = MAX_BYTES) -> bytes:
     data = disk.read(folder, real_name, limit + 1)
     if len(data) > limit:
         raise UnreadableFile(f"{name} is larger than {limit // 1_000_000} MB; it can only be made smaller by hand")
     return data
 
 
-def _unless(refusal: str | None) -> None:
+def _raise_refusal(refusal: str | None) -> None:
     if refusal is not None:
         raise NotWritten(refusal)
 
 
-def _protected(name: str, known: os.stat_result | None) -> str | None:
-    """A file that its owner has made read-only stays as it is, though a new one could take its place."""
+def _read_only_refusal(name: str, known: os.stat_result | None) -> str | None:
+    """A rename would replace a read-only file all the same."""
     if known is None or not stat.S_ISREG(known.st_mode) or known.st_mode & stat.S_IWUSR:
         return None
     return f"{name} was not written: its owner has made it read-only"
 
 
-def _same(known: os.stat_result | None, now: os.stat_result | None) -> bool:
-    if known is None or now is None:
-        return known is now
-    return (known.st_ino, known.st_size, known.st_mtime_ns) == (now.st_ino, now.st_size, now.st_mtime_ns)
-
-
 @contextmanager
 def _writing(path: Path, root: Path, name: str, *, make: bool = True) -> Iterator[tuple[Folder, str]]:
     try:
-        with holding(path, root, make=make) as (folder, real_name), disk.locked(folder):
+        with open_parent(path, root, make=make) as (folder, real_name), disk.locked(folder):
             yield folder, real_name
     except OSError as error:
-        raise NotWritten(f"{name} was not written: {_why(error)}") from error
+        raise NotWritten(f"{name} was not written: {_reason(error)}") from error
 
 
 @contextmanager
@@ -381,8 +381,8 @@ def _reading(name: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise UnreadableFile(f"{name} cannot be read: {_why(error)}") from error
+        raise UnreadableFile(f"{name} cannot be read: {_reason(error)}") from error
 
 
-def _why(error: OSError) -> str:
+def _reason(error: OSError) -> str:
     return _SYSTEM_SAYS.get(error.errno or 0, (error.strerror or "the system does not say why").lower())

@@ -1,7 +1,6 @@
-"""Forgetting: what a scope's memory says of something is found, shown, and on a yes removed (SPEC 9). Blocks.
+"""Finds what a scope's memory says of something, and removes it (SPEC 9). Blocks.
 
-Facts and notes lose what was found; logs and HISTORY.md, which otherwise only grow, keep a mark in its place
-(`[forgotten 2026-11-21]`). The change history keeps that something was forgotten, not what.
+Logs and HISTORY.md keep a mark in its place (`[forgotten 2026-11-21]`). The change history does not keep the text.
 """
 
 from __future__ import annotations
@@ -25,15 +24,14 @@ from agent.memory.scope import Scope
 _FACTS = ("USER.md", "MEMORY.md", "memory.md", "GROUP.md")
 _BULLET = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+")
 _LEAST_LINE = 8
-"""Characters of a line that is known by itself, whatever it speaks of."""
+"""Shorter lines are too common to identify a note's text elsewhere."""
 _LEAST = 2
-"""Characters that what is to be forgotten must have: one letter is in everything."""
+"""Minimum characters to forget: a single letter is in everything."""
 
 
 @dataclass(frozen=True, slots=True)
 class ForgetPassage:
-    """A passage that would go: `text` begins at `line` (from 1) of `path`, relative to the scope's folder. `whole`:
-    the file goes with it, a note on what is to be forgotten."""
+    """A passage to forget: `text` begins at `line` (from 1) of `path`. `whole`: the note's file goes."""
 
     path: str
     line: int
@@ -43,7 +41,7 @@ class ForgetPassage:
 
 @dataclass(frozen=True, slots=True)
 class ForgetPlan:
-    """`places` would be forgotten; `unread` names files that could not be looked into, a sentence each."""
+    """The passages to forget. `unread`: sentences on files that could not be read."""
 
     wanted: str
     places: tuple[ForgetPassage, ...]
@@ -52,8 +50,7 @@ class ForgetPlan:
 
 @dataclass(frozen=True, slots=True)
 class ForgetResult:
-    """`files` that changed, and the id of the change, empty where there is none. `kept`: files that still have the
-    words, for they could not be changed, with the reason, a sentence that names the file."""
+    """The changed `files`, and the change's id, if any. `kept`: unchangeable files, each with a sentence."""
 
     files: tuple[str, ...]
     change: str
@@ -61,33 +58,31 @@ class ForgetResult:
 
 
 def find(scope: Scope, wanted: str) -> ForgetPlan:
-    """Where the scope's facts, notes and logs speak of `wanted`: as a phrase, or, where it is nowhere, all of its
-    words in one passage. Raises `FileError` where it is too short to be looked for."""
+    """Passages with the phrase `wanted`, or failing that with all its words. Raises `FileError` if it is too short."""
     if len(fold(wanted).strip()) < _LEAST:
         raise FileError("that is too short to be looked for; write a word or two of what I shall forget")
     unread: list[str] = []
-    texts = list(_texts(scope, unread))
-    for holds in (_phrase(wanted), _words(wanted)):
-        places = [place for path, text in texts for place in _places(path, text, holds)]
+    texts = list(_memory_texts(scope, unread))
+    for holds in (_phrase(wanted), _all_words(wanted)):
+        places = [passage for path, text in texts for passage in _matching_passages(path, text, holds)]
         if places:
             return ForgetPlan(wanted, tuple(places), tuple(unread))
     return ForgetPlan(wanted, (), tuple(unread))
 
 
-def up_to_date(shown: ForgetPlan, scope: Scope) -> ForgetPlan:
-    """What was shown, and what was written of the same since. Raises `FileError`."""
+def refresh_plan(shown: ForgetPlan, scope: Scope) -> ForgetPlan:
+    """The plan as shown, plus matching passages written since. Raises `FileError`."""
     now = find(scope, shown.wanted)
-    known = {(place.path, place.text) for place in shown.places}
+    known = {(passage.path, passage.text) for passage in shown.places}
     more = (one for one in now.places if (one.path, one.text) not in known)
     return replace(shown, places=(*shown.places, *more), unread=now.unread)
 
 
 def forget(history: History, scope: Scope, clock: Clock, session: str, finding: ForgetPlan) -> ForgetResult:
-    """Remove what was found, where it still stands as it was shown, from every file that lets itself be changed. For
-    ten minutes the change can be undone, then nothing of it is left. Raises `HistoryUnavailable`."""
+    """Remove the passages that are still as shown. Undo is possible for ten minutes. Raises `HistoryUnavailable`."""
     by_path: dict[str, list[ForgetPassage]] = {}
-    for place in finding.places:
-        by_path.setdefault(place.path, []).append(place)
+    for passage in finding.places:
+        by_path.setdefault(passage.path, []).append(passage)
     changed: list[str] = []
     kept: list[tuple[str, str]] = []
     with history.author(scope, session).writes(FORGET) as unit:
@@ -98,8 +93,8 @@ def forget(history: History, scope: Scope, clock: Clock, session: str, finding: 
             except FileError as problem:
                 kept.append((path, str(problem)))
             changed += [path] if unit.edits > before else []
-    gone = frozenset(line.strip() for place in finding.places for line in place.text.splitlines() if line.strip())
-    deleted = frozenset(place.path for place in finding.places if place.whole)
+    gone = frozenset(line.strip() for passage in finding.places for line in passage.text.splitlines() if line.strip())
+    deleted = frozenset(passage.path for passage in finding.places if passage.whole)
     holds = _phrase(finding.wanted)
 
     def held(path: str, text: str) -> bool:
@@ -109,23 +104,27 @@ def forget(history: History, scope: Scope, clock: Clock, session: str, finding: 
     return ForgetResult(tuple(changed), unit.id, tuple(kept))
 
 
-def speaks_of(finding: ForgetPlan) -> Callable[[str], bool]:
-    """Whether a line of a talk speaks of what is to be forgotten, or is one of a note on it."""
-    phrase, words = _phrase(finding.wanted), _words(finding.wanted)
-    by_words = bool(finding.places) and not any(place.whole or phrase(place.text) for place in finding.places)
-    notes_on_it = [notes.parse(place.text).body for place in finding.places if place.whole]
-    told = {bare for text in notes_on_it for line in text.splitlines() if len(bare := _bare(line)) >= _LEAST_LINE}
+def line_matcher(finding: ForgetPlan) -> Callable[[str], bool]:
+    """A test for transcript lines: they match the plan's words, or repeat a forgotten note's line."""
+    phrase, words = _phrase(finding.wanted), _all_words(finding.wanted)
+    by_words = bool(finding.places) and not any(passage.whole or phrase(passage.text) for passage in finding.places)
+    notes_on_it = [notes.parse(passage.text).body for passage in finding.places if passage.whole]
+    note_lines = {
+        text_only
+        for text in notes_on_it
+        for line in text.splitlines()
+        if len(text_only := _without_bullet(line)) >= _LEAST_LINE
+    }
 
     def holds(line: str) -> bool:
-        return phrase(line) or (by_words and words(line)) or _bare(line) in told
+        return phrase(line) or (by_words and words(line)) or _without_bullet(line) in note_lines
 
     return holds
 
 
-def still_in(scope: Scope, finding: ForgetPlan) -> tuple[str, ...]:
-    """People's own files, relative to the scope's folder, that are left alone and speak of what was forgotten: exported
-    talks, jobs that are still to come, and what is looked after."""
-    folder, holds = scope.folder, speaks_of(finding)
+def files_left(scope: Scope, finding: ForgetPlan) -> tuple[str, ...]:
+    """Matching files that are left to the person: exports, schedule.yaml, HEARTBEAT.md."""
+    folder, holds = scope.folder, line_matcher(finding)
     found: list[str] = []
     try:
         exported = [one.name for one in files.entries(folder / "exports", folder) if one.kind is EntryKind.FILE]
@@ -143,8 +142,7 @@ def still_in(scope: Scope, finding: ForgetPlan) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _bare(line: str) -> str:
-    """A line's words, without a bullet."""
+def _without_bullet(line: str) -> str:
     bullet = _BULLET.match(line)
     return line[bullet.end() if bullet else 0 :].strip()
 
@@ -153,47 +151,42 @@ def _remove(scope: Scope, clock: Clock, path: str, places: Sequence[ForgetPassag
     """Raises `FileError`."""
     file = scope.folder / path
     today = clock.today()
-    if any(place.whole for place in places):
+    if any(passage.whole for passage in places):
         if files.remove(file, scope.folder, today) is not None:
-            _unlist(scope, clock, path)
+            index = notes.index_path(scope)
+            if files.read_text(index, scope.folder) is not None:
+                files.rewrite(index, scope.folder, today, lambda now: notes.without_line(now or b"", path))
         return
-    redacts = _only_grows(file)
+    redacts = daily_log.day_of(file) is not None or daily_log.is_history(file)
     mark = f"[forgotten {today.isoformat()}]" if redacts else ""
-    files.put_back(file, scope.folder, today, partial(_without, file.name, places, mark), redacts=redacts)
+    files.put_back(file, scope.folder, today, partial(_without_passages, file.name, places, mark), redacts=redacts)
 
 
-def _unlist(scope: Scope, clock: Clock, note: str) -> None:
-    index = notes.index_path(scope)
-    if files.read_text(index, scope.folder) is not None:
-        files.rewrite(index, scope.folder, clock.today(), lambda now: notes.without_line(now or b"", note))
-
-
-def _without(name: str, places: Sequence[ForgetPassage], mark: str, now: bytes | None) -> bytes | None:
-    """The file without the passages, each taken out where it stands now. Bytes that are no UTF-8 are compared as they
-    were shown, and stay as they are in what is left. Raises `Unreadable` for what is no text any more."""
+def _without_passages(name: str, places: Sequence[ForgetPassage], mark: str, now: bytes | None) -> bytes | None:
+    """Passages are removed where they are now; invalid UTF-8 is kept. Raises `UnreadableFile` for binary data."""
     if now is None:
         return None
     files.text_of(now, name)
     start = codecs.BOM_UTF8 if now.startswith(codecs.BOM_UTF8) else b""
     lines = now.removeprefix(start).split(b"\n")
     shown = [line.decode("utf-8", "replace").rstrip() for line in lines]
-    for place in sorted(places, key=lambda place: -place.line):
-        passage = place.text.split("\n")
-        at = _nearest(shown, passage, place.line - 1)
+    for passage in sorted(places, key=lambda passage: -passage.line):
+        wanted = passage.text.split("\n")
+        at = _nearest_match(shown, wanted, passage.line - 1)
         if at is not None:
-            left = [daily_log.struck(shown[at], mark)] if mark else []
-            lines[at : at + len(passage)] = [line.encode() for line in left]
-            shown[at : at + len(passage)] = left
+            left = [daily_log.strike_out(shown[at], mark)] if mark else []
+            lines[at : at + len(wanted)] = [line.encode() for line in left]
+            shown[at : at + len(wanted)] = left
     return start + b"\n".join(lines)
 
 
-def _nearest(lines: Sequence[str], passage: Sequence[str], wanted: int) -> int | None:
-    size = len(passage)
-    found = [at for at in range(len(lines) - size + 1) if lines[at : at + size] == list(passage)]
-    return min(found, key=lambda at: abs(at - wanted), default=None)
+def _nearest_match(lines: Sequence[str], wanted: Sequence[str], near: int) -> int | None:
+    size = len(wanted)
+    found = [at for at in range(len(lines) - size + 1) if lines[at : at + size] == list(wanted)]
+    return min(found, key=lambda at: abs(at - near), default=None)
 
 
-def _places(path: str, text: str, holds: Callable[[str], bool]) -> Iterator[ForgetPassage]:
+def _matching_passages(path: str, text: str, holds: Callable[[str], bool]) -> Iterator[ForgetPassage]:
     lines = [line.rstrip() for line in text.split("\n")]
     body = 0
     if path.startswith(f"{notes.FOLDER}/"):
@@ -204,15 +197,14 @@ def _places(path: str, text: str, holds: Callable[[str], bool]) -> Iterator[Forg
         body = len(lines) - len(head.body.split("\n")) if head.body else 0
     at = body
     while at < len(lines):
-        end = _end(lines, at)
-        passage = "\n".join(lines[at:end])
-        if lines[at].strip() and holds(passage):
-            yield ForgetPassage(path, at + 1, passage)
+        end = _passage_end(lines, at)
+        block = "\n".join(lines[at:end])
+        if lines[at].strip() and holds(block):
+            yield ForgetPassage(path, at + 1, block)
         at = end
 
 
-def _end(lines: Sequence[str], at: int) -> int:
-    """Behind a bullet with its further lines, or behind the one line."""
+def _passage_end(lines: Sequence[str], at: int) -> int:
     end = at + 1
     if _BULLET.match(lines[at]):
         indent = len(lines[at]) - len(lines[at].lstrip())
@@ -221,8 +213,7 @@ def _end(lines: Sequence[str], at: int) -> int:
     return end
 
 
-def _texts(scope: Scope, unread: list[str]) -> Iterator[tuple[str, str]]:
-    """Facts, notes and logs, by their path in the scope's folder."""
+def _memory_texts(scope: Scope, unread: list[str]) -> Iterator[tuple[str, str]]:
     folder = scope.folder
     paths = [folder / name for name in _FACTS]
     waiting = [folder / "memory"]
@@ -235,7 +226,7 @@ def _texts(scope: Scope, unread: list[str]) -> Iterator[tuple[str, str]]:
             continue
         waiting += [within / entry.name for entry in found if entry.kind is EntryKind.FOLDER]
         paths += [within / entry.name for entry in found if entry.kind is EntryKind.FILE and entry.name.endswith(".md")]
-    seen: set[tuple[int, int]] = set()  # where names differ only in case and the system does not mind
+    seen: set[tuple[int, int]] = set()  # on case-insensitive file systems, two names are one file
     for path in paths:
         try:
             file = files.read_text(path, folder)
@@ -250,12 +241,8 @@ def _texts(scope: Scope, unread: list[str]) -> Iterator[tuple[str, str]]:
             yield path.relative_to(folder).as_posix(), file.text
 
 
-def _only_grows(file: Path) -> bool:
-    return daily_log.day_of(file) is not None or daily_log.is_history(file)
-
-
 def _phrase(wanted: str) -> Callable[[str], bool]:
-    """Whether a text has the phrase, as whole words, however spelled in case, accents and width."""
+    """Whole words, ignoring case, accents and width."""
     phrase = re.escape(" ".join(fold(wanted).split())).replace(r"\ ", r"\s+")
     start = "" if is_unspaced(fold(wanted).strip()[:1]) else r"(?<!\w)"
     end = "" if is_unspaced(fold(wanted).strip()[-1:]) else r"(?!\w)"
@@ -263,6 +250,6 @@ def _phrase(wanted: str) -> Callable[[str], bool]:
     return lambda text: pattern.search(fold(text)) is not None
 
 
-def _words(wanted: str) -> Callable[[str], bool]:
+def _all_words(wanted: str) -> Callable[[str], bool]:
     needed = frozenset(query_terms(wanted))
     return lambda text: bool(needed) and needed <= frozenset(terms(fold(text)))

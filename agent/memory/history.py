@@ -1,16 +1,7 @@
-"""The change history: every change that Daybook makes to memory, with what it takes to undo it (SPEC 6).
+"""The change history: every change that Daybook makes to memory, with its undo (SPEC 6). Everything blocks.
 
-One small SQLite file per agent, in the home's `state/`; nothing of it is in the workspace, whose owner may keep a git
-repository of their own there. Everything blocks. A change is on disk before the file is, so that a crash in between
-leaves an entry without effect, never an effect without an entry.
-
-What was forgotten leaves it too: the text is overwritten here, and can be brought back for ten minutes from memory
-alone.
-
-Between the files and their history: every change is announced here before it reaches the disk.
-
-Who changes what for whom is known far above the files, so it is set for the work inside a `with` block and travels with
-it, also into threads. Outside of any block (a talk exported on demand, a test) nothing is recorded.
+One SQLite file per agent in the home's `state/`. A change is recorded before its file is written, so a crash can leave
+an entry without effect, never the reverse. The recorder in force is a context variable, which threads inherit.
 """
 
 from __future__ import annotations
@@ -35,8 +26,8 @@ from agent.memory.scope import Scope
 
 
 class Recorder(Protocol):
-    """`record` has the edit on disk when it returns; raises `OSError` where it cannot, and the edit is not made.
-    `withdraw` takes the last one back, where it then could not be made."""
+    """Keeps the data to undo edits. If `record` raises `OSError`, the edit is not made. `withdraw` removes the last
+    edit, whose write failed."""
 
     def record(self, edit: FilePatch) -> None: ...
 
@@ -47,7 +38,6 @@ _recorder: ContextVar[Recorder | None] = ContextVar("recorder", default=None)
 
 
 def recorder() -> Recorder | None:
-    """The one of the work that is being done."""
     return _recorder.get()
 
 
@@ -61,8 +51,8 @@ def recording(into: Recorder) -> Iterator[None]:
 
 
 @contextmanager
-def recorded(edit: FilePatch) -> Iterator[None]:
-    """Around the write itself."""
+def record_around(edit: FilePatch) -> Iterator[None]:
+    """Record an edit around its write, and withdraw it if the write fails."""
     into = _recorder.get()
     if into is not None:
         into.record(edit)
@@ -76,8 +66,8 @@ def recorded(edit: FilePatch) -> Iterator[None]:
 
 _log = logging.getLogger(__name__)
 
-SECOND_THOUGHTS = timedelta(minutes=10)
-"""How long what was forgotten can be brought back."""
+UNDO_FORGET_WITHIN = timedelta(minutes=10)
+"""The time to undo a forget."""
 FORGET = "/forget"
 UNDO = "undo"
 _FORGOTTEN = "(forgotten)"
@@ -100,18 +90,17 @@ _COLUMNS = "id, ts, scope, session, by, path, summary, undone_by"
 
 
 class NoSuchChange(LookupError):
-    """No change, or more than one, has that id. The text is a sentence."""
+    """No change, or several, match the id. The text is a sentence."""
 
 
 class HistoryUnavailable(OSError):
-    """The history cannot be written or read; a change that cannot be recorded is not made."""
+    """The history cannot be read or written; a change that cannot be recorded is not made."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One entry. `scope` as `Scope.name` writes it; `by` is a tool, a command, flush…; `path` is the first file that it
-    touched, relative to the scope's folder; `session` is empty for what no `/undo` takes back; `undone_by` the id of
-    the change that undid it, or empty. `ts` is UTC, ISO 8601."""
+    """One entry. `scope` as `Scope.name`; `session` empty: not offered by `/undo`; `by`: a tool, a command, flush…;
+    `path`: the first file; `ts`: ISO 8601 in UTC."""
 
     id: str
     ts: str
@@ -124,9 +113,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class _Remembered:
-    """What was forgotten, as long as it can be brought back."""
-
+class _ForgottenEdits:
     until: datetime
     edits: list[FilePatch] = field(default_factory=list)
 
@@ -135,14 +122,14 @@ class History:
     def __init__(self, file: Path, clock: Clock) -> None:
         self._file = file
         self._clock = clock
-        self._second_thoughts: dict[str, _Remembered] = {}
-        self._passed_over: set[str] = set()
+        self._restorable: dict[str, _ForgottenEdits] = {}
+        self._skipped: set[str] = set()
 
     def author(self, scope: Scope, session: str = "") -> Author:
         return Author(self, scope, session)
 
     def changes(self, scope: str | None = None, most: int = -1) -> list[Change]:
-        """The newest first. Raises `HistoryUnavailable`."""
+        """Changes, newest first. Raises `HistoryUnavailable`."""
         wanted, values = ("WHERE scope = ?", [scope]) if scope else ("", [])
         with self._reading() as db:
             rows = db.execute(
@@ -151,7 +138,7 @@ class History:
         return [Change(*row) for row in rows]
 
     def find(self, id: str) -> Change:
-        """The change of that id, or the only one that ends with it. Raises `NoSuchChange`, `HistoryUnavailable`."""
+        """The change whose id is, or uniquely ends with, `id`. Raises `NoSuchChange`, `HistoryUnavailable`."""
         with self._reading() as db:
             rows = db.execute(
                 f"SELECT {_COLUMNS} FROM changes WHERE id = ?1 OR (length(?1) > 3 AND substr(id, -length(?1)) = ?1)",
@@ -163,25 +150,25 @@ class History:
         return Change(*exact[0])
 
     def last(self, session: str) -> Change | None:
-        """The last change of a session that can still be taken back, and was not passed over."""
-        self._let_go()
+        """The last change that can be undone and was not passed over."""
+        self._drop_expired()
         with self._reading() as db:
             rows = db.execute(
                 f"SELECT {_COLUMNS} FROM changes WHERE session = ? AND undone_by = '' AND by != ? ORDER BY number DESC",
                 [session, UNDO],
             )
-            changes = (Change(*row) for row in rows if row[0] not in self._passed_over)
-            return next((one for one in changes if one.summary != _FORGOTTEN or one.id in self._second_thoughts), None)
+            changes = (Change(*row) for row in rows if row[0] not in self._skipped)
+            return next((one for one in changes if one.summary != _FORGOTTEN or one.id in self._restorable), None)
 
     def pass_over(self, change: Change) -> None:
-        """It cannot be taken back and somebody was told so: it no longer stands before older ones."""
-        self._passed_over.add(change.id)
+        """Marks a change as not undoable, so that /undo skips it."""
+        self._skipped.add(change.id)
 
     def edits(self, change: Change) -> tuple[FilePatch, ...] | None:
-        """The edits of a change in their order; None where their text is forgotten."""
-        self._let_go()
+        """A change's edits in order; None if their text is forgotten."""
+        self._drop_expired()
         if change.by == FORGET:
-            kept = self._second_thoughts.get(change.id)
+            kept = self._restorable.get(change.id)
             return tuple(kept.edits) if kept is not None else None
         with self._reading() as db:
             rows = db.execute(
@@ -197,13 +184,13 @@ class History:
         )
 
     def undone(self, change: Change, by: str) -> None:
-        """Note that the change `by` has undone another. Undoing an undoing brings the first one back."""
+        """Record that `by` undid a change. Undoing an undo makes the first change undoable again."""
         with self._writing() as db:
             db.execute("UPDATE changes SET undone_by = ? WHERE id = ?", [by, change.id])
             db.execute("UPDATE changes SET undone_by = '' WHERE undone_by = ?", [change.id])
 
     def forget(self, scope: str, holds: Callable[[str, str], bool]) -> None:
-        """Overwrite every edit of the scope of which `holds(path, text)`. Raises `HistoryUnavailable`."""
+        """Overwrite every edit of the scope for which `holds(path, text)` is true. Raises `HistoryUnavailable`."""
         with self._writing() as db:
             rows = db.execute(
                 "SELECT e.number, c.id, e.path, e.removed, e.added, e.above, e.below FROM edits e "
@@ -221,7 +208,6 @@ class History:
     # for the unit of work below ---------------------------------------------------------------------------------
 
     def begin(self, scope: str, session: str, by: str, edit: FilePatch) -> str:
-        """A new change with its first edit; its id."""
         now = self._clock.instant()
         id = f"{now:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
         summary = _FORGOTTEN if by == FORGET else _summary(edit)
@@ -230,26 +216,25 @@ class History:
                 "INSERT INTO changes (id, ts, scope, session, by, path, summary) VALUES (?, ?, ?, ?, ?, ?, ?)",
                 [id, utc_stamp(now), scope, session, by, edit.path, summary],
             )
-            self._add(db, id, by, edit)
+            self._insert_edit(db, id, by, edit)
         return id
 
     def add(self, id: str, by: str, edit: FilePatch) -> None:
         with self._writing() as db:
-            self._add(db, id, by, edit)
+            self._insert_edit(db, id, by, edit)
 
     def withdraw(self, id: str) -> None:
-        """Take back the last edit of a change, and the change with its only one. Where the history cannot be written
-        an entry without effect stays, which is less than what has just failed."""
-        if kept := self._second_thoughts.get(id):
+        """Remove a change's last edit, and the change without edits. If that fails, a harmless entry stays."""
+        if kept := self._restorable.get(id):
             kept.edits.pop()
         with suppress(HistoryUnavailable), self._writing() as db:
             db.execute("DELETE FROM edits WHERE number = (SELECT max(number) FROM edits WHERE change = ?)", [id])
             db.execute("DELETE FROM changes WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM edits WHERE change = ?1)", [id])
 
-    def _add(self, db: sqlite3.Connection, id: str, by: str, edit: FilePatch) -> None:
+    def _insert_edit(self, db: sqlite3.Connection, id: str, by: str, edit: FilePatch) -> None:
         text: Sequence[bytes | None] = (edit.removed, edit.added, edit.above, edit.below)
         if by == FORGET:
-            kept = self._second_thoughts.setdefault(id, _Remembered(self._clock.instant() + SECOND_THOUGHTS))
+            kept = self._restorable.setdefault(id, _ForgottenEdits(self._clock.instant() + UNDO_FORGET_WITHIN))
             kept.edits.append(edit)
             text = (None, None, None, None)
         db.execute(
@@ -258,49 +243,49 @@ class History:
             [id, edit.path, edit.at, *text, edit.existed, edit.exists],
         )
 
-    def _let_go(self) -> None:
+    def _drop_expired(self) -> None:
         now = self._clock.instant()
-        for id, kept in list(self._second_thoughts.items()):  # other threads add to them
+        for id, kept in list(self._restorable.items()):  # other threads add entries
             if kept.until <= now:
-                self._second_thoughts.pop(id, None)
+                self._restorable.pop(id, None)
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
-        with self._opened() as db:
+        with self._connection() as db:
             yield db
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        self._let_go()
-        with self._opened() as db, db:
+        self._drop_expired()
+        with self._connection() as db, db:
             yield db
 
     @contextmanager
-    def _opened(self) -> Iterator[sqlite3.Connection]:
+    def _connection(self) -> Iterator[sqlite3.Connection]:
         try:
-            with closing(self._open()) as db:
+            with closing(self._connect_or_replace()) as db:
                 yield db
         except sqlite3.Error as error:
             raise HistoryUnavailable(0, f"the change history cannot be used ({error})") from error
 
-    def _open(self) -> sqlite3.Connection:
+    def _connect_or_replace(self) -> sqlite3.Connection:
         try:
-            return self._connected()
+            return self._connect()
         except sqlite3.OperationalError:
             raise
         except sqlite3.DatabaseError as damage:
             aside = self._file.with_name(f"{self._file.name}.damaged")
-            _log.error("the change history is damaged (%s); it is kept as %s, and a new one begins", damage, aside.name)
+            _log.error("the change history is damaged (%s); moved it to %s and started a new one", damage, aside.name)
             self._file.replace(aside)
-            return self._connected()
+            return self._connect()
 
-    def _connected(self) -> sqlite3.Connection:
+    def _connect(self) -> sqlite3.Connection:
         make_private(self._file.parent)
         if not self._file.exists():
             self._file.touch(mode=0o600)
         db = sqlite3.connect(self._file, timeout=_BUSY, factory=WholeTextConnection)
         try:
-            db.execute("PRAGMA secure_delete = ON")  # what is forgotten is overwritten, not only unlinked
+            db.execute("PRAGMA secure_delete = ON")  # overwrite deleted text
             db.execute("PRAGMA synchronous = FULL")
             db.executescript(_SCHEMA)
         except BaseException:
@@ -311,28 +296,27 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """Who changes memory: a session, or (with `session` empty) Daybook of its own accord."""
+    """The author of changes; an empty `session` is Daybook itself."""
 
     history: History
     scope: Scope
     session: str
 
     @contextmanager
-    def writes(self, by: str) -> Iterator[Unit]:
-        """What is written to the scope's files inside is one change, signed `by`; within another such block (a flush
-        that calls tools) one of its own, signed as that one."""
+    def writes(self, by: str) -> Iterator[ChangeRecorder]:
+        """Record everything written inside as one change, signed `by`. Nested blocks make their own, signed as the
+        outer one."""
         around = recorder()
-        if isinstance(around, Unit):
-            unit = Unit(self.history, around.scope, around.session, around.by)
+        if isinstance(around, ChangeRecorder):
+            unit = ChangeRecorder(self.history, around.scope, around.session, around.by)
         else:
-            unit = Unit(self.history, self.scope.name, self.session, by)
+            unit = ChangeRecorder(self.history, self.scope.name, self.session, by)
         with recording(unit):
             yield unit
 
 
-class Unit:
-    """The changes of one `with` block, as one entry. `id` is empty as long as nothing was changed; `edits` counts the
-    files written."""
+class ChangeRecorder:
+    """The changes of one block. `id` is empty until something changes; `edits` counts writes."""
 
     def __init__(self, history: History, scope: str, session: str, by: str) -> None:
         self._history = history
@@ -357,7 +341,6 @@ class Unit:
 
 
 def _summary(edit: FilePatch) -> str:
-    """What a person recognises the change by."""
     if not edit.exists:
         return f"deleted: {_first_words(edit.removed)}"
     if edit.added.strip():
@@ -368,7 +351,9 @@ def _summary(edit: FilePatch) -> str:
 
 def _first_words(data: bytes) -> str:
     lines = [line.strip() for line in data.decode("utf-8", "replace").splitlines()]
-    telling = [line for line in lines if line and not line.startswith(("#", "---"))] or [line for line in lines if line]
-    words = telling[0].removeprefix("- ") if telling else "nothing"
+    informative = [line for line in lines if line and not line.startswith(("#", "---"))] or [
+        line for line in lines if line
+    ]
+    words = informative[0].removeprefix("- ") if informative else "nothing"
     cut = words if len(words) <= _SUMMARY_CHARS else words[: _SUMMARY_CHARS - 1].rstrip() + "…"
     return with_mark(cut, sources_in("\n".join(lines)))

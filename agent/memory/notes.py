@@ -1,10 +1,6 @@
-"""Notes: one memory each, in `memory/notes/<slug>.md`, with its line in the scope's index. Everything blocks.
-
-The lines of MEMORY.md that point to notes: `- [name](memory/notes/slug.md) - description`. Everything else in the
-file is its owner's and comes through byte for byte.
-
-The YAML block at the head of a note. People edit it, so whatever it has become, reading it gives something.
-"""
+"""Notes: one memory each, in `memory/notes/<slug>.md`, with a line `- [name](memory/notes/slug.md) - description` in
+the index, whose other text is kept byte for byte. People edit front matter, so any text can be parsed. Everything
+blocks."""
 
 from __future__ import annotations
 
@@ -30,25 +26,21 @@ from agent.memory.scope import Scope
 from agent.settings import MemorySettings
 
 NEW_NOTES = "## New notes"
-"""Heads the section near the top of an index that is longer than the prompt shows."""
+"""Heading of a section near the top, used if the index is longer than the prompt shows."""
 _REST = "## Older"
 _TITLE_LINES = 20
 
 
-def _all_lines(text: str) -> int:
-    return len(text)
-
-
-def with_line(index: bytes, path: str, name: str, description: str, shown: Callable[[str], int] = _all_lines) -> bytes:
-    """The index with exactly one line for the note at `path`: in its old place, else after the last note's line, else
-    at the end. Where the prompt would not show that any more (`shown`: how many lines of a text it has), a new line
-    begins a section near the top, where those after it stand too, the newest first."""
+def with_line(index: bytes, path: str, name: str, description: str, shown: Callable[[str], int] = len) -> bytes:
+    """The index with exactly one line for the note: in its old place, else after the last note's. If the prompt would
+    not show that (`shown` counts lines), it goes to a section near the top."""
     label = name.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]")
     line = f"- [{label}]({path})" + (f" - {description}" if description else "")
     lines = _lines(index)
     present = [number for number, text in enumerate(lines) if _points_to(text, path)]
     if present:
-        lines[present[0]] = line + _ending(lines[present[0]])
+        old = lines[present[0]]
+        lines[present[0]] = line + old[len(old.rstrip("\r\n")) :]
         return _joined([text for number, text in enumerate(lines) if number not in present[1:]])
     usual: list[str] = []
     for found, at in _line_positions(lines, line):
@@ -59,12 +51,12 @@ def with_line(index: bytes, path: str, name: str, description: str, shown: Calla
 
 
 def _line_positions(lines: Sequence[str], line: str) -> Iterator[tuple[list[str], int]]:
-    """Where a new line may stand, the usual place first: the lines with it, and which of them it is, from 0."""
+    """Candidates, the usual place first: all lines, and the new line's number from 0."""
     head = next((at for at, text in enumerate(lines[:-1]) if text.strip() == NEW_NOTES), None)
     if head is not None:
         at = head + 1 + (lines[head + 1].strip(" \t\r") == "\n")
         yield [*lines[:at], line + "\n", *lines[at:]], at
-    yield _behind_the_others(lines, line)
+    yield _after_last_note(lines, line)
     top = 0
     if lines and lines[0].rstrip() == "---":  # front matter
         top = next((at + 1 for at, text in enumerate(lines) if at and text.rstrip() == "---"), 0)
@@ -75,7 +67,7 @@ def _line_positions(lines: Sequence[str], line: str) -> Iterator[tuple[list[str]
     yield _in_new_section(lines, top, line)
 
 
-def _behind_the_others(before: Sequence[str], line: str) -> tuple[list[str], int]:
+def _after_last_note(before: Sequence[str], line: str) -> tuple[list[str], int]:
     lines = list(before)
     notes = [number for number, text in enumerate(lines) if _ANY_NOTE.match(text)]
     at = notes[-1] + 1 if notes else len(lines)
@@ -113,10 +105,6 @@ def _lines(data: bytes) -> list[str]:
     return re.findall(r"[^\n]*\n|[^\n]+", data.decode("utf-8", "surrogateescape"))
 
 
-def _ending(line: str) -> str:
-    return line[len(line.rstrip("\r\n")) :]
-
-
 def _joined(lines: list[str]) -> bytes:
     return "".join(lines).encode("utf-8", "surrogateescape")
 
@@ -127,15 +115,14 @@ _BEGINNING = re.compile(r"---[ \t]*\r?\n")
 
 @dataclass(frozen=True, slots=True)
 class NoteDocument:
-    """`fields`: what the block says; None where there is none or it cannot be read. `body`: the text after it (all of
-    the text where there is none). `problem`: why a block that is there cannot be read."""
+    """A parsed note. `fields` None: no readable front matter; `problem`: why."""
 
     fields: Mapping[str, object] | None
     body: str
     problem: str = ""
 
     def line(self, key: str) -> str:
-        """A field as one line of text, "" where it is missing or no plain value."""
+        """A field as one line of text; "" for other values."""
         value = (self.fields or {}).get(key)
         if value is None or isinstance(value, (list, dict, set, tuple, bytes)):
             return ""
@@ -150,7 +137,9 @@ def parse(text: str) -> NoteDocument:
     try:
         fields = load_yaml(match[1])
     except (yaml.YAMLError, ValueError) as error:
-        return NoteDocument(None, text, f"its front matter is not valid YAML{_where(error)}")
+        mark = error.problem_mark if isinstance(error, yaml.MarkedYAMLError) else None
+        where = f" (line {mark.line + 2})" if mark is not None else ""  # counts from 0, below the first ---
+        return NoteDocument(None, text, f"its front matter is not valid YAML{where}")
     if not isinstance(fields, dict):
         return NoteDocument(None, text, "its front matter is not a list of `key: value` lines")
     return NoteDocument({str(key): value for key, value in fields.items()}, text[match.end() :].lstrip("\r\n"))
@@ -161,11 +150,6 @@ def render(fields: Mapping[str, object], body: str) -> str:
     return f"---\n{head}---\n\n{body.strip()}\n"
 
 
-def _where(error: Exception) -> str:
-    mark = error.problem_mark if isinstance(error, yaml.MarkedYAMLError) else None
-    return f" (line {mark.line + 2})" if mark is not None else ""  # counted from 0, below the first ---
-
-
 TYPES = ("user", "feedback", "project", "reference")
 FOLDER = "memory/notes"
 _MOST_OF_ONE_SLUG = 1_000
@@ -173,8 +157,8 @@ _MOST_OF_ONE_SLUG = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What the manifest says of a note. `path` is relative to the scope's folder; `changed` the user's day of its last
-    change; what a hand left out is "" (the name: its file's). `sources`: what its marks name (`provenance`)."""
+    """A note in the list. `path` relative to the scope's folder; `changed` in the user's zone; missing fields are
+    ""."""
 
     path: str
     name: str
@@ -186,7 +170,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class SavedNote:
-    """`file` is what the note says now, its head included; `replaced` the body that an update took the place of."""
+    """A note after saving. `file` includes front matter; `replaced`: the old body, if any."""
 
     path: Path
     file: files.FileText
@@ -197,20 +181,17 @@ class SavedNote:
 
 @dataclass(frozen=True, slots=True)
 class DeletedNote:
-    """`text` is what the note said; `index` the index file, None where there is none."""
-
     path: Path
     text: str
     index: Path | None
 
 
 class _Taken(FileError):
-    """The file is another note's."""
+    pass
 
 
 def index_path(scope: Scope) -> Path:
-    """The file that holds the curated facts and the notes' lines: MEMORY.md (memory.md where only that is there), for
-    a group GROUP.md."""
+    """The file of curated facts and note lines: MEMORY.md (memory.md if only that exists), for a group GROUP.md."""
     name = scope.prompt_files[-1]
     path = scope.folder / name
     if name == "MEMORY.md" and not path.exists() and (scope.folder / "memory.md").exists():
@@ -219,7 +200,7 @@ def index_path(scope: Scope) -> Path:
 
 
 def listing(scope: Scope, clock: Clock) -> list[Note]:
-    """All notes, the last changed first. One that cannot be read is listed with the reason as its description."""
+    """Last changed first. An unreadable note has the reason as its description."""
     found = [
         (entry.changed, _note(scope, entry.name, clock.local(entry.changed).date()))
         for entry in files.entries(scope.folder / FOLDER, scope.folder)
@@ -238,9 +219,8 @@ def save(
     may_replace: Callable[[Path, bytes], None] = lambda path, before: None,
     settings: MemorySettings | None = None,
 ) -> SavedNote:
-    """Write a note and its index line. The note of the same name, however spaced or capitalised, is updated and keeps
-    its file, its day of creation and what a hand added to its head. `may_replace` is asked before that and raises
-    `FileError` to say no. `settings`: how much of the index the prompt shows. Raises `FileError`."""
+    """Write a note and its index line. An existing note of that name (ignoring case and spacing) keeps its file, day
+    and extra fields. `may_replace` may raise `FileError`. Raises `FileError`."""
     title, summary = _one_line(name), _one_line(description)
     if not title:
         raise files.NotWritten("a note needs a name")
@@ -256,7 +236,7 @@ def save(
         index,
         scope.folder,
         clock.today(),
-        lambda before: with_line(_text(before, index.name), note, title, summary, shown),
+        lambda before: with_line(_checked_bytes(before, index.name), note, title, summary, shown),
     )
     return SavedNote(path, file, replaced, index, index_file)
 
@@ -292,22 +272,21 @@ def _write(
 def delete(
     scope: Scope, clock: Clock, path: str, may_go: Callable[[Path, bytes], None] = lambda path, before: None
 ) -> DeletedNote:
-    """Remove a note and its index line. `may_go` is asked before that and raises `FileError` to say no. Raises
-    `FileError`."""
-    place = files.inside(scope, path)
-    relative = place.relative_to(scope.folder).as_posix()
-    if place.parent != scope.folder / FOLDER or place.suffix != ".md":
+    """Remove a note and its index line. `may_go` may raise `FileError`. Raises `FileError`."""
+    file = files.inside(scope, path)
+    relative = file.relative_to(scope.folder).as_posix()
+    if file.parent != scope.folder / FOLDER or file.suffix != ".md":
         raise files.NotWritten(f"only notes can be deleted, by their path {FOLDER}/….md; memory_list shows them")
-    gone = files.remove(place, scope.folder, clock.today(), partial(may_go, place))
-    if gone is None:
-        names = [f"{FOLDER}/{entry.name}" for entry in files.entries(place.parent, scope.folder)]
+    deleted = files.remove(file, scope.folder, clock.today(), partial(may_go, file))
+    if deleted is None:
+        names = [f"{FOLDER}/{entry.name}" for entry in files.entries(file.parent, scope.folder)]
         near = difflib.get_close_matches(relative, names, n=3, cutoff=0.5)
         raise FileError(f"there is no note {relative}" + (f"; did you mean {', '.join(near)}?" if near else ""))
     index = index_path(scope)
     if files.read_text(index, scope.folder) is None:
-        return DeletedNote(place, gone.text, None)
+        return DeletedNote(file, deleted.text, None)
     files.rewrite(index, scope.folder, clock.today(), lambda before: without_line(before or b"", relative))
-    return DeletedNote(place, gone.text, index)
+    return DeletedNote(file, deleted.text, index)
 
 
 def _note(scope: Scope, file_name: str, changed: date) -> Note:
@@ -317,22 +296,22 @@ def _note(scope: Scope, file_name: str, changed: date) -> Note:
         text = files.read_text(scope.folder / path, scope.folder)
     except UnreadableFile as error:
         return Note(path, stem, error.reason, "", changed)
-    said = text.text if text is not None else ""
-    head = parse(said)
+    content = text.text if text is not None else ""
+    head = parse(content)
     name = head.line("name") or stem
-    return Note(path, name, head.line("description"), head.line("type"), changed, sources_in(said))
+    return Note(path, name, head.line("description"), head.line("type"), changed, sources_in(content))
 
 
 def _candidate_paths(scope: Scope, clock: Clock, title: str) -> list[Path]:
-    """Where the note may be: the file that bears its name, else the first free file of its slug."""
+    """First files of that name, then free names of its slug."""
     base = slug(title)
     names = [f"{base}.md", *(f"{base}-{number}.md" for number in range(2, _MOST_OF_ONE_SLUG))]
     present = [Path(note.path).name for note in listing(scope, clock) if _same_name(note.name, title)]
     return [scope.folder / FOLDER / name for name in present + names]
 
 
-def _text(data: bytes | None, name: str) -> bytes:
-    """Raises `Unreadable` for what is no UTF-8 text: a line could only damage it."""
+def _checked_bytes(data: bytes | None, name: str) -> bytes:
+    """Raises `UnreadableFile` for binary data."""
     files.text_of(data or b"", name)
     return data or b""
 
@@ -342,8 +321,4 @@ def _one_line(text: str) -> str:
 
 
 def _same_name(one: str, other: str) -> bool:
-    return _key(one) == _key(other)
-
-
-def _key(name: str) -> str:
-    return unicodedata.normalize("NFC", name).casefold()
+    return unicodedata.normalize("NFC", one).casefold() == unicodedata.normalize("NFC", other).casefold()

@@ -1,7 +1,6 @@
-"""One change of one file as what was taken out and what was put in, and how to take it back. Pure bytes.
+"""A change of one file and its undo. Pure bytes.
 
-Only whole lines that differ are kept, with the lines around them: so a change is taken back out of a file that others
-have edited since, and is left alone where its place cannot be found without doubt.
+Context lines let a change be undone although the file was edited elsewhere; an ambiguous place is left alone.
 """
 
 from __future__ import annotations
@@ -16,13 +15,13 @@ _SHOWN_CHARS = 2_000
 
 
 class Conflict(FileError):
-    """A change cannot be taken back, for the file has been edited there since. Says what it says now."""
+    """The change cannot be undone: the file was edited there since. The text quotes it."""
 
 
 @dataclass(frozen=True, slots=True)
 class FilePatch:
-    """`removed` stood at byte `at` of the file, and `added` stands there now, between `above` and `below`. `existed`
-    and `exists`: whether there was a file before and after. `path` is relative to the scope's folder."""
+    """An edit: at byte `at`, `removed` became `added`, between `above` and `below`. `existed`, `exists`: the file
+    before and after."""
 
     path: str
     at: int
@@ -54,30 +53,27 @@ def edit_of(path: str, before: bytes | None, after: bytes | None) -> FilePatch:
 
 
 def addition_of(path: str, at: int, end: bytes, added: bytes, *, existed: bool) -> FilePatch:
-    """Something added at the end of a file of `at` bytes whose last ones are `end`."""
     above = b"".join(_lines(end)[-_AROUND_LINES:])[-_AROUND_BYTES:]
     return FilePatch(path, at, b"", added, above, b"", existed)
 
 
-def undone(edit: FilePatch, now: bytes | None, leaving: bytes | None = None) -> bytes | None:
-    """What the file says without the edit, everything else in it kept; None: no such file. `leaving` is put where the
-    edit stands instead of what was there before it. Raises `Conflict`."""
+def undo_edit(edit: FilePatch, now: bytes | None, replacement: bytes | None = None) -> bytes | None:
+    """The file without the edit; None: no file. `replacement` is left instead of `removed`. Raises `Conflict`."""
     if not edit.exists:
         if now in (None, edit.removed):
             return edit.removed
-        raise Conflict(f"{edit.path} has been written anew since. {_says(now)}")
+        raise Conflict(f"{edit.path} has been written anew since. {_current_text(now)}")
     if now is None:
         raise Conflict(f"{edit.path} is no longer there")
-    at = _place(edit, now)
+    at = _locate(edit, now)
     if at is None:
-        raise Conflict(f"{edit.path} has been changed at that place since; nothing was undone. {_says(now)}")
-    before = edit.removed if leaving is None else leaving
+        raise Conflict(f"{edit.path} has been changed at that place since; nothing was undone. {_current_text(now)}")
+    before = edit.removed if replacement is None else replacement
     rest = now[:at] + before + now[at + len(edit.added) :]
     return None if not edit.existed and not rest.strip() else rest
 
 
-def shown(edit: FilePatch) -> str:
-    """As `diff` shows it to people."""
+def diff_text(edit: FilePatch) -> str:
     head = f"{edit.path}" + ("" if edit.existed else " (new)") + ("" if edit.exists else " (deleted)")
     marked = [
         sign + line.decode("utf-8", "replace").rstrip("\r\n")
@@ -87,29 +83,28 @@ def shown(edit: FilePatch) -> str:
     return "\n".join([head, *marked])
 
 
-def _place(edit: FilePatch, now: bytes) -> int | None:
-    """Where the edit stands in the file as it is now."""
-    behind, whole = edit.above + edit.added, edit.above + edit.added + edit.below
+def _locate(edit: FilePatch, now: bytes) -> int | None:
+    """The edit's offset; None if uncertain."""
+    start, whole = edit.above + edit.added, edit.above + edit.added + edit.below
     begin = edit.at - len(edit.above)
     if begin >= 0 and now.startswith(whole, begin) and (edit.below or _ends(now, begin + len(whole))):
         return edit.at
-    if edit.added.strip() and begin >= 0 and now.startswith(behind, begin) and _ends(now, begin + len(behind)):
+    if edit.added.strip() and begin >= 0 and now.startswith(start, begin) and _ends(now, begin + len(start)):
         return edit.at  # only what follows has changed
     if edit.above or edit.below:
-        at = _only(now, whole, ends=not edit.below)
+        at = _only_match(now, whole, ends=not edit.below)
         if at is not None:
             return at + len(edit.above)
     if edit.added.strip():
-        return _only(now, edit.added, ends=True)
+        return _only_match(now, edit.added, ends=True)
     for part, offset in ((edit.above, len(edit.above)), (edit.below, 0)):
-        at = _only(now, part) if part.strip() and not edit.added else None
+        at = _only_match(now, part) if part.strip() and not edit.added else None
         if at is not None:
             return at + offset
     return None
 
 
-def _only(now: bytes, part: bytes, *, ends: bool = False) -> int | None:
-    """The one place where `part` begins a line and, if asked for, ends one."""
+def _only_match(now: bytes, part: bytes, *, ends: bool = False) -> int | None:
     found: list[int] = []
     at = now.find(part)
     while at >= 0 and len(found) < 2:
@@ -120,7 +115,6 @@ def _only(now: bytes, part: bytes, *, ends: bool = False) -> int | None:
 
 
 def _ends(now: bytes, at: int) -> bool:
-    """Whether a line ends before `at`, or right there."""
     return at == 0 or now[at - 1] == ord("\n") or now[at : at + 1] in (b"", b"\n")
 
 
@@ -130,7 +124,7 @@ def _lines(data: bytes) -> list[bytes]:
     return lines if lines[-1] else lines[:-1]
 
 
-def _says(now: bytes | None) -> str:
+def _current_text(now: bytes | None) -> str:
     text = (now or b"").decode("utf-8", "replace")
     cut = text if len(text) <= _SHOWN_CHARS else text[:_SHOWN_CHARS] + " […]"
     return f"It says now:\n{cut}"

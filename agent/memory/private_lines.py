@@ -1,4 +1,4 @@
-"""Whether a text repeats a line of the owner's private memory: MEMORY.md, USER.md, TOOLS.md, notes and logs. Blocks."""
+"""Detects lines of the owner's private memory in a text: MEMORY.md, USER.md, TOOLS.md, notes and logs. Blocks."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from agent.memory import files
 from agent.memory.files import EntryKind
 from agent.memory.paths import FileError
-from agent.memory.provenance import bare, without_mark
+from agent.memory.provenance import normalized, without_mark
 from agent.memory.scope import Audience, Scope
 
 _LEAST = 24
-"""Letters and digits of a line that says something."""
+"""Minimum letters and digits for a line to count."""
 _TOP = ("MEMORY.md", "memory.md", "USER.md", "TOOLS.md")
 _FOLDERS = ("memory", "memory/notes")
 _BEGINNING = re.compile(r"[ \t]{0,8}(?:[-*+>][ \t])?(?:\[[ xX]\][ \t])?(?:\[?(?:\d{4}-\d{2}-\d{2} )?\d{2}:\d{2}\]? )?")
@@ -20,23 +20,22 @@ _PARTS = re.compile(r"[.!?;:…] |[。！？；]|\]\([^)\n]{0,300}\) - ")
 
 
 def private_line(scope: Scope, text: str) -> str:
-    """The first line of the owner's memory that `text` holds, compared without case, spaces and marks; else empty.
-    Other scopes cannot read it, so nothing of it is in what they write."""
-    if scope.audience is not Audience.OWNER or len(plain := bare(text)) < _LEAST:
+    """The first line of the owner's memory in `text`, ignoring case, spaces and punctuation; "" if none, and for other
+    scopes."""
+    if scope.audience is not Audience.OWNER or len(plain := normalized(text)) < _LEAST:
         return ""
-    return next((line for line in _lines(scope) if any(part in plain for part in _told_by(line))), "")
+    return next((line for line in _memory_lines(scope) if any(part in plain for part in _comparable_parts(line))), "")
 
 
-def _told_by(line: str) -> Iterator[str]:
-    """A line, and each sentence of it, as they are compared."""
+def _comparable_parts(line: str) -> Iterator[str]:
     begin = _BEGINNING.match(line)
     rest = without_mark(line[begin.end() :] if begin else line)
     for part in (rest, *_PARTS.split(rest)):
-        if len(part) >= _LEAST // 2 and len(plain := bare(part)) >= _LEAST:
+        if len(part) >= _LEAST // 2 and len(plain := normalized(part)) >= _LEAST:
             yield plain
 
 
-def _lines(scope: Scope) -> Iterator[str]:
+def _memory_lines(scope: Scope) -> Iterator[str]:
     paths = [scope.folder / name for name in _TOP]
     for folder in _FOLDERS:
         try:

@@ -1,8 +1,5 @@
-"""Where text in memory came from: ` (from: report.pdf)` at the end of an entry that a turn with text of others made.
-
-The mark is written by the layer below the tools, never by a model, and stays on a line that is edited. It is plain
-text, so that an owner sees it, and takes it away by hand.
-"""
+"""Provenance marks in memory: ` (from: report.pdf)` at the end of entries made from untrusted text. Never written by a
+model; edited lines keep them, owners can delete them."""
 
 from __future__ import annotations
 
@@ -17,32 +14,31 @@ _MOST_SOURCES = 3
 _OTHERS = "others"
 _LONGEST_NAME = 60
 _RUN = 24
-"""Letters and digits in a row that two texts share only where one was made from the other."""
+"""Letters and digits in a row that unrelated texts do not share."""
 _BEGIN, _END = " (from: ", ")"
 _MARK = re.compile(r" \(from: ([^()\n]{1,400})\)")
 _NOT_BARE = {code: None for code in range(128) if not chr(code).isalnum()}
 _UNSAFE = re.compile(r"[\s(),;<>\[\]\"`*_|\x00-\x1f\x7f]+")
 _NEW_BLOCK = re.compile(r"[ \t]{0,8}(?:[-*+]|\d{1,9}[.)])[ \t]|#|<!--|```|~~~")
 _BY_ITSELF = re.compile(r"[\[*]{0,3}\d|[^:：\n]{1,90}[:：]")
-"""A line that a search may show without its neighbours: with a time, a day or a speaker at its beginning."""
+"""A line that a search may show alone: it begins with a time, a day or a speaker."""
 _HEADING = re.compile(r"#{1,6}(?=[ \t])")
 _FENCE = re.compile(r"(?:[-*+][ \t]+)?(`{3,}|~{3,})")
 _MOST_CHARS, _MOST_LINES = 1_000, 5
-"""Of a block until its next mark: a search and a prompt show parts of longer ones."""
+"""Limits of a block until its next mark: searches and prompts show parts of longer ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """Of what is written now. `sources`: all of it is made from these; `marked`: lines of memory that are before the
-    model with a mark on them: what repeats one of these has its sources."""
+    """The origin of writes. `sources` apply to all of them; text that repeats a `marked` line gets that line's
+    sources."""
 
     sources: tuple[str, ...] = ()
     marked: tuple[str, ...] = ()
 
     def of(self, text: str) -> tuple[str, ...]:
-        """The sources of a text that is being written."""
-        marked = {run: line for line in self.marked for run in _runs(bare(without_mark(line)))}
-        repeated = dict.fromkeys(marked[run] for run in _runs(bare(text)) if run in marked) if marked else {}
+        marked = {run: line for line in self.marked for run in _runs(normalized(without_mark(line)))}
+        repeated = dict.fromkeys(marked[run] for run in _runs(normalized(text)) if run in marked) if marked else {}
         return tuple(dict.fromkeys((*self.sources, *(name for line in repeated for name in sources_in(line)))))
 
 
@@ -50,8 +46,8 @@ _current: ContextVar[Provenance | None] = ContextVar("provenance", default=None)
 
 
 @contextmanager
-def written_from(provenance: Provenance) -> Iterator[None]:
-    """What is written to Markdown files inside carries its provenance; the work may go on in threads."""
+def provenance_of_writes(provenance: Provenance) -> Iterator[None]:
+    """Apply a provenance to all Markdown written inside, in threads too."""
     token = _current.set(provenance)
     try:
         yield
@@ -59,15 +55,14 @@ def written_from(provenance: Provenance) -> Iterator[None]:
         _current.reset(token)
 
 
-def bare(text: str) -> str:
-    """Only letters and digits, without case: the same for two texts that differ in spaces, marks and letter forms."""
+def normalized(text: str) -> str:
+    """Letters and digits, normalised for comparison."""
     if text.isascii():
         return text.lower().translate(_NOT_BARE)
     return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", text).casefold()))
 
 
 def mark_of(sources: Iterable[str]) -> str:
-    """` (from: report.pdf, a picture)`; "" where there are none."""
     names = list(dict.fromkeys(filter(None, map(_name, sources))))
     if len(names) > _MOST_SOURCES:
         names = [*names[:_MOST_SOURCES], _OTHERS]
@@ -75,7 +70,7 @@ def mark_of(sources: Iterable[str]) -> str:
 
 
 def with_mark(text: str, sources: Sequence[str]) -> str:
-    """A text of one entry with its mark at the end, unless it has it."""
+    """A one-entry text with its mark at the end."""
     present = frozenset(sources_in(text))
     missing = [name for name in sources if _name(name) not in present]
     return text.rstrip() + mark_of(missing) if missing and text.strip() else text
@@ -95,66 +90,63 @@ def without_mark(text: str) -> str:
 
 
 def own_mark(text: str) -> str:
-    """A text that is to be written, a description or the like, with the mark of the work that is being done."""
+    """`text` with the mark of the provenance in force."""
     current = _current.get()
     return with_mark(text, current.of(text)) if current is not None else text
 
 
-def carried(before: str, after: str) -> str:
-    """The new text of a Markdown file: what is new in it has the mark of the work that is being done, and that of the
-    marked lines whose place it takes. Outside of `written_from` as it is."""
+def add_marks(before: str, after: str) -> str:
+    """`after` with marks on its new lines: of the provenance in force, and of marked lines that they replace."""
     current = _current.get()
     if current is None or before == after:
         return after
     old, new = before.split("\n"), after.split("\n")
-    first, last = _difference(old, new)
+    first, last = _common_ends(old, new)
     was, now = old[first : len(old) - last], new[first : len(new) - last]
     kept = set(now)
     inherited = [name for line in was if line not in kept for name in sources_in(line)]
     known = set(was)
     fresh = [first + at for at, line in enumerate(now) if line.strip() and line not in known]
     sources = tuple(dict.fromkeys((*current.of("\n".join(new[at] for at in fresh)), *inherited))) if fresh else ()
-    sources = sources[: _MOST_SOURCES + 1]  # a mark names no more
+    sources = sources[: _MOST_SOURCES + 1]  # the most that a mark names
     if not sources:
         return after
-    places = _ends_of_blocks(new, fresh) or _last_line(new)
-    if not places:  # it is all front matter
+    positions = _lines_to_mark(new, fresh) or _last_text_line(new)
+    if not positions:  # only front matter
         new.insert(len(new) - (not new[-1]), mark_of(sources))
-    for at in places:
+    for at in positions:
         end = "\r" if new[at].endswith("\r") else ""
         new[at] = with_mark(new[at].removesuffix("\r"), sources) + end
     return "\n".join(new)
 
 
-def carried_bytes(before: bytes | None, after: bytes) -> bytes:
-    """As `carried`, of a file's bytes; what is no UTF-8 stays as it is."""
+def add_marks_to_bytes(before: bytes | None, after: bytes) -> bytes:
+    """Invalid UTF-8 is returned unchanged."""
     if _current.get() is None:
         return after
     try:
-        return carried((before or b"").decode(), after.decode()).encode()
+        return add_marks((before or b"").decode(), after.decode()).encode()
     except UnicodeDecodeError:
         return after
 
 
 def _runs(text: str) -> Iterator[str]:
-    """A shorter text has none: what is so short says nothing of where it came from."""
     return (text[at : at + _RUN] for at in range(len(text) - _RUN + 1))
 
 
-def _difference(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
-    """How many lines are the same at the beginning and at the end."""
+def _common_ends(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
     most = min(len(old), len(new))
     first = next((at for at in range(most) if old[at] != new[at]), most)
     most -= first
     return first, next((at for at in range(most) if old[-1 - at] != new[-1 - at]), most)
 
 
-def _ends_of_blocks(lines: Sequence[str], fresh: Sequence[int]) -> list[int]:
-    """Of the new lines, the last of each bullet or paragraph, and of each part of a long one; no front matter, no fence
-    or comment where another line is with it, and no heading with text below it."""
-    head, new = _head(lines), set(fresh)
+def _lines_to_mark(lines: Sequence[str], fresh: Sequence[int]) -> list[int]:
+    """The last new line of each bullet, paragraph or part of a long one. Skips front matter, headings with text below,
+    and fences and comments if possible."""
+    head, new = _front_matter_end(lines), set(fresh)
     ends: list[int] = []
-    held: list[int] = []
+    candidates: list[int] = []
     spare: list[int] = []
     chars, fence = 0, ""
     for at in range(head, len(lines)):
@@ -165,32 +157,29 @@ def _ends_of_blocks(lines: Sequence[str], fresh: Sequence[int]) -> list[int]:
             continue
         line, below = without_mark(lines[at]), without_mark(lines[at + 1]) if at + 1 in new else ""
         chars += len(line)
-        held += [at] if _takes_mark(lines[at]) or (is_heading and _is_alone(lines, at)) else []
+        candidates += [at] if _takes_mark(lines[at]) or (is_heading and _has_no_text_below(lines, at)) else []
         spare += [at] if not is_heading and any(map(str.isalnum, lines[at])) else []
-        is_end = not below or _NEW_BLOCK.match(below) or _BY_ITSELF.match(below) or len(held) == _MOST_LINES
+        is_end = not below or _NEW_BLOCK.match(below) or _BY_ITSELF.match(below) or len(candidates) == _MOST_LINES
         is_end = is_end or bool(_BY_ITSELF.match(line) and not _NEW_BLOCK.match(line))
         if is_end or chars + len(below) > _MOST_CHARS:
-            ends += (held or spare)[-1:]
-            held, spare, chars = [], [], 0
+            ends += (candidates or spare)[-1:]
+            candidates, spare, chars = [], [], 0
     return ends
 
 
-def _is_alone(lines: Sequence[str], at: int) -> bool:
-    """Whether a heading has nothing below it: a search shows it by itself."""
+def _has_no_text_below(lines: Sequence[str], at: int) -> bool:
     heading = _HEADING.match(lines[at])
     below = next((lines[one] for one in range(at + 1, len(lines)) if lines[one].strip()), "#")
     next_heading = _HEADING.match(below)
     return below == "#" or bool(heading and next_heading and len(next_heading[0]) <= len(heading[0]))
 
 
-def _last_line(lines: Sequence[str]) -> list[int]:
-    """Where the mark goes if only headings or front matter are new."""
-    head = _head(lines)
+def _last_text_line(lines: Sequence[str]) -> list[int]:
+    head = _front_matter_end(lines)
     return [at for at in range(len(lines)) if at >= head and lines[at].strip()][-1:]
 
 
-def _head(lines: Sequence[str]) -> int:
-    """The first line behind the front matter."""
+def _front_matter_end(lines: Sequence[str]) -> int:
     if not lines or lines[0].strip() != "---":
         return 0
     return next((at + 1 for at in range(1, len(lines)) if lines[at].strip() == "---"), 0)

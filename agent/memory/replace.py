@@ -1,4 +1,4 @@
-"""Replace one passage of a file by another: exactly that passage, and only where there is no doubt which."""
+"""Replaces one passage of a file, only if it is unambiguous."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _LIKE_ENOUGH = 0.35
 
 
 class NoSuchEdit(FileError):
-    """The file is unchanged, for the edit does not say clearly what to change."""
+    """The edit does not identify one passage."""
 
 
-def edited(before: bytes, old_text: str, new_text: str, name: str) -> bytes:
-    """`before` with its one occurrence of `old_text` replaced. Bytes around it, line ends and broken UTF-8 included,
-    stay. Raises `NoSuchEdit`, with the nearest passage or the places of all, where it is not there exactly once."""
+def replace_once(before: bytes, old_text: str, new_text: str, name: str) -> bytes:
+    """Replace the only occurrence of `old_text`; all other bytes stay. Raises `NoSuchEdit`, which shows the nearest
+    passage or all occurrences."""
     if not old_text:
         raise NoSuchEdit("old_text is empty; copy the passage to be changed from the file")
     old, new = clean(old_text), clean(new_text)
@@ -28,17 +28,16 @@ def edited(before: bytes, old_text: str, new_text: str, name: str) -> bytes:
         raise NoSuchEdit("old_text and new_text are the same; there is nothing to change")
     if old.encode() not in before and b"\r\n" in before:
         old, new = (text.replace("\r\n", "\n").replace("\n", "\r\n") for text in (old, new))
-    places = _places(before, old.encode())
-    if not places:
+    offsets = _occurrences(before, old.encode())
+    if not offsets:
         raise NoSuchEdit(f"{name} does not contain old_text. {_nearest(decoded(before), old)}")
-    if len(places) > 1:
-        raise NoSuchEdit(_ambiguous(before, places, name))
-    return before[: places[0]] + new.encode() + before[places[0] + len(old.encode()) :]
+    if len(offsets) > 1:
+        raise NoSuchEdit(_ambiguous(before, offsets, name))
+    return before[: offsets[0]] + new.encode() + before[offsets[0] + len(old.encode()) :]
 
 
-def added(before: bytes, text: str, name: str) -> bytes:
-    """`before` with `text` as lines of its own at the end, in the file's own line ends. Raises `Unreadable` where it is
-    no UTF-8 text, to which nothing could be added."""
+def append_lines(before: bytes, text: str, name: str) -> bytes:
+    """Append `text` as lines, in the file's line ends. Raises `UnreadableFile` for binary data."""
     text_of(before, name)
     end_of_line = b"\r\n" if b"\r\n" in before else b"\n"
     new = clean(text).strip("\n").encode().replace(b"\r\n", b"\n").replace(b"\n", end_of_line)
@@ -47,17 +46,17 @@ def added(before: bytes, text: str, name: str) -> bytes:
     return before + end + gap + new + end_of_line
 
 
-def _places(data: bytes, part: bytes, most: int = 6) -> list[int]:
-    places: list[int] = []
-    place = data.find(part)
-    while place >= 0 and len(places) < most:
-        places.append(place)
-        place = data.find(part, place + 1)
-    return places
+def _occurrences(data: bytes, part: bytes, most: int = 6) -> list[int]:
+    offsets: list[int] = []
+    offset = data.find(part)
+    while offset >= 0 and len(offsets) < most:
+        offsets.append(offset)
+        offset = data.find(part, offset + 1)
+    return offsets
 
 
-def _ambiguous(data: bytes, places: list[int], name: str) -> str:
-    numbers = [data.count(b"\n", 0, place) + 1 for place in places]
+def _ambiguous(data: bytes, offsets: list[int], name: str) -> str:
+    numbers = [data.count(b"\n", 0, offset) + 1 for offset in offsets]
     lines = decoded(data).split("\n")
     shown = "\n".join(f"{number}: {lines[number - 1].strip()[:_LINE_CHARS]}" for number in dict.fromkeys(numbers))
     where = ", ".join(map(str, numbers))
@@ -65,21 +64,21 @@ def _ambiguous(data: bytes, places: list[int], name: str) -> str:
 
 
 def _nearest(text: str, wanted: str) -> str:
-    """The lines most like `wanted`. Sorted out by common pairs of letters first, for comparing is slow."""
+    """Preselects by common letter pairs, since comparing is slow."""
     lines = text.split("\n")
     height = min(len(wanted.strip("\n").split("\n")), 40)
     pairs = [_pairs(line) for line in lines]
     target = _pairs(wanted)
     starts = range(max(1, len(lines) - height + 1))
     rough = [(len(target & set().union(*pairs[start : start + height])), -start) for start in starts]
-    best_likeness, best = 0.0, 0
+    best_score, best = 0.0, 0
     for common, negative in sorted(rough, reverse=True)[:12]:
         passage = "\n".join(lines[-negative : -negative + height])[:_COMPARED_CHARS]
         ratio = difflib.SequenceMatcher(None, passage, wanted.strip("\n")[:_COMPARED_CHARS]).ratio()
-        likeness = (ratio + common / max(len(target), 1)) / 2
-        if likeness > best_likeness:
-            best_likeness, best = likeness, -negative
-    if best_likeness < _LIKE_ENOUGH:
+        score = (ratio + common / max(len(target), 1)) / 2
+        if score > best_score:
+            best_score, best = score, -negative
+    if best_score < _LIKE_ENOUGH:
         return "Nothing in it is like it; read the file first."
     passage = "\n".join(lines[best : best + height])
     shown = passage if len(passage) <= _SHOWN_CHARS else passage[:_SHOWN_CHARS] + " […]"

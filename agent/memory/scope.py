@@ -1,8 +1,5 @@
-"""Who is listening, and so what may be seen. The only place where privacy is decided (invariant 8).
-
-A scope names one folder. Prompt, tools, search and recall all take their paths from here and nowhere else; what a scope
-does not name cannot reach a request made for it.
-"""
+"""Scopes: who listens, and which memory may be seen. The only place where privacy is decided (invariant 8): prompt,
+tools, search and recall take all paths from here."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from pathlib import Path
 from agent.settings import GroupLogs
 
 FOLDERS_OF_OTHERS = frozenset({"groups", "people"})
-"""In an owner's workspace."""
+"""Folders of other scopes in an owner's workspace."""
 
 
 class Audience(enum.StrEnum):
@@ -24,8 +21,8 @@ class Audience(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """`workspace` is the agent's; `id` is empty for the owner, `alice` or `telegram-11111` for a person,
-    `telegram--100123` for a group (its threads and topics share it)."""
+    """One audience's memory. `id` is empty for the owner, `alice` or `telegram-11111` for a person, `telegram--100123`
+    for a group and its threads."""
 
     audience: Audience
     workspace: Path
@@ -39,7 +36,7 @@ class Scope:
 
     @property
     def folder(self) -> Path:
-        """All that tools, search and recall of this conversation may reach."""
+        """The only folder that tools, search and recall may access."""
         match self.audience:
             case Audience.OWNER:
                 return self.workspace
@@ -50,7 +47,7 @@ class Scope:
 
     @property
     def name(self) -> str:
-        """As commands and indexes write it: `owner`, `person:alice`, `group:telegram--100123`."""
+        """`owner`, `person:alice`, `group:telegram--100123`."""
         return str(self.audience) if self.audience is Audience.OWNER else f"{self.audience}:{self.id}"
 
     @property
@@ -59,7 +56,7 @@ class Scope:
 
     @property
     def prompt_files(self) -> tuple[str, ...]:
-        """Own files in the prompt, in order, relative to `folder`."""
+        """In order, relative to `folder`."""
         match self.audience:
             case Audience.OWNER:
                 return ("TOOLS.md", "USER.md", "MEMORY.md")
@@ -70,7 +67,6 @@ class Scope:
 
     @property
     def log_folders(self) -> tuple[Path, ...]:
-        """Folders whose newest daily logs stand in the prompt."""
         own = self.folder / "memory"
         if self.audience is not Audience.GROUP:
             return (own,)
@@ -84,6 +80,6 @@ class Scope:
 
 
 def scope_named(name: str, workspace: Path) -> Scope:
-    """The scope of that `Scope.name`. Raises `ValueError`."""
+    """Raises `ValueError`."""
     audience, _, id = name.partition(":")
     return Scope(Audience(audience), workspace, id)

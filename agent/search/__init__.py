@@ -1,1 +1,1 @@
-"""Search in memory: an index for each scope, made of its files, and the rankings that read it."""
+"""Memory search: one index per scope, made from its files, and the rankings that read it."""

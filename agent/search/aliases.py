@@ -1,8 +1,6 @@
-"""Other forms of people's names. A line `- Katharina (Kate, Kat, 卡佳)` where USER.md or a note tells of people makes
-the four one name: a question that holds one of them finds what holds another.
+"""Other forms of people's names, from lines `- Katharina (Kate, Kat, 卡佳)` below headings about people.
 
-An index knows such lines of its own scope's files alone, and only those that come from nobody else (`provenance`). Of a
-form of several words, the first that is no title stands for it.
+Only lines of the scope's own files without provenance marks count.
 """
 
 from __future__ import annotations
@@ -17,7 +15,7 @@ from typing import TypeAlias
 
 from agent.languages import date_words
 from agent.languages.small_talk import is_small_word
-from agent.languages.terms import fold, folded, is_common, is_unspaced, pairs, runs
+from agent.languages.terms import fold, fold_for_index, is_common, is_unspaced, pairs, runs
 from agent.memory import notes
 from agent.memory.provenance import sources_in, without_mark
 from agent.search.chunking import Passage
@@ -28,11 +26,11 @@ Name: TypeAlias = tuple[str, ...]
 """All forms of one person's name, folded by `terms.fold`."""
 
 MOST_FORMS = 12
-"""Of one name."""
+"""Per name."""
 MOST_NAMES = 500
-"""Of one index."""
+"""Per index."""
 _MOST_OTHERS = 2 * MOST_FORMS
-"""Terms that are looked for besides a word of the question, which may stand in many names."""
+"""Extra terms searched for one word of the question."""
 _PEOPLE = frozenset(
     fold(
         "people family friends names contacts personen leute familie freunde namen kontakte personas gente familia"
@@ -46,7 +44,7 @@ _ITEM = re.compile(r"\n(?=[ \t]*+[-*+][ \t])")
 _OPEN, _CLOSE = re.compile("[(（]"), re.compile("[)）]")
 _BETWEEN_FORMS = re.compile(r"[,，、;；/]")
 _AFTER = tuple(":：,，.。;—–-")
-"""What may follow the brackets, with anything behind it."""
+"""Signs that may follow the brackets, before further text."""
 _LONGEST = 40
 """Characters of one form."""
 _MOST_WORDS = 4
@@ -60,26 +58,24 @@ _TITLES = frozenset(
 
 
 def has_aliases(path: str) -> bool:
-    """Whether names are read from a file of a scope, by its path below the scope's folder."""
     return path == _USER or path.startswith(f"{notes.FOLDER}/")
 
 
 def aliases_in(found: Iterable[Passage], about: Iterable[str] = ()) -> Iterator[Name]:
-    """The names that a file's passages give other forms for, below a heading that says that they are about people, or
-    anywhere if one of `about` says it of the file."""
+    """Names below headings about people; in all passages if one of `about` says so."""
     of_people = any(map(_says_people, about))
     written = (one for one in found if "```" not in one.text)
-    told = (one for one in written if of_people or any(map(_says_people, one.heading.split(" / "))))
-    items = (item for one in told for item in _ITEM.split(one.text) if not sources_in(item))
-    return islice(filter(None, (_alias(item.split("\n", 1)[0]) for item in items)), MOST_NAMES)
+    relevant = (one for one in written if of_people or any(map(_says_people, one.heading.split(" / "))))
+    items = (item for one in relevant for item in _ITEM.split(one.text) if not sources_in(item))
+    return islice(filter(None, (_parse_alias(item.split("\n", 1)[0]) for item in items)), MOST_NAMES)
 
 
 def other_names(query: str, names: Sequence[Name]) -> dict[str, list[Term]]:
-    """For each token of a name in a question, the terms of the name's other forms: each counts as that token would."""
+    """Terms of a name's other forms, by the question's token for which they count."""
     found: dict[str, list[Term]] = {}
-    for _, form, name in _named(query, names):
+    for _, form, name in _forms_in(query, names):
         for token in (term.token for term in query_terms(form)):
-            others = (replace(_standing_for(other), of=token) for other in name if other != form)
+            others = (replace(_search_term(other), of=token) for other in name if other != form)
             known = found.setdefault(token, [])
             new = dict.fromkeys(one for one in others if one.token != token and one not in known)
             known += islice(new, max(0, _MOST_OTHERS - len(known)))
@@ -87,26 +83,26 @@ def other_names(query: str, names: Sequence[Name]) -> dict[str, list[Term]]:
 
 
 def forms_named(query: str, names: Sequence[Name]) -> dict[str, int]:
-    """All forms of the names in a question, each with the place of the word (of `terms.runs`) where its name stands."""
+    """Forms of the names in a question, with their words' positions in `terms.runs`."""
     found: dict[str, int] = {}
-    for at, _, name in sorted(_named(query, names)):
+    for at, _, name in sorted(_forms_in(query, names)):
         for form in name:
             found.setdefault(form, at)
     return found
 
 
 def _says_people(heading: str) -> bool:
-    """Whether its first words, up to a common one ("of", "for"), name people: "My family", "Close friends"."""
+    """True if the heading's first words, up to a common one, name people: "My family", "Close friends"."""
     words = runs(fold(without_mark(heading)))
     informative = dropwhile(is_common, words)
-    return any(map(_is_of_people, takewhile(lambda word: not is_common(word), informative)))
+    return any(map(_is_people_word, takewhile(lambda word: not is_common(word), informative)))
 
 
-def _is_of_people(word: str) -> bool:
+def _is_people_word(word: str) -> bool:
     return word in _PEOPLE or (is_unspaced(word) and any(word.endswith(one) for one in _PEOPLE if len(one) > 1))
 
 
-def _alias(line: str) -> Name | None:
+def _parse_alias(line: str) -> Name | None:
     if (bullet := _BULLET.match(line)) is None:
         return None
     if (opened := _OPEN.search(line, bullet.end())) is None or (closed := _CLOSE.search(line, opened.end())) is None:
@@ -123,31 +119,28 @@ def _alias(line: str) -> Name | None:
 
 
 def _is_name(text: str) -> bool:
-    """It begins as names do, is neither long nor a single letter, and is no day of the week, no month, no title and no
-    common word."""
     begins = text[:1].isalpha() and not text[:1].islower() and 1 < len(text) <= _LONGEST
     return (
         begins
         and len(text.split()) <= _MOST_WORDS
         and all(one.isalpha() or one in _IN_NAMES or unicodedata.category(one)[0] == "M" for one in text)
-        and folded(text) not in date_words.WEEKDAYS | date_words.MONTHS
-        and not all(map(_is_no_name, runs(fold(text))))
+        and fold_for_index(text) not in date_words.WEEKDAYS | date_words.MONTHS
+        and not all(map(_is_ordinary_word, runs(fold(text))))
     )
 
 
-def _is_no_name(word: str) -> bool:
+def _is_ordinary_word(word: str) -> bool:
     return is_common(word) or is_small_word(word) or word in _TITLES or word in USERS or word in ASSISTANTS
 
 
-def _named(query: str, names: Sequence[Name]) -> Iterator[tuple[int, str, Name]]:
-    """Each form that stands in a question, with the place of its first word."""
+def _forms_in(query: str, names: Sequence[Name]) -> Iterator[tuple[int, str, Name]]:
     if not names:
         return
     words = runs(fold(query[:MOST_CHARS]))
     roots = ["".join(_roots(word)[:1]) for word in words]
     unspaced = [(at, word) for at, word in enumerate(words) if is_unspaced(word)]
     together = " ".join(word for _, word in unspaced)
-    places: dict[int, dict[tuple[str, ...], int]] = {}  # of so many words in a row, the first of each
+    positions: dict[int, dict[tuple[str, ...], int]] = {}  # by number of words: the first position of each phrase
     for name in names:
         for form in name:
             if is_unspaced(form):
@@ -156,10 +149,10 @@ def _named(query: str, names: Sequence[Name]) -> Iterator[tuple[int, str, Name]]
                 continue
             wanted = _roots(form)
             size = len(wanted)
-            if size not in places:
+            if size not in positions:
                 rows = ((tuple(roots[at : at + size]), at) for at in range(len(roots) - size, -1, -1))
-                places[size] = dict(rows)
-            if size and (at := places[size].get(wanted)) is not None:
+                positions[size] = dict(rows)
+            if size and (at := positions[size].get(wanted)) is not None:
                 yield at, form, name
 
 
@@ -168,9 +161,9 @@ def _roots(text: str) -> tuple[str, ...]:
     return tuple(tokens(text))
 
 
-def _standing_for(form: str) -> Term:
-    """What is looked for where a form of a name is."""
+def _search_term(form: str) -> Term:
+    """The first word that is not a title stands for a form."""
     if is_unspaced(form):
         return term_of(pairs(form)[0])
     words = runs(form)
-    return term_of(folded(next((word for word in words if word not in _TITLES), words[0])))
+    return term_of(fold_for_index(next((word for word in words if word not in _TITLES), words[0])))

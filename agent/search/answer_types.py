@@ -1,4 +1,4 @@
-"""What sort of thing a question asks for, and which words hold one: a time, a number, a name, a title."""
+"""The type of answer that a question asks for (time, number, name, title)."""
 
 from __future__ import annotations
 
@@ -60,31 +60,30 @@ _ASKS: Sequence[tuple[re.Pattern[str], re.Pattern[str]]] = (
     ),
 )
 _READ_CHARS = 4_000
-"""What of a query is read: a longer one is a text, not a question."""
+"""A longer query is a text, not a question."""
 _UNWORDED_END = re.compile(r"(?<!\W)\W*+\Z")
 
 
-def sought(query: str) -> tuple[Holds, ...]:
-    """For each sort of thing that is asked for, whether some words hold one."""
-    return tuple(_holding(answer) for asks, answer in _ASKS if asks.search(query[:_READ_CHARS]))
+def answer_tests(query: str) -> tuple[Holds, ...]:
+    """A test for each type of answer that is asked for."""
+    return tuple(_matcher(answer) for asks, answer in _ASKS if asks.search(query[:_READ_CHARS]))
 
 
 def is_question(words: str) -> bool:
-    """Whether they end by asking (a remark in brackets may follow)."""
-    said, marks = _parted(words[-300:])
+    """True if the text ends by asking, apart from a remark in brackets."""
+    body, marks = _split_ending(words[-300:])
     remark, closed, _ = marks.partition(")")
-    before, opened, inside = (said + remark).rpartition("(")
+    before, opened, inside = (body + remark).rpartition("(")
     if closed and opened and ")" not in inside:
-        marks += _parted(before)[1]
+        marks += _split_ending(before)[1]
     return "?" in marks or "？" in marks
 
 
-def _parted(words: str) -> tuple[str, str]:
-    """The words, and what stands behind the last letter."""
+def _split_ending(words: str) -> tuple[str, str]:
     end = _UNWORDED_END.search(words)
-    assert end is not None  # the empty one at least
+    assert end is not None  # it matches the empty ending
     return words[: end.start()], end[0]
 
 
-def _holding(pattern: re.Pattern[str]) -> Holds:
+def _matcher(pattern: re.Pattern[str]) -> Holds:
     return lambda words: pattern.search(words) is not None

@@ -1,4 +1,4 @@
-"""How much of what is asked a passage says: BM25 of its own words, with those around it mixed in."""
+"""Scores passages by BM25 of their own words mixed with those of their neighbours."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from agent.search.tokenizer import Term
 
 _K1 = 1.2
 _LEAST_LENGTH = 8
-"""Tokens that a passage counts as at least: two words alone are no better than a sentence."""
+"""Minimum length in tokens: two words alone are no better than a sentence."""
 _FLOWS: Mapping[int, float] = {-2: 0.2, -1: 0.4, 1: 0.6, 2: 0.4, 3: 0.2}
-"""How much of a passage's words the one so far behind (or before) it counts as its own. Of one word, what flows in the
-most: a passage among several that all say it is not about it so many times."""
+"""Share of a passage's words that flows into the one so many places later. Only the largest inflow counts for a word: a
+passage among several that say it is not more about it."""
 _FLOWING_LENGTH = 0.5
-"""Of the length of what flows into a passage, for its own: what stands beside much says less of it."""
+"""Share of inflowing text that adds to a passage's length."""
 BEHIND, BEFORE = 3, 2
-"""Passages into which a passage's words flow."""
+"""Passages into which a passage's words flow, after and before it."""
 _HEAD = 0.5
-"""Of a heading's and title's words, for each passage below."""
+"""Share of heading and title words that counts for each passage below."""
 SYNONYM = 0.4
-"""What a synonym counts in place of a word that is not there."""
+"""Weight of a synonym in place of a missing word."""
 _PREFIX = 0.5
-"""Of a longer word that begins so."""
+"""Weight of a longer word with that beginning."""
 
 Counts: TypeAlias = dict[str, float]
 _NOTHING: Counts = {}
@@ -35,8 +35,7 @@ _NOTHING: Counts = {}
 
 @dataclass(frozen=True, slots=True)
 class Proximity:
-    """`words`: a share of what the question could reach at most. `matched`: the terms that stand in it or above it, as
-    in `search.Hit`."""
+    """A passage's score. `words`: share of the question's maximum; `matched` as in `results.Hit`."""
 
     words: float = 0.0
     matched: Mapping[str, float] = field(default_factory=dict)
@@ -46,7 +45,7 @@ _FAR = Proximity()
 
 
 def proximity(asked: Query, rows: Sequence[PassageRow], heads: Mapping[int, SectionRow]) -> dict[int, Proximity]:
-    """Of each of `rows`, by its number."""
+    """Scores of `rows`, by passage id."""
     texts = [row.tokens for row in rows]
     own = _counts(asked.terms, texts)
     for at, counts in _counts(asked.synonyms, texts).items():
@@ -81,7 +80,6 @@ def proximity(asked: Query, rows: Sequence[PassageRow], heads: Mapping[int, Sect
 def _flowing(
     rows: Sequence[PassageRow], sections: Mapping[int, SectionRow], own: Mapping[int, Counts]
 ) -> tuple[dict[int, Counts], list[float]]:
-    """What each passage counts, by its place where it counts anything, and the length of each."""
     lengths = [max(row.size, _LEAST_LENGTH) for row in rows]
     sizes = [float(length) for length in lengths]
     inflow: dict[int, Counts] = {}
@@ -100,9 +98,8 @@ def _flowing(
 
 
 def _counts(terms: Iterable[Term], texts: Sequence[str]) -> dict[int, Counts]:
-    """How often each term stands in each text of tokens, by place, where any does. A longer token that begins like a
-    term counts half, and so does what is looked for instead of one. One search in all of the texts together: most of
-    them hold nothing."""
+    """Occurrences of each term in each text, by position. Longer tokens and substitutes count half. Searches all texts
+    at once, since most contain nothing."""
     starts: list[int] = []
     size = 0
     for text in texts:
@@ -125,7 +122,6 @@ def _counts(terms: Iterable[Term], texts: Sequence[str]) -> dict[int, Counts]:
 
 
 def _matched(own: Counts, head: Counts) -> Counts:
-    """What a passage says itself, or is said above it."""
     return {token: min(1.0, count) for token, count in _sum(own, head).items()}
 
 

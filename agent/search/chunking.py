@@ -1,5 +1,4 @@
-"""Markdown cut into passages, a bullet with all that belongs to it, a paragraph, a heading that stands alone; and
-passages put together to windows, for what only several of them say."""
+"""Splits Markdown into passages (a bullet, a paragraph, a lone heading), and groups these into windows."""
 
 from __future__ import annotations
 
@@ -28,21 +27,20 @@ _SPEAKER = re.compile(
 _TIMED = re.compile(rf"(?:[-*+][ \t]+)?{_TIME}", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]]*[ \t]+|[。！？；]+")
 _LETTERS_OF_DAY = 20
-"""In the longest way to write a day: Wednesday, 24 September 2025."""
+"""In the longest form of a day: Wednesday, 24 September 2025."""
 _LONGEST = 1_200
 """Characters to which lines are joined."""
 _LONGEST_LINE = 1_600
-"""A longer line is cut at a sentence's end."""
+"""Longer lines are split at the end of a sentence."""
 _SYLLABLE = re.compile("[\u3040-\u30ff\u3100-\u312f\u3400-\u9fff\uac00-\ud7af\U00020000-\U0003ffff]")
 _SYLLABLE_WEIGHT = 4
-"""A character of Chinese, Japanese or Korean says about as much as four letters."""
+"""A Chinese, Japanese or Korean character counts as four letters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """Lines `start` to `end` of a file, counted from 1. `heading`: those above, the outermost first; `section` is the
-    same for neighbours below the same ones that name the same day. `day`: where it has one of its own, whatever the
-    file's is. `names`: the day that it begins with, or a heading above."""
+    """Lines `start` to `end` (from 1). Neighbours with the same headings and day share a `section`. `day` overrides the
+    file's; `names`: the day at its beginning or in a heading."""
 
     start: int
     end: int
@@ -55,27 +53,26 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Speech:
-    """A passage that is somebody's words: `- 09:30 Anna: …`. `speaker` folded, empty where nobody is named."""
+    """A speaker's words, `- 09:30 Anna: …`; `speaker` is folded, or empty."""
 
     speaker: str
     words: str
 
 
 def passages(text: str) -> Iterator[Passage]:
-    """Every line that is not blank is in a passage, one that is not too long in exactly one, but for headings that
-    have text below them, which those passages name."""
-    for whole in _whole(text):
-        if len(whole.text) <= max(_LONGEST, _LONGEST_LINE):
-            yield whole
+    """Every line that is not blank is in a passage; headings only without text below."""
+    for passage in _whole_passages(text):
+        if len(passage.text) <= max(_LONGEST, _LONGEST_LINE):
+            yield passage
         else:
-            sources = sources_in(whole.text)
-            for part in _parts(whole.text):
-                yield replace(whole, text=with_mark(part, sources))
+            sources = sources_in(passage.text)
+            for part in _split_long(passage.text):
+                yield replace(passage, text=with_mark(part, sources))
 
 
 @dataclass(frozen=True, slots=True)
 class Chunker:
-    """How passages are put together: in letters; `sections`: never over a heading."""
+    """Sizes of windows, in letters. `sections`: never across a heading."""
 
     size: int = 800
     overlap: int = 266
@@ -83,8 +80,8 @@ class Chunker:
 
 
 def windows(found: Sequence[Passage], cut: Chunker) -> Iterator[tuple[int, int]]:
-    """First and last passage, by place in `found`, of each window of neighbours; they overlap."""
-    sizes = [_weight(one.text) for one in found]
+    """First and last passage of each window, by position; windows overlap."""
+    sizes = [_letters(one.text) for one in found]
     at = 0
     while at < len(found):
         end, size = at, 0
@@ -105,12 +102,10 @@ def windows(found: Sequence[Passage], cut: Chunker) -> Iterator[tuple[int, int]]
 
 
 def is_bullet(text: str) -> bool:
-    """Whether a passage is a bullet of a list."""
     return _BULLET.match(text) is not None
 
 
 def has_time(text: str) -> bool:
-    """Whether a passage begins with a time of day."""
     return _TIMED.match(text) is not None
 
 
@@ -120,9 +115,7 @@ def speech(text: str) -> Speech:
 
 
 @dataclass(slots=True)
-class _Above:
-    """The headings that a line stands below, by their levels, and the day that one of them names."""
-
+class _Headings:
     open: list[tuple[int, str, date | None]] = field(default_factory=list)
 
     def add(self, level: int, text: str) -> None:
@@ -139,33 +132,33 @@ class _Above:
         return next((day for _, _, day in reversed(self.open) if day is not None), None)
 
 
-def _whole(text: str) -> Iterator[Passage]:
-    above = _Above()
+def _whole_passages(text: str) -> Iterator[Passage]:
+    above = _Headings()
     heading_line = section = 0
-    told = True  # the heading has a passage or another heading below it
-    held: list[str] = []
+    heading_used = True  # it has text or a heading below
+    pending: list[str] = []
     fence = ""
     start = size = 0
-    of: date | None = None  # the section's day
+    section_day: date | None = None
 
     def flush() -> Iterator[Passage]:
-        nonlocal held, told, section, of
+        nonlocal pending, heading_used, section, section_day
         at = start
-        for turn in _turns(held):
+        for turn in _speaker_turns(pending):
             body = "\n".join(turn).rstrip()
             if body:
-                told = True
+                heading_used = True
                 dated = _DATED_LINE.match(body)
                 day = (written_day(dated[1]) if dated else None) or above.day
-                section += day != of
-                of = day
+                section += day != section_day
+                section_day = day
                 yield Passage(at, at + body.count("\n"), body, above.text, section, names=day)
             at += len(turn)
-        held = []
+        pending = []
 
-    def untold() -> Iterator[Passage]:
+    def lone_heading() -> Iterator[Passage]:
         _, heading, day = above.open[-1] if above.open else (0, "", None)
-        if not told and heading and (day is None or not _is_only_day(heading)):
+        if not heading_used and heading and (day is None or not _is_only_day(heading)):
             yield Passage(heading_line, heading_line, heading, "", section, names=day)
 
     for number, line in enumerate(_lines(text), 1):
@@ -173,32 +166,32 @@ def _whole(text: str) -> Iterator[Passage]:
             yield from flush()
             level = len(match[1])
             if not above.open or above.open[-1][0] >= level:
-                yield from untold()
+                yield from lone_heading()
             above.add(level, match[2].strip())
-            heading_line, told, of = number, False, above.day
+            heading_line, heading_used, section_day = number, False, above.day
             section += 1
             continue
-        if held and not fence and _ends(held, line, size):
+        if pending and not fence and _begins_passage(pending, line, size):
             yield from flush()
-        if held and fence and size + len(line) > _LONGEST:
+        if pending and fence and size + len(line) > _LONGEST:
             yield from flush()
         if mark := _FENCE.match(line.lstrip()):
             fence = "" if fence and mark[1].startswith(fence) else fence or mark[1]
-        if not held:
+        if not pending:
             if not line:
                 continue
             start, size = number, 0
-        held.append(line)
+        pending.append(line)
         size += len(line)
     yield from flush()
-    yield from untold()
+    yield from lone_heading()
 
 
-def _turns(lines: list[str]) -> Iterator[list[str]]:
-    """A talk in lines without bullets: somebody speaks more than once. Else all of them."""
+def _speaker_turns(lines: list[str]) -> Iterator[list[str]]:
+    """One list per turn if somebody speaks twice in lines without bullets."""
     names = [match[1] if (match := _SPEAKER.match(line)) else "" for line in lines]
-    heard = [name for name in names if name]
-    if len(heard) == len(set(heard)) or _BULLET.match(lines[0]):
+    speakers = [name for name in names if name]
+    if len(speakers) == len(set(speakers)) or _BULLET.match(lines[0]):
         yield lines
         return
     begins = sorted({0, *(at for at, name in enumerate(names) if name)})
@@ -211,7 +204,7 @@ def _is_only_day(heading: str) -> bool:
 
 
 def _lines(text: str) -> Iterator[str]:
-    """As `split("\\n")`, one at a time: a file may be large."""
+    """Lines one at a time, for large files."""
     at = 0
     while (end := text.find("\n", at)) >= 0:
         yield text[at:end].rstrip()
@@ -219,17 +212,16 @@ def _lines(text: str) -> Iterator[str]:
     yield text[at:].rstrip()
 
 
-def _ends(held: list[str], line: str, size: int) -> bool:
-    """Does a new passage begin with `line`?"""
-    in_bullet = _BULLET.match(held[0]) is not None
+def _begins_passage(pending: list[str], line: str, size: int) -> bool:
+    in_bullet = _BULLET.match(pending[0]) is not None
     if not line:
         return not in_bullet
     if _BULLET.match(line) or _OWN_LINE.match(line) or size + len(line) > _LONGEST:
         return True
-    return not held[-1] and not line.startswith((" ", "\t"))
+    return not pending[-1] and not line.startswith((" ", "\t"))
 
 
-def _parts(text: str) -> Iterator[str]:
+def _split_long(text: str) -> Iterator[str]:
     at = 0
     while len(text) - at > _LONGEST_LINE:
         ends = [match.end() for match in _SENTENCE_END.finditer(text, at + _LONGEST // 2, at + _LONGEST)]
@@ -241,5 +233,5 @@ def _parts(text: str) -> Iterator[str]:
         yield part
 
 
-def _weight(text: str) -> int:
+def _letters(text: str) -> int:
     return len(text) + (0 if text.isascii() else (_SYLLABLE_WEIGHT - 1) * len(_SYLLABLE.findall(text)))

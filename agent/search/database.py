@@ -1,8 +1,4 @@
-"""The file of SQLite that holds an audience's index: its tables, how it is opened, and what can go wrong with it.
-
-The numbers of files, passages and vectors are never given out again, so that whoever read a file's rows before knows by
-numbers alone what is new, and what is gone.
-"""
+"""The SQLite file of a scope's index. Ids are never reused, so readers know new and removed rows by id."""
 
 from __future__ import annotations
 
@@ -71,31 +67,31 @@ CREATE VIRTUAL TABLE vocabulary USING fts5vocab (words, 'row');
 
 
 class Damaged(Exception):
-    """The file is no index of this version and scope, or its bytes are not what they were."""
+    """The file is corrupt, or not an index of this version and scope."""
 
 
 class NotStored(OSError):
-    """The index could not be written or read now. The text is a sentence; nothing of what was being written is left."""
+    """The index cannot be read or written now; the text is a sentence. A write was rolled back."""
 
 
-def created(path: Path | None, scope: str, cut: str) -> sqlite3.Connection:
-    """A new, empty index in a file that is not there, or in memory. `cut` names how windows are made. Raises `Damaged`
-    and `NotStored`."""
-    with translated():
+def create_index(path: Path | None, scope: str, cut: str) -> sqlite3.Connection:
+    """Create an empty index, in memory without `path`. `cut` names how windows are made. Raises `Damaged`,
+    `NotStored`."""
+    with translate_errors():
         if path is not None:
             make_private(path.parent)
             path.touch(mode=0o600)
-        db = _connected(path)
+        db = _connect(path)
         db.executescript(_SCHEMA)
         with transaction(db):
             db.executemany("INSERT INTO meta VALUES (?, ?)", [("version", VERSION), ("scope", scope), ("cut", cut)])
         return db
 
 
-def opened(path: Path, scope: str, cut: str) -> sqlite3.Connection:
-    """Raises `NotStored`, and `Damaged` also for an index of another version, audience or cut."""
-    with translated():
-        db = _connected(path)
+def open_index(path: Path, scope: str, cut: str) -> sqlite3.Connection:
+    """Open an index. Raises `NotStored`, and `Damaged`, also for another version, scope or cut."""
+    with translate_errors():
+        db = _connect(path)
         try:
             meta = dict(db.execute("SELECT key, value FROM meta").fetchall())
             if meta != {"version": VERSION, "scope": scope, "cut": cut}:
@@ -108,8 +104,8 @@ def opened(path: Path, scope: str, cut: str) -> sqlite3.Connection:
 
 @contextmanager
 def transaction(db: sqlite3.Connection) -> Iterator[None]:
-    """All that is written in it, or nothing. Raises `Damaged` and `NotStored`."""
-    with translated():
+    """All writes inside, or none. Raises `Damaged`, `NotStored`."""
+    with translate_errors():
         db.execute("BEGIN IMMEDIATE")
         try:
             yield
@@ -121,8 +117,8 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
 
 
 @contextmanager
-def translated() -> Iterator[None]:
-    """What SQLite raises, as `Damaged` and `NotStored`."""
+def translate_errors() -> Iterator[None]:
+    """Translate exceptions to `Damaged` and `NotStored`."""
     try:
         yield
     except sqlite3.OperationalError as error:
@@ -137,14 +133,14 @@ def translated() -> Iterator[None]:
         raise NotStored(error.errno or 0, f"the search index cannot be used ({error.strerror or error})") from error
 
 
-def _connected(path: Path | None) -> sqlite3.Connection:
+def _connect(path: Path | None) -> sqlite3.Connection:
     db = sqlite3.connect(
         path or ":memory:", timeout=_BUSY, isolation_level=None, check_same_thread=False, factory=WholeTextConnection
     )
     try:
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = NORMAL")
-        db.execute("PRAGMA secure_delete = ON")  # what is forgotten is overwritten, not only unlinked
+        db.execute("PRAGMA secure_delete = ON")  # overwrite deleted text
         db.execute(f"PRAGMA cache_size = -{_CACHE_KB}")
         db.execute("PRAGMA temp_store = MEMORY")
     except BaseException:

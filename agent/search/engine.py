@@ -1,8 +1,5 @@
-"""The memory index of one agent: derived from files, brought up to date before each search, made anew whenever it is
-missing or damaged. Every audience has a file of its own in the home's `state/`.
-
-Everything here blocks: call it through `asyncio.to_thread`. Any thread may.
-"""
+"""The memory index of one agent: a file per scope in the home's `state/`, updated before each search, rebuilt if
+missing or damaged. Everything blocks; any thread may call."""
 
 from __future__ import annotations
 
@@ -31,32 +28,27 @@ from agent.search.vectors.protocol import CHANGED_SIZE, EmbeddedQuestion, NoSema
 from agent.settings import SearchSettings
 
 MAIN = "main"
-"""The agent whose owner's index is `memory.db`, as SPEC 3 names it."""
+"""The agent whose owner's index is `memory.db` (SPEC 3)."""
 WITHIN = 10.0
-"""Seconds that a search without a deadline takes at most. Nearly all take milliseconds; but to find what was said a
-moment ago on a machine that is busy is worth the wait."""
+"""Seconds for a search without a deadline. Nearly all take milliseconds; a busy machine may need longer to find the
+latest changes."""
 _PART_FOR_FILES = 0.7
-"""Of a deadline, so that what was indexed until then can still be ranked."""
-_PART_FOR_MEANING = 0.9
-"""Of a deadline, by when a question must be embedded."""
+"""Share of a deadline for indexing, so that the rest suffices for ranking."""
+_PART_FOR_EMBEDDING = 0.9
+"""Share of a deadline until which a question must be embedded."""
 _MOST_QUERIES = 16
 MOST_OPEN = 64
-"""Audiences whose index stays open between two uses. Each takes five files and pages of memory, and there may be more
-people and groups than a process may have files (1,024 on many a Linux); to open one again takes 20 ms."""
+"""Indexes kept open. Each takes five file descriptors, of which a process often has 1,024; reopening takes 20 ms."""
 
 
 @dataclass(slots=True)
 class _Open:
-    """`users`: calls that are at it now."""
-
     index: ScopeIndex
     users: int = 0
 
 
 class MemoryIndex:
-    """`state` is the home's folder for what is derived; without one, indexes are in memory alone. `talks` gives a
-    private scope's past talks; `within` is as `WITHIN`. Where one file of SQLite ends, another engine takes this place:
-    these methods are all that is asked of it."""
+    """All indexes of one agent. `state` None: in memory only. `talks` supplies past sessions."""
 
     def __init__(
         self,
@@ -70,13 +62,13 @@ class MemoryIndex:
         self._state = state
         self._agent = agent
         self._settings = settings or SearchSettings()
-        self._talks = talks if self._settings.transcripts else None
-        self._meaning = meaning
+        self._sessions = talks if self._settings.transcripts else None
+        self._semantic = meaning
         self._within = within
-        self._cut = Chunker() if self._settings.hybrid is None else hybrid.cut(self._settings.hybrid)
+        self._chunker = Chunker() if self._settings.hybrid is None else hybrid.chunker_for(self._settings.hybrid)
         self._opening = threading.Lock()
         self._open: dict[str, _Open] = {}
-        self._behind: dict[str, Scope] = {}
+        self._stale_scopes: dict[str, Scope] = {}
 
     def search(
         self,
@@ -90,14 +82,13 @@ class MemoryIndex:
         below: str = "",
         deadline: float | None = None,
     ) -> SearchResult:
-        """As `search.Search`. What changed on disk is indexed before, as far as there is time; `gaps` says what is
-        missing."""
+        """Index changes as far as time allows, then search as `results.Search`."""
         began = time.monotonic()
         end = began + self._within if deadline is None else deadline
         every = [query for query in dict.fromkeys(queries) if query.strip()]
         wanted = every[:_MOST_QUERIES]
-        asked: dict[str, EmbeddedQuestion] = {}
-        unlike: list[str] = []
+        embedded: dict[str, EmbeddedQuestion] = {}
+        no_similarity: list[str] = []
         today, region = clock.today(), region_of(clock.zone)
         limits = (since.toordinal() if since else 0, until.toordinal() if until else 0, below)
 
@@ -106,33 +97,34 @@ class MemoryIndex:
             bounds = Limits(first, last if last < store.newest else 0, folder)
             found: list[tuple[str, list[Ranked]]] = []
             for query in wanted:
-                like, why = self._like(scope, store, asked.get(query), bounds)
-                found.append((query, self._ranked(store, query, today, bounds, most, like, region)))
-                unlike.append(why)
-            return _merged(found, most)
+                like, why = self._similarity(scope, store, embedded.get(query), bounds)
+                found.append((query, self._rank(store, query, today, bounds, most, like, region)))
+                no_similarity.append(why)
+            return _merge(found, most)
 
-        with self._of(scope) as index:
-            gaps = self._fresh(index, clock, began + (end - began) * _PART_FOR_FILES).gaps
-            asked |= self._questions(wanted, began + (end - began) * _PART_FOR_MEANING)
+        with self._index_of(scope) as index:
+            gaps = self._refresh(index, clock, began + (end - began) * _PART_FOR_FILES).gaps
+            if (semantic := self._semantic) is not None:
+                embed_until = began + (end - began) * _PART_FOR_EMBEDDING
+                embedded |= {query: semantic.question(query, embed_until) for query in wanted}
             hits, problem = index.read(look, end)
-        meaning = [f"what says it in other words: {why}." for why in dict.fromkeys(unlike) if why]
+        meaning = [f"what says it in other words: {why}." for why in dict.fromkeys(no_similarity) if why]
         left = len(every) - len(wanted)
-        unasked = f"{left} of {len(every)} queries: no more than {_MOST_QUERIES} are asked at once." if left else ""
-        return SearchResult(tuple(hits or ()), tuple(filter(None, (unasked, *gaps, problem, *meaning))))
+        left_out = f"{left} of {len(every)} queries: no more than {_MOST_QUERIES} are asked at once." if left else ""
+        return SearchResult(tuple(hits or ()), tuple(filter(None, (left_out, *gaps, problem, *meaning))))
 
     def refresh(
         self, scope: Scope, clock: Clock, deadline: float | None = None, progress: Progress | None = None
     ) -> IndexFreshness:
-        """Index all that changed, until `deadline` (of `time.monotonic`) if there is one; a file that was begun is
-        ended."""
-        with self._of(scope) as index:
-            return self._fresh(index, clock, deadline, progress, patient=True)
+        """Index changes until `deadline` (of `time.monotonic`); a file begun is finished."""
+        with self._index_of(scope) as index:
+            return self._refresh(index, clock, deadline, progress, patient=True)
 
     def behind(self) -> list[Scope]:
-        """Whose files the last look left some of, for want of time: `refresh` goes on with them."""
-        return list(self._behind.values())
+        """Scopes with changes that a search had no time for."""
+        return list(self._stale_scopes.values())
 
-    def _fresh(
+    def _refresh(
         self,
         index: ScopeIndex,
         clock: Clock,
@@ -143,25 +135,24 @@ class MemoryIndex:
     ) -> IndexFreshness:
         found = index.refresh(clock, deadline, progress, patient=patient)
         if found.stale:
-            self._behind[index.scope.name] = index.scope
+            self._stale_scopes[index.scope.name] = index.scope
         else:
-            self._behind.pop(index.scope.name, None)
+            self._stale_scopes.pop(index.scope.name, None)
         return found
 
     def rebuild(self, scope: Scope, clock: Clock, progress: Progress | None = None) -> IndexFreshness:
-        """Make the index anew beside the present one, which answers meanwhile. Raises `NotStored`."""
-        with self._of(scope) as index:
+        """Rebuild the index; the present one still answers. Raises `NotStored`."""
+        with self._index_of(scope) as index:
             return index.rebuild(clock, progress)
 
     def status(self, scope: Scope) -> IndexStatus:
-        with self._of(scope) as index:
-            return index.status(self._meaning.model if self._meaning is not None else "")
+        with self._index_of(scope) as index:
+            return index.status(self._semantic.model if self._semantic is not None else "")
 
     def purge(self, scope: Scope, clock: Clock) -> None:
-        """After something was forgotten: bring the index up to date and leave no trace of it in the file, nor in the
-        owner's, which holds everybody's. Raises `NotStored`."""
+        """Remove forgotten text physically, from the owner's index too. Raises `NotStored`."""
         for one in dict.fromkeys((scope, Scope(Audience.OWNER, scope.workspace))):
-            with self._of(one) as index:
+            with self._index_of(one) as index:
                 index.purge(clock)
 
     def close(self) -> None:
@@ -171,13 +162,13 @@ class MemoryIndex:
             self._open.clear()
 
     @contextmanager
-    def _of(self, scope: Scope) -> Iterator[ScopeIndex]:
+    def _index_of(self, scope: Scope) -> Iterator[ScopeIndex]:
         with self._opening:
             one = self._open.pop(scope.name, None)
             if one is None or one.index.scope.folder != scope.folder:
-                settings, talks = self._settings, self._talks if scope.is_private else None
-                file = self._file(scope)
-                one = _Open(ScopeIndex(file, scope, self._cut, settings.extra_paths, talks, self.embeds))
+                settings, talks = self._settings, self._sessions if scope.is_private else None
+                file = self._index_path(scope)
+                one = _Open(ScopeIndex(file, scope, self._chunker, settings.extra_paths, talks, self.embeds))
             self._open[scope.name] = one
             one.users += 1
         try:
@@ -190,20 +181,15 @@ class MemoryIndex:
             for index in surplus:
                 index.close()
 
-    def _file(self, scope: Scope) -> Path | None:
+    def _index_path(self, scope: Scope) -> Path | None:
         if self._state is None:
             return None
         if scope.audience is Audience.OWNER and self._agent == MAIN:
             return self._state / "memory.db"
-        name = hashlib.sha256(scope.name.encode()).hexdigest()[:16]  # ids differ in case, file systems may not care
+        name = hashlib.sha256(scope.name.encode()).hexdigest()[:16]  # ids may differ only in case
         return self._state / "memory" / self._agent / f"{scope.audience}-{name}.db"
 
-    def _questions(self, queries: Sequence[str], deadline: float) -> dict[str, EmbeddedQuestion]:
-        if self._meaning is None:
-            return {}
-        return {query: self._meaning.question(query, deadline) for query in queries}
-
-    def _ranked(
+    def _rank(
         self,
         store: IndexStore,
         query: str,
@@ -214,92 +200,88 @@ class MemoryIndex:
         region: Region,
     ) -> list[Ranked]:
         if self._settings.hybrid is not None:
-            return hybrid.ranked(store, query, today, limits, most, self._settings.hybrid, like)
-        return ranking.ranked(store, query, today, limits, most, like, region)
+            return hybrid.rank(store, query, today, limits, most, self._settings.hybrid, like)
+        return ranking.rank(store, query, today, limits, most, like, region)
 
     # meaning -----------------------------------------------------------------------------------------------------
 
     @property
     def embeds(self) -> bool:
-        return self._meaning is not None and not isinstance(self._meaning, NoSemanticIndex)
+        return self._semantic is not None and not isinstance(self._semantic, NoSemanticIndex)
 
     def use(self, meaning: SemanticIndex) -> None:
-        """From now on, with an embedder that was not there before. Searches go by words until enough is embedded."""
-        self._meaning = meaning
+        self._semantic = meaning
 
     def embed(self, seconds: float, done: Callable[[int], None] | None = None) -> bool:
-        """Embed texts of all indexes that were used, for about so long; whether there may be more. `done` is told how
-        many texts were. Raises `NoEmbedding` and `NotStored`."""
-        if self._meaning is None:
+        """Embed texts of the indexes in use for about `seconds`; true if more may be left. Raises `NoEmbedding`,
+        `NotStored`."""
+        if self._semantic is None:
             return False
         with self._opening:
             scopes = [one.index.scope for one in self._open.values()]
         end = time.monotonic() + seconds
         more = False
         for scope in scopes:
-            with self._of(scope) as index:
-                more |= self._meaning.embed(index, end, done)
-                if not more:  # so that the next search finds it done
-                    index.read(partial(self._meaning.follow, scope.name), end)
+            with self._index_of(scope) as index:
+                more |= self._semantic.embed(index, end, done)
+                if not more:  # so that the next search need not
+                    index.read(partial(self._semantic.follow, scope.name), end)
         return more
 
     def unembedded_count(self, scope: Scope, *, loads: bool = True) -> int:
-        """How many texts of a scope are not embedded yet; 0 where there is no model, which `loads` where need be.
-        Raises `NotStored`."""
-        if (meaning := self._meaning) is None or not (model := meaning.load() if loads else meaning.model):
+        """The number of texts without a vector; 0 without a model, which `loads` if needed. Raises `NotStored`."""
+        if (meaning := self._semantic) is None or not (model := meaning.load() if loads else meaning.model):
             return 0
-        with self._of(scope) as index:
+        with self._index_of(scope) as index:
             return index.unembedded_count(model)
 
     @property
     def last_embedder_problem(self) -> str:
-        """Why the embedder did not work the last time; empty where it did, and where there is none."""
-        return self._meaning.problem if self._meaning is not None else ""
+        """The embedder's last failure; "" if it worked or there is none."""
+        return self._semantic.problem if self._semantic is not None else ""
 
     def retry_embedder(self) -> None:
-        if self._meaning is not None:
-            self._meaning.retry()
+        if self._semantic is not None:
+            self._semantic.retry()
 
     def embedder_problem(self, scope: Scope, seconds: float) -> str:
-        """Why a scope is searched by words alone though there is to be an embedder, which is asked; "" where it
-        works."""
-        if (meaning := self._meaning) is None:
+        """Test the embedder; "" if it works."""
+        if (meaning := self._semantic) is None:
             return ""
         end = time.monotonic() + seconds
-        question = meaning.question(f"Does it answer at {time.time_ns()}?", end)  # none that is known already
+        question = meaning.question(f"Does it answer at {time.time_ns()}?", end)  # not in the cache
         if question.vector is None:
             return question.gap
-        with self._of(scope) as index:
-            with suppress(NotStored):  # a status tells that
+        with self._index_of(scope) as index:
+            with suppress(NotStored):  # reported by the status
                 index.open()
             compared, _ = index.read(lambda store: meaning.like(scope.name, store, question, Limits()), end)
         return CHANGED_SIZE if compared is not None and compared[1] == CHANGED_SIZE else ""
 
-    def _like(
+    def _similarity(
         self, scope: Scope, store: IndexStore, question: EmbeddedQuestion | None, limits: Limits
     ) -> tuple[Similarity | None, str]:
-        if self._meaning is None or question is None:
+        if self._semantic is None or question is None:
             return None, ""
-        return self._meaning.like(scope.name, store, question, limits)
+        return self._semantic.like(scope.name, store, question, limits)
 
 
-def _merged(found: Sequence[tuple[str, Sequence[Ranked]]], most: int) -> list[Hit]:
-    """What several questions found, each passage once with its best score; the first of each question, then the second
-    of each."""
+def _merge(found: Sequence[tuple[str, Sequence[Ranked]]], most: int) -> list[Hit]:
+    """Each passage once, with its best score; first the best of each question."""
     best: dict[tuple[int, int], tuple[Ranked, dict[str, float]]] = {}
-    places: dict[tuple[int, int], int] = {}
+    positions: dict[tuple[int, int], int] = {}
     for query, ranked in found:
-        asked = words_asked(query)
-        for place, one in enumerate(ranked):
-            places[one.first, one.last] = min(place, places.get((one.first, one.last), place))
-            matched = {word: one.matched[token] for word, token in asked.items() if token in one.matched}
+        embedded = words_asked(query)
+        for position, one in enumerate(ranked):
+            positions[one.first, one.last] = min(position, positions.get((one.first, one.last), position))
+            matched = {word: one.matched[token] for word, token in embedded.items() if token in one.matched}
             known = best.get((one.first, one.last))
             if known is None:
                 best[one.first, one.last] = (one, matched)
             else:
                 better = one if one.score > known[0].score else known[0]
                 best[one.first, one.last] = (better, known[1] | matched)
-    ordered = sorted(best.values(), key=lambda item: (places[item[0].first, item[0].last], -item[0].score))
+    ordered = sorted(best.values(), key=lambda item: (positions[item[0].first, item[0].last], -item[0].score))
     return [
         Hit(
             one.path,

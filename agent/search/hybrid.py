@@ -1,8 +1,8 @@
-"""The ranking `hybrid`, as the field documents it: chunks of 400 tokens that overlap by 80, a weighted sum of cosine
-and BM25, a least score, and where asked for a half-life (of what has a day) and maximal marginal relevance.
+"""The ranking `hybrid`: overlapping chunks, a weighted sum of cosine and BM25, a minimum score, optional half-life and
+maximal marginal relevance.
 
-BM25 is mapped absolutely, r / (1 + r): divided by the batch's best it would make every best hit 1. Without an embedder
-the text's score stands alone. All words are asked for together; where no chunk has them all, each for itself.
+BM25 is mapped to r / (1 + r): divided by the batch's best, every best hit would be 1. If no chunk has all words, each
+word is searched alone.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from agent.settings import HybridSettings
 
 _CHARS_PER_TOKEN = 4
 _CANDIDATES = 4
-"""Times as many as are wanted are looked at."""
+"""Factor of candidates to results."""
 
 
-def cut(settings: HybridSettings) -> Chunker:
+def chunker_for(settings: HybridSettings) -> Chunker:
     size, overlap = settings.chunk_tokens * _CHARS_PER_TOKEN, settings.chunk_overlap * _CHARS_PER_TOKEN
     return Chunker(size, overlap, sections=False)
 
 
-def ranked(
+def rank(
     store: IndexStore,
     query: str,
     today: date,
@@ -39,7 +39,7 @@ def ranked(
     like: Similarity | None = None,
 ) -> list[Ranked]:
     most = min(most, settings.max_results)
-    texts = _by_text(store, query, limits, most * _CANDIDATES)
+    texts = _text_scores(store, query, limits, most * _CANDIDATES)
     chunks = dict(texts)
     if like is not None:
         chunks |= {chunk: chunks.get(chunk, 0.0) for chunk in like.nearest_windows(most * _CANDIDATES)}
@@ -51,17 +51,17 @@ def ranked(
         if not parts or not limits.has(parts[0].earliest, parts[0].day):
             continue
         score, shares = _score(text, cosines.get((first, last), 0.0) if cosines is not None else None, settings)
-        if settings.half_life_days is not None and _is_of_its_day(parts[0]):
+        if settings.half_life_days is not None and _ages(parts[0]):
             score *= 0.5 ** (max(0, today.toordinal() - parts[0].day) / settings.half_life_days)
         if score >= settings.min_score:
             lines = (parts[0].first, parts[-1].last)
             words = "\n".join(part.text for part in parts)
             found.append(Ranked(first, last, parts[0].path, lines, parts[0].day, words, min(1.0, score), shares))
     found.sort(key=lambda one: (-one.score, -one.first))
-    return _varied(found, settings.mmr_lambda, most) if settings.mmr_lambda is not None else found[:most]
+    return _diversify(found, settings.mmr_lambda, most) if settings.mmr_lambda is not None else found[:most]
 
 
-def _by_text(store: IndexStore, query: str, limits: Limits, most: int) -> dict[tuple[int, int], float]:
+def _text_scores(store: IndexStore, query: str, limits: Limits, most: int) -> dict[tuple[int, int], float]:
     terms = query_terms(query)
     best: dict[tuple[int, int], float] = {}
     if not terms:
@@ -77,8 +77,8 @@ def _by_text(store: IndexStore, query: str, limits: Limits, most: int) -> dict[t
     return best
 
 
-def _is_of_its_day(row: FoundRow) -> bool:
-    """What lasts does not age: the memory index, notes and other files without a day, whichever days they name."""
+def _ages(row: FoundRow) -> bool:
+    """Notes and other files without a day do not age."""
     return row.earliest == row.day and has_day(row.path)
 
 
@@ -89,21 +89,20 @@ def _score(text: float, cosine: float | None, settings: HybridSettings) -> tuple
     return sum(shares.values()), shares
 
 
-def _varied(found: Sequence[Ranked], relevance: float, most: int) -> list[Ranked]:
-    """Maximal marginal relevance: each next one as good as it is, less what the ones before say already."""
+def _diversify(found: Sequence[Ranked], relevance: float, most: int) -> list[Ranked]:
+    """Maximal marginal relevance."""
     words = {one.first: frozenset(tokens(one.text)) for one in found}
     left, chosen = list(found), list[Ranked]()
     while left and len(chosen) < most:
 
         def worth(one: Ranked) -> float:
-            said = max((_overlap(words[one.first], words[other.first]) for other in chosen), default=0.0)
-            return relevance * one.score - (1 - relevance) * said
+            mine, covered = words[one.first], 0.0
+            for other in chosen:
+                theirs = words[other.first]
+                covered = max(covered, len(mine & theirs) / max(1, len(mine | theirs)))
+            return relevance * one.score - (1 - relevance) * covered
 
         best = max(left, key=worth)
         left.remove(best)
         chosen.append(best)
     return chosen
-
-
-def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
-    return len(one & other) / max(1, len(one | other))

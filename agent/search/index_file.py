@@ -1,8 +1,5 @@
-"""An audience's index file and the two connections to it: opened, made anew beside itself and swapped, or kept in
-memory where the disk takes none. Two, so that a search does not wait for a file that is being indexed.
-
-Everything but `reading` is for the one thread that may write.
-"""
+"""A scope's index file with two connections, so that searches do not wait for indexing; in memory if the disk cannot be
+written. All but `reading` is for the one writing thread."""
 
 from __future__ import annotations
 
@@ -22,11 +19,11 @@ from agent.search.store import IndexStore
 _log = logging.getLogger(__name__)
 
 _LOCK_WAIT = 10.0
-"""Seconds to wait for another process that writes the same index, where nothing presses."""
+"""Seconds to wait for another process without a deadline."""
 
 
 class IndexFile:
-    """`path` None: in memory alone. `scope` and `cut` as in `database.created`."""
+    """`path` None: in memory. `scope` and `cut` as in `database.created`."""
 
     def __init__(self, path: Path | None, scope: str, cut: str) -> None:
         self.path = path
@@ -40,7 +37,6 @@ class IndexFile:
 
     @property
     def writer(self) -> IndexStore:
-        """After `is_new`."""
         assert self._writer is not None
         return self._writer
 
@@ -50,13 +46,11 @@ class IndexFile:
 
     @property
     def bytes(self) -> int:
-        """On disk."""
-        parts = _with_its_files(self.path) if self.path is not None else []
+        parts = _with_sidecars(self.path) if self.path is not None else []
         return sum(one.stat().st_size for one in parts if one.exists())
 
     def is_new(self) -> bool:
-        """Open it if need be; whether its rows are others than at the last call for that. Raises `Damaged` and
-        `NotStored`."""
+        """Open the file if needed; true if it was not open before. Raises `Damaged`, `NotStored`."""
         if self.in_memory:
             return False
         inode = _inode(self.path) if self.path is not None else 0
@@ -69,7 +63,7 @@ class IndexFile:
         return True
 
     def open(self) -> None:
-        """Raises `Damaged` and `NotStored`."""
+        """Raises `Damaged`, `NotStored`."""
         assert self.path is not None
         with self.reading:
             self._close()
@@ -78,39 +72,38 @@ class IndexFile:
             self._inode = _inode(self.path)
 
     def begin_anew(self) -> None:
-        """An empty index in place of what is there; in memory, where the disk takes none."""
+        """Start an empty index; in memory if the disk refuses."""
         try:
             if self.path is not None:
-                with self.alone(None), self.beside():
+                with self.alone(None), self.replacement():
                     return
         except (NotStored, Damaged) as error:
-            _log.error("the search index %s is kept in memory: %s", self.path, error)
+            _log.error("cannot write the search index %s, keeping it in memory: %s", self.path, error)
         with self.reading:
             self._close()
             self._writer = self.reader = IndexStore.create(None, self._scope, self._cut)
 
     @contextmanager
-    def beside(self) -> Iterator[IndexStore]:
-        """An empty index that takes the present one's place at the end; where that fails, the present one stays. Raises
-        `Damaged` and `NotStored`."""
+    def replacement(self) -> Iterator[IndexStore]:
+        """An empty index that replaces the present one on success. Raises `Damaged`, `NotStored`."""
         assert self.path is not None
-        beside = self.path.with_name(f"{self.path.name}.new")
-        _delete(beside)
+        replacement = self.path.with_name(f"{self.path.name}.new")
+        _delete(replacement)
         try:
-            with closing(IndexStore.create(beside, self._scope, self._cut)) as store:
+            with closing(IndexStore.create(replacement, self._scope, self._cut)) as store:
                 yield store
-            self._swap(beside)
+            self._swap_in(replacement)
             self.open()
         except BaseException:
-            with suppress(NotStored):  # what is left of it is deleted the next time
-                _delete(beside)
+            with suppress(NotStored):  # deleted the next time
+                _delete(replacement)
             raise
 
     @contextmanager
     def alone(self, deadline: float | None) -> Iterator[bool]:
-        """Keep other processes from writing; False where one does until `deadline`. Raises `NotStored`."""
+        """Exclude other writing processes; yields False if one holds the lock until `deadline`. Raises `NotStored`."""
         if self.path is None or self.in_memory:
-            with self.reading:  # there is one connection for both
+            with self.reading:  # one connection for both
                 yield True
             return
         wait = _LOCK_WAIT if deadline is None else max(0.0, deadline - monotonic())
@@ -134,15 +127,15 @@ class IndexFile:
         with self.reading:
             self._close()
 
-    def _swap(self, beside: Path) -> None:
-        """The old one's log must not be taken for the new one's."""
+    def _swap_in(self, replacement: Path) -> None:
+        """Replace the file, and remove the old log, which must not be applied to the new one."""
         assert self.path is not None
         try:
             with self.reading:
                 self._close()
-                for side in _with_its_files(self.path)[1:]:
+                for side in _with_sidecars(self.path)[1:]:
                     side.unlink(missing_ok=True)
-                beside.replace(self.path)
+                replacement.replace(self.path)
         except OSError as error:
             raise NotStored(error.errno or 0, f"the search index cannot be replaced ({error.strerror})") from error
 
@@ -154,20 +147,20 @@ class IndexFile:
 
 
 def _inode(file: Path) -> int:
-    """0 where there is no such file."""
+    """0 for a missing file."""
     try:
         return file.stat().st_ino
-    except OSError:  # what else is wrong shows when it is made
+    except OSError:  # other problems show on opening
         return 0
 
 
-def _with_its_files(file: Path) -> list[Path]:
+def _with_sidecars(file: Path) -> list[Path]:
     return [file.with_name(f"{file.name}{ending}") for ending in ("", "-wal", "-shm", "-journal")]
 
 
 def _delete(file: Path) -> None:
     try:
-        for one in _with_its_files(file):
+        for one in _with_sidecars(file):
             one.unlink(missing_ok=True)
     except OSError as error:
         raise NotStored(error.errno or 0, f"the search index cannot be written ({error.strerror})") from error

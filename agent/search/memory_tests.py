@@ -1,10 +1,6 @@
-"""Questions that memory must be able to answer, in the scope's own `memory/tests.md`: a line each, the question and the
-words that must come back.
+"""Memory tests: questions in `memory/tests.md` with words that a search must return. The file itself is not indexed.
 
-    - Where does Anna live? -> Leipzig, Gohlis
-
-A test passes where every one of the words, between commas, stands in what one search hands to a model. The file itself
-is never searched: it would answer its own questions.
+- Where does Anna live? -> Leipzig, Gohlis
 """
 
 from __future__ import annotations
@@ -16,7 +12,7 @@ from dataclasses import dataclass
 from agent.clock import Clock
 from agent.languages.terms import fold
 from agent.memory import files
-from agent.memory.replace import added
+from agent.memory.replace import append_lines
 from agent.memory.scope import Scope
 from agent.search.result_text import search_text
 from agent.search.results import Hit, Search
@@ -24,7 +20,7 @@ from agent.search.results import Hit, Search
 FILE = "memory/tests.md"
 ARROW = "->"
 MOST = 500
-"""Tests that are run; more of them would be a file that is meant for something else."""
+"""Tests that are run."""
 _TITLE = b"# Memory tests\n\nA line each: a question -> words that must come back, with commas between.\n"
 _BULLET = re.compile(r"(?:[-*+]|\d{1,9}[.)])\s")
 _ARROW = re.compile("->|→")
@@ -32,7 +28,7 @@ _ARROW = re.compile("->|→")
 
 @dataclass(frozen=True, slots=True)
 class MemoryTest:
-    """`line` of the file, from 1. `words`: at least one."""
+    """A question with at least one word; `line` from 1."""
 
     question: str
     words: tuple[str, ...]
@@ -41,8 +37,7 @@ class MemoryTest:
 
 @dataclass(frozen=True, slots=True)
 class MemoryTestResult:
-    """`missing`: words that did not come back; `where` the first passage stands that has one of them (`path:line`),
-    empty where none has."""
+    """One result. `where`: the first passage (`path:line`) with one of the words."""
 
     test: MemoryTest
     missing: tuple[str, ...]
@@ -55,7 +50,7 @@ class MemoryTestResult:
 
 @dataclass(frozen=True, slots=True)
 class MemoryTestReport:
-    """`gaps`: what was not searched, in sentences; `unread`: lines with an arrow that are no test."""
+    """All results. `gaps`: sentences on what was not searched; `unread`: invalid lines."""
 
     results: tuple[MemoryTestResult, ...]
     gaps: tuple[str, ...] = ()
@@ -67,22 +62,21 @@ class MemoryTestReport:
 
 
 def parsed(text: str) -> Iterator[MemoryTest | int]:
-    """Tests, and numbers of lines that look like one and are none."""
+    """Tests, and numbers of invalid lines that look like one."""
     for number, line in enumerate(text.split("\n"), 1):
-        told = line.strip()
-        if not told.startswith(("-", "*", "+", *"0123456789")) or not _ARROW.search(line):
+        text_line = line.strip()
+        if not text_line.startswith(("-", "*", "+", *"0123456789")) or not _ARROW.search(line):
             continue
-        bullet = _BULLET.match(told)
-        arrow = _ARROW.search(told, bullet.end()) if bullet else None
-        question = told[bullet.end() : arrow.start()].strip() if bullet and arrow else ""
-        answer = told[arrow.end() :] if arrow else ""
+        bullet = _BULLET.match(text_line)
+        arrow = _ARROW.search(text_line, bullet.end()) if bullet else None
+        question = text_line[bullet.end() : arrow.start()].strip() if bullet and arrow else ""
+        answer = text_line[arrow.end() :] if arrow else ""
         words = tuple(word for one in re.split("[,，、]", answer) if (word := one.strip()))
         yield MemoryTest(question, words, number) if question and words else number
 
 
 def run(scope: Scope, clock: Clock, search: Search, most: int, max_chars: int) -> MemoryTestReport:
-    """Ask every question as a model's search would be: at most `most` passages, in `max_chars` characters. Blocks.
-    Raises `Unreadable`."""
+    """Run all tests. Blocks. Raises `UnreadableFile`."""
     file = files.read_text(scope.folder / FILE, scope.folder)
     found = list(parsed(file.text)) if file is not None else []
     results: list[MemoryTestResult] = []
@@ -90,22 +84,22 @@ def run(scope: Scope, clock: Clock, search: Search, most: int, max_chars: int) -
     for test in [one for one in found if isinstance(one, MemoryTest)][:MOST]:
         answer = search(scope, clock, [test.question], most=most)
         gaps |= dict.fromkeys(answer.gaps)
-        results.append(_result(test, search_text(answer, scope, clock.today(), max_chars).hits))
+        results.append(_evaluate(test, search_text(answer, scope, clock.today(), max_chars).hits))
     return MemoryTestReport(tuple(results), tuple(gaps), tuple(one for one in found if isinstance(one, int)))
 
 
 def add(scope: Scope, clock: Clock, question: str, words: str) -> MemoryTest:
-    """Add a test to the file. Raises `ValueError`, a sentence, where it is none, and `FileError`."""
+    """Append a test to the file. Raises `ValueError` (a sentence) if it is invalid, and `FileError`."""
     line = f"- {' '.join(question.split())} {ARROW} {' '.join(words.split())}"
     test = next(parsed(line), None)
     if not isinstance(test, MemoryTest):
         raise ValueError(f"a test is a question, {ARROW}, and words that must come back, with commas between")
     path = scope.folder / FILE
-    files.rewrite(path, scope.folder, clock.today(), lambda now: added(now or _TITLE, line, FILE))
+    files.rewrite(path, scope.folder, clock.today(), lambda now: append_lines(now or _TITLE, line, FILE))
     return test
 
 
-def _result(test: MemoryTest, hits: Sequence[Hit]) -> MemoryTestResult:
+def _evaluate(test: MemoryTest, hits: Sequence[Hit]) -> MemoryTestResult:
     texts = [" ".join(fold(hit.text).split()) for hit in hits]
     wanted = {word: " ".join(fold(word).split()) for word in test.words}
     missing = tuple(word for word, folded in wanted.items() if not any(folded in text for text in texts))

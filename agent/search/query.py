@@ -1,7 +1,4 @@
-"""What a question asks for: its terms, and how much each tells.
-
-Who is meant by a question: a speaker whom it names, the person who asks, or the assistant.
-"""
+"""A question's terms with their weights, and its subject."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from agent.languages.dates import without_days
-from agent.languages.terms import fold, folded, runs
+from agent.languages.terms import fold, fold_for_index, runs
 from agent.search.aliases import Name, forms_named, other_names
 from agent.search.rows import PassageRow, SectionRow
 from agent.search.store import IndexStore
@@ -20,33 +17,29 @@ from agent.search.text_kinds import ASSISTANTS, TextKind
 from agent.search.tokenizer import Term, beginnings, query_terms, words_of_questions
 
 _UNKNOWN = 0.5
-"""Part of its weight with which a word that memory does not know keeps a score down."""
+"""Share of its weight with which an unknown word lowers scores."""
 _MOST_TERMS = 100
-"""Of a long question, the rarest ones: each costs time in every passage that is looked at."""
+"""The rarest terms of a long question; each costs time in every passage."""
 _COMMON_AT_LEAST = 2_000
 _COMMON_SHARE = 20
-"""A word in more windows than this many, and this part of all, is not looked for beside rarer ones: it costs most and
-tells least."""
+"""A word in more than that many windows, and that fraction of all, is skipped beside rarer ones."""
 _OF_DAYS = 0.25
-"""Part of its weight for a word that names a day: what is of that day need not say so. Unknown, it keeps no
-score down."""
+"""Weight of a word that names a day: an entry of that day need not say it. Unknown, it lowers no score."""
 _MOST_SYNONYM_WINDOWS = 300
-"""Windows that hold the synonyms that are looked for, added up, the rarest synonym first: each window costs time."""
+"""Total windows of the searched synonyms, rarest first."""
 _OF_QUESTIONS = 0.3
 """Part of its weight for a word that questions are made of. Nothing is found by it, but of two equal passages the one
 with the question's own words is meant. Not in a list of facts, which is worded differently from questions."""
 _OFTEN = 0.5
-"""Part of all windows from which on such a word does not count: it tells little, and costs time at each place."""
+"""Part of all windows from which on such a word does not count: it says little, and costs time at each place."""
 _EVERYWHERE = 0.9
-"""Part of all windows from which on a word tells nothing."""
+"""A word in this share of all windows is ignored."""
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """`weights`: how much each term tells, by its token; `whole` what they add up to, and `known` its part of all that
-    is asked, with the words that memory does not know. `share`: of what words count at all, less where they name days
-    and nothing else. `synonyms`: terms that may stand for one that is asked for. `beside`: terms that are
-    looked for only where something else was found."""
+    """A question's terms. `weights` by token, `whole` their sum; `known`: its share of the sum with unknown words.
+    `share`: lower if the words only name days. `synonyms`: substitutes."""
 
     terms: Sequence[Term]
     weights: Mapping[str, float]
@@ -58,7 +51,7 @@ class Query:
 
 
 def build_query(store: IndexStore, query: str, *, of_days: bool = False) -> Query:
-    """`of_days`: it names days."""
+    """The terms of a question; `of_days`: it names days."""
     windows = store.windows
     limit = min(max(_COMMON_AT_LEAST, windows // _COMMON_SHARE), _EVERYWHERE * windows)
     wanted = query_terms(query)
@@ -88,7 +81,6 @@ def build_query(store: IndexStore, query: str, *, of_days: bool = False) -> Quer
 
 
 def _synonyms(store: IndexStore, wanted: Iterable[Term], taken: Collection[str]) -> dict[Term, int]:
-    """The synonyms of what is asked for that memory holds, each for one word, and in how many windows it stands."""
     others = {token: term.token for term in wanted for token in synonyms_of(term.token) if token not in taken}
     terms = [Term(token, of=asked) for token, asked in others.items()]
     counts = {term: store.frequency(term) for term in terms}
@@ -104,7 +96,7 @@ def _synonyms(store: IndexStore, wanted: Iterable[Term], taken: Collection[str])
 
 
 def _held(store: IndexStore, term: Term, names: Sequence[Term]) -> tuple[Term, int]:
-    """A term, or what is looked for instead, and in how many windows it stands; of a name its commonest form."""
+    """A term, or its substitute, with its number of windows; for names the commonest form's."""
     if count := max(map(store.frequency, (term, *names))):
         return term, count
     others = ((other, store.frequency(other)) for other in beginnings(term))
@@ -118,9 +110,9 @@ def _telling(count: int, windows: int) -> float:
 _READ_CHARS = 1_000
 _READ_WORDS = 64
 _FIRST_NAMED = 0.5
-"""Part of what counts for the first one named, where the question names others too."""
+"""Weight of the first speaker if several are named."""
 _OTHER_SIDE = 0.3
-"""The assistant's answers are long, hold the words of a question again, and would take all the room."""
+"""The assistant's answers are long, repeat the question, and would crowd out the rest."""
 _FAR = 1_000
 
 _OF_ASSISTANT = re.compile(
@@ -141,7 +133,7 @@ _OF_ASSISTANT = re.compile(
     r"|你.{0,12}(?:推荐|推薦|建议|建議|提到|告诉|告訴|说过|說過|提议|解释|介绍|给过)"
     r"|あなた.{0,16}(?:薦め|勧め|提案|助言|言って|言った|教えて|説明)|(?:お勧め|おすすめ)して(?:くれた|もらった)"
 )
-"""What the assistant said before, over folded text."""
+"""References to what the assistant said, in folded text."""
 _OF_PERSON = re.compile(
     r"\b(?:i|me|my|mine|myself|we|our|us|ich|mich|mir|meine?[nmrs]?|wir|uns|unsere?[nmrs]?|yo|mi|mis|mio|mia|nuestr[oa]s?"
     r"|j|je|moi|mon|ma|mes|nous|notre|nos)\b|我|咱|私|僕|俺|わたし|ぼく"
@@ -150,8 +142,8 @@ _OF_PERSON = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class QuestionSubject:
-    """`named`: speakers in the order in which the question names them. `person`, `assistant`: whose turns it asks for
-    in a talk with the assistant; neither where it does not say."""
+    """Whom a question is about. `named`: speakers in order; `person`, `assistant`: whose turns it asks for, if it
+    says."""
 
     named: Sequence[str] = ()
     person: bool = False
@@ -159,8 +151,8 @@ class QuestionSubject:
 
 
 def subject_of(query: str, speakers: Collection[str] = (), names: Sequence[Name] = ()) -> QuestionSubject:
-    """`speakers`: whoever said something, folded as `terms.fold` does; `names`: those of people with other forms."""
-    text = " ".join(folded(query[:_READ_CHARS]).split())
+    """The subject of a question; `speakers` as folded by `terms.fold`."""
+    text = " ".join(fold_for_index(query[:_READ_CHARS]).split())
     assistant = _OF_ASSISTANT.search(text) is not None
     return QuestionSubject(
         _named(query, speakers, names), not assistant and _OF_PERSON.search(text) is not None, assistant
@@ -168,8 +160,7 @@ def subject_of(query: str, speakers: Collection[str] = (), names: Sequence[Name]
 
 
 def named(who: QuestionSubject, rows: Sequence[PassageRow], sections: Mapping[int, SectionRow]) -> dict[int, float]:
-    """What counts for each passage of the first speaker whom a question names, by its number; where it names others
-    too, a part of it."""
+    """Scores by passage id for the first speaker named; lower if others are named too."""
     if not who.named:
         return {}
     share = 1.0 if len(who.named) == 1 else _FIRST_NAMED
@@ -183,8 +174,7 @@ def named(who: QuestionSubject, rows: Sequence[PassageRow], sections: Mapping[in
 def without_subject(
     who: QuestionSubject, rows: Sequence[PassageRow], sections: Mapping[int, SectionRow]
 ) -> dict[int, float]:
-    """The part that is left of what speaks for a passage, for those of the other side in a talk with the assistant, by
-    number."""
+    """Factors by passage id for turns of the other side of a conversation with the assistant."""
     if not (who.person or who.assistant):
         return {}
     return {
@@ -197,7 +187,6 @@ def without_subject(
 
 
 def _named(query: str, speakers: Collection[str], names: Sequence[Name]) -> tuple[str, ...]:
-    """The speakers whom a question names, by their whole name or the first part of it, in its order."""
     words = runs(fold(query[:_READ_CHARS]))[:_READ_WORDS]
     places: dict[str, int] = {}
     for size in (1, 2, 3):

@@ -1,20 +1,15 @@
-"""The ranking `daybook`: passages by their own words and those around them, what day they are of and who speaks.
+"""The ranking `daybook`: a weighted sum, measured by leaving each part out in `benchmarks/retrieval.py --ablate`. Age
+does not count: old memories are as true as new ones.
 
     score = 2.2 * near + 0.6 * window + 1.2 * date + 0.7 * speaker + 0.5 * answer + 0.1 * reply (+ 1.0 * meaning)
 
-near        BM25 of the passage with what stands before and behind it mixed in, less the farther away, as a share of
-            what the question could reach at most: an answer often lacks the words that the turn before it had
-window      BM25 of the best window that holds it, as a share of the best one's
-date        1 on a day that the question names, or where that day is written out (2026-05-08); less on those after it,
-            when things are written down, and around it, and less again where something is of the day itself
-speaker     the person whom the question names is the one who speaks; of several, half for the first
-meaning     with an embedder: its own likeness to the question and that of its best window, each stretched over all
-            and made steeper; told as `around` where it is not very like the question itself
-answer      it holds what such a question asks for: a time for when, a number for how many, a name for who
-reply       what stands before it ends by asking
-
-Everything else about a memory's age is no matter: what is old is as true. Measured by leaving each out in
-`benchmarks/retrieval.py --ablate`.
+near        BM25 of the passage mixed with its neighbours, whose words an answer often lacks
+window      BM25 of its best window, as a share of the best window's
+date        1 on a named day, or if that day is written out; less around it
+speaker     the named person speaks; half for the first of several
+meaning     cosine of passage and best window, stretched; reported as `around` if only the window is similar
+answer      it contains a time for when, a number for how many, a name for who
+reply       the passage before it ends with a question
 """
 
 from __future__ import annotations
@@ -28,7 +23,7 @@ from itertools import pairwise
 
 from agent.languages.date_words import ANYWHERE, Region
 from agent.languages.dates import Span, days_named
-from agent.search.answer_types import Holds, is_question, sought
+from agent.search.answer_types import Holds, answer_tests, is_question
 from agent.search.bm25 import BEFORE, BEHIND, SYNONYM, proximity
 from agent.search.chunking import speech
 from agent.search.query import Query, build_query, named, subject_of, without_subject
@@ -50,31 +45,28 @@ WEIGHTS: Mapping[str, float] = {
 }
 _WINDOWS = 50
 _DATED = 200
-"""Passages of named days that are looked at, whatever they say."""
+"""Passages of named days that are candidates, whatever they say."""
 _SOONER, _LATER = 2, 10
-"""Days before and after those that are named, that may be meant too."""
+"""Days before and after the named ones that may be meant too."""
 _BESIDE = 0.75
-"""Of what those count, where something is of the very days."""
+"""Factor for those if something is of the named days."""
 _SHORT, _LONG = 7, 62
-"""Days: a shorter span is written down on the days after it, too; a longer one says little about each of its days."""
+"""In days. A shorter span is often written down shortly after; a longer one says little about each of its days."""
 _OF_LONG = 0.5
 _OLDEST = 1_000
-"""Years of four digits, as all systems write them."""
+"""Years of four digits, which all systems write alike."""
 _SHORTLIST = 80
 _TELLING = frozenset({"near", "window", "date", "meaning"})
 _ALIKE = 0.8
 _REPEATED = 0.4
-"""Part that is left of the score of what says nearly the same as a better one. It is not left out: a single other word
-may deny it, and the same may have been done on another day."""
+"""Factor for near repeats of a better passage. They are kept: one differing word may deny it or be of another day."""
 _ALIKE_MOST = 100
 _TIME = re.compile(r"\A\d{1,2} \d\d(?: |\Z)")
-"""That an entry begins with, in tokens: the same may be told at another time."""
+"""The time at an entry's beginning, in tokens."""
 
 
 @dataclass(slots=True)
 class _Scored:
-    """A passage, what speaks for it and which part of that counts, and what of the question it holds."""
-
     passage: int
     parts: dict[str, float]
     matched: Mapping[str, float] = field(default_factory=dict)
@@ -85,7 +77,7 @@ class _Scored:
         return self.part * sum(self.parts.values())
 
 
-def ranked(
+def rank(
     store: IndexStore,
     query: str,
     today: date,
@@ -126,7 +118,7 @@ def ranked(
     short = sorted((one for one in weighted if _says(one)), key=_order)[: max(_SHORTLIST, 2 * most)]
     before = {row.id: row.id - 1 for last, row in pairwise(rows) if last.section == row.section}
     texts = store.texts({number for one in short for number in (one.passage, before.get(one.passage, one.passage))})
-    _add_answers(short, texts, sought(query))
+    _add_answers(short, texts, answer_tests(query))
     _add_replies(short, texts, before)
     tokens = {row.id: row.tokens for row in rows}
     order = sorted((one for one in short if one.passage in texts), key=lambda one: _place(one, texts[one.passage]))
@@ -141,7 +133,6 @@ def _windows(store: IndexStore, terms: Sequence[Term], limits: Limits, most: int
 
 
 def _of_days(store: IndexStore, span: Span, limits: Limits) -> list[tuple[int, int]]:
-    """What is of those days; where nothing is, of those around, on which it may have been written down."""
     first, last = span[0].toordinal(), span[1].toordinal()
     where = (_DATED, limits.since, limits.until, limits.below)
     return store.of_days(first, last, *where) or store.of_days(first - _SOONER, last + _LATER, *where)
@@ -170,7 +161,7 @@ def _add_windows(
 
 
 def _add_likeness(scored: Mapping[int, _Scored], like: Similarity | None) -> None:
-    """What is not embedded yet is taken to be like the others."""
+    """Passages without a vector get the mean."""
     shares = like.shares(scored.keys()) if like is not None else {}
     usual = sum(shares.values()) / len(shares) if shares else 0.0
     for passage, one in scored.items():
@@ -198,7 +189,6 @@ def _add_dates(
 
 
 def _spelt(spans: Sequence[Span]) -> list[str]:
-    """The tokens of each day that a question names, as they stand where a text writes it out."""
     return [f"{first:%Y} {first:%m} {first:%d}" for first, last in spans if first == last and first.year >= _OLDEST]
 
 
@@ -233,13 +223,11 @@ def _weighted(one: _Scored) -> _Scored:
 
 
 def _says(one: _Scored) -> bool:
-    """Something must speak for it beside who said it."""
     return not _TELLING.isdisjoint(one.parts)
 
 
 def _whole(question: Query, spans: Sequence[Span], like: Similarity | None) -> float:
-    """What a passage that says all that is asked, and no more, would score. Words that memory does not know are asked
-    too, and make every score less, unless an embedder knows them."""
+    """The score of a perfect passage. Unknown words lower all scores unless an embedder is used."""
     words = WEIGHTS["near"] + WEIGHTS["window"]
     return (words + 2.0 if like else words / question.known) + (WEIGHTS["date"] if spans else 0.0)
 
@@ -249,15 +237,16 @@ def _order(one: _Scored) -> tuple[float, int]:
 
 
 def _place(one: _Scored, row: FoundRow) -> tuple[float, int, str, int]:
-    """Of what scores the same, the newest first."""
+    """Ties go to the newest."""
     return -round(one.total, 9), -row.day, row.path, row.first
 
 
 def _with_repeats_behind(order: Iterable[_Scored], tokens: Mapping[int, str], most: int) -> list[_Scored]:
-    """The best of `order`, in which what says nearly the same as one before counts less.
+    """The best of `order`, with near repeats demoted.
 
-    Two sets that share so much share one of a few words of each, in whatever order all are sorted: only those with one
-    in common are compared."""
+    Two sets that overlap so much share one of a few words of each, in any fixed order, so only those with one in common
+    are compared.
+    """
     seen: dict[str, list[frozenset[str]]] = {}
     best: list[_Scored] = []
     new = 0
@@ -291,7 +280,7 @@ def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
 
 
 def _merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Widened by what flows in from around, and put together where they meet."""
+    """Spans widened by their neighbours, and joined."""
     merged: list[tuple[int, int]] = []
     for first, last in sorted((first - BEHIND, last + BEFORE) for first, last in spans):
         if merged and first <= merged[-1][1] + 1:

@@ -1,7 +1,4 @@
-"""What a search in memory gives, whatever finds it.
-
-What rankings share: where they may look, and what they give.
-"""
+"""Results of a memory search, for every engine and ranking."""
 
 from __future__ import annotations
 
@@ -15,20 +12,17 @@ from agent.clock import Clock
 from agent.memory.scope import Scope
 
 _FOR_ITSELF = frozenset({"date", "meaning", "text"})
-"""Parts of a score that a passage has of itself, though no word of the question stands in it."""
+"""Score parts that a passage can have without a word of the question."""
 
 
 class Strength(enum.StrEnum):
-    """How well a passage answers, as people are told, to whom a number says nothing."""
-
     STRONG = enum.auto()
     LIKELY = enum.auto()
     WEAK = enum.auto()
 
 
 BOUNDS: Mapping[Strength, float] = {Strength.STRONG: 0.35, Strength.LIKELY: 0.2, Strength.WEAK: 0.05}
-"""From which score on. What scores less holds next to nothing of the question, and is not shown to people; a model gets
-it, for it may see more in it."""
+"""Minimum scores. Lower ones are not shown to people; models get them."""
 
 
 def strength_of(score: float) -> Strength | None:
@@ -38,10 +32,9 @@ def strength_of(score: float) -> Strength | None:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A passage found. `path` is relative to the scope's folder; `date` the log's day, else that of the file's last
-    change; `score` between 0 and 1 and comparable between searches, `parts` what it is the sum of. `matched`: the words
-    of the question that it, its heading or its file's title holds, 1 as they are, less where a word only begins so, is
-    a synonym or stands near by."""
+    """A passage found. `path` relative to the scope's folder; `date` of the log, else of the file's last change;
+    `score` from 0 to 1, the sum of `parts`. `matched`: words of the question in it, its heading or title; less than 1
+    for prefixes, synonyms and neighbours."""
 
     path: str
     start_line: int
@@ -54,33 +47,31 @@ class Hit:
 
     @property
     def is_context(self) -> bool:
-        """Nothing of the question stands in it; it was found for what is said around it."""
+        """True if it was found only for its neighbours."""
         return not self.matched and bool(self.parts) and not _FOR_ITSELF.intersection(self.parts)
 
     @property
     def strength(self) -> Strength | None:
-        """None where it is not worth a person's time."""
+        """None: not worth showing to people."""
         return None if self.is_context else strength_of(self.score)
 
     @property
     def place(self) -> str:
-        """`path:line`, or `path:first-last`."""
         last = "" if self.start_line == self.end_line else f"-{self.end_line}"
         return f"{self.path}:{self.start_line}{last}"
 
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """`hits` best first. `gaps` says, in sentences, what was not searched."""
+    """`hits` best first. `gaps`: sentences on what was not searched."""
 
     hits: tuple[Hit, ...]
     gaps: tuple[str, ...] = ()
 
 
 class Search(Protocol):
-    """Finds passages of a scope that answer any of `queries`, at most `most`. `since` and `until` are days, both
-    included; `below` is a folder of the scope to search in alone. Blocks; ends soon after `deadline` (of
-    `time.monotonic`) with what it has."""
+    """Find passages that answer any of `queries`. Days inclusive; `below`: a folder. Blocks; ends soon after `deadline`
+    (of `time.monotonic`)."""
 
     def __call__(
         self,
@@ -98,8 +89,8 @@ class Search(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Days as ordinals, 0 for none; `below`: a folder. What bears no day (MEMORY.md, notes) was written between its
-    `earliest` day, if that is known, and that of its last change: it is left out only where all of that is outside."""
+    """Limits of a search: days as ordinals, 0 for none; `below`: a folder. A file without a day is excluded only if
+    `earliest` to its last change is all outside."""
 
     since: int = 0
     until: int = 0
@@ -111,8 +102,8 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """Passages `first` to `last` of a file; `lines` of the file; `day` as an ordinal. The rest as in `search.Hit`, but
-    `matched` by token."""
+    """A ranked result: passage ids `first` to `last`; `lines` of the file; `day` as an ordinal. Otherwise as `Hit`,
+    with `matched` by token."""
 
     first: int
     last: int

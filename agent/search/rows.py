@@ -1,4 +1,4 @@
-"""What goes into an index, and what comes out of it. Days are ordinals; passages have consecutive numbers in a file."""
+"""Rows of an index. Days are ordinals; passages of a file have consecutive ids."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from agent.search.text_kinds import TextKind
 
 @dataclass(frozen=True, slots=True)
 class NewPassage:
-    """`section` counts from 0 within the file. `tokens` with spaces between, `size` of them: a list of them would take
-    ten times the memory in a large file."""
+    """A passage to store. `section` counts from 0 in the file. `tokens` is a string of `size` tokens to save memory."""
 
     first: int
     last: int
@@ -26,8 +25,8 @@ class NewPassage:
 
 @dataclass(frozen=True, slots=True)
 class NewSection:
-    """`day` is the log's own (`dated`), else that of the file's last change. `earliest`: the day before which nothing
-    of it was written, where that is known. `tokens`: of its heading and the file's title."""
+    """A section to store. `day`: the log's (`dated`), else of the last change. `earliest`: nothing was written before.
+    `tokens` of heading and title."""
 
     day: date
     dated: bool
@@ -38,9 +37,8 @@ class NewSection:
 
 @dataclass(frozen=True, slots=True)
 class NewFile:
-    """A file as it is put in: sections in their order, each with at least one passage; of `windows` first and last
-    passage, by place in `passages`. `names`: all forms of each name of which it tells others. `problem`: why nothing
-    of it can be searched, a sentence."""
+    """A file to store. `windows`: first and last passage by position; `names`: all forms of each; `problem`: why it
+    cannot be searched."""
 
     path: str
     signature: str
@@ -60,7 +58,7 @@ class FileRow(NamedTuple):
 
 
 class WindowRow(NamedTuple):
-    """`bm25` is positive, more is better. `first` and `last` are numbers of passages."""
+    """`bm25` is positive, more is better; `first` and `last` are passage ids."""
 
     first: int
     last: int
@@ -77,8 +75,8 @@ class PassageRow(NamedTuple):
 
 
 class SectionRow(NamedTuple):
-    """Written between `earliest` (0: not known) and `day`; `dated`: on that day; `kind`: the number of a
-    `Kind`. `tokens` of heading and title."""
+    """Written between `earliest` (0: unknown) and `day`; `dated`: on that day. `kind`: a `TextKind`. `tokens` of
+    heading and title."""
 
     id: int
     earliest: int
@@ -89,7 +87,7 @@ class SectionRow(NamedTuple):
 
 
 class FoundRow(NamedTuple):
-    """Lines `first` to `last` of the file; the days as in `SectionRow`."""
+    """Lines `first` to `last`; days as in `SectionRow`."""
 
     id: int
     path: str
@@ -101,7 +99,7 @@ class FoundRow(NamedTuple):
 
 
 class TextRow(NamedTuple):
-    """What is to be embedded: passages `first` to `last`, their text and its key."""
+    """A text to embed: passages `first` to `last`."""
 
     first: int
     last: int
@@ -110,7 +108,7 @@ class TextRow(NamedTuple):
 
 
 class UnitRow(NamedTuple):
-    """A passage (`first` is `last`), a window or a section; the days as in `SectionRow`."""
+    """A passage (`first` is `last`), window or section; days as in `SectionRow`."""
 
     first: int
     last: int

@@ -1,7 +1,6 @@
-"""The index of one audience, kept in line with its files.
+"""The index of one scope, kept in line with its files.
 
-A changed file is known by its size, times and inode, and by its hash where those look changed; it is indexed in one
-transaction, so that a search sees the whole file as it was or as it is.
+Changes are detected by size, times and inode, then by hash. A file is indexed in one transaction.
 """
 
 from __future__ import annotations
@@ -26,7 +25,6 @@ from agent.search.index_file import IndexFile
 from agent.search.rows import FileRow, NewFile, TextRow
 from agent.search.sources import IndexSource, SessionAge, SessionSources
 from agent.search.store import IndexStore
-from agent.search.vectors.pending import PendingTexts
 
 _log = logging.getLogger(__name__)
 
@@ -35,18 +33,17 @@ Progress = Callable[[int, int], None]
 """Files done, of how many."""
 
 _FRESH = 0.1
-"""Seconds within which a file could change again without its times showing it."""
+"""Seconds within which a further change may not show in the times."""
 _UNTRUSTED = ""
 _LEAST_WAIT = 0.01
 _BYTES_A_SECOND = 1_500_000
-"""Of Markdown that are indexed, on a slow machine."""
+"""Markdown indexed, on a slow machine."""
 
 
 @dataclass(frozen=True, slots=True)
 class IndexStatus:
-    """`bytes` on disk. `stale` counts files changed, new or gone since they were indexed; `problems` says what cannot
-    be indexed, a sentence each; `in_memory`: the disk takes no index, so it is made anew with every start. `embedded`
-    counts the passages that have a vector."""
+    """The state of an index. `bytes` on disk. `stale`: files changed since indexing; `problems`: sentences;
+    `in_memory`: rebuilt at every start; `embedded`: passages with a vector."""
 
     file: Path | None
     files: int
@@ -60,7 +57,7 @@ class IndexStatus:
 
 @dataclass(frozen=True, slots=True)
 class IndexFreshness:
-    """`stale` counts changed files that are not indexed yet. `gaps` says in sentences what a search will miss."""
+    """The result of indexing. `stale`: changed files left; `gaps`: sentences on what a search misses."""
 
     stale: int = 0
     gaps: tuple[str, ...] = ()
@@ -75,8 +72,41 @@ class _Changes:
         return len(self.changed) + len(self.gone)
 
 
+class PendingTexts:
+    """Texts that need a vector, newest first; for one index file and model at a time. Raises as `IndexStore`."""
+
+    def __init__(self) -> None:
+        self._source: tuple[str, int] | None = None
+        self._newest = 0
+        self._left: list[tuple[int, int]] = []
+        """Texts that were not looked at yet, by their first passages: above one number, up to the other. The newest are
+        last."""
+        self._done: tuple[tuple[int, int], str] | None = None
+
+    def next(self, store: IndexStore, model: str, most: int) -> list[TextRow]:
+        """Distinct texts to embed. If none, vectors of removed texts and other models are dropped."""
+        if self._done == (store.state, model):
+            return []
+        named, source = store.vectors.name_all(), (model, store.vectors.dropped)
+        if named or self._source != source:
+            self._source, self._newest, self._left = source, 0, []
+        newest = store.vectors.newest_text
+        if newest > self._newest:
+            self._left.append((self._newest, newest))
+            self._newest = newest
+        while self._left:
+            above, to = self._left.pop()
+            rows = store.vectors.missing(model, above, to, most)
+            if rows:
+                self._left.append((above, rows[0].first))  # they may be requested again
+                return list({row.key: row for row in rows}.values())
+        store.vectors.drop(model)
+        self._done = (store.state, model)
+        return []
+
+
 class ScopeIndex:
-    """`file` need not exist; without one the index is in memory. Blocks; any thread may call."""
+    """`file` None: in memory. Blocks; any thread may call."""
 
     def __init__(
         self,
@@ -87,28 +117,28 @@ class ScopeIndex:
         talks: SessionSources | None = None,
         embeds: bool = False,
     ) -> None:
-        """`embeds`: its texts are going to have vectors."""
+        """`embeds`: its texts will have vectors."""
         self.scope = scope
         self._file = IndexFile(file, scope.name, str(cut))
-        self._cut = cut
+        self._chunker = cut
         self._extra = extra
-        self._talks = talks
+        self._sessions = talks
         self._embeds = embeds
         self._writing = threading.RLock()
         self._closing = threading.Event()
         self._known: dict[str, FileRow] = {}
         self._data_version = 0
-        self._waiting = PendingTexts()
+        self._pending = PendingTexts()
 
     def refresh(
         self, clock: Clock, deadline: float | None, progress: Progress | None = None, *, patient: bool = False
     ) -> IndexFreshness:
-        """Index what changed, the newest first, until `deadline` (of `time.monotonic`). A file that is too large for
-        the time is left; `patient`: it is begun all the same, and then ended."""
+        """Index changes, newest first, until `deadline` (of `time.monotonic`). `patient`: do not skip files too large
+        for the time."""
         if not self._writing.acquire(timeout=-1 if deadline is None else max(0.0, deadline - time.monotonic())):
             return IndexFreshness(1, ("the newest changes: they are still being indexed.",))
         try:
-            return self._mended(lambda: self._refreshed(clock, deadline, progress, patient=patient))
+            return self._with_repair(lambda: self._refresh(clock, deadline, progress, patient=patient))
         except NotStored as error:
             if not self._closing.is_set():
                 _log.error("%s", error.strerror)
@@ -117,12 +147,12 @@ class ScopeIndex:
             self._writing.release()
 
     def open(self) -> None:
-        """So that it can be read before anything was refreshed. Raises `NotStored`."""
+        """Prepare reads before any refresh. Raises `NotStored`."""
         with self._writing:
-            self._mended(self._ready)
+            self._with_repair(self._ready)
 
     def read(self, look: Callable[[IndexStore], T], deadline: float) -> tuple[T | None, str]:
-        """What `look` finds, or None and the reason in a sentence."""
+        """The result of `look`, or None and the reason in a sentence."""
         file = self._file
         if not file.reading.acquire(timeout=max(_LEAST_WAIT, deadline - time.monotonic())):
             return None, "anything: there was no time."
@@ -131,7 +161,7 @@ class ScopeIndex:
         except NotStored as error:
             return None, f"anything: {error.strerror}."
         except Damaged as damage:
-            _log.warning("the search index %s is damaged: %s", file.path, damage)
+            _log.warning("the search index %s is damaged, rebuilding it: %s", file.path, damage)
         finally:
             file.reading.release()
         with self._writing:
@@ -139,17 +169,17 @@ class ScopeIndex:
         return None, "anything: the index was damaged and is made anew; ask again in a moment."
 
     def rebuild(self, clock: Clock, progress: Progress | None = None) -> IndexFreshness:
-        """Beside the present one, then in its place. Raises `NotStored`; the present one stays."""
+        """Build a new index, then swap it in. Raises `NotStored`; the present one stays."""
         if self._file.path is None:
             with self._writing:
                 self._begin_anew()
             return self.refresh(clock, None, progress)
         with self._writing, self._file.alone(None):
             gaps: list[str] = []
-            listed = list(self._listed(gaps))
+            listed = list(self._sources(gaps))
             try:
-                with self._file.beside() as store:
-                    with suppress(Damaged, NotStored):  # they can be made again
+                with self._file.replacement() as store:
+                    with suppress(Damaged, NotStored):  # vectors can be made again
                         store.vectors.take(self._file.path)
                     for number, source in enumerate(listed, 1):
                         self._put(store, source, None, clock)
@@ -157,40 +187,39 @@ class ScopeIndex:
                             progress(number, len(listed))
             except Damaged as damage:
                 raise NotStored(0, f"the search index cannot be made ({damage})") from damage
-            self._recall()
+            self._reload()
             return IndexFreshness(0, (*gaps, *self._problems()))
 
     def status(self, model: str = "") -> IndexStatus:
-        """`model`: whose vectors are counted."""
         with self._writing:
             try:
-                return self._mended(lambda: self._status(model))
+                return self._with_repair(lambda: self._status(model))
             except NotStored as error:
                 return IndexStatus(self._file.path, 0, 0, self._file.bytes, 0, (f"{error.strerror}.",), in_memory=False)
 
     def purge(self, clock: Clock) -> None:
         """Raises `NotStored`."""
         with self._writing:
-            self._mended(lambda: self._purge(clock))
+            self._with_repair(lambda: self._purge(clock))
 
     def unembedded(self, model: str, most: int) -> list[TextRow]:
-        """Texts of which `put_vectors` has none of that model yet, the newest first. Where there are none, what is left
-        of texts that are gone and of other models is dropped. Raises `NotStored`."""
+        """Texts without a vector, newest first. If none, vectors of removed texts and other models are dropped. Raises
+        `NotStored`."""
         with self._writing:
-            return self._mended(lambda: self._unembedded(model, most))
+            return self._with_repair(lambda: self._unembedded(model, most))
 
     def unembedded_count(self, model: str) -> int:
-        """How many texts have no vector of that model yet. Raises `NotStored`."""
+        """Raises `NotStored`."""
         with self._writing:
-            return self._mended(lambda: self._unembedded_count(model))
+            return self._with_repair(lambda: self._unembedded_count(model))
 
     def put_vectors(self, model: str, vectors: Sequence[tuple[bytes, bytes]]) -> None:
-        """By the key of their text. Raises `NotStored`."""
+        """Pairs of text key and vector. Raises `NotStored`."""
         with self._writing:
-            self._mended(lambda: self._put_vectors(model, vectors))
+            self._with_repair(lambda: self._put_vectors(model, vectors))
 
     def close(self) -> None:
-        """A file that is being indexed is given up: the next start begins it again."""
+        """Also aborts indexing, which the next start repeats."""
         self._closing.set()
         with self._writing:
             self._file.close()
@@ -198,12 +227,12 @@ class ScopeIndex:
 
     # all below under `_writing` ------------------------------------------------------------------------------------
 
-    def _mended(self, work: Callable[[], T]) -> T:
-        """Once more with a new index where the one on disk is damaged."""
+    def _with_repair(self, work: Callable[[], T]) -> T:
+        """Run `work`, again with a new index if the file is damaged."""
         try:
             return work()
         except Damaged as damage:
-            _log.warning("the search index %s is made anew: %s", self._file.path, damage)
+            _log.warning("rebuilding the search index %s: %s", self._file.path, damage)
         self._begin_anew()
         try:
             return work()
@@ -212,16 +241,16 @@ class ScopeIndex:
 
     def _ready(self) -> None:
         if self._file.is_new():
-            self._recall()
+            self._reload()
 
     def _begin_anew(self) -> None:
         self._file.begin_anew()
-        self._recall()
+        self._reload()
 
-    def _recall(self) -> None:
+    def _reload(self) -> None:
         self._known = self._file.writer.files()
         self._data_version = self._file.writer.data_version
-        self._waiting = PendingTexts()
+        self._pending = PendingTexts()
 
     def _status(self, model: str) -> IndexStatus:
         self._ready()
@@ -241,20 +270,20 @@ class ScopeIndex:
         )
 
     def _purge(self, clock: Clock) -> None:
-        self._refreshed(clock, None, None, patient=True)
+        self._refresh(clock, None, None, patient=True)
         with self._file.reading:
             self._file.writer.purge()
 
     def _unembedded(self, model: str, most: int) -> list[TextRow]:
         self._ready()
         with self._file.alone(None):
-            return self._waiting.next(self._file.writer, model, most)
+            return self._pending.next(self._file.writer, model, most)
 
     def _unembedded_count(self, model: str) -> int:
         self._ready()
         with self._file.alone(None):
             if self._file.writer.vectors.name_all():  # indexed before there was an embedder
-                self._waiting = PendingTexts()
+                self._pending = PendingTexts()
         return self._file.writer.vectors.missing_count(model)
 
     def _put_vectors(self, model: str, vectors: Sequence[tuple[bytes, bytes]]) -> None:
@@ -262,7 +291,7 @@ class ScopeIndex:
         with self._file.alone(None):
             self._file.writer.vectors.put(model, vectors)
 
-    def _refreshed(
+    def _refresh(
         self, clock: Clock, deadline: float | None, progress: Progress | None, *, patient: bool
     ) -> IndexFreshness:
         self._ready()
@@ -271,14 +300,14 @@ class ScopeIndex:
         left = len(changes)
         if left:
             with self._file.alone(deadline) as alone:
-                left = self._take_in(changes, clock, deadline, progress, patient=patient) if alone else left
+                left = self._index_changes(changes, clock, deadline, progress, patient=patient) if alone else left
         if left:
             what = "1 changed file: it is" if left == 1 else f"{left} changed files: they are"
             gaps.append(f"{what} not in the index yet.")
         return IndexFreshness(left, (*gaps, *self._problems()))
 
     def _changes(self, gaps: list[str]) -> _Changes:
-        found = {source.name: source for source in self._listed(gaps)}
+        found = {source.name: source for source in self._sources(gaps)}
         changed = [
             source
             for name, source in found.items()
@@ -286,18 +315,18 @@ class ScopeIndex:
         ]
         return _Changes(changed, [name for name in self._known if name not in found])
 
-    def _listed(self, gaps: list[str]) -> Iterator[IndexSource]:
+    def _sources(self, gaps: list[str]) -> Iterator[IndexSource]:
         yield from sources.markdown(self.scope, self._extra, gaps)
-        if self._talks is not None:
-            yield from self._talks.sources(self.scope)
+        if self._sessions is not None:
+            yield from self._sessions.sources(self.scope)
 
-    def _take_in(
+    def _index_changes(
         self, changes: _Changes, clock: Clock, deadline: float | None, progress: Progress | None, *, patient: bool
     ) -> int:
-        """How many changes are left."""
+        """Returns the number of changes left."""
         writer = self._file.writer
-        if writer.data_version != self._data_version:  # another process was here
-            self._recall()
+        if writer.data_version != self._data_version:  # another process wrote
+            self._reload()
             changes = self._changes([])
         for name in changes.gone:
             writer.remove(name)
@@ -321,27 +350,27 @@ class ScopeIndex:
         return too_large
 
     def _put(self, store: IndexStore, source: IndexSource, known: FileRow | None, clock: Clock) -> FileRow | None:
-        """None where the file is gone."""
+        """None if the file is gone."""
         read_at = time.time()
         try:
             data = sources.read(source)
             if data is None:
                 return None
-            trusted = source if _is_settled(source, read_at) else _with_signature(source, _UNTRUSTED)
+            trusted = source if _is_settled(source, read_at) else source._replace(signature=_UNTRUSTED)
             sha = files.sha_of(data)
             if known is not None and known.sha == sha and source.talk is None:
                 store.touch(source.name, trusted.signature, sources.day_of_change(source, clock))
                 return FileRow(known.id, trusted.signature, sha, "")
-            if source.talk is not None and self._talks is not None:
-                said = self._talks.parsed(data, clock, source.talk is SessionAge.CURRENT)
-                new = sources.new_file(trusted, sha, "", said, clock, self._cut, self._going)
+            if source.talk is not None and self._sessions is not None:
+                messages = self._sessions.parsed(data, clock, source.talk is SessionAge.CURRENT)
+                new = sources.new_file(trusted, sha, "", messages, clock, self._chunker, self._check_open)
             else:
-                new = sources.parsed(trusted, data, clock, self._cut, self._going)
+                new = sources.parsed(trusted, data, clock, self._chunker, self._check_open)
         except UnreadableFile as error:
             new = NewFile(source.name, source.signature, "", problem=f"{error.reason}.")
-        return store.put(new, named=self._embeds, going=self._going)
+        return store.put(new, named=self._embeds, going=self._check_open)
 
-    def _going(self) -> None:
+    def _check_open(self) -> None:
         if self._closing.is_set():
             raise NotStored(0, "the search index is being closed")
 
@@ -350,11 +379,6 @@ class ScopeIndex:
 
 
 def _is_settled(source: IndexSource, read_at: float) -> bool:
-    """Whether its times would show another change."""
     _, _, changed, _ = source.signature.split(" ")[:4]
     age = read_at - int(changed) / 1e9
     return age > _FRESH or age < -1.0
-
-
-def _with_signature(source: IndexSource, signature: str) -> IndexSource:
-    return source._replace(signature=signature)

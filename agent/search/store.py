@@ -1,10 +1,7 @@
-"""What stands in the index of one audience: written file by file, read by the rankings. SQL is here, in `kept_vectors`
-and in `database`.
+"""The tables of one scope's index. SQL is only here, in `vectors.store` and in `database`.
 
-A file of SQLite holds the rows of a single scope: what another audience may not read is not in it, and no count of
-words in another's memory shows in a score. Passages have consecutive numbers within a file, so that neighbours are
-found by number. Full text is over windows alone, as tokens that `tokens` made (the table keeps no text of its own);
-passages are scored from the windows that hold them.
+A file holds one scope, so neither texts nor word counts leak between audiences. Passages of a file have consecutive
+ids. Full text covers windows only; passages are scored from the windows that contain them.
 """
 
 from __future__ import annotations
@@ -18,13 +15,13 @@ from typing import NamedTuple, TypeVar
 
 from agent.search import database
 from agent.search.aliases import MOST_NAMES
-from agent.search.database import transaction, translated
-from agent.search.rows import FileRow, FoundRow, NewFile, NewPassage, PassageRow, SectionRow, WindowRow
+from agent.search.database import transaction, translate_errors
+from agent.search.rows import FileRow, FoundRow, NewFile, PassageRow, SectionRow, WindowRow
 from agent.search.tokenizer import Term
 from agent.search.vectors.store import VectorStore
 
 GAP = 8
-"""More than the passages around one that a ranking looks at."""
+"""More than the neighbours that a ranking reads."""
 _SERIALS = itertools.count()
 T = TypeVar("T")
 
@@ -38,38 +35,35 @@ class _Sums(NamedTuple):
 
 
 class IndexStore:
-    """One connection; to be used by one thread at a time. Every method raises `Damaged` and `NotStored`."""
+    """One connection; one thread at a time. Every method raises `Damaged` and `NotStored`."""
 
     def __init__(self, db: sqlite3.Connection, *, is_shared: bool) -> None:
         self._db = db
-        self._counted: _Sums | None = None
+        self._cached_sums: _Sums | None = None
         self._serial = next(_SERIALS)
         self.vectors = VectorStore(db, is_shared=is_shared)
 
     @classmethod
     def create(cls, path: Path | None, scope: str, cut: str) -> IndexStore:
-        """As `database.created`."""
-        return cls(database.created(path, scope, cut), is_shared=path is not None)
+        return cls(database.create_index(path, scope, cut), is_shared=path is not None)
 
     @classmethod
     def open(cls, path: Path, scope: str, cut: str) -> IndexStore:
-        """As `database.opened`."""
-        return cls(database.opened(path, scope, cut), is_shared=True)
+        return cls(database.open_index(path, scope, cut), is_shared=True)
 
     def close(self) -> None:
         self._db.close()
 
     @property
     def data_version(self) -> int:
-        """Another number after another connection wrote."""
-        with translated():
+        """Changes when another connection writes."""
+        with translate_errors():
             return int(self._db.execute("PRAGMA data_version").fetchone()[0])
 
     # writing -----------------------------------------------------------------------------------------------------
 
     def put(self, file: NewFile, *, named: bool, going: Callable[[], None]) -> FileRow:
-        """Replace all rows of that path, in one transaction. `named`: its texts get the keys of their vectors, so that
-        what it says unchanged keeps those. `going` is called again and again, and may raise."""
+        """Replace all rows of a path. `named`: give its texts vector keys. `going` is called often and may raise."""
         with transaction(self._db):
             self._remove(file.path)
             cursor = self._db.execute(
@@ -83,7 +77,7 @@ class IndexStore:
         return FileRow(id, file.signature, file.sha, file.problem)
 
     def touch(self, path: str, signature: str, day: date) -> None:
-        """The file is the same, though it looks changed."""
+        """Record that a file is unchanged despite its new signature."""
         with transaction(self._db):
             self._db.execute("UPDATE file SET signature = ?, revision = revision + 1 WHERE path = ?", [signature, path])
             values = [day.toordinal(), path]
@@ -97,18 +91,18 @@ class IndexStore:
             self._remove(path)
 
     def purge(self) -> None:
-        """Leave nothing of removed rows in the file: full text forgets a word only when its segments are merged."""
+        """Remove deleted text physically: full text drops words only when segments are merged."""
         with transaction(self._db):
             self._db.execute("INSERT INTO words (words) VALUES ('optimize')")
             self.vectors.drop_unused()
-        with translated():
+        with translate_errors():
             self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def _insert(self, file: int, new: NewFile, going: Callable[[], None]) -> None:
         db = self._db
-        section = _next(db, "section")
+        section = _next_id(db, "section")
         passage = self._next_passage()
-        window = _next(db, "window")
+        window = _next_id(db, "window")
         db.executemany(
             "INSERT INTO section VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
@@ -140,7 +134,7 @@ class IndexStore:
                     one.tokens,
                     one.text,
                 )
-                for at, one in _while(going, new.passages)
+                for at, one in _checking(going, new.passages)
             ),
         )
         db.executemany(
@@ -156,16 +150,17 @@ class IndexStore:
                 for at, (first, last) in enumerate(new.windows)
             ),
         )
+        heads, tokens = [" ".join(one.tokens) for one in new.sections], [one.tokens for one in new.passages]
         db.executemany(
             "INSERT INTO words (rowid, tokens) VALUES (?, ?)",
             (
-                (window + at, _joined(new.sections[new.passages[first].section].tokens, new.passages[first : last + 1]))
-                for at, (first, last) in _while(going, new.windows)
+                (window + at, " ".join([heads[new.passages[first].section], *tokens[first : last + 1]]))
+                for at, (first, last) in _checking(going, new.windows)
             ),
         )
 
     def _next_passage(self) -> int:
-        """A number that no passage has had, behind a gap, so that what is looked at around one is of its own file."""
+        """An id after a gap, so that neighbours are of the same file."""
         row = self._db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'passage'").fetchone()
         return (int(row[0]) if row else 0) + GAP
 
@@ -195,56 +190,52 @@ class IndexStore:
     # reading -----------------------------------------------------------------------------------------------------
 
     def files(self) -> dict[str, FileRow]:
-        with translated():
+        with translate_errors():
             rows = self._db.execute("SELECT path, id, signature, sha, problem FROM file")
             return {path: FileRow(*row) for path, *row in rows}
 
     def passage_count(self) -> int:
-        with translated():
+        with translate_errors():
             return int(self._db.execute("SELECT count(*) FROM passage").fetchone()[0])
 
     @property
     def windows(self) -> int:
-        """How many there are."""
         return self._sums.windows
 
     @property
     def newest(self) -> int:
-        """The last day of which something surely is, as an ordinal; 0 where there is none."""
+        """The latest certain day as an ordinal."""
         return self._sums.newest
 
     @property
     def speakers(self) -> frozenset[str]:
-        """Whoever said something, folded."""
         return self._sums.speakers
 
     @property
     def names(self) -> Sequence[tuple[str, ...]]:
-        """The names of which other forms are known: all forms of each, folded."""
         return self._sums.names
 
     @property
     def state(self) -> tuple[int, int]:
-        """Another one after anything was written, in this file or in another that took its place."""
+        """Changes with every write, and with another file."""
         return self._serial, self.data_version + self._db.total_changes
 
     @property
     def _sums(self) -> _Sums:
-        """Counted once for each state of the file."""
         state = self.data_version + self._db.total_changes
-        if self._counted is None or self._counted.state != state:
-            with translated():
+        if self._cached_sums is None or self._cached_sums.state != state:
+            with translate_errors():
                 (windows,) = self._db.execute("SELECT count(*) FROM window").fetchone()
                 (newest,) = self._db.execute("SELECT coalesce(max(earliest), 0) FROM section").fetchone()
                 speakers = frozenset(name for (name,) in self._db.execute("SELECT DISTINCT name FROM speaker"))
                 aliases = self._db.execute("SELECT DISTINCT forms FROM alias ORDER BY forms LIMIT ?", [MOST_NAMES])
                 names = tuple(tuple(forms.split("\n")) for (forms,) in aliases)
-            self._counted = _Sums(state, windows, newest, speakers, names)
-        return self._counted
+            self._cached_sums = _Sums(state, windows, newest, speakers, names)
+        return self._cached_sums
 
     def frequency(self, term: Term) -> int:
-        """In how many windows a term stands; of a prefix, how often its tokens stand, added up."""
-        with translated():
+        """Windows with a term; for a prefix, the sum over its tokens."""
+        with translate_errors():
             if not term.prefix:
                 row = self._db.execute("SELECT doc FROM vocabulary WHERE term = ?", [term.token]).fetchone()
                 return int(row[0]) if row else 0
@@ -257,12 +248,11 @@ class IndexStore:
     def best_windows(
         self, terms: Iterable[Term], most: int, since: int, until: int, below: str, *, every: bool = False
     ) -> list[WindowRow]:
-        """The windows that hold any of the terms, or every one, best first. `since` and `until`: days as ordinals, 0
-        for none."""
+        """Windows with any of the terms, or `every` one, best first."""
         wanted = dict.fromkeys(f'"{term.token}" *' if term.prefix else f'"{term.token}"' for term in terms)
         match = (" AND " if every else " OR ").join(wanted)
         where, values = _limits(since, until, below)
-        with translated():
+        with translate_errors():
             if not where:
                 rows = self._db.execute(
                     "SELECT w.first, w.last, f.score FROM (SELECT rowid, -bm25(words) AS score FROM words "
@@ -278,9 +268,9 @@ class IndexStore:
             return [WindowRow(*row) for row in rows]
 
     def of_days(self, first: int, last: int, most: int, since: int, until: int, below: str) -> list[tuple[int, int]]:
-        """Spans of passages that are of some days themselves, a span a section, until there are `most` passages."""
+        """Spans of dated sections, up to `most` passages."""
         where, values = _limits(since, until, below, of="s")
-        with translated():
+        with translate_errors():
             rows = self._db.execute(
                 "SELECT s.first, s.last FROM section s JOIN file ON file.id = s.file "
                 f"WHERE s.dated AND s.day BETWEEN ? AND ? {where} ORDER BY s.day, s.id",
@@ -296,9 +286,8 @@ class IndexStore:
             return spans
 
     def passages(self, spans: Iterable[tuple[int, int]]) -> list[PassageRow]:
-        """Passages by number, each span whole, in order."""
         numbers = ",".join(str(number) for first, last in spans for number in range(first, last + 1))
-        with translated():
+        with translate_errors():
             rows = self._db.execute(
                 f"SELECT id, file, section, speaker, size, tokens FROM passage WHERE id IN ({numbers}) ORDER BY id"
             )
@@ -306,7 +295,7 @@ class IndexStore:
 
     def sections(self, wanted: Iterable[int]) -> dict[int, SectionRow]:
         numbers = list(wanted)
-        with translated():
+        with translate_errors():
             marks = ",".join("?" * len(numbers))
             rows = self._db.execute(
                 f"SELECT id, earliest, day, dated, kind, tokens FROM section WHERE id IN ({marks})", numbers
@@ -315,7 +304,7 @@ class IndexStore:
 
     def texts(self, passages: Iterable[int]) -> dict[int, FoundRow]:
         wanted = list(passages)
-        with translated():
+        with translate_errors():
             marks = ",".join("?" * len(wanted))
             rows = self._db.execute(
                 "SELECT p.id, file.path, p.first, p.last, s.earliest, s.day, p.text FROM passage p "
@@ -325,15 +314,13 @@ class IndexStore:
             return {row[0]: FoundRow(*row) for row in rows}
 
 
-def _while(going: Callable[[], None], items: Sequence[T]) -> Iterator[tuple[int, T]]:
-    """With their numbers."""
+def _checking(going: Callable[[], None], items: Sequence[T]) -> Iterator[tuple[int, T]]:
     for at, one in enumerate(items):
         going()
         yield at, one
 
 
-def _next(db: sqlite3.Connection, table: str) -> int:
-    """A number that no row has."""
+def _next_id(db: sqlite3.Connection, table: str) -> int:
     return int(db.execute(f"SELECT coalesce(max(id), 0) + 1 FROM {table}").fetchone()[0])
 
 
@@ -342,7 +329,6 @@ def _ordinal(day: date | None) -> int:
 
 
 def _spans(new: NewFile) -> list[tuple[int, int]]:
-    """First and last passage of each section, by place."""
     first: dict[int, int] = {}
     last: dict[int, int] = {}
     for at, one in enumerate(new.passages):
@@ -351,12 +337,8 @@ def _spans(new: NewFile) -> list[tuple[int, int]]:
     return [(first[section], last[section]) for section in range(len(new.sections))]
 
 
-def _joined(head: Sequence[str], passages: Sequence[NewPassage]) -> str:
-    return " ".join([" ".join(head), *(one.tokens for one in passages)])
-
-
 def _limits(since: int, until: int, below: str, of: str = "w") -> tuple[str, list[int | str]]:
-    """What was surely written before or after is left out, and nothing else."""
+    """SQL that excludes only what was certainly written outside."""
     parts: list[str] = []
     values: list[int | str] = []
     if since:

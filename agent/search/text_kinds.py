@@ -1,5 +1,4 @@
-"""What kind of text a section is: the ranking weighs talk between people, talk with the assistant, lists of facts and
-prose each in its own way."""
+"""Kinds of text, which the rankings weigh differently."""
 
 from __future__ import annotations
 
@@ -17,7 +16,7 @@ USERS = frozenset(
         " пользователь я المستخدم 用户 用戶 我 ユーザー 사용자"
     ).split()
 )
-"""What a talk with the assistant calls the person, where not by name."""
+"""Names of the person in a conversation with the assistant."""
 ASSISTANTS = frozenset(
     fold(
         "assistant ai bot chatbot daybook assistent assistentin asistente asistenta assistante assistente"
@@ -25,28 +24,28 @@ ASSISTANTS = frozenset(
     ).split()
 )
 _LEAST_SPOKEN = 0.5
-"""Share of a section's passages that are somebody's words, from which on it is talk."""
+"""Minimum share of passages with a speaker for a conversation."""
 
 
 class TextKind(enum.IntEnum):
-    """Stored in the index as its number."""
+    """Stored in the index by number."""
 
     PROSE = 0
     FACTS = 1
-    """Bullets that each say something of their own."""
+    """Independent bullets."""
     PEOPLE = 2
-    """Talk between people with names."""
+    """Conversation between people."""
     ASSISTANT = 3
-    """Talk of a person with the assistant."""
+    """Conversation with the assistant."""
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """How a kind of text is ranked.
+    """The weights of a kind of text, each at most 1.
 
-    flow        how much of what stands around a passage counts for it too, 1 at most
-    window      how much the window around a passage counts, 1 at most
-    length      how much a passage's length keeps it down, as BM25's b
+    flow        share of the neighbours' words
+    window      share of the surrounding window
+    length      penalty for length, BM25's b
     """
 
     flow: float
@@ -60,13 +59,13 @@ OF_KIND: Mapping[int, Weights] = {
     TextKind.PEOPLE: Weights(flow=0.8, window=1.0, length=0.4),
     TextKind.ASSISTANT: Weights(flow=0.3, window=1.0, length=0.7),
 }
-"""People answer one another in a few words, which say what they are about only together. The assistant's answers say it
-themselves, and at length. The facts of a list stand beside each other by chance, and hold few words each."""
+"""People answer each other in few words that need context. The assistant's answers are long and self-contained. Facts
+of a list are unrelated and short."""
 
 
 def kind_of(section: Sequence[Passage]) -> TextKind:
-    """The kind of a section's passages, of which there is at least one. Names with a single turn each are labels
-    (`Phone: …`, `Birthday: …`, `User: …`), unless times stand before them or a person and the assistant take turns."""
+    """The kind of a non-empty section. Names with one turn each are labels (`Phone: …`), unless times precede them or a
+    person and the assistant alternate."""
     spoken = [(speaker, one.text) for one in section if (speaker := speech(one.text).speaker)]
     if spoken and len(spoken) >= _LEAST_SPOKEN * len(section):
         names = Counter(speaker for speaker, _ in spoken)

@@ -1,7 +1,6 @@
-"""Text to the tokens of the index: folded words by their stems; pairs of letters where no spaces are written.
+"""Text to index tokens: stems, and pairs of letters in scripts without spaces.
 
-The last letter of an unspaced run is a token too, so that a single letter asked for is found as the beginning of
-some token wherever it stands.
+The last letter of an unspaced run is a token too, so that a single letter can be found anywhere.
 """
 
 from __future__ import annotations
@@ -12,14 +11,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from agent.languages.stemming import stem, without_endings
-from agent.languages.terms import fold, folded, is_common, is_unspaced, pairs, runs, terms
+from agent.languages.terms import fold, fold_for_index, is_common, is_unspaced, pairs, runs, terms
 
 MOST_CHARS = 4_000
-"""What of a query is read: a longer one is a text, not a question."""
+"""A longer query is a text, not a question."""
 _LONGEST_WORD = 64
-"""Letters. What has more is no word, and has no stem to be sought, and remembered."""
+"""Letters; longer runs are not stemmed."""
 _PREFIX = 4
-"""Letters from which on a word also finds longer ones that begin with it (Zahnarzt: Zahnarzttermin)."""
+"""Letters from which a word also matches longer ones (Zahnarzt: Zahnarzttermin)."""
 _LEAST_BEGINNING = 5
 _MOST_LEFT_OFF = 4
 _UMLAUT = re.compile("([aou])e")
@@ -60,8 +59,8 @@ _UNSPACED_QUESTION_WORDS = """
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """What is looked for: a token, or (`prefix`) every token that begins so. `instead`: of a token that memory does not
-    know. `of`: the token of a name of which it is another form, and as which it counts."""
+    """A search term: a token, or with `prefix` all that begin with it. `instead`: the unknown token it replaces; `of`:
+    the token of a name's other form, as which it counts."""
 
     token: str
     prefix: bool = False
@@ -70,27 +69,24 @@ class Term:
 
     @property
     def asked(self) -> str:
-        """The token that was asked for."""
         return self.instead or self.of or self.token
 
 
 def tokens(text: str) -> list[str]:
-    """The tokens of a text that is indexed, in order."""
     found: list[str] = []
-    for word in runs(folded(text)):
+    for word in runs(fold_for_index(text)):
         if is_unspaced(word):
             found += pairs(word)
         else:
-            found.append(_root(word))
+            found.append(_stem_of(word))
     return found
 
 
 def query_terms(query: str) -> list[Term]:
-    """What a question looks for, each once, without the words that questions are made of; with them where there are no
-    others."""
+    """Distinct terms without question words, unless there are no others."""
     words = _words(query)
-    telling = [word for word in words if not _is_of_questions(word)] or words
-    return list(dict.fromkeys(term_of(word) for word in telling))
+    informative = [word for word in words if not _is_of_questions(word)] or words
+    return list(dict.fromkeys(term_of(word) for word in informative))
 
 
 def words_of_questions(query: str) -> list[Term]:
@@ -101,7 +97,7 @@ def words_of_questions(query: str) -> list[Term]:
 
 
 def _words(query: str) -> list[str]:
-    return list(dict.fromkeys(terms(folded(_CONTRACTED.sub("", query[:MOST_CHARS])))))
+    return list(dict.fromkeys(terms(fold_for_index(_CONTRACTED.sub("", query[:MOST_CHARS])))))
 
 
 def _is_of_questions(word: str) -> bool:
@@ -110,22 +106,21 @@ def _is_of_questions(word: str) -> bool:
 
 @lru_cache(maxsize=4_096)
 def term_of(word: str) -> Term:
-    """Of a folded word, or a pair of letters."""
     if is_unspaced(word):
         return Term(word, prefix=len(pairs(word)) == 1)
-    root = _root(word)
+    root = _stem_of(word)
     return Term(root, prefix=len(root) >= _PREFIX and not root.isdecimal())
 
 
-def _root(word: str) -> str:
+def _stem_of(word: str) -> str:
     if len(word) > _LONGEST_WORD:
         return word
     return stem(word) if word.isascii() else without_endings(word)
 
 
 def beginnings(term: Term) -> Iterator[Term]:
-    """What may be looked for where memory does not know a term, the likeliest first: the word as it is spelt without
-    umlauts, and words that begin like it (Gartenhäuser: Gartenhaus); of a Japanese verb its first character."""
+    """Substitutes for an unknown term, likeliest first: without umlauts, then shorter beginnings; for a Japanese verb
+    its first character."""
     token = term.token
     if is_unspaced(token):
         if len(token) == 2 and _IS_HAN.match(token) and not _IS_HAN.match(token[1]):
@@ -140,9 +135,9 @@ def beginnings(term: Term) -> Iterator[Term]:
         yield Term(token[:size], prefix=True, instead=token)
 
 
-_STOP = frozenset(folded(_QUESTION_WORDS).split()) | frozenset(folded(_UNSPACED_QUESTION_WORDS).split())
+_STOP = frozenset(fold_for_index(_QUESTION_WORDS).split()) | frozenset(fold_for_index(_UNSPACED_QUESTION_WORDS).split())
 
 
 def words_asked(query: str) -> dict[str, str]:
-    """The token that stands for each word of a question, the word as `terms.terms` gives it."""
-    return {word: term_of(folded(word)).token for word in dict.fromkeys(terms(fold(query[:MOST_CHARS])))}
+    """Tokens by word of a question, as `terms.terms` splits it."""
+    return {word: term_of(fold_for_index(word)).token for word in dict.fromkeys(terms(fold(query[:MOST_CHARS])))}

@@ -147,6 +147,6 @@ class Archive:
                 with contextlib.suppress(ValueError):
                     last = datetime.fromisoformat(read_entry(newest).ts)
         except (OSError, ValueError) as error:
-            _log.warning("%s is no usable transcript: %s", self.path(key, id).name, error)
+            _log.warning("%s is not a usable transcript: %s", self.path(key, id).name, error)
             return None
         return SessionInfo(id, key, started, last, messages)

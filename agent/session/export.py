@@ -17,7 +17,7 @@ from agent.session.entries import CompactionEntry, Entry, MarkEntry, MessageEntr
 from agent.session.taint import own_sources
 from agent.session.transcript import Transcript
 from agent.session.turn_journal import calls_of, said_in, text_of
-from agent.silence import spoken
+from agent.silence import deliverable_text
 
 _ME = "Assistant"
 SNAPSHOT_MESSAGES = 15
@@ -54,7 +54,11 @@ def lines(entries: Sequence[Entry], clock: Clock) -> Iterator[Line]:
         at = clock.local(datetime.fromisoformat(entry.ts))
         if entry.role == "user" and entry.meta.said:
             yield Line(at, entry.meta.sender or "You", said_in(entry), own_sources(entry))
-        elif entry.role == "assistant" and entry.meta.stop_reason != REFUSED and (text := spoken(text_of(entry))):
+        elif (
+            entry.role == "assistant"
+            and entry.meta.stop_reason != REFUSED
+            and (text := deliverable_text(text_of(entry)))
+        ):
             yield Line(at, "", text, own_sources(entry))
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from agent.clock import Clock, utc_stamp
-from agent.formats.message_text import NO_TEXT, enclosures, text_of_person
+from agent.formats.message_text import NO_TEXT, enclosures, person_text
 from agent.model.base import REFUSED, Block, Completed, Usage, result_block, text_in
 from agent.search.result_text import QuotedLines
 from agent.session.entries import Entry, MessageEntry, Meta, RecalledPassage, SeenFile
@@ -177,7 +177,7 @@ def said_in(entry: MessageEntry) -> str:
     """A person's text in a message, with the names of its attachments."""
     came = [f"[{name}]" for name in enclosures(text_of(entry))]
     came += [f"[{name_of(block)}]" for block in entry.content if path_of(block)]
-    spoken = text_of_person(text_of(entry))
+    spoken = person_text(text_of(entry))
     return "\n".join(came if spoken == NO_TEXT and came else [spoken, *came])
 
 

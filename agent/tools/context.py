@@ -17,7 +17,7 @@ from agent.clock import Clock
 from agent.memory.files import FileText, clean, sha_of, text_of
 from agent.memory.history import Author
 from agent.memory.limits import fullness, is_index
-from agent.memory.paths import FileError, inside, name_below, ways
+from agent.memory.paths import FileError, folded_parts, inside, name_below
 from agent.memory.scope import Scope
 from agent.model.base import ToolSpec
 from agent.search.chunking import Passage
@@ -147,7 +147,7 @@ class ToolContext:
     def foreign(self, path: Path, text: str) -> tuple[ForeignText, ...]:
         """The foreign part of a file's text: all of a file of another scope, of an exported session, and of a file that
         cannot have marks; else the marked lines. Blocks: follows links."""
-        for names in ways(path, self.scope.folder):
+        for names in folded_parts(path, self.scope.folder):
             kind = Path(names[-1]).suffix if names else ""
             if is_of_others("/".join(names), self.scope) or (
                 kind not in _OWN_KINDS and not _is_own_schedule(names, text)

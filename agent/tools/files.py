@@ -9,7 +9,7 @@ from agent.memory import files, notes
 from agent.memory.age import age_in_words
 from agent.memory.files import EntryKind, FileText, FolderEntry
 from agent.memory.paths import FileError
-from agent.memory.replace import edited
+from agent.memory.replace import replace_once
 from agent.search.result_text import QuotedLines
 from agent.tools import guard, schema
 from agent.tools.arguments import integer, text
@@ -145,7 +145,7 @@ async def replace_passage(desk: ToolContext, path: Path, old_text: str, new_text
         if present is None:
             raise FileError(missing(desk, path))
         before[:] = [files.text_of(present, name)]
-        return edited(present, old_text, new_text, name)
+        return replace_once(present, old_text, new_text, name)
 
     after = await desk.blocking(files.rewrite, path, desk.scope.folder, desk.clock.today(), change)
     desk.has_edited(path, before[0], after)

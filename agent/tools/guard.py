@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from agent.memory import files
-from agent.memory.paths import FileError, folded_name, name_below, ways
+from agent.memory.paths import FileError, folded_name, folded_parts, name_below
 from agent.memory.private_lines import private_line
-from agent.memory.replace import edited
+from agent.memory.replace import replace_once
 from agent.memory.scope import FOLDERS_OF_OTHERS, Audience, Scope
 from agent.skills import FILE as SKILL_FILE
 from agent.skills import FOLDER as SKILLS
@@ -39,7 +39,7 @@ class Guarded(enum.IntEnum):
 
 def guarded(scope: Scope, path: Path) -> Guarded:
     """`path` is below the scope's folder and need not exist. Blocks: follows links."""
-    return max(_guarded(scope.audience, names) for names in ways(path, scope.folder))
+    return max(_guarded(scope.audience, names) for names in folded_parts(path, scope.folder))
 
 
 def _guarded(audience: Audience, names: Sequence[str]) -> Guarded:
@@ -68,7 +68,7 @@ def written(desk: ToolContext, path: Path, change: Change | None = None, new: st
     desk.may_change(path)  # what is sealed is not asked about
     before = files.read_bytes(path, desk.scope.folder)
     after = change(before) if change is not None else None
-    is_skill = any(names[-1:] == [folded_name(SKILL_FILE)] for names in ways(path, desk.scope.folder))
+    is_skill = any(names[-1:] == [folded_name(SKILL_FILE)] for names in folded_parts(path, desk.scope.folder))
     everywhere = is_skill and after is not None and _counts_everywhere(after)
     for_others = kind is Guarded.OTHERS or path.suffix.lower() == ".yaml"  # jobs that report to others
     private = private_line(desk.scope, new) if for_others else ""
@@ -95,7 +95,7 @@ async def of_edit(desk: ToolContext, arguments: Arguments) -> Effect | None:
     def change(before: bytes | None) -> bytes:
         if before is None:
             raise FileError(f"there is no file {desk.name(path)}")
-        return edited(before, old, new, desk.name(path))
+        return replace_once(before, old, new, desk.name(path))
 
     shown = "\n".join([*(f"- {line}" for line in old.splitlines()), *(f"+ {line}" for line in new.splitlines())])
     effect = await desk.blocking(written, desk, path, change, new)

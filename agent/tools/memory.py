@@ -11,7 +11,7 @@ from agent.memory.age import OUT_OF_DATE, age_in_words, may_be_out_of_date
 from agent.memory.daily_log import log_path
 from agent.memory.files import FileText
 from agent.memory.provenance import own_mark
-from agent.memory.replace import added
+from agent.memory.replace import append_lines
 from agent.search.result_text import QuotedLines, room_for, search_text
 from agent.tools import guard, schema
 from agent.tools.arguments import integer, text, texts
@@ -170,7 +170,11 @@ async def _add(desk: ToolContext, path: Path, new_text: str) -> str:
         raise ToolError("old_text and new_text are both empty; there is nothing to change")
     await desk.blocking(desk.may_change, path)
     file = await desk.blocking(
-        files.rewrite, path, desk.scope.folder, desk.clock.today(), lambda now: added(now or b"", new_text, path.name)
+        files.rewrite,
+        path,
+        desk.scope.folder,
+        desk.clock.today(),
+        lambda now: append_lines(now or b"", new_text, path.name),
     )
     desk.wrote(path)
     return f"Added to {path.name}." + desk.fullness(path, file)

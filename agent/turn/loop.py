@@ -42,7 +42,7 @@ async def run_turn(
             if steps.answers:
                 await arrived()
             if hint := _hint(steps, limit):
-                await steps.noticed(untrusted.block("notice", hint))
+                await steps.noticed(untrusted.marked_block("notice", hint))
             answered: ModelAnswer | None = None
             async with aclosing(ask()) as events:
                 async for event in events:

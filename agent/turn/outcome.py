@@ -5,7 +5,7 @@ from __future__ import annotations
 from agent.model.base import CUT, FULL, PAUSED, REFUSED
 from agent.session.entries import MessageEntry
 from agent.session.turn_journal import STOPPED, TurnJournal, calls_of, text_of
-from agent.silence import can_be_seen, spoken
+from agent.silence import deliverable_text, is_visible
 from agent.values import ResultKind, TurnResult
 
 CUT_OFF = "_(My answer reached its length limit and stops here. Say “go on” for the rest.)_"
@@ -48,7 +48,7 @@ def ending(steps: TurnJournal, limit: int) -> TurnResult | None:
     if is_blank(last) and not said:
         asked_again = sum(is_blank(answer) and not calls_of(answer) for answer in answers) > 1
         return _end(steps, ResultKind.ERROR, EMPTY) if asked_again else None
-    if not is_blank(last) and not spoken(text_of(last)) and not any(map(_replies, answers)):
+    if not is_blank(last) and not deliverable_text(text_of(last)) and not any(map(_replies, answers)):
         return _end(steps, ResultKind.SILENCE)
     return _end(steps, ResultKind.REPLY, said)
 
@@ -59,7 +59,7 @@ def failed(steps: TurnJournal, sentence: str) -> TurnResult:
 
 
 def is_blank(answer: MessageEntry) -> bool:
-    return not can_be_seen(text_of(answer))
+    return not is_visible(text_of(answer))
 
 
 def is_paused(answer: MessageEntry) -> bool:
@@ -74,12 +74,16 @@ def needs_prompting(answer: MessageEntry) -> bool:
 
 def _said(steps: TurnJournal) -> str:
     """The text of the turn's answers."""
-    return "\n\n".join(filter(can_be_seen, (spoken(text_of(answer)) for answer in steps.answers if _counts(answer))))
+    return "\n\n".join(
+        filter(is_visible, (deliverable_text(text_of(answer)) for answer in steps.answers if _counts(answer)))
+    )
 
 
 def _replies(answer: MessageEntry) -> bool:
     """True where the answer alone would have ended the turn with a reply, as one does after which more was asked."""
-    return not calls_of(answer) and not is_paused(answer) and _counts(answer) and bool(spoken(text_of(answer)))
+    return (
+        not calls_of(answer) and not is_paused(answer) and _counts(answer) and bool(deliverable_text(text_of(answer)))
+    )
 
 
 def _counts(answer: MessageEntry) -> bool:

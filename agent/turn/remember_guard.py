@@ -15,7 +15,7 @@ from datetime import date, datetime
 
 from agent.clock import Clock
 from agent.formats import untrusted
-from agent.formats.message_text import text_of_person
+from agent.formats.message_text import person_text
 from agent.languages.days_meant import with_days
 from agent.languages.remember import asks_to_remember
 from agent.memory import daily_log
@@ -26,7 +26,7 @@ from agent.memory.redaction_lock import RedactionLock
 from agent.memory.scope import Scope
 from agent.session.entries import MessageEntry
 from agent.session.turn_journal import TurnJournal, text_of
-from agent.silence import spoken
+from agent.silence import deliverable_text
 from agent.values import ReplyText, ResultKind, TextReset, TurnEvent, TurnResult
 
 WRITE_IT_DOWN = (
@@ -34,7 +34,7 @@ WRITE_IT_DOWN = (
     "memory_save or memory_update. Your answer has been given to the person as it stands: say nothing more, answer "
     "NO_REPLY alone when done."
 )
-_NOTICE = untrusted.block("notice", WRITE_IT_DOWN)
+_NOTICE = untrusted.marked_block("notice", WRITE_IT_DOWN)
 _NOT_WRITTEN = "_(What you asked me to remember could not be written down: {why}.)_"
 BY = "remember this"
 
@@ -80,7 +80,7 @@ class RememberGuard:
         """What people asked to be remembered and no tool has written since, with the day of the message."""
         owed: list[tuple[str, date]] = []
         for entry in self.steps.entries:
-            if entry.meta.said and asks_to_remember(text := text_of_person(text_of(entry))):
+            if entry.meta.said and asks_to_remember(text := person_text(text_of(entry))):
                 owed.append((text, self.clock.local(datetime.fromisoformat(entry.ts)).date()))
             elif entry.meta.tool in self.remembering and not entry.meta.error:
                 owed.clear()
@@ -118,7 +118,7 @@ class RememberGuard:
     def _given(self) -> str:
         """The reply as it was when the model was asked again; its answer to that is not for the person."""
         before = list(itertools.takewhile(lambda entry: not is_asking_again(entry), self.steps.entries))
-        said = (spoken(text_of(entry)) for entry in before if entry.role == "assistant")
+        said = (deliverable_text(text_of(entry)) for entry in before if entry.role == "assistant")
         return "\n\n".join(filter(None, said))
 
     @property

@@ -11,7 +11,7 @@ from typing import NoReturn
 
 from agent.context.file_changes import FileWatch, seen_by
 from agent.formats.untrusted import clean
-from agent.memory.provenance import written_from
+from agent.memory.provenance import provenance_of_writes
 from agent.memory.redaction_lock import ReadEpoch, StaleRead
 from agent.memory.scope import Scope
 from agent.model.base import Block
@@ -143,12 +143,12 @@ class ToolRunner:
             effect = await tool.effect(arguments) if tool.effect is not None else None
             if effect is not None and needs_yes(effect, found):
                 await self._ask(tool, call, arguments, effect, found)
-            with written_from(found.provenance(self._scope)):
+            with provenance_of_writes(found.provenance(self._scope)):
                 return await (tool.once.run(arguments, str(call["id"])) if tool.once else tool.run(arguments))
         except ToolError:
             raise
         except Exception as bug:
-            _log.exception("the tool %s broke", tool.name)
+            _log.exception("the tool %s failed unexpectedly", tool.name)
             raise ToolError(f"The tool {tool.name} broke ({type(bug).__name__}). Try another way, and say so.") from bug
 
     async def _ask(self, tool: Tool, call: Block, arguments: Arguments, effect: Effect, found: Taint) -> NoReturn:

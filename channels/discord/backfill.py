@@ -1,7 +1,6 @@
-"""What was said while nobody listened, fetched from the history.
+"""Messages missed while disconnected, fetched from the history.
 
-Discord repeats what a short interruption has missed, and nothing after a longer one or a restart. So the id of the last
-message that is on disk is kept for each chat, private ones too: a bot cannot ask which it has.
+The last stored message id is kept for each chat, private ones too: a bot cannot list its private chats.
 """
 
 from __future__ import annotations
@@ -17,26 +16,26 @@ from channels.json_fields import Json
 from channels.message import SourceFailed
 
 PAGE = 100
-"""The most messages of one answer."""
+"""Messages per page."""
 
 
 class NoHistory(Exception):
-    """A chat whose past is closed to us. `gone`: so is its future."""
+    """`gone`: the chat no longer exists."""
 
     def __init__(self, why: str, *, gone: bool = False) -> None:
         super().__init__(why)
         self.gone = gone
 
 
-async def missed(session: DiscordClient, chat_id: str, after: str, within: float) -> AsyncIterator[Sequence[Json]]:
-    """The messages behind `after`, oldest first, page by page, each of them `within` so many seconds. Raises
-    `NoHistory`, and `SourceFailed` where it cannot be had now."""
+async def missed(client: DiscordClient, chat_id: str, after: str, within: float) -> AsyncIterator[Sequence[Json]]:
+    """Pages of messages newer than `after`, oldest first; `within`: seconds for a page. Raises `NoHistory` or
+    `SourceFailed`."""
     path = "/channels/{channel_id}/messages"
     while True:
         query = {"after": after, "limit": str(PAGE)}
         try:
             async with asyncio.timeout(within):
-                answer: object = await session.call("GET", path, {"channel_id": chat_id}, query=query)
+                answer: object = await client.call("GET", path, {"channel_id": chat_id}, query=query)
         except discord.NotFound as error:
             raise NoHistory(redacted(error), gone=code(error) == UNKNOWN_CHANNEL) from None
         except discord.Forbidden as error:

@@ -1,14 +1,13 @@
-"""Discord as a channel: events in through `Session`, `Intake` and `inbound`, out through REST.
+"""The Discord channel: events in through `DiscordClient`, `EventIntake` and `inbound`, messages out through REST.
 
-The library's errors end here. What is raised for them is raised `from None`, because they may carry an address with a
-token in it.
+Library errors are translated and raised `from None`, because they may carry an address with a token in it.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
@@ -30,10 +29,10 @@ from channels.discord.errors import (
     send_error,
 )
 from channels.discord.inbound import CHANNEL, INTERACTION, DiscordIdentity
-from channels.discord.intake import EventIntake, Hears
+from channels.discord.intake import ChannelFilter, EventIntake
 from channels.discord.interactions import InteractionAnswers, Interactions
 from channels.discord.last_seen import PositionsInMemory, PositionStore
-from channels.discord.outbound import content, form, room, sending
+from channels.discord.outbound import content, form, sending, target_chat
 from channels.discord.presence import DiscordPresence
 from channels.discord.rate_limit import GlobalRateLimit
 from channels.discord.unconfirmed import UnconfirmedSends
@@ -60,11 +59,11 @@ from channels.tasks import Pause
 log = logging.getLogger(__name__)
 
 PACE = Pace(PreviewStyle.EDIT, interval=1.2)
-"""A channel takes five edits in five seconds; the final one wants room as well."""
+"""A channel accepts five edits in five seconds, including the final one."""
 KNOWS_REPEATS = 120.0
-"""Seconds for which a nonce makes a repeated send harmless. Discord says "the past few minutes"."""
+"""Seconds during which a nonce makes a repeat harmless. Discord says "the past few minutes"."""
 CALL_TIMEOUT = 90.0
-"""Seconds for a call with all that the library waits and repeats in it."""
+"""Seconds for a call, with the library's waits and retries."""
 PREVIEW_TIMEOUT = 5.0
 MAX_UPLOAD = 10_000_000
 """Bytes, https://docs.discord.com/developers/reference#uploading-files ("10 MiB"; the smaller reading is safe)."""
@@ -78,7 +77,7 @@ def _hears_all(_server: str, _chat: str) -> bool:
 
 
 class DiscordChannel:
-    """The adapter. `aclose` it after the last use; `run` may be called again after it ended, with a fresh client."""
+    """`aclose` it after the last use; `run` may be called again after it ended."""
 
     def __init__(
         self,
@@ -86,16 +85,15 @@ class DiscordChannel:
         *,
         api_url: str = "https://discord.com/api/v10",
         commands: Sequence[CommandInfo] = (),
-        hears: Hears = _hears_all,
+        hears: ChannelFilter = _hears_all,
         seen: PositionStore | None = None,
         pause: Pause = asyncio.sleep,
         silence: float = 60.0,
         answer_timeout: float = 10.0,
     ) -> None:
-        """`commands` make the menu. `hears`: which channels of servers are of interest. `seen` keeps over restarts up
-        to where chats are on disk. `pause` waits between signs of typing and connections that break at once. `silence`:
-        seconds after which a connection that says nothing is made anew (Discord asks for a heartbeat every 41).
-        `answer_timeout`: seconds for a try at answering a command its own way, before the chat gets the answer."""
+        """`hears` selects the server channels of interest. `pause` waits between typing indicators and short-lived
+        connections. `silence`: seconds without data before reconnecting (Discord asks for a heartbeat every 41).
+        `answer_timeout`: seconds for answering an interaction before the answer goes to the chat."""
         self._token = token
         self._api_url = api_url
         self._commands = tuple(commands)
@@ -103,13 +101,13 @@ class DiscordChannel:
         self._seen: PositionStore = seen or PositionsInMemory()
         self._pause = pause
         self._silence = silence
-        self._session: DiscordClient | None = None
-        self._halt = GlobalRateLimit()
+        self._client: DiscordClient | None = None
+        self._rate_limit = GlobalRateLimit()
         self._interactions = Interactions(answer_timeout / 2)
         self._answers = InteractionAnswers(self._interactions, answer_timeout)
-        self._doubts = UnconfirmedSends(KNOWS_REPEATS)
-        self._rooms: dict[str, str] = {}
-        self._signs = DiscordPresence(lambda: self._session, pause, self._rooms)
+        self._unconfirmed = UnconfirmedSends(KNOWS_REPEATS)
+        self._private_chats: dict[str, str] = {}
+        self._presence = DiscordPresence(lambda: self._client, pause, self._private_chats)
         self._status = ChannelStatus(Health.OFF)
 
     @property
@@ -118,54 +116,51 @@ class DiscordChannel:
 
     @property
     def status(self) -> ChannelStatus:
-        if self._status.state is Health.OK and (why := self._halt.shut_out):
+        if self._status.state is Health.OK and (why := self._rate_limit.shut_out):
             return ChannelStatus(Health.DEGRADED, why)
         return self._status
 
     # In
 
     async def run(self, receive: Receive) -> None:
-        """Listens until cancelled. Raises `SourceFailed`, and what `receive` raises; what it refused is fetched from
-        the history by the next run."""
+        """Raises `SourceFailed` and the errors of `receive`; the next run fetches refused messages from the history."""
         self._report(ChannelStatus(Health.DEGRADED, "connecting to Discord"))
         try:
-            session = await DiscordClient.open(self._token, self._api_url, self._pause, self._silence, self._halt)
-            await self._begin(session)
+            client = await DiscordClient.open(self._token, self._api_url, self._pause, self._silence, self._rate_limit)
+            before, self._client = self._client, client
+            if before is not None:
+                await before.aclose()
             names = frozenset(command.name for command in self._commands)
-            bot = DiscordIdentity(session.user_id, session.user_name, names)
-            intake = EventIntake(bot, self._hears, self._seen, self._interactions, self._connected, self._pause)
+            bot = DiscordIdentity(client.user_id, client.user_name, names)
+            intake = EventIntake(bot, self._hears, self._seen, self._interactions, self._on_connected, self._pause)
             async with asyncio.TaskGroup() as group:
-                group.create_task(self._register_commands(session))
-                group.create_task(intake.run(session, receive))
-                group.create_task(self._interactions.tidy(session, self._pause))
-                group.create_task(session.listen(intake.offer, self._lost))
+                group.create_task(self._register_commands(client))
+                group.create_task(intake.run(client, receive))
+                group.create_task(self._interactions.tidy(client, self._pause))
+                group.create_task(client.listen(intake.offer, self._on_lost))
         except asyncio.CancelledError:
             self._report(ChannelStatus(Health.OFF))
             raise
         except Exception as error:
-            cause = _first(error)
+            cause = error
+            while isinstance(cause, ExceptionGroup):
+                cause = cause.exceptions[0]
             self._report(ChannelStatus(Health.DOWN, redacted(cause)))
             raise cause from None
         finally:
             self._interactions.give_up()
 
-    async def _begin(self, session: DiscordClient) -> None:
-        """What is sent from now on goes through the new session; the old one was kept for what was sent meanwhile."""
-        before, self._session = self._session, session
-        if before is not None:
-            await before.aclose()
-
-    async def _register_commands(self, session: DiscordClient) -> None:
+    async def _register_commands(self, client: DiscordClient) -> None:
         try:
-            if self._commands and await sync(session, self._commands):
-                log.info("Discord has a new menu of commands")
+            if self._commands and await sync(client, self._commands):
+                log.info("Discord's command menu was updated")
         except CALL_FAILED as error:
-            log.warning("Discord did not take the menu of commands: %s", redacted(error))
+            log.warning("updating Discord's command menu failed: %s", redacted(error))
 
-    def _connected(self) -> None:
+    def _on_connected(self) -> None:
         self._report(ChannelStatus(Health.OK))
 
-    def _lost(self) -> None:
+    def _on_lost(self) -> None:
         self._report(ChannelStatus(Health.DEGRADED, "the connection to Discord broke and is being taken up again"))
 
     def _report(self, status: ChannelStatus) -> None:
@@ -177,98 +172,95 @@ class DiscordChannel:
         return PACE
 
     def reachable(self, address: Address) -> bool:
-        return self._session is not None  # from then on Discord keeps it for who is away
+        return self._client is not None  # Discord keeps messages for people who are away
 
     def largest_file(self, address: Address) -> int:
         return MAX_UPLOAD
 
     def repeat_window(self, message: OutboundMessage) -> float:
-        """The answer to a command from the menu has no nonce."""
         return KNOWS_REPEATS if message.key and not message.reply_to.startswith(INTERACTION) else 0.0
 
     def split(self, text: str) -> list[str]:
-        """Pure and safe in a thread."""
         return split(text, look.length, look.MAX_TEXT)
 
     async def send(self, message: OutboundMessage) -> str:
-        session = self._open_session()
-        if answered := await self._answers.give(session, message):
+        client = self._open_client()
+        if answered := await self._answers.give(client, message):
             return answered
-        chat = self._rooms.get(room(message), room(message))
+        chat = self._private_chats.get(target_chat(message), target_chat(message))
         if message.preview:
-            _keep_room(session, "POST", _MESSAGES, {"channel_id": chat})
-        self._doubts.check(message.key)
+            _keep_capacity(client, "POST", _MESSAGES, {"channel_id": chat})
+        self._unconfirmed.check(message.key)
         try:
             async with asyncio.timeout(CALL_TIMEOUT):
-                sent = await self._sent(session, chat, message)
+                sent = await self._send(client, chat, message)
             message_id = str(sent["id"])
         except CALL_FAILED as error:
             failed = send_error(error, repeatable=bool(message.key))
         except ODD_ANSWER as error:
-            failed = _unclear(message.key, error)
+            kind: type[NotSent | OutcomeUnknown] = AnswerLost if message.key else OutcomeUnknown
+            failed = kind(f"Discord's answer cannot be read: {redacted(error)}")
         else:
-            self._doubts.settled(message.key)
+            self._unconfirmed.settled(message.key)
             return message_id
-        self._doubts.after(message.key, failed)
+        self._unconfirmed.after(message.key, failed)
         raise failed from None
 
-    async def _sent(self, session: DiscordClient, chat: str, message: OutboundMessage) -> Any:
-        """Send; another way where Discord refuses this one for what it can do without."""
+    async def _send(self, client: DiscordClient, chat: str, message: OutboundMessage) -> Any:
         try:
-            return await self._posted(session, chat, message, reply=True)
+            return await self._post(client, chat, message, reply=True)
         except discord.HTTPException as error:
             if is_about_reply(error) and message.reply_to:
-                return await self._posted(session, chat, message, reply=False)
+                return await self._post(client, chat, message, reply=False)
             if is_about_text(error) and message.text:
-                return await self._posted(session, chat, message, reply=True, is_plain=True)
-            if code(error) == UNKNOWN_CHANNEL and (private := await self._private_chat_with(session, chat)):
-                return await self._posted(session, private, message, reply=True)
+                return await self._post(client, chat, message, reply=True, is_plain=True)
+            if code(error) == UNKNOWN_CHANNEL and (private := await self._private_chat_with(client, chat)):
+                return await self._post(client, private, message, reply=True)
             raise
 
     @staticmethod
-    async def _posted(
-        session: DiscordClient, chat: str, message: OutboundMessage, *, reply: bool, is_plain: bool = False
+    async def _post(
+        client: DiscordClient, chat: str, message: OutboundMessage, *, reply: bool, is_plain: bool = False
     ) -> Any:
         payload = sending(message, reply=reply, is_plain=is_plain)
         if message.file is None:
-            return await session.call("POST", _MESSAGES, {"channel_id": chat}, json=payload)
+            return await client.call("POST", _MESSAGES, {"channel_id": chat}, json=payload)
         try:
             file = await asyncio.to_thread(discord.File, message.file.path, filename=message.file.name)
         except OSError as error:
             raise Refused(f"the file {message.file.name} cannot be read: {error.strerror}") from None
         try:
             fields = form(payload, file.filename, file.fp)
-            return await session.upload(_MESSAGES, {"channel_id": chat}, [file], fields)
+            return await client.upload(_MESSAGES, {"channel_id": chat}, [file], fields)
         finally:
             file.close()
 
-    async def _private_chat_with(self, session: DiscordClient, user: str) -> str:
-        """The private chat with the person of that id; empty where it is nobody's."""
+    async def _private_chat_with(self, client: DiscordClient, user: str) -> str:
         try:
-            found: object = await session.call("POST", "/users/@me/channels", json={"recipient_id": user})
+            found: object = await client.call("POST", "/users/@me/channels", json={"recipient_id": user})
         except CALL_FAILED:
             return ""
         chat = str(found.get("id", "")) if isinstance(found, dict) else ""
         if chat:
-            self._rooms[user] = chat
+            self._private_chats[user] = chat
         return chat
 
     async def edit(self, platform_id: str, message: OutboundMessage) -> None:
-        session = self._open_session()
-        if await self._answers.change(session, message):
+        client = self._open_client()
+        if await self._answers.change(client, message):
             return
-        chat = self._rooms.get(room(message), room(message))
+        chat = self._private_chats.get(target_chat(message), target_chat(message))
         where = {"channel_id": chat, "message_id": platform_id}
         if message.preview:
-            _keep_room(session, "PATCH", _MESSAGE, where)
+            _keep_capacity(client, "PATCH", _MESSAGE, where)
         try:
             async with asyncio.timeout(PREVIEW_TIMEOUT if message.preview else CALL_TIMEOUT):
                 try:
-                    await session.call("PATCH", _MESSAGE, where, json=content(message))
+                    await client.call("PATCH", _MESSAGE, where, json=content(message))
                 except discord.HTTPException as error:
                     if message.preview or not is_about_text(error):
                         raise
-                    await session.call("PATCH", _MESSAGE, where, json=content(message, is_plain=True))
+                    await client.call("PATCH", _MESSAGE, where, json=content(message, is_plain=True))
         except CALL_FAILED as error:
             raise send_error(error, repeatable=True) from None
 
@@ -288,11 +280,11 @@ class DiscordChannel:
         return await download(address_in(message, file_id), to, most)
 
     async def _message(self, chat: str, message_id: str) -> Json:
-        """As Discord has it now. Raises `NotFetched`."""
+        """Raises `NotFetched`."""
         try:
-            session = self._open_session()
+            client = self._open_client()
             async with asyncio.timeout(CALL_TIMEOUT):
-                found: object = await session.call("GET", _MESSAGE, {"channel_id": chat, "message_id": message_id})
+                found: object = await client.call("GET", _MESSAGE, {"channel_id": chat, "message_id": message_id})
                 return found if isinstance(found, dict) else {}
         except NotSent as error:
             raise NotFetched(str(error), passing=True) from None
@@ -304,37 +296,24 @@ class DiscordChannel:
             raise NotFetched(f"Discord did not give it: {redacted(error)}", passing=True) from None
 
     async def react(self, address: Address, platform_id: str, emoji: str) -> None:
-        await self._signs.react(address, platform_id, emoji)
+        await self._presence.react(address, platform_id, emoji)
 
     def typing(self, address: Address) -> AbstractAsyncContextManager[None]:
-        return self._signs.typing(address)
+        return self._presence.typing(address)
 
     async def aclose(self) -> None:
-        session, self._session = self._session, None
-        if session is not None:
-            await session.aclose()
+        client, self._client = self._client, None
+        if client is not None:
+            await client.aclose()
         self._report(ChannelStatus(Health.OFF))
 
-    def _open_session(self) -> DiscordClient:
-        if self._session is None:
+    def _open_client(self) -> DiscordClient:
+        if self._client is None:
             raise NotSent("there is no connection to Discord yet")
-        return self._session
+        return self._client
 
 
-def _keep_room(session: DiscordClient, method: str, path: str, where: Where) -> None:
-    """Raises `NotSent` where a preview would take the last room that a rate limit leaves."""
-    if wait := session.wait_for_room(method, path, where):
+def _keep_capacity(client: DiscordClient, method: str, path: str, where: Where) -> None:
+    """Raises `NotSent` if a preview would take the last call that a rate limit leaves."""
+    if wait := client.wait_for_capacity(method, path, where):
         raise NotSent("a final text may want the room that is left", retry_after=wait)
-
-
-def _unclear(key: str, error: BaseException) -> NotSent | OutcomeUnknown:
-    """Discord's answer cannot be read. With a key the question may be put again."""
-    kind: Callable[[str], NotSent | OutcomeUnknown] = AnswerLost if key else OutcomeUnknown
-    return kind(f"Discord's answer cannot be read: {redacted(error)}")
-
-
-def _first(error: Exception) -> Exception:
-    """What ended a group of tasks: ours is more telling than a bug's consequence, so the first is taken."""
-    while isinstance(error, ExceptionGroup):
-        error = error.exceptions[0]
-    return error

@@ -1,16 +1,12 @@
-"""One client of the library: REST for as long as it is kept, and the gateway while it listens.
+"""A client of discord.py: REST for as long as it is kept, and the gateway while it listens.
 
-The library is used for what it is good at (the protocol of the gateway, resuming, rate limits) and kept from the rest:
+The library does the gateway's protocol, resuming and rate limits, with these differences:
 
-- It has no cache. Events come to us as raw JSON, so that an odd one can break nothing, and nothing grows.
-- It does not reconnect to a gateway that cannot be reached, which it would do after up to 17 minutes and with bugs:
-  then `listen` ends, and the caller begins anew with a fresh client.
-- Its addresses are class attributes, which two clients in one process would share. Here each client has its own.
-
-The library's WebSocket, which breaks where READY or RESUMED lack what can be done without.
-
-What REST answers, read again where the library reads less of it: it knows JSON only under the exact content type
-`application/json`, and of a 429 without the header `Via` nothing at all.
+- No cache. Events arrive as raw JSON, so that an odd one breaks nothing.
+- No reconnecting to an unreachable gateway (up to 17 minutes in the library): `listen` ends, and the caller starts a
+  fresh client.
+- Addresses belong to the client; the library's are class attributes.
+- READY and RESUMED may lack optional fields, JSON may have any content type, and a 429 without `Via` is understood.
 """
 
 from __future__ import annotations
@@ -25,7 +21,7 @@ import aiohttp
 import discord
 import yarl
 from discord.gateway import DiscordWebSocket
-from discord.http import HTTPClient, Ratelimit, Route
+from discord.http import HTTPClient, Route
 from discord.state import ConnectionState
 
 from channels.discord.errors import CALL_FAILED, ODD_ANSWER, redacted, source_failed
@@ -35,13 +31,12 @@ from channels.tasks import Pause
 
 _GREETINGS = ('"READY"', '"RESUMED"')
 _HEAD = 200
-"""Characters of a payload in which its event is sought; the longest ones are not read twice for nothing."""
+"""Characters searched for a payload's event name, so that long payloads are not parsed twice."""
 
 
 class Socket(DiscordWebSocket):
     async def received_message(self, msg: Any, /) -> None:
-        """As the library's. Where a session is to be resumed is the address that it began at, unless Discord names
-        another."""
+        """The resume address defaults to the current one."""
         text: str | None = self._decompressor.decompress(msg) if isinstance(msg, bytes) else msg
         if text is None:
             return  # the beginning of a payload
@@ -60,7 +55,6 @@ class Socket(DiscordWebSocket):
 
 
 def parsed(answer: Any) -> Any:
-    """The JSON of an answer that the library took for text; any other as it is."""
     if not isinstance(answer, str):
         return answer
     try:
@@ -69,8 +63,8 @@ def parsed(answer: Any) -> Any:
         return answer
 
 
-def told_by(error: discord.HTTPException, wait: float) -> discord.DiscordException:
-    """The same refusal with Discord's own number and words. `wait`: seconds that a 429 names, in its head or body."""
+def with_details(error: discord.HTTPException, wait: float) -> discord.DiscordException:
+    """Adds Discord's own code and text. `wait`: seconds named by a 429."""
     if error.status == 429 and wait:
         return discord.RateLimited(wait)
     body = parsed(error.text)
@@ -101,49 +95,47 @@ EVENTS = (
     "INTERACTION_CREATE",
 )
 LOGIN_TIMEOUT = CONNECT_TIMEOUT = 60.0
-PATIENCE = 10.0
-"""Seconds for what can be done without."""
+OPTIONAL_TIMEOUT = 10.0
+"""Seconds for optional calls."""
 
 _STEADY = 30.0
-"""Seconds: a connection that lasted so long is followed by the next at once."""
+"""Seconds after which a connection counts as stable, so that the next follows at once."""
 _LONGEST_WAIT = 30.0
 
 Where = Mapping[str, str]
-"""What fills the places in a path."""
+"""Values for the placeholders in a path."""
 OnEvent = Callable[[str, Json], None]
-"""Takes an event's name and its data, in the order of their arrival."""
+"""Called with an event's name and data, in order."""
 
 
 def intents() -> discord.Intents:
-    """The least that hears what is said: no members, no presences, no typing."""
     wanted = discord.Intents.none()
     wanted.guilds = wanted.guild_messages = wanted.dm_messages = wanted.message_content = True
     return wanted
 
 
 class DiscordClient:
-    """Open with `open`, close with `aclose`."""
-
-    def __init__(self, api_url: str, pause: Pause, silence: float, halt: GlobalRateLimit) -> None:
-        self._client = _LibraryClient(api_url, pause, silence, halt)
-        self._halt = halt
+    def __init__(self, api_url: str, pause: Pause, silence: float, rate_limit: GlobalRateLimit) -> None:
+        self._client = _LibraryClient(api_url, pause, silence, rate_limit)
+        self._rate_limit = rate_limit
 
     @classmethod
-    async def open(cls, token: str, api_url: str, pause: Pause, silence: float, halt: GlobalRateLimit) -> DiscordClient:
-        """Log in. `silence`: seconds without a word of the gateway, not even the answer to a heartbeat, after which
-        its connection is dead and made anew. Raises `SourceFailed`."""
-        session = cls(api_url, pause, silence, halt)
+    async def open(
+        cls, token: str, api_url: str, pause: Pause, silence: float, rate_limit: GlobalRateLimit
+    ) -> DiscordClient:
+        """Logs in. `silence`: seconds without data before the gateway connection is replaced. Raises `SourceFailed`."""
+        client = cls(api_url, pause, silence, rate_limit)
         try:
             async with asyncio.timeout(LOGIN_TIMEOUT):
-                await session._client.login(token)
-                await session._client.own_http.find_gateway()
+                await client._client.login(token)
+                await client._client.own_http.find_gateway()
         except Exception as error:
-            await session.aclose()
-            raise source_failed(error, halt.shut_out) from None
+            await client.aclose()
+            raise source_failed(error, rate_limit.shut_out) from None
         except BaseException:
-            await session.aclose()
+            await client.aclose()
             raise
-        return session
+        return client
 
     @property
     def user_id(self) -> str:
@@ -160,8 +152,8 @@ class DiscordClient:
         return str(self._client.application_id)
 
     async def listen(self, on_event: OnEvent, on_lost: Callable[[], None]) -> None:
-        """Hear the gateway until cancelled. `on_lost` is told when the connection broke and is being taken up again.
-        Raises `SourceFailed` where the gateway cannot be heard any more."""
+        """`on_lost` is called when the connection breaks and is being resumed. Raises `SourceFailed` if it cannot be
+        resumed."""
         self._client.on_event, self._client.on_lost = on_event, on_lost
         try:
             await self._client.connect()
@@ -180,7 +172,7 @@ class DiscordClient:
         json: object = None,
         query: Mapping[str, str] | None = None,
     ) -> Any:
-        """A call of the REST API, which waits for rate limits. Raises `CALL_FAILED`."""
+        """Calls the REST API; waits for rate limits. Raises `CALL_FAILED`."""
         more: dict[str, object] = {} if json is None else {"json": json}
         if query:
             more["params"] = query
@@ -189,24 +181,21 @@ class DiscordClient:
     async def upload(
         self, path: str, where: Where, files: Sequence[discord.File], form: Sequence[Mapping[str, object]]
     ) -> Any:
-        """POST a form with files."""
         http = self._client.own_http
         return await http.request(Route("POST", path, **where), files=files, form=[dict(one) for one in form])
 
-    def wait_for_room(self, method: str, path: str, where: Where) -> float:
-        """Seconds until a call would not take a bucket's last room; 0 where there is enough."""
-        return self._halt.left() or self._client.own_http.wait_for_room(Route(method, path, **where))
+    def wait_for_capacity(self, method: str, path: str, where: Where) -> float:
+        """Seconds until a call would not take a bucket's last slot; 0 for now."""
+        return self._rate_limit.left() or self._client.own_http.wait_for_capacity(Route(method, path, **where))
 
     async def aclose(self) -> None:
         await self._client.aclose()
 
 
 class _Http(HTTPClient):
-    """The library's HTTP with addresses of its own."""
-
-    def __init__(self, client: discord.Client, api_url: str, pause: Pause, halt: GlobalRateLimit) -> None:
-        super().__init__(client.loop, http_trace=halt.trace(), max_ratelimit_timeout=SHORT)
-        self._halt = halt
+    def __init__(self, client: discord.Client, api_url: str, pause: Pause, rate_limit: GlobalRateLimit) -> None:
+        super().__init__(client.loop, http_trace=rate_limit.trace(), max_ratelimit_timeout=SHORT)
+        self._rate_limit = rate_limit
         self._api_url = api_url.rstrip("/")
         self._pause = pause
         self._gateway: yarl.URL | None = None
@@ -217,32 +206,28 @@ class _Http(HTTPClient):
     async def request(self, route: Route, **more: Any) -> Any:
         if route.url.startswith(Route.BASE):
             route.url = self._api_url + route.url.removeprefix(Route.BASE)
-        await self._wait_out_halt(route)
-        try:
-            return parsed(await super().request(route, **more))
-        except discord.HTTPException as error:
-            raise told_by(error, self._halt.named(error.response)) from None
-        except asyncio.CancelledError:
-            # A call that waits for the end of a global limit holds all others up, and cancelled it would for ever.
-            self._global_over.set()
-            raise
-        except RuntimeError as error:  # what aiohttp raises once the session is closed
-            raise ConnectionError(f"the connection is closed: {error}") from error
-        except ODD_ANSWER as error:
-            raise ConnectionError(f"the answer cannot be read: {type(error).__name__}: {error}") from error
-
-    async def _wait_out_halt(self, route: Route) -> None:
-        left = self._halt.left(route.path)
+        left = self._rate_limit.left(route.path)
         if left > SHORT:
             raise discord.RateLimited(left)
         if left:
             await asyncio.sleep(left)
+        try:
+            return parsed(await super().request(route, **more))
+        except discord.HTTPException as error:
+            raise with_details(error, self._rate_limit.named(error.response)) from None
+        except asyncio.CancelledError:
+            # A call waiting for a global limit blocks all others; once cancelled it would block them for ever.
+            self._global_over.set()
+            raise
+        except RuntimeError as error:  # raised by aiohttp once the session is closed
+            raise ConnectionError(f"the connection is closed: {error}") from error
+        except ODD_ANSWER as error:
+            raise ConnectionError(f"the answer cannot be read: {type(error).__name__}: {error}") from error
 
     async def find_gateway(self) -> None:
-        """Ask where the gateway is, at the address for bots where the public one has no answer. Raises what calls
-        raise."""
+        """Falls back to the endpoint for bots. Raises the errors of calls."""
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(OPTIONAL_TIMEOUT):
                 answer = await self.request(Route("GET", "/gateway"))
             url = answer["url"]
         except (discord.HTTPException, TimeoutError, *ODD_ANSWER):
@@ -251,7 +236,7 @@ class _Http(HTTPClient):
         self._gateway = yarl.URL(url)
 
     async def ws_connect(self, url: str, *, compress: int = 0) -> aiohttp.ClientWebSocketResponse:
-        """Connect to the gateway; not without a break where connections last but a moment."""
+        """Pauses first if connections keep breaking at once."""
         loop = asyncio.get_running_loop()
         if self._connected_at is not None:
             self._quick = self._quick + 1 if loop.time() - self._connected_at < _STEADY else 0
@@ -265,30 +250,26 @@ class _Http(HTTPClient):
         return self._socket
 
     async def hang_up(self) -> None:
-        """Close the gateway's connection, also one that the library had not finished making."""
         if self._socket is not None and not self._socket.closed:
             await self._socket.close(code=1000)
 
-    def wait_for_room(self, route: Route) -> float:
-        bucket = self._bucket(route)
+    def wait_for_capacity(self, route: Route) -> float:
+        known = self._bucket_hashes.get(route.key, route.key)
+        bucket = self._buckets.get(f"{known}:{route.major_parameters}")
         if bucket is None or bucket.expires is None or bucket.limit <= 1:
             return 0.0
         left = bucket.expires - asyncio.get_running_loop().time()
         return max(left, 0.0) if bucket.remaining <= 1 else 0.0
 
-    def _bucket(self, route: Route) -> Ratelimit | None:
-        known = self._bucket_hashes.get(route.key, route.key)
-        return self._buckets.get(f"{known}:{route.major_parameters}")
-
 
 class _LibraryClient(discord.Client):
-    def __init__(self, api_url: str, pause: Pause, silence: float, halt: GlobalRateLimit) -> None:
+    def __init__(self, api_url: str, pause: Pause, silence: float, rate_limit: GlobalRateLimit) -> None:
         self._api_url = api_url
-        self._halt = halt
+        self._rate_limit = rate_limit
         self.on_event: OnEvent | None = None
         self.on_lost: Callable[[], None] | None = None
         self._pause = pause
-        # Nobody speaks here: the library shall not warn an operator at each start of what speaking would need.
+        # Voice is not used: no warnings about its libraries at each start.
         discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False
         super().__init__(
             intents=intents(),
@@ -299,7 +280,7 @@ class _LibraryClient(discord.Client):
         )
 
     async def login(self, token: str) -> None:
-        """As the library's, which insists on fields of the bot and of its application that nobody here reads."""
+        """Like the library's, without requiring fields that are not used here."""
         if self.loop is discord.client._loop:
             await self._async_setup_hook()
         described: object = await self.own_http.static_login(token.strip())
@@ -310,20 +291,18 @@ class _LibraryClient(discord.Client):
         self._connection.application_id = await self._find_application() or self._connection.user.id
 
     async def _find_application(self) -> int:
-        """The id under which commands and their answers are kept; 0 where Discord does not tell it. For all but the
-        oldest bots it is the bot's own, so nobody needs to stay deaf without it."""
+        """0 if unavailable; it usually equals the bot's own id."""
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(OPTIONAL_TIMEOUT):
                 answer: object = await self.own_http.request(Route("GET", "/oauth2/applications/@me"))
         except CALL_FAILED as error:
-            log.warning("Discord does not tell the bot's application: %s", redacted(error))
+            log.warning("application id unavailable from Discord: %s", redacted(error))
             return 0
-        told = get(answer, "id", str) if isinstance(answer, dict) else None
-        return int(told) if told and told.isdecimal() else 0
+        application_id = get(answer, "id", str) if isinstance(answer, dict) else None
+        return int(application_id) if application_id and application_id.isdecimal() else 0
 
     async def connect(self, **_: Any) -> None:
-        """Hear the gateway, taking its session up again where it asks for that. As the library's without its long
-        waits, over a socket of ours. Raises what breaks."""
+        """Like the library's without its long waits, over our socket. Raises connection errors."""
         known: dict[str, Any] = {}
         while True:
             try:
@@ -343,8 +322,8 @@ class _LibraryClient(discord.Client):
                 raise
 
     def _get_state(self, **options: Any) -> ConnectionState[Any]:
-        """Called by the library as it builds itself: the place to give it our HTTP and our parsers."""
-        self.own_http = _Http(self, self._api_url, self._pause, self._halt)
+        """Called by the library's constructor."""
+        self.own_http = _Http(self, self._api_url, self._pause, self._rate_limit)
         self.http = self.own_http
         state: ConnectionState[Any] = super()._get_state(**options)
         state.parsers = {name: self._parser(name) for name in EVENTS}
@@ -360,12 +339,11 @@ class _LibraryClient(discord.Client):
         return parse
 
     def dispatch(self, event: str, /, *args: Any, **kwargs: Any) -> None:
-        """The library's own events; of these only the loss of the connection says anything new."""
         if event == "disconnect" and self.on_lost:
             self.on_lost()
 
     async def close(self) -> None:
-        """The library calls this where it lost the gateway. What is to be sent still goes out, until `aclose`."""
+        """Called by the library when it loses the gateway. Sending works until `aclose`."""
         if self.ws is not None and self.ws.open:
             await self.ws.close(code=1000)
         await self.own_http.hang_up()

@@ -1,4 +1,4 @@
-"""Commands in Discord's menu, and how those that stand there are compared with ours."""
+"""Registers commands in Discord's menu if they differ from the registered ones."""
 
 from __future__ import annotations
 
@@ -10,27 +10,24 @@ from channels.message import CommandInfo
 
 _CHAT_INPUT, _TEXT_OPTION = 1, 3
 _SERVERS, _PRIVATE = 0, 1
-"""Contexts of a command: rooms of a server, and the private chat with the bot."""
+"""Contexts of a command: server channels, and the private chat with the bot."""
 _LONGEST = 100
 """Characters of a description."""
 
 
-async def sync(session: DiscordClient, commands: Sequence[CommandInfo]) -> bool:
-    """Put the menu there where it is another; returns whether it was. Discord takes 200 new commands a day, and needs
-    no telling at each start. Raises what calls raise."""
-    path, where = "/applications/{application_id}/commands", {"application_id": session.application_id}
-    there: object = await session.call("GET", path, where)
+async def sync(client: DiscordClient, commands: Sequence[CommandInfo]) -> bool:
+    """Updates the menu only if it differs: Discord takes 200 new commands a day. Raises the errors of calls."""
+    path, where = "/applications/{application_id}/commands", {"application_id": client.application_id}
+    there: object = await client.call("GET", path, where)
     standing = [one for one in there if isinstance(one, dict)] if isinstance(there, list) else []
     wanted = [payload(command) for command in commands]
     if _essence(standing) == _essence(wanted):
         return False
-    await session.call("PUT", path, where, json=wanted)
+    await client.call("PUT", path, where, json=wanted)
     return True
 
 
 def payload(command: CommandInfo) -> dict[str, object]:
-    """A command as Discord wants it: what stands behind its name is one text. The owner's commands are offered in
-    private only."""
     described: dict[str, object] = {
         "name": command.name,
         "description": command.description[:_LONGEST],
@@ -50,7 +47,6 @@ def payload(command: CommandInfo) -> dict[str, object]:
 
 
 def _essence(commands: Sequence[Json]) -> list[object]:
-    """What of commands is ours to say, in no order: Discord adds ids, versions and defaults."""
     found: list[object] = []
     for command in commands:
         options = [

@@ -1,7 +1,4 @@
-"""Which servers, channels, threads and roles there are: names for people's eyes, and what a thread belongs to.
-
-Ids and names only, nothing of members or messages, so that memory does not grow with a server's life.
-"""
+"""Names of servers, channels, threads and roles, and the parents of threads."""
 
 from __future__ import annotations
 
@@ -16,8 +13,7 @@ _PRIVATE_TYPES = frozenset({1, 3})
 
 @dataclass(frozen=True, slots=True)
 class DiscordChat:
-    """A room where messages are. `server` is empty for a private chat, `parent` is a thread's channel; `newest` the id
-    of its last message as far as Discord has told."""
+    """`server` is empty for a private chat, `parent` is a thread's channel; `newest` the last known message id."""
 
     id: str
     server: str = ""
@@ -31,7 +27,6 @@ class DiscordChat:
 
     @property
     def listed_as(self) -> str:
-        """The channel that lists of allowed channels name."""
         return self.parent or self.id
 
 
@@ -41,29 +36,26 @@ class _Server:
     roles: dict[str, str] = field(default_factory=dict)
     own_roles: frozenset[str] = frozenset()
     given_roles: frozenset[str] = frozenset()
-    places: set[str] = field(default_factory=set)
+    chats: set[str] = field(default_factory=set)
 
 
 class Directory:
-    """`bot_id` finds the bot's roles, by which it can be mentioned."""
-
     def __init__(self, bot_id: str) -> None:
         self._bot_id = bot_id
         self._servers: dict[str, _Server] = {}
-        self._places: dict[str, DiscordChat] = {}
+        self._chats: dict[str, DiscordChat] = {}
 
-    def place(self, place_id: str) -> DiscordChat | None:
-        return self._places.get(place_id)
+    def chat(self, chat_id: str) -> DiscordChat | None:
+        return self._chats.get(chat_id)
 
     def of_server(self, server: str) -> list[DiscordChat]:
         known = self._servers.get(server)
-        return [self._places[one] for one in sorted(known.places)] if known else []
+        return [self._chats[one] for one in sorted(known.chats)] if known else []
 
-    def title(self, place: DiscordChat) -> str:
-        """What people call it: `Home #general`, `Home #general › plan`."""
-        server = self._servers.get(place.server)
-        parent = self._places.get(place.parent)
-        room = f"#{parent.name} › {place.name}" if parent else f"#{place.name}" if place.name else ""
+    def title(self, chat: DiscordChat) -> str:
+        server = self._servers.get(chat.server)
+        parent = self._chats.get(chat.parent)
+        room = f"#{parent.name} › {chat.name}" if parent else f"#{chat.name}" if chat.name else ""
         return " ".join(part for part in (server.name if server else "", room) if part)
 
     def role(self, server: str, role_id: str) -> str:
@@ -71,19 +63,19 @@ class Directory:
         return known.roles.get(role_id, "") if known else ""
 
     def own_roles(self, server: str) -> frozenset[str]:
-        """The roles that are nobody's but the bot's: Discord makes one for each bot that a server lets in."""
+        """Roles exclusive to the bot: Discord makes one for each bot on a server."""
         known = self._servers.get(server)
         return known.own_roles if known else frozenset()
 
     def roles_of_bot(self, server: str) -> frozenset[str]:
-        """Every role that the bot has: whoever calls one of them calls the bot. Not the one that is everyone's."""
+        """Every role that calls the bot when mentioned."""
         known = self._servers.get(server)
         return (known.own_roles | known.given_roles) - {server} if known else frozenset()
 
-    # What the gateway tells
+    # Gateway events
 
     def server_seen(self, data: Json) -> str:
-        """GUILD_CREATE; returns the server's id."""
+        """Applies GUILD_CREATE; returns the server's id."""
         server = get(data, "id", str) or ""
         self.server_gone(server)
         self._servers[server] = _Server()
@@ -92,11 +84,10 @@ class Directory:
             self.member_changed({**member, "guild_id": server})
         for name in ("channels", "threads"):
             for channel in objects_of(data, name):
-                self.place_seen(channel, server)
+                self.chat_seen(channel, server)
         return server
 
     def server_changed(self, data: Json) -> None:
-        """GUILD_UPDATE: another name, other roles; of channels it says nothing."""
         server = self._servers.get(get(data, "id", str) or "")
         if server:
             roles = list(objects_of(data, "roles"))
@@ -105,7 +96,7 @@ class Directory:
             server.own_roles = frozenset(get(role, "id", str) or "" for role in roles if self._is_own(role))
 
     def member_changed(self, data: Json) -> None:
-        """GUILD_MEMBER_UPDATE, which Discord tells of the bot itself even where it tells of nobody else."""
+        """Applies GUILD_MEMBER_UPDATE, sent for the bot itself even without the members intent."""
         server = self._servers.get(get(data, "guild_id", str) or "")
         person = object_of(data, "user")
         if server and person and get(person, "id", str) == self._bot_id and isinstance(data.get("roles"), list):
@@ -113,31 +104,30 @@ class Directory:
 
     def server_gone(self, server: str) -> None:
         known = self._servers.pop(server, None)
-        for place in known.places if known else ():
-            self._places.pop(place, None)
+        for chat in known.chats if known else ():
+            self._chats.pop(chat, None)
 
-    def place_seen(self, data: Json, server: str = "") -> DiscordChat | None:
-        """A channel or thread as Discord describes it, from any event that carries one."""
-        place_id = get(data, "id", str)
-        if place_id is None:
+    def chat_seen(self, data: Json, server: str = "") -> DiscordChat | None:
+        chat_id = get(data, "id", str)
+        if chat_id is None:
             return None
         kind = get(data, "type", int)
         server = "" if kind in _PRIVATE_TYPES else get(data, "guild_id", str) or server
         if not server and kind not in _PRIVATE_TYPES:
             return None
         parent = get(data, "parent_id", str) or "" if kind in THREAD_TYPES else ""
-        place = DiscordChat(place_id, server, text_of(data, "name"), parent, get(data, "last_message_id", str) or "")
-        self._places[place_id] = place
+        chat = DiscordChat(chat_id, server, text_of(data, "name"), parent, get(data, "last_message_id", str) or "")
+        self._chats[chat_id] = chat
         if server in self._servers:
-            self._servers[server].places.add(place_id)
-        return place
+            self._servers[server].chats.add(chat_id)
+        return chat
 
-    def place_gone(self, data: Json) -> str:
-        place_id = get(data, "id", str) or ""
-        place = self._places.pop(place_id, None)
-        if place and place.server in self._servers:
-            self._servers[place.server].places.discard(place_id)
-        return place_id
+    def chat_gone(self, data: Json) -> str:
+        chat_id = get(data, "id", str) or ""
+        chat = self._chats.pop(chat_id, None)
+        if chat and chat.server in self._servers:
+            self._servers[chat.server].chats.discard(chat_id)
+        return chat_id
 
     def role_seen(self, data: Json) -> None:
         server = self._servers.get(get(data, "guild_id", str) or "")
@@ -155,12 +145,11 @@ class Directory:
             server.own_roles -= {role_id}
             server.given_roles -= {role_id}
 
-    def private(self, place_id: str) -> DiscordChat:
-        """A private chat, of which Discord tells nothing but its id."""
-        place = self._places.get(place_id) or DiscordChat(place_id)
-        if not place.is_private:
-            place = replace(place, server="", parent="")
-        return place
+    def private(self, chat_id: str) -> DiscordChat:
+        chat = self._chats.get(chat_id) or DiscordChat(chat_id)
+        if not chat.is_private:
+            chat = replace(chat, server="", parent="")
+        return chat
 
     def _is_own(self, role: Json) -> bool:
         tags = object_of(role, "tags")

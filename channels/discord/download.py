@@ -1,4 +1,4 @@
-"""The bytes of an attachment, from Discord's file server to a file, never more than are wanted."""
+"""Downloads attachments from Discord's file server, up to a size limit."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _CHUNK = 1 << 16
 
 
 class Expired(NotFetched):
-    """The address is good no more; the message may tell another."""
+    """The address has expired; the message may have a new one."""
 
 
 def address_in(message: Json, file_id: str) -> str:
-    """Where the attachment of that id is now. Raises `NotFetched` where the message has it no more."""
+    """Raises `NotFetched` if the message no longer has the attachment."""
     found = next((one for one in _attachments(message) if get(one, "id", str) == file_id), None)
     url = get(found, "url", str) if found else None
     if url is None:
@@ -30,7 +30,7 @@ def address_in(message: Json, file_id: str) -> str:
 
 
 async def download(url: str, to: Path, most: int) -> None:
-    """Raises `Expired`, other `NotFetched`, and `OSError` where the file cannot be written."""
+    """Raises `Expired`, other `NotFetched`, and `OSError` if the file cannot be written."""
     if not url.startswith(("https://", "http://")):
         raise Expired("the file has no address")
     try:

@@ -1,4 +1,4 @@
-"""What the library raises, said once in our words: by what can be done about it."""
+"""Translates the library's errors into ours."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ _FATAL_CLOSES = {
 (https://discord.com/developers/docs/topics/opcodes-and-status-codes)."""
 
 ODD_ANSWER = (KeyError, TypeError, AttributeError, ValueError)
-"""What reading an answer raises that is JSON, but not what the call answers."""
+"""Raised while reading JSON of an unexpected form."""
 CALL_FAILED = (discord.DiscordException, aiohttp.ClientError, OSError, TimeoutError)
-"""What a call raises. `TimeoutError` is one of ours; the library's own errors are `DiscordException`s."""
+"""Raised by calls. `TimeoutError` is our own; the library's errors are `DiscordException`s."""
 
 _TOKEN = re.compile(r"[\w-]{23,28}\.[\w-]{6,7}\.[\w-]{27,}")
 _CALL_TOKEN = re.compile(r"(?<=/)[\w-]{60,}")
@@ -62,7 +62,7 @@ _ABOUT_OTHER_THINGS = (
     "thread",
     "file",
 )
-"""In a refusal of Discord's, in lower case."""
+"""Parts of Discord's refusals, in lower case."""
 _CURES = {
     UNKNOWN_CHANNEL: "the channel is gone",
     UNKNOWN_MESSAGE: "the message is gone",
@@ -74,18 +74,16 @@ _CURES = {
 
 
 def redacted(error: BaseException) -> str:
-    """What went wrong, in one line without a token."""
     text = " ".join(str(error).split())[:300] or type(error).__name__
     return _CALL_TOKEN.sub("***", _TOKEN.sub("***", text))
 
 
 def code(error: BaseException) -> int:
-    """Discord's own number for what it refuses; 0 where there is none."""
     return error.code if isinstance(error, discord.HTTPException) else 0
 
 
 def source_failed(error: Exception, shut_out: str = "") -> SourceFailed:
-    """Why the channel cannot go on by itself. `shut_out`: what is to be said of calls that were not even made."""
+    """`shut_out`: the explanation if calls were not even made."""
     match error:
         case SourceFailed():
             return error
@@ -107,8 +105,7 @@ def source_failed(error: Exception, shut_out: str = "") -> SourceFailed:
 
 
 def send_error(error: Exception, *, repeatable: bool) -> SendError:
-    """Whether what was to be sent arrived, may have arrived, or never will. `repeatable`: Discord would know a repeat,
-    so that a lost answer is no more than a delay."""
+    """`repeatable`: Discord would recognize a repeat, so a lost answer is only a delay."""
     text = redacted(error)
     lost = AnswerLost if repeatable else OutcomeUnknown
     match error:
@@ -136,14 +133,13 @@ def _refusal(error: discord.HTTPException) -> type[Refused]:
 
 
 def is_too_long(error: Exception) -> bool:
-    """Whether a shorter text may be taken."""
     found = isinstance(error, discord.HTTPException) and error.status == 400
     return found and "in content:" in str(error).casefold() and "or fewer in length" in str(error)
 
 
 def is_about_text(error: Exception) -> bool:
-    """Whether the same text may be taken without its looks. What names no other reason is taken for it: an attempt too
-    many does no harm, and a reply must not be lost."""
+    """True if the same text may be taken as plain text. A refusal without another reason counts: a reply must not be
+    lost."""
     if not isinstance(error, discord.HTTPException) or error.status != 400 or is_too_long(error):
         return False
     text = str(error).casefold()
@@ -151,19 +147,18 @@ def is_about_text(error: Exception) -> bool:
 
 
 def retry_after(error: discord.HTTPException) -> float:
-    """The pause in seconds that a 429 asks for, of which the library tells us only the headers."""
+    """Seconds required by a 429; the library passes on only its headers."""
     return seconds_of(error.response.headers) or _UNNAMED_PAUSE
 
 
-def seconds_told(headers: Mapping[str, str], body: object) -> float:
-    """As `seconds_of`, and where the headers name none, that of the body."""
-    told = body.get("retry_after") if isinstance(body, Mapping) else None
-    named = isinstance(told, int | float) and math.isfinite(told) and told > 0
-    return seconds_of(headers) or (seconds_of({"Retry-After": str(told)}) if named else 0.0)
+def retry_seconds(headers: Mapping[str, str], body: object) -> float:
+    value = body.get("retry_after") if isinstance(body, Mapping) else None
+    named = isinstance(value, int | float) and math.isfinite(value) and value > 0
+    return seconds_of(headers) or (seconds_of({"Retry-After": str(value)}) if named else 0.0)
 
 
 def seconds_of(headers: Mapping[str, str]) -> float:
-    """The pause that the headers of a 429 name; 0 for none. At most a day: nobody would notice its end."""
+    """The pause in seconds from the headers of a 429, at most a day; 0 for none."""
     for name in ("Retry-After", "X-RateLimit-Reset-After"):
         try:
             seconds = float(headers[name])
@@ -175,6 +170,5 @@ def seconds_of(headers: Mapping[str, str]) -> float:
 
 
 def is_about_reply(error: Exception) -> bool:
-    """Whether the same text may be taken when it names no message that it answers."""
     about = isinstance(error, discord.HTTPException) and error.status in (400, 403)
     return about and (code(error) == _NO_HISTORY or "message_reference" in str(error))

@@ -1,10 +1,6 @@
-"""Markdown as Discord shows it.
+"""Markdown in Discord's dialect; what it lacks becomes plain characters.
 
-Discord has a Markdown of its own, so the tree is written out again: with what it knows (headings of three levels,
-lists, quotes, code, bold, italics, links), and with everything else as plain characters. A character that would mean
-something to Discord and meant nothing to whoever wrote it gets a backslash, so that the text a reader sees is the text
-that was written. Rules by Discord's clients (simple-markdown), see
-https://support.discord.com/hc/en-us/articles/210298617.
+Rules from Discord's clients (simple-markdown), see https://support.discord.com/hc/en-us/articles/210298617.
 """
 
 from __future__ import annotations
@@ -14,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from urllib.parse import urlsplit
 
-from channels.table import drawn
+from channels.table import draw_table
 from channels.text import (
     Block,
     CodeBlock,
@@ -38,7 +34,7 @@ from channels.text import (
 )
 
 MAX_TEXT = 2000
-"""Characters of a message; counted here in UTF-16 units, which are never fewer than what Discord counts."""
+"""Characters of a message; counted in UTF-16 units, which are never fewer than Discord's count."""
 
 _RULE = "—" * 10
 _DEEPEST_HEADING = 3
@@ -51,14 +47,14 @@ _SPECIAL_IN_LABEL = re.compile(rf"{_SPECIAL.pattern}|\[")
 _LINE_START = re.compile(r"^([ \t]*)(?=(?:#{1,3}|-#|>{1,3}|-|\+)(?:[ \t]|$))", re.MULTILINE)
 _NUMBER_START = re.compile(r"^([ \t]*\d{1,9})(?=[.)](?:[ \t]|$))", re.MULTILINE)
 _CLOSING = re.compile(r"(?<!#)#++$")
-"""Discord takes these at the end of a heading for its frame."""
+"""Discord ignores these at the end of a heading."""
 _LANGUAGE = re.compile(r"[A-Za-z0-9_+\-.#]+")
 _FENCE = "```"
 
 
 @lru_cache(maxsize=256)
 def rendered(markdown: str) -> str:
-    """The text to send. Remembered for a moment: a piece is measured when it is cut, and drawn when it is sent."""
+    """The text to send. Cached: a piece is measured when cut, and rendered again when sent."""
     source = clean(markdown)
     blocks = parse(source)
     if not any(map(_is_seen, blocks)):  # Markdown that shows nothing (an empty heading) is shown as it was written
@@ -67,7 +63,6 @@ def rendered(markdown: str) -> str:
 
 
 def length(markdown: str) -> int:
-    """UTF-16 code units of a message once drawn."""
     return utf16_len(rendered(markdown))
 
 
@@ -84,7 +79,6 @@ def _is_seen(block: Block) -> bool:
 
 
 def _blocks(blocks: Sequence[Block], *, apart: bool = True, nested: bool = False) -> list[str]:
-    """The lines of blocks one under the other, with an empty line between where they stand `apart`."""
     lines: list[str] = []
     for block in blocks:
         if lines and apart:
@@ -98,16 +92,19 @@ def _block(block: Block, *, nested: bool) -> list[str]:
         case Paragraph(inlines):
             return _lines(inlines)
         case Heading(level, inlines):
+            if nested or level > _DEEPEST_HEADING:
+                return [" ".join(_lines((Marked(Mark.STRONG, inlines),)))]
             title = " ".join(_lines(inlines))
             if nested or level > _DEEPEST_HEADING or not title.strip():
                 return [f"**{title}**" if title.strip() else ""]
-            return [f"{'#' * level} {_CLOSING.sub(_each_escaped, title)}"]
+            title = _CLOSING.sub(lambda match: "\\#" * len(match[0]), title)
+            return [f"{'#' * level} {title}"]
         case ListBlock():
             return _list_lines(block)
         case CodeBlock(text, language):
             return _code_lines(text, language)
         case Table():
-            return _code_lines("\n".join(drawn(block)), "")
+            return _code_lines("\n".join(draw_table(block)), "")
         case QuoteBlock(blocks):
             return [f"> {line}" for line in _blocks(blocks, nested=nested) or [""]]
         case Rule():
@@ -128,7 +125,7 @@ def _list_lines(block: ListBlock) -> list[str]:
 
 
 def _indented(lines: Sequence[str], mark: str) -> list[str]:
-    """Lines behind a list's mark. Code keeps its own margin: its lines are to be copied as they are."""
+    """Code keeps its own margin so that it can be copied."""
     indented: list[str] = []
     in_code = False
     for index, line in enumerate(lines):
@@ -142,7 +139,7 @@ def _indented(lines: Sequence[str], mark: str) -> list[str]:
 
 
 def _code_lines(text: str, language: str) -> list[str]:
-    """A fence cannot be made longer in Discord, so one inside the code is taken apart by a character of no width."""
+    """Discord has no longer fences, so a zero-width character breaks fences inside the code."""
     inside = text.replace(_FENCE, f"`{_ZERO_WIDTH}`{_ZERO_WIDTH}`")
     inside = inside + _ZERO_WIDTH if inside.endswith("`") or not inside.strip() else inside
     name = language if _LANGUAGE.fullmatch(language) else ""
@@ -154,7 +151,6 @@ def _lines(inlines: Sequence[Inline]) -> list[str]:
 
 
 def _lines_escaped(text: str) -> str:
-    """With a backslash before what would make a heading, list or quote of a line."""
     return _NUMBER_START.sub(r"\1\\", _LINE_START.sub(r"\1\\", text))
 
 
@@ -173,7 +169,7 @@ def _inline(inline: Inline, around: frozenset[Mark]) -> str:
 
 
 def _inlines(inlines: Iterable[Inline], around: frozenset[Mark]) -> str:
-    """One behind the other; two marks of the same character that meet are kept apart, or they would be read as one."""
+    """Keeps adjacent marks of the same character apart by a zero-width character."""
     text = ""
     for inline in inlines:
         part = _inline(inline, around)
@@ -184,7 +180,7 @@ def _inlines(inlines: Iterable[Inline], around: frozenset[Mark]) -> str:
 
 
 def _holds(inlines: Iterable[Inline], character: str) -> bool:
-    """Whether a mark around these would end inside, at code or at an address, where nothing can be escaped."""
+    """True if a mark around these would end inside, in code or an address, where nothing can be escaped."""
     for inline in inlines:
         match inline:
             case CodeSpan(text):
@@ -201,7 +197,6 @@ def _holds(inlines: Iterable[Inline], character: str) -> bool:
 
 
 def _between(mark: str, content: str) -> str:
-    """White space stays outside, where Discord wants it, and what would be one mark with this is kept apart from it."""
     bare = content.strip()
     start, end = content.index(bare), content.index(bare) + len(bare)
     before = _ZERO_WIDTH if bare[0] == mark[0] else ""
@@ -210,7 +205,6 @@ def _between(mark: str, content: str) -> str:
 
 
 def _code_span(text: str) -> str:
-    """Between more backticks than it holds; Discord takes one or two."""
     flat = text.replace("\n", " ")
     if "`" not in flat:
         return f"`{flat}`" if flat.strip() else _escaped(flat)
@@ -220,8 +214,7 @@ def _code_span(text: str) -> str:
 
 
 def _link(url: str, inner: Sequence[Inline], around: frozenset[Mark]) -> str:
-    """A link behind its label, where Discord makes one of it; else both are spelled out. An address as the label of
-    another address is shown as it is: nobody is led astray."""
+    """A label that is another address is spelled out, so that it cannot mislead."""
     label = visible(inner)
     if not is_linkable(url):
         return _escaped(spelled_out(label, url))
@@ -233,7 +226,7 @@ def _link(url: str, inner: Sequence[Inline], around: frozenset[Mark]) -> str:
 
 
 def is_linkable(url: str) -> bool:
-    """Whether Discord makes a link of an address. Others (javascript, file) are not for people to press."""
+    """True if Discord makes a link of an address."""
     try:
         parts = urlsplit(url)
         host = parts.hostname or ""
@@ -244,8 +237,7 @@ def is_linkable(url: str) -> bool:
 
 
 def _escaped(text: str) -> str:
-    """Plain text, with a backslash before what Discord would take for more. Addresses stay as they are: nothing in
-    them means anything to Discord, and a backslash would break them."""
+    """Escapes Discord's special characters, except in addresses, where a backslash would break them."""
     parts: list[str] = []
     at = 0
     for match in _ADDRESS.finditer(text):
@@ -255,17 +247,12 @@ def _escaped(text: str) -> str:
 
 
 def _unmarked(text: str) -> str:
-    """A bracket is a mark where the next one closes it and a parenthesis follows."""
     *labelled, rest = text.split("](")
     parts: list[str] = []
     for part in labelled:
         label = max(part.rfind("]"), part.rfind("\n")) + 1
         parts += [_SPECIAL.sub(_backslash, part[:label]), _SPECIAL_IN_LABEL.sub(_backslash, part[label:]), "]("]
     return "".join([*parts, _SPECIAL.sub(_backslash, rest)])
-
-
-def _each_escaped(match: re.Match[str]) -> str:
-    return "".join("\\" + character for character in match[0])
 
 
 def _backslash(match: re.Match[str]) -> str:

@@ -1,8 +1,6 @@
-"""A raw message or interaction of Discord as an event of ours. Pure: no network, no library objects.
+"""Translates Discord's raw messages and interactions into events. Pure.
 
-The same function reads what the gateway tells and what the history says. Whatever has fields that we do not know is
-read for those that we do; whatever lacks what a message needs becomes `Unreadable`, so that one odd event never stands
-in the way of the next.
+A message without a required field becomes an `UnreadableEvent`, so that it does not block the next.
 """
 
 from __future__ import annotations
@@ -21,10 +19,10 @@ from channels.text import clean
 
 CHANNEL = "discord"
 INTERACTION = "interaction:"
-"""What the id of a command or press begins with, and the `answer_with` of what answers it."""
+"""Prefix of an interaction's id, and of the `answer_with` of its answers."""
 
 _WRITTEN_TYPES = frozenset({0, 19})
-"""A message and a reply; every other type is a notice of Discord's, or a bot's answer to a command."""
+"""A message and a reply; other types are notices or a bot's answers to commands."""
 _FORWARD = 1
 """`message_reference.type` of a forwarded message."""
 _VOICE_FLAG = 1 << 13
@@ -32,57 +30,51 @@ _SLASH, _PRESS = 2, 3
 """Types of interaction: a command from the menu, a component of a message."""
 _KINDS = {"image": "photo", "video": "video", "audio": "audio"}
 _EPOCH_MS = 1_420_070_400_000
-"""The first moment of 2015, from which Discord's ids count."""
+"""The beginning of 2015, the epoch of Discord's ids."""
 
 _MARKUP = re.compile(
     r"<(?:@!?(?P<user>\d+)|@&(?P<role>\d+)|#(?P<channel>\d+)|a?:(?P<emoji>\w+):\d+|/(?P<command>[\w -]+):\d+"
     r"|t:(?P<moment>-?\d{1,12})(?::[A-Za-z])?)>"
 )
-_BEHIND_NAME = re.compile(r"[\s,:;]+")
+_AFTER_NAME = re.compile(r"[\s,:;]+")
 _COMMAND = re.compile(r"\s*/([A-Za-z]+)(?:[^\w\s/]*\Z|\s)")
 _NAMED_COMMAND = re.compile(r"(\s*/[A-Za-z]+)\s?@(\S+)(?=\s|\Z)")
 
 
 @dataclass(frozen=True, slots=True)
 class DiscordIdentity:
-    """Who the bot is, and which of the words behind a slash are its commands."""
-
     id: str
     name: str
     commands: frozenset[str] = field(default_factory=frozenset)
 
 
 def moment(snowflake: str) -> datetime:
-    """When what an id names was made."""
     return datetime.fromtimestamp(((int(snowflake) >> 22) + _EPOCH_MS) / 1000, UTC)
 
 
 def snowflake(at: datetime) -> str:
-    """The smallest id of that moment."""
     return str(max(0, int(at.timestamp() * 1000) - _EPOCH_MS) << 22)
 
 
 def read(
-    data: Json, bot: DiscordIdentity, place: DiscordChat, directory: Directory, *, edit: bool = False
+    data: Json, bot: DiscordIdentity, chat: DiscordChat, directory: Directory, *, edit: bool = False
 ) -> InboundMessage | UnreadableEvent | None:
-    """The message in MESSAGE_CREATE, MESSAGE_UPDATE (`edit`) or a page of history. None: nothing for us (our own
-    messages, notices of Discord, an update that changed no word)."""
+    """None for our own messages, notices of Discord, and updates that changed no text."""
     try:
-        return _message(data, bot, place, directory, edit=edit)
+        return _message(data, bot, chat, directory, edit=edit)
     except (Malformed, ValueError, OverflowError, OSError) as error:
         return unreadable(data, str(error))
 
 
-def read_interaction(data: Json, place: DiscordChat, directory: Directory) -> InboundMessage | UnreadableEvent | None:
-    """A command from the menu or a press of a button, as if its person had written it."""
+def read_interaction(data: Json, chat: DiscordChat, directory: Directory) -> InboundMessage | UnreadableEvent | None:
     try:
-        return _interaction(data, place, directory)
+        return _interaction(data, chat, directory)
     except (Malformed, ValueError, OverflowError, OSError) as error:
         return unreadable(data, str(error))
 
 
 def unreadable(data: object, why: str) -> UnreadableEvent:
-    """An event kept as it is; one without an id gets one from its content, so that a repeat is known."""
+    """Without an id it gets one from its content, so that a repeat is known."""
     raw = json.dumps(data, ensure_ascii=True, sort_keys=True, default=str)
     number = data.get("id") if isinstance(data, Mapping) else None
     name = number if isinstance(number, str) else f"none:{hashlib.sha256(raw.encode()).hexdigest()[:16]}"
@@ -90,7 +82,7 @@ def unreadable(data: object, why: str) -> UnreadableEvent:
 
 
 def _message(
-    data: Json, bot: DiscordIdentity, place: DiscordChat, directory: Directory, *, edit: bool
+    data: Json, bot: DiscordIdentity, chat: DiscordChat, directory: Directory, *, edit: bool
 ) -> InboundMessage | None:
     message_id = str(int(need(data, "id", str)))
     author = need_object(data, "author")
@@ -98,38 +90,36 @@ def _message(
         return None
     edited = get(data, "edited_timestamp", str)
     if edit and edited is None:
-        return None  # a link's preview came
-    written = _Written(data, bot, place, directory)
+        return None  # only a link preview was added
+    written = _Written(data, bot, chat, directory)
     forwarded = _forwarded(data)
     attachments = tuple(_attachments(data))
     if not written.text and not attachments and not forwarded and not written.calls:
         return None
-    private = place.is_private
+    private = chat.is_private
     return InboundMessage(
         id=f"edit:{message_id}:{edited}" if edit else f"message:{message_id}",
-        address=Address(CHANNEL, place.id),
+        address=Address(CHANNEL, chat.id),
         kind=ChatKind.PRIVATE if private else ChatKind.GROUP,
         sender=_sender(author, object_of(data, "member"), is_bot="webhook_id" in data),
-        text=written.spoken,
+        text=written.display_text,
         sent_at=_moment(edited) if edit and edited else _sent_at(data, message_id),
         platform_id=message_id,
         attachments=(*attachments, *_quoted_files(data)),
-        quote=forwarded or _quote(data, bot, place, directory),
-        calls_bot=private or written.calls or _answers(data, bot),
+        quote=forwarded or _quote(data, bot, chat, directory),
+        calls_bot=private or written.calls or _replies_to_bot(data, bot),
         edit=edit,
-        group_name="" if private else directory.title(place),
-        parent_chat=place.parent,
-        server=place.server,
+        group_name="" if private else directory.title(chat),
+        parent_chat=chat.parent,
+        server=chat.server,
     )
 
 
 class _Written:
-    """The text of a message: mentions as people see them, and whether they are of the bot."""
-
-    def __init__(self, data: Json, bot: DiscordIdentity, place: DiscordChat, directory: Directory) -> None:
+    def __init__(self, data: Json, bot: DiscordIdentity, chat: DiscordChat, directory: Directory) -> None:
         content = text_of(data, "content")
         people = {get(one, "id", str): _name(one, object_of(one, "member")) for one in objects_of(data, "mentions")}
-        own_roles, its_roles = directory.own_roles(place.server), directory.roles_of_bot(place.server)
+        own_roles, its_roles = directory.own_roles(chat.server), directory.roles_of_bot(chat.server)
 
         def is_bot(match: re.Match[str]) -> bool:
             return match["user"] == bot.id or match["role"] in own_roles
@@ -141,44 +131,41 @@ class _Written:
             if (user := match["user"]) is not None:
                 return f"@{bot.name}" if user == bot.id else f"@{people.get(user) or user}"
             if (role := match["role"]) is not None:
-                return f"@{directory.role(place.server, role) or role}"
+                return f"@{directory.role(chat.server, role) or role}"
             if (channel := match["channel"]) is not None:
-                known = directory.place(channel)
+                known = directory.chat(channel)
                 return f"#{known.name if known else channel}"
             if (at := match["moment"]) is not None:
-                return _said_moment(int(at))
+                return _format_moment(int(at))
             return f":{match['emoji']}:" if match["emoji"] else f"/{match['command']}"
 
         first = _MARKUP.match(content)
         rest = content
         if first is not None and is_bot(first):
-            behind = _BEHIND_NAME.match(content, first.end())
-            rest = content[behind.end() if behind else first.end() :]
+            separator = _AFTER_NAME.match(content, first.end())
+            rest = content[separator.end() if separator else first.end() :]
         self.text = content
-        self.spoken = _without_name(_MARKUP.sub(shown, rest), bot)
-        command = _COMMAND.match(self.spoken)
+        self.display_text = _without_name(_MARKUP.sub(shown, rest), bot)
+        command = _COMMAND.match(self.display_text)
+        is_command = command is not None and command[1].lower() in bot.commands
         named = any(calls(match) for match in _MARKUP.finditer(content))
         mentioned = any(get(one, "id", str) == bot.id for one in objects_of(data, "mentions"))
         by_role = not its_roles.isdisjoint(strings_of(data, "mention_roles"))
-        # A reply's ping is in `mentions` too; it calls because it is a reply, which `_answers` knows. Where Discord
-        # does not say what it answers, that ping is all there is.
+        # A reply's ping is in `mentions` too, but `_replies_to_bot` decides about replies, unless Discord does not send
+        # the answered message.
         knows_answered = _is_reply(data) and "referenced_message" in data
-        self.calls = named or by_role or (mentioned and not knows_answered) or _is_command(command, bot)
-
-
-def _is_command(command: re.Match[str] | None, bot: DiscordIdentity) -> bool:
-    return command is not None and command[1].lower() in bot.commands
+        self.calls = named or by_role or (mentioned and not knows_answered) or is_command
 
 
 def _without_name(text: str, bot: DiscordIdentity) -> str:
-    """`/help@Daybook`, as other platforms write a command to one bot of several, is `/help`."""
+    """Reads `/help@Daybook` as `/help`."""
     match = _NAMED_COMMAND.match(text)
     if match is None or match[2].casefold() != bot.name.casefold():
         return text
     return match[1] + text[match.end() :]
 
 
-def _said_moment(unix: int) -> str:
+def _format_moment(unix: int) -> str:
     try:
         return datetime.fromtimestamp(unix, UTC).strftime("%Y-%m-%d %H:%M UTC")
     except (ValueError, OverflowError, OSError):
@@ -189,18 +176,17 @@ def _is_reply(data: Json) -> bool:
     return get(data, "type", int) == 19
 
 
-def _answers(data: Json, bot: DiscordIdentity) -> bool:
-    """Whether it is a reply to a message of the bot."""
+def _replies_to_bot(data: Json, bot: DiscordIdentity) -> bool:
     replied = object_of(data, "referenced_message")
     author = object_of(replied, "author") if replied else None
     return _is_reply(data) and author is not None and get(author, "id", str) == bot.id
 
 
-def _quote(data: Json, bot: DiscordIdentity, place: DiscordChat, directory: Directory) -> Quote | None:
+def _quote(data: Json, bot: DiscordIdentity, chat: DiscordChat, directory: Directory) -> Quote | None:
     replied = _replied(data)
     if replied is None:
         return None
-    words = _Written(replied, bot, place, directory).spoken
+    words = _Written(replied, bot, chat, directory).display_text
     text = " ".join(filter(None, (words, _names_of(_attachments(replied)))))
     author = object_of(replied, "author")
     return Quote(_name(author, None) if author else "somebody", text) if text else None
@@ -211,7 +197,6 @@ def _replied(data: Json) -> Json | None:
 
 
 def _quoted_files(data: Json) -> Iterator[Attachment]:
-    """Of the message that this one answers, whoever sent them."""
     replied = _replied(data)
     for one in _attachments(replied) if replied else ():
         if one.handle:
@@ -219,7 +204,7 @@ def _quoted_files(data: Json) -> Iterator[Attachment]:
 
 
 def _forwarded(data: Json) -> Quote | None:
-    """A forwarded message is somebody else's: data, never an order. Whose it was, Discord does not say."""
+    """A forwarded message is data, never an instruction."""
     texts = []
     for one in objects_of(data, "message_snapshots"):
         if snapshot := object_of(one, "message"):
@@ -230,8 +215,8 @@ def _forwarded(data: Json) -> Quote | None:
 
 
 def _attachments(data: Json, where: str = "") -> Iterator[Attachment]:
-    """A handle is the channel, the message, the file and its address; that expires, and is then asked for anew.
-    `where`: the channel and the message, in which `data` is one that was forwarded."""
+    """A handle is channel, message, file and address (which expires). `where`: channel and message of a forwarded
+    `data`."""
     where = where or f"{text_of(data, 'channel_id')}/{text_of(data, 'id')}"
     is_voice = bool((get(data, "flags", int) or 0) & _VOICE_FLAG)
     for one in objects_of(data, "attachments"):
@@ -254,7 +239,7 @@ def _names_of(attachments: Iterator[Attachment]) -> str:
     return ", ".join(f"[{one.kind} {one.name}]" if one.name else f"[{one.kind}]" for one in attachments)
 
 
-def _interaction(data: Json, place: DiscordChat, directory: Directory) -> InboundMessage | None:
+def _interaction(data: Json, chat: DiscordChat, directory: Directory) -> InboundMessage | None:
     kind = get(data, "type", int)
     inner = object_of(data, "data")
     if kind not in (_SLASH, _PRESS) or inner is None:
@@ -266,25 +251,24 @@ def _interaction(data: Json, place: DiscordChat, directory: Directory) -> Inboun
     text = text_of(inner, "custom_id") if kind == _PRESS else _typed(inner)
     if not text:
         return None
-    private = place.is_private
+    private = chat.is_private
     return InboundMessage(
         id=f"{INTERACTION}{interaction_id}",
-        address=Address(CHANNEL, place.id),
+        address=Address(CHANNEL, chat.id),
         kind=ChatKind.PRIVATE if private else ChatKind.GROUP,
         sender=_sender(person, member),
         text=text,
         sent_at=moment(interaction_id),
         platform_id=need(pressed, "id", str) if pressed else "",
         origin=Origin.COMMAND,
-        group_name="" if private else directory.title(place),
-        parent_chat=place.parent,
-        server=place.server,
+        group_name="" if private else directory.title(chat),
+        parent_chat=chat.parent,
+        server=chat.server,
         answer_with=f"{INTERACTION}{interaction_id}",
     )
 
 
 def _typed(command: Json) -> str:
-    """A command from the menu as somebody would write it."""
     values = (str(option.get("value", "")) for option in objects_of(command, "options"))
     words = clean(" ".join(value for value in values if value))
     return f"/{need(command, 'name', str)} {words}".strip()
@@ -295,7 +279,6 @@ def _sender(person: Json, member: Json | None, *, is_bot: bool = False) -> Sende
 
 
 def _name(person: Json, member: Json | None) -> str:
-    """A name for people's eyes, on one line: the server's, the person's own, the account's."""
     nick = text_of(member, "nick") if member else ""
     name = nick or text_of(person, "global_name") or text_of(person, "username")
     return " ".join(name.split()) or str(person.get("id", "somebody"))

@@ -1,7 +1,6 @@
-"""Events of the gateway on their way to whoever receives them: in order, and seen only once they are on disk.
+"""Passes gateway events to `receive` in order; a message counts as seen once it is on disk.
 
-One task takes events from a queue, so that what was missed comes before what is said now. Commands and presses have a
-way of their own beside it: Discord waits 3 seconds for a sign that they came.
+Commands and presses bypass the queue: Discord waits only 3 seconds for their acknowledgement.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from channels.discord.directory import Directory, DiscordChat
 from channels.discord.errors import CALL_FAILED, redacted
 from channels.discord.inbound import DiscordIdentity, read, read_interaction, snowflake, unreadable
 from channels.discord.interactions import Interactions
-from channels.discord.last_seen import LastSeen, PositionStore, newest
+from channels.discord.last_seen import LastSeen, PositionStore, newest_message_id
 from channels.json_fields import Json, get, object_of, objects_of
 from channels.message import Event, InboundMessage, Receive, SourceFailed
 from channels.tasks import Pause
@@ -25,44 +24,42 @@ from channels.tasks import Pause
 log = logging.getLogger(__name__)
 
 MOST_MISSED = timedelta(days=7)
-"""What is older is not answered any more: the inbox knows repeats for nine days."""
+"""Older messages are not answered: the inbox recognizes repeats for nine days."""
 _FIRST_BY_CLOCK = snowflake(datetime(2020, 1, 1, tzinfo=UTC))
-"""Ids below it say no time: whoever made them, another server than Discord's own, does not count by the clock."""
+"""Smaller ids hold no time: they come from another server than Discord's own."""
 ACKNOWLEDGE_AFTER = 1.5
-"""Seconds that the disk has to take a command before Discord is told that it came; 3 are allowed for both."""
+"""Seconds to store a command before it is acknowledged; Discord allows 3 for both."""
 
 FIND_WITHIN = 3.0
-"""Seconds to ask what a channel is: whatever else is said waits behind it."""
+"""Seconds to look up a channel; later messages wait for it."""
 READ_WITHIN = 8.0
-"""Seconds for a page of history, behind which what is said now waits."""
+"""Seconds for a page of history; new messages wait for it."""
 AGAIN_AFTER = 30.0
-"""Seconds until what Discord did not tell is asked for again."""
+"""Seconds before a failed lookup is repeated."""
 
 _AT_ONCE = 100
 _CHATS_AT_ONCE = 8
 
-Hears = Callable[[str, str], bool]
-"""Whether anything said in a channel (its server, its id) is of interest."""
+ChannelFilter = Callable[[str, str], bool]
+"""True if messages in a channel (its server, its id) are of interest."""
 
 
 class EventIntake:
-    """For one connection. `offer` takes what the gateway tells; `run` passes it on until cancelled."""
-
     def __init__(
         self,
         bot: DiscordIdentity,
-        hears: Hears,
+        hears: ChannelFilter,
         seen: PositionStore,
         interactions: Interactions,
         connected: Callable[[], None],
         pause: Pause,
     ) -> None:
-        """`connected` is told when the gateway listens to us (again). `pause` waits between tries at a history."""
+        """`connected` is called when the gateway listens (again). `pause` waits between tries at a history."""
         self._bot = bot
         self._hears = hears
         self._seen = seen
         self._interactions = interactions
-        self._connected = connected
+        self._on_connected = connected
         self._directory = Directory(bot.id)
         self._queue: asyncio.Queue[tuple[str, Json]] = asyncio.Queue()
         self._commands: asyncio.Queue[Json] = asyncio.Queue()
@@ -70,8 +67,8 @@ class EventIntake:
         self._marks: dict[str, LastSeen] = {}
         self._since = ""
         self._pause = pause
-        self._behind: dict[str, tuple[DiscordChat, str]] = {}
-        self._is_behind = asyncio.Event()
+        self._postponed: dict[str, tuple[DiscordChat, str]] = {}
+        self._has_postponed = asyncio.Event()
         self._ask_again_at: dict[str, float] = {}
 
     def offer(self, name: str, data: Json) -> None:
@@ -81,102 +78,103 @@ class EventIntake:
         else:
             self._queue.put_nowait((name, data))
 
-    async def run(self, session: DiscordClient, receive: Receive) -> None:
-        """Raises what `receive` and the disk raise, and `SourceFailed` where Discord takes the bot no more. Nothing
-        counts as seen that was not passed on: in a chat whose history cannot be had now, nothing does."""
+    async def run(self, client: DiscordClient, receive: Receive) -> None:
+        """Raises errors of `receive` and the disk, and `SourceFailed` if Discord rejects the bot. While a chat's
+        history is unavailable, no message in it counts as seen."""
         marks = await self._seen.load()
         self._marks = {one.chat_id: one for one in marks}
-        self._since = newest(self._marks)
+        self._since = newest_message_id(self._marks)
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._pass_on(session, receive))
-            group.create_task(self._catch_up_later(session, receive))
+            group.create_task(self._pass_on(client, receive))
+            group.create_task(self._catch_up_later(client, receive))
             while True:
                 data = await self._commands.get()
-                group.create_task(self._command(session, receive, data))
+                group.create_task(self._command(client, receive, data))
 
-    # What was said
+    # Messages
 
-    async def _pass_on(self, session: DiscordClient, receive: Receive) -> None:
+    async def _pass_on(self, client: DiscordClient, receive: Receive) -> None:
         while True:
             batch = [await self._queue.get()]
             while len(batch) < _AT_ONCE and not self._queue.empty():
                 batch.append(self._queue.get_nowait())
-            said: list[tuple[Json, DiscordChat, bool]] = []
+            messages: list[tuple[Json, DiscordChat, bool]] = []
             for name, data in batch:
                 if name in ("MESSAGE_CREATE", "MESSAGE_UPDATE"):
-                    if (place := await self._place(session, data)) and self._is_heard(place):
-                        said.append((data, place, name == "MESSAGE_UPDATE"))
+                    if (chat := await self._chat_of(client, data)) and self._is_heard(chat):
+                        messages.append((data, chat, name == "MESSAGE_UPDATE"))
                 else:
-                    await self._offer(receive, said)
-                    said = []
-                    await self._turn_to(session, receive, name, data)
-            await self._offer(receive, said)
+                    await self._offer(receive, messages)
+                    messages = []
+                    await self._apply(client, receive, name, data)
+            await self._offer(receive, messages)
 
-    async def _offer(self, receive: Receive, said: Sequence[tuple[Json, DiscordChat, bool]]) -> None:
-        """Pass messages on; they count as seen when they are on disk."""
-        events = [event for data, place, edit in said if (event := self._event(data, place, edit=edit))]
+    async def _offer(self, receive: Receive, messages: Sequence[tuple[Json, DiscordChat, bool]]) -> None:
+        events = [event for data, chat, edit in messages if (event := self._event(data, chat, edit=edit))]
         if events:
             await receive(events)
-        await self._note([(data, place) for data, place, edit in said if not edit])
+        await self._note([(data, chat) for data, chat, edit in messages if not edit])
 
-    def _event(self, data: Json, place: DiscordChat, *, edit: bool) -> Event | None:
-        """The event in a message. Whatever is wrong with it, those behind it must come through."""
+    def _event(self, data: Json, chat: DiscordChat, *, edit: bool) -> Event | None:
         try:
-            return read(data, self._bot, place, self._directory, edit=edit)
+            return read(data, self._bot, chat, self._directory, edit=edit)
         except Exception as error:
             log.exception("a message could not be read")
             return unreadable(data, f"{type(error).__name__}: {error}")
 
-    async def _note(self, said: Sequence[tuple[Json, DiscordChat]]) -> None:
+    async def _note(self, messages: Sequence[tuple[Json, DiscordChat]]) -> None:
         newer: dict[str, LastSeen] = {}
-        for data, place in said:
+        for data, chat in messages:
             message_id = get(data, "id", str) or ""
-            before = newer.get(place.id) or self._marks.get(place.id)
-            if place.id in self._behind:
+            before = newer.get(chat.id) or self._marks.get(chat.id)
+            if chat.id in self._postponed:
                 continue
-            if place.id and message_id.isdecimal() and (before is None or int(before.message_id) < int(message_id)):
-                newer[place.id] = LastSeen(place.id, place.server, message_id)
+            if chat.id and message_id.isdecimal() and (before is None or int(before.message_id) < int(message_id)):
+                newer[chat.id] = LastSeen(chat.id, chat.server, message_id)
         if newer:
             await self._seen.note(tuple(newer.values()))
             self._marks |= newer
 
-    def _is_heard(self, place: DiscordChat) -> bool:
-        return place.is_private or self._hears(place.server, place.listed_as)
+    def _is_heard(self, chat: DiscordChat) -> bool:
+        return chat.is_private or self._hears(chat.server, chat.listed_as)
 
-    async def _place(self, session: DiscordClient, data: Json) -> DiscordChat | None:
-        """Where a message is. A thread that Discord has not told of is asked for."""
-        place_id = get(data, "channel_id", str) or ""
+    async def _chat_of(self, client: DiscordClient, data: Json) -> DiscordChat | None:
+        chat_id = get(data, "channel_id", str) or ""
         server = get(data, "guild_id", str)
         if server is None:
-            return self._directory.private(place_id)
-        if known := self._directory.place(place_id):
+            return self._directory.private(chat_id)
+        if known := self._directory.chat(chat_id):
             return known
         now = asyncio.get_running_loop().time()
-        if now < self._ask_again_at.get(place_id, 0.0):
-            return DiscordChat(place_id, server)
+        if now < self._ask_again_at.get(chat_id, 0.0):
+            return DiscordChat(chat_id, server)
         try:
             async with asyncio.timeout(FIND_WITHIN):
-                described: object = await session.call("GET", "/channels/{channel_id}", {"channel_id": place_id})
+                described: object = await client.call("GET", "/channels/{channel_id}", {"channel_id": chat_id})
         except CALL_FAILED as error:
-            if place_id not in self._ask_again_at:
-                log.warning("it is not known what channel %s is: %s", place_id, redacted(error))
-            self._ask_again_at[place_id] = asyncio.get_running_loop().time() + AGAIN_AFTER
-            return DiscordChat(place_id, server)
-        return self._directory.place_seen(described, server) if isinstance(described, dict) else None
+            if chat_id not in self._ask_again_at:
+                log.warning("lookup of channel %s failed: %s", chat_id, redacted(error))
+            self._ask_again_at[chat_id] = asyncio.get_running_loop().time() + AGAIN_AFTER
+            return DiscordChat(chat_id, server)
+        return self._directory.chat_seen(described, server) if isinstance(described, dict) else None
 
-    # What there is, and what was missed
+    # Chats and missed messages
 
-    async def _turn_to(self, session: DiscordClient, receive: Receive, name: str, data: Json) -> None:
+    async def _apply(self, client: DiscordClient, receive: Receive, name: str, data: Json) -> None:
         match name:
             case "READY":
-                self._connected()
+                self._on_connected()
                 self._known_servers = {get(one, "id", str) or "" for one in objects_of(data, "guilds")}
-                await self._catch_up(session, receive, self._missed_in_private())
+                # Discord does not announce what is new in private chats, so each is read.
+                private = [one for one in self._marks.values() if not one.server]
+                await self._catch_up(
+                    client, receive, [(self._directory.private(one.chat_id), one.message_id) for one in private]
+                )
             case "RESUMED":
-                self._connected()
+                self._on_connected()
             case "GUILD_CREATE" if data.get("unavailable") is not True:
                 server = self._directory.server_seen(data)
-                await self._catch_up(session, receive, self._missed_in_server(server))
+                await self._catch_up(client, receive, self._missed_in_server(server))
             case "GUILD_UPDATE":
                 self._directory.server_changed(data)
             case "GUILD_MEMBER_UPDATE":
@@ -188,116 +186,107 @@ class EventIntake:
             case "GUILD_ROLE_DELETE":
                 self._directory.role_gone(data)
             case "CHANNEL_CREATE" | "CHANNEL_UPDATE" | "THREAD_CREATE" | "THREAD_UPDATE":
-                self._directory.place_seen(data)
+                self._directory.chat_seen(data)
             case "CHANNEL_DELETE" | "THREAD_DELETE":
-                await self._seen.forget(self._directory.place_gone(data))
+                await self._seen.forget(self._directory.chat_gone(data))
             case "THREAD_LIST_SYNC":
                 for thread in objects_of(data, "threads"):
-                    self._directory.place_seen(thread, get(data, "guild_id", str) or "")
+                    self._directory.chat_seen(thread, get(data, "guild_id", str) or "")
             case _:
                 pass
 
-    def _missed_in_private(self) -> list[tuple[DiscordChat, str]]:
-        """A private chat says nothing of what is new in it, so each is looked into."""
-        return [
-            (self._directory.private(one.chat_id), one.message_id) for one in self._marks.values() if not one.server
-        ]
-
     def _missed_in_server(self, server: str) -> list[tuple[DiscordChat, str]]:
-        """Where there is something newer than what was seen. A channel that nothing was seen in is looked into from the
-        last moment at which we heard of anything, unless the server is new to us."""
+        """A channel without a last seen message counts from the newest seen anywhere, unless the server is new."""
         since = self._since if server in self._known_servers else ""
         found: list[tuple[DiscordChat, str]] = []
-        for place in self._directory.of_server(server):
-            mark = self._marks.get(place.id)
+        for chat in self._directory.of_server(server):
+            mark = self._marks.get(chat.id)
             after = mark.message_id if mark else since
-            if after and place.newest.isdecimal() and int(place.newest) > int(after) and self._is_heard(place):
-                found.append((place, after))
+            if after and chat.newest.isdecimal() and int(chat.newest) > int(after) and self._is_heard(chat):
+                found.append((chat, after))
         return found
 
     async def _catch_up(
-        self, session: DiscordClient, receive: Receive, chats: Sequence[tuple[DiscordChat, str]]
+        self, client: DiscordClient, receive: Receive, chats: Sequence[tuple[DiscordChat, str]]
     ) -> None:
-        room = asyncio.Semaphore(_CHATS_AT_ONCE)
+        limit = asyncio.Semaphore(_CHATS_AT_ONCE)
         oldest = snowflake(datetime.now(UTC) - MOST_MISSED)
 
-        async def one(place: DiscordChat, after: str) -> None:
+        async def one(chat: DiscordChat, after: str) -> None:
             by_clock = int(after) >= int(_FIRST_BY_CLOCK)
             after = max(after, oldest, key=int) if by_clock else after
-            async with room:
-                if self._behind:  # one wait for a history that does not come is enough
-                    self._put_off(place, after)
+            async with limit:
+                if self._postponed:  # one timeout is enough
+                    self._postpone(chat, after)
                 else:
-                    await self._catch_up_with(session, receive, place, after)
+                    await self._catch_up_with(client, receive, chat, after)
 
         async with asyncio.TaskGroup() as group:
-            for place, after in chats:
-                group.create_task(one(place, after))
+            for chat, after in chats:
+                group.create_task(one(chat, after))
 
-    async def _catch_up_with(self, session: DiscordClient, receive: Receive, place: DiscordChat, after: str) -> None:
+    async def _catch_up_with(self, client: DiscordClient, receive: Receive, chat: DiscordChat, after: str) -> None:
         try:
-            async for page in missed(session, place.id, after, READ_WITHIN):
-                log.info("missed in %s and read now: %d", place.id, len(page))
-                await self._offer(receive, [(data, place, False) for data in page])
+            async for page in missed(client, chat.id, after, READ_WITHIN):
+                log.info("reading missed messages in %s: %d", chat.id, len(page))
+                await self._offer(receive, [(data, chat, False) for data in page])
                 after = str(page[-1]["id"])
         except NoHistory as error:
-            log.warning("the history of %s cannot be read: %s", place.id, error)
-            self._behind.pop(place.id, None)
+            log.warning("the history of %s cannot be read: %s", chat.id, error)
+            self._postponed.pop(chat.id, None)
             if error.gone:
-                await self._seen.forget(place.id)
+                await self._seen.forget(chat.id)
         except SourceFailed as error:
             if error.fatal:
                 raise
-            if not self._behind:
-                log.warning("what was missed in %s is read later: %s", place.id, error)
-            self._put_off(place, after)
+            if not self._postponed:
+                log.warning("missed messages in %s are read later: %s", chat.id, error)
+            self._postpone(chat, after)
         else:
-            if self._behind.pop(place.id, None):
-                await self._note([({"id": after}, place)])
+            if self._postponed.pop(chat.id, None):
+                await self._note([({"id": after}, chat)])
 
-    async def _catch_up_later(self, session: DiscordClient, receive: Receive) -> None:
-        """Read what could not be had at first. What was said meanwhile was passed on without waiting for it."""
+    async def _catch_up_later(self, client: DiscordClient, receive: Receive) -> None:
         tries = 0
-        while await self._is_behind.wait():
+        while await self._has_postponed.wait():
             await self._pause(min(AGAIN_AFTER, 2.0**tries))
-            for place, after in list(self._behind.values()):
-                await self._catch_up_with(session, receive, place, after)
-            tries = tries + 1 if self._behind else 0
-            if not self._behind:
-                self._is_behind.clear()
+            for chat, after in list(self._postponed.values()):
+                await self._catch_up_with(client, receive, chat, after)
+            tries = tries + 1 if self._postponed else 0
+            if not self._postponed:
+                self._has_postponed.clear()
 
-    def _put_off(self, place: DiscordChat, after: str) -> None:
-        self._behind[place.id] = (place, after)
-        self._is_behind.set()
+    def _postpone(self, chat: DiscordChat, after: str) -> None:
+        self._postponed[chat.id] = (chat, after)
+        self._has_postponed.set()
 
     # Commands and presses
 
-    async def _command(self, session: DiscordClient, receive: Receive, data: Json) -> None:
-        """On disk, then acknowledged; a slow disk is not waited for beyond what Discord allows. Where the disk refuses,
-        and where nobody can read what was pressed, Discord tells the person that nothing came of it."""
-        place = self._place_of_command(data)
-        if place is None or not self._is_heard(place):
+    async def _command(self, client: DiscordClient, receive: Receive, data: Json) -> None:
+        """Acknowledges after storing, but does not wait for a slow disk beyond Discord's limit."""
+        chat = self._chat_of_command(data)
+        if chat is None or not self._is_heard(chat):
             return
-        event = read_interaction(data, place, self._directory)
+        event = read_interaction(data, chat, self._directory)
         kept = asyncio.ensure_future(receive([event] if event else []))
         try:
             await asyncio.wait({kept}, timeout=ACKNOWLEDGE_AFTER)
             if isinstance(event, InboundMessage) and (not kept.done() or kept.exception() is None):
-                await self._interactions.acknowledge(session, data)
+                await self._interactions.acknowledge(client, data)
             await kept
         finally:
             kept.cancel()
-        if place.is_private and (interaction_id := get(data, "id", str)):
-            await self._note([({"id": interaction_id}, place)])
+        if chat.is_private and (interaction_id := get(data, "id", str)):
+            await self._note([({"id": interaction_id}, chat)])
 
-    def _place_of_command(self, data: Json) -> DiscordChat | None:
+    def _chat_of_command(self, data: Json) -> DiscordChat | None:
         channel = object_of(data, "channel")
-        place_id = get(data, "channel_id", str) or (get(channel, "id", str) if channel else None)
-        if place_id is None:
+        chat_id = get(data, "channel_id", str) or (get(channel, "id", str) if channel else None)
+        if chat_id is None:
             return None
         server = get(data, "guild_id", str)
         if server is None:
-            return self._directory.private(place_id)
-        if known := self._directory.place(place_id):
+            return self._directory.private(chat_id)
+        if known := self._directory.chat(chat_id):
             return known
-        return (self._directory.place_seen(channel, server) if channel else None) or DiscordChat(place_id, server)
+        return (self._directory.chat_seen(channel, server) if channel else None) or DiscordChat(chat_id, server)

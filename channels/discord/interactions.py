@@ -1,10 +1,7 @@
-"""Commands from the menu and presses of buttons: told at once that they came, and answered where they were given.
+"""Acknowledges and answers menu commands and button presses.
 
-Discord waits 3 seconds for the first and 15 minutes for the second. The key to an answer is kept in memory only: after
-a restart an answer is a message like any other. So it is where Discord does not take one; what stands there instead
-("is thinking", or an answer of which nobody told us that it was taken) is removed as soon as that can be done.
-
-What answers a command or a press, given where its giver alone sees it; or not, and then the chat has it.
+Discord waits 3 seconds for the acknowledgement and 15 minutes for the answer. Tokens are in memory only: after a
+restart, or if Discord refuses, the answer goes to the chat, and its placeholder ("is thinking") is removed.
 """
 
 from __future__ import annotations
@@ -27,26 +24,23 @@ from channels.tasks import Pause
 log = logging.getLogger(__name__)
 
 EPHEMERAL = 1 << 6
-"""A message that only its reader sees."""
+"""Visible to one person only."""
 _DEFERRED_ANSWER, _DEFERRED_UPDATE = 5, 6
 _SLASH = 2
 _CALLBACK = "/interactions/{webhook_id}/{webhook_token}/callback"
 ORIGINAL = "/webhooks/{webhook_id}/{webhook_token}/messages/@original"
-"""The first answer to a command; for a press, the message with the button."""
+"""The first answer to a command, or the message with the pressed button."""
 _TRY_AGAIN = 5.0
-"""Seconds between tries to remove one."""
+"""Seconds between tries to remove a placeholder."""
 _LIFE = 14 * 60.0
-"""Seconds: a minute less than Discord gives."""
+"""Seconds; a minute less than Discord's limit."""
 _MOST_FAILURES = 2
-"""Answers that Discord does not take, after which the chat is not kept waiting any longer."""
+"""Refused answers, after which answers go to the chat."""
 
 
 @dataclass(slots=True)
 class PendingInteraction:
-    """A command or press that waits for its answer. `acknowledged` says, once it is known, whether Discord took our
-    word that we have it. `answered`: what stands first is there, and what follows are messages behind it. For a press
-    that is so from the beginning: the message with the button stands there. `failures`: tries at answering that came to
-    nothing."""
+    """`answered`: a first answer exists (always for a press), so more are follow-up messages."""
 
     token: str
     until: float
@@ -55,20 +49,19 @@ class PendingInteraction:
     failures: int = 0
 
     def failed(self) -> bool:
-        """Another answer was not taken; whether it is to be tried here once more."""
+        """Counts a failure; True if another try is allowed."""
         self.failures += 1
         return self.failures < _MOST_FAILURES
 
 
 class Interactions:
     def __init__(self, timeout: float) -> None:
-        """`timeout`: seconds for one of two tries at telling Discord that a command came; it waits for 3."""
+        """`timeout`: seconds for one of two acknowledgement tries."""
         self._timeout = timeout
         self._waiting: dict[str, PendingInteraction] = {}
-        self._left_thinking: asyncio.Queue[PendingInteraction] = asyncio.Queue()
+        self._placeholders: asyncio.Queue[PendingInteraction] = asyncio.Queue()
 
     def note(self, data: Json) -> None:
-        """An interaction came."""
         now = asyncio.get_running_loop().time()
         self._waiting = {key: one for key, one in self._waiting.items() if one.until > now}
         key, token = get(data, "id", str), get(data, "token", str)
@@ -76,8 +69,7 @@ class Interactions:
             is_slash = get(data, "type", int) == _SLASH
             self._waiting[INTERACTION + key] = PendingInteraction(token, now + _LIFE, answered=not is_slash)
 
-    async def acknowledge(self, session: DiscordClient, data: Json) -> None:
-        """Tell Discord that we have it. Where it is too late for that, the answer comes as a message."""
+    async def acknowledge(self, client: DiscordClient, data: Json) -> None:
         key, token = get(data, "id", str) or "", get(data, "token", str) or ""
         is_slash = get(data, "type", int) == _SLASH
         answer: dict[str, object] = {"type": _DEFERRED_ANSWER if is_slash else _DEFERRED_UPDATE}
@@ -86,19 +78,18 @@ class Interactions:
         waiting = self._waiting.get(INTERACTION + key)
         taken = False
         try:
-            taken = await self._taken(session, {"webhook_id": key, "webhook_token": token}, answer)
+            taken = await self._send_acknowledgement(client, {"webhook_id": key, "webhook_token": token}, answer)
         finally:
             if waiting is not None and not waiting.acknowledged.done():
                 waiting.acknowledged.set_result(taken)
 
-    async def _taken(self, session: DiscordClient, where: Where, answer: object) -> bool:
-        """Whether Discord knows that we have it. Told a second time where the first answer was lost: it says so then,
-        and shows "thinking" if it had heard us."""
+    async def _send_acknowledgement(self, client: DiscordClient, where: Where, answer: object) -> bool:
+        """If the first answer was lost, a second try finds out."""
         failure: Exception | None = None
         for _ in range(2):
             try:
                 async with asyncio.timeout(self._timeout):
-                    await session.call("POST", _CALLBACK, where, json=answer)
+                    await client.call("POST", _CALLBACK, where, json=answer)
                 return True
             except CALL_FAILED as error:
                 failure = error
@@ -107,40 +98,39 @@ class Interactions:
                 if isinstance(error, discord.DiscordException):
                     break
         assert failure is not None
-        log.warning("Discord did not hear in time that a command has come: %s", redacted(failure))
+        log.warning("acknowledging an interaction failed: %s", redacted(failure))
         return False
 
     async def waiting(self, reply_to: str) -> PendingInteraction | None:
-        """The command that a message answers, once Discord knows that we have it; None where it waits no longer."""
+        """The acknowledged interaction that a message answers, if it still waits."""
         found = self._waiting.get(reply_to)
         if found is None or found.until < asyncio.get_running_loop().time():
             return None
         return found if await asyncio.shield(found.acknowledged) else None
 
     def forget(self, reply_to: str) -> None:
-        """Its answers go to the chat from now on."""
+        """Sends its answers to the chat from now on."""
         forgotten = self._waiting.pop(reply_to, None)
         if forgotten is not None and not forgotten.answered:
-            self._left_thinking.put_nowait(forgotten)
+            self._placeholders.put_nowait(forgotten)
 
-    async def tidy(self, session: DiscordClient, pause: Pause) -> None:
-        """Remove what stands in place of answers that were given in the chat. Until cancelled."""
+    async def tidy(self, client: DiscordClient, pause: Pause) -> None:
+        """Removes placeholders whose answers went to the chat."""
         loop = asyncio.get_running_loop()
         while True:
-            one = await self._left_thinking.get()
-            where = {"webhook_id": session.application_id, "webhook_token": one.token}
+            one = await self._placeholders.get()
+            where = {"webhook_id": client.application_id, "webhook_token": one.token}
             try:
-                while one.until > loop.time() and not await self._removed(session, where):
+                while one.until > loop.time() and not await self._remove_placeholder(client, where):
                     await pause(_TRY_AGAIN)
             except BaseException:
-                self._left_thinking.put_nowait(one)  # for the next connection
+                self._placeholders.put_nowait(one)  # for the next connection
                 raise
 
     @staticmethod
-    async def _removed(session: DiscordClient, where: Where) -> bool:
-        """Whether it is gone, or will never be."""
+    async def _remove_placeholder(client: DiscordClient, where: Where) -> bool:
         try:
-            await session.call("DELETE", ORIGINAL, where)
+            await client.call("DELETE", ORIGINAL, where)
         except discord.HTTPException as error:
             return error.status < 500 and error.status != 429
         except CALL_FAILED:
@@ -148,7 +138,6 @@ class Interactions:
         return True
 
     def give_up(self) -> None:
-        """Nobody will acknowledge what has not been by now."""
         for one in self._waiting.values():
             if not one.acknowledged.done():
                 one.acknowledged.set_result(False)
@@ -156,42 +145,39 @@ class Interactions:
 
 _MORE = "/webhooks/{webhook_id}/{webhook_token}"
 _SOON = 10.0
-"""Seconds of a rate limit that are waited for. What else is said in a chat waits behind the answer to a command."""
+"""Longest rate limit in seconds to wait for: later messages in the chat wait for the answer."""
 
 
 class InteractionAnswers:
-    """`timeout`: seconds for one try."""
-
     def __init__(self, interactions: Interactions, timeout: float) -> None:
         self._interactions = interactions
         self._timeout = timeout
 
-    async def give(self, session: DiscordClient, message: OutboundMessage) -> str:
-        """The id of the message that answers a command; empty where it answers none that waits, and where Discord does
-        not take it any more. Raises `SendError`, after which the chat or this way is the next, never both."""
+    async def give(self, client: DiscordClient, message: OutboundMessage) -> str:
+        """Returns the message id, empty if no interaction waits or Discord refuses. Raises `SendError`, after which the
+        next try goes either to the chat or here, never both."""
         waiting = await self._interactions.waiting(message.reply_to)
         if waiting is None or message.file is not None:
             return ""
         try:
             async with asyncio.timeout(self._timeout):
-                sent = await self._sent(session, waiting, message)
+                sent = await self._send(client, waiting, message)
             return str(sent["id"])
         except CALL_FAILED as error:
             failed = send_error(error, repeatable=not waiting.answered)
         except ODD_ANSWER as error:
             raise OutcomeUnknown(f"Discord's answer cannot be read: {redacted(error)}") from None
-        self._give_up_where_hopeless(waiting, failed, message)
+        self._retry_or_give_up(waiting, failed, message)
         return ""
 
-    async def change(self, session: DiscordClient, message: OutboundMessage) -> bool:
-        """Change the message whose button was pressed: the only way where one person alone sees it. False where
-        `message` answers no press that waits, and where Discord does not take that any more."""
+    async def change(self, client: DiscordClient, message: OutboundMessage) -> bool:
+        """The only way to change a message that one person alone sees. False if no press waits or Discord refuses."""
         waiting = await self._interactions.waiting(message.reply_to)
         if waiting is None:
             return False
         try:
             async with asyncio.timeout(self._timeout):
-                await session.call("PATCH", ORIGINAL, _where(session, waiting), json=content(message))
+                await client.call("PATCH", ORIGINAL, _where(client, waiting), json=content(message))
         except CALL_FAILED as error:
             failed = send_error(error, repeatable=True)
             if not _is_closed(failed) and waiting.failed():
@@ -200,27 +186,26 @@ class InteractionAnswers:
         return True
 
     @staticmethod
-    async def _sent(session: DiscordClient, waiting: PendingInteraction, message: OutboundMessage) -> Any:
+    async def _send(client: DiscordClient, waiting: PendingInteraction, message: OutboundMessage) -> Any:
         payload = content(message)
         if waiting.answered:
             payload["flags"] = SUPPRESS_EMBEDS | EPHEMERAL
-            return await session.call("POST", _MORE, _where(session, waiting), json=payload)
-        sent = await session.call("PATCH", ORIGINAL, _where(session, waiting), json=payload)
+            return await client.call("POST", _MORE, _where(client, waiting), json=payload)
+        sent = await client.call("PATCH", ORIGINAL, _where(client, waiting), json=payload)
         waiting.answered = True
         return sent
 
-    def _give_up_where_hopeless(self, waiting: PendingInteraction, failed: SendError, message: OutboundMessage) -> None:
-        """Raises `failed` where the answer is to be tried this way once more. Else nothing more goes this way: not
-        where it is closed, nor where it failed twice or asks for a long wait."""
+    def _retry_or_give_up(self, waiting: PendingInteraction, failed: SendError, message: OutboundMessage) -> None:
+        """Raises `failed` if the same way can be tried again; otherwise answers go to the chat."""
         if not _is_closed(failed) and waiting.failed():
             raise failed from None
         self._interactions.forget(message.reply_to)
         if isinstance(failed, AnswerLost | OutcomeUnknown):
-            raise OutcomeUnknown(str(failed)) from None  # the chat gets it with the mark of what may be a repeat
+            raise OutcomeUnknown(str(failed)) from None  # the chat gets it, marked as a possible repeat
 
 
-def _where(session: DiscordClient, waiting: PendingInteraction) -> Where:
-    return {"webhook_id": session.application_id, "webhook_token": waiting.token}
+def _where(client: DiscordClient, waiting: PendingInteraction) -> Where:
+    return {"webhook_id": client.application_id, "webhook_token": waiting.token}
 
 
 def _is_closed(failed: SendError) -> bool:

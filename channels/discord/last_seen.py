@@ -1,4 +1,4 @@
-"""Up to where each chat is on disk. Imports nothing of the library: whoever keeps it needs none."""
+"""The last stored message of each chat. Does not import the library."""
 
 from __future__ import annotations
 
@@ -9,27 +9,23 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class LastSeen:
-    """Up to where a chat is on disk. `server` is empty for a private chat."""
-
     chat_id: str
     server: str
     message_id: str
 
 
 class PositionStore(Protocol):
-    """Where it is kept over restarts. Its methods raise what a disk that takes nothing raises."""
+    """Storage over restarts. Its methods raise storage errors."""
 
     async def load(self) -> Sequence[LastSeen]: ...
 
     async def note(self, chats: Sequence[LastSeen]) -> None:
-        """Keep what is newer than what is there. On disk when it returns."""
+        """Stores newer positions; older ones are ignored. On disk when it returns."""
 
     async def forget(self, chat_id: str) -> None: ...
 
 
 class PositionsInMemory:
-    """Kept for the life of the process."""
-
     def __init__(self) -> None:
         self._chats: dict[str, LastSeen] = {}
 
@@ -46,6 +42,5 @@ class PositionsInMemory:
         self._chats.pop(chat_id, None)
 
 
-def newest(chats: Mapping[str, LastSeen]) -> str:
-    """The last message of all; empty without any."""
+def newest_message_id(chats: Mapping[str, LastSeen]) -> str:
     return max((one.message_id for one in chats.values()), key=int, default="")

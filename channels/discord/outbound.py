@@ -1,4 +1,4 @@
-"""A message of ours in Discord's terms. Pure."""
+"""Translates our messages into Discord's payloads. Pure."""
 
 from __future__ import annotations
 
@@ -11,21 +11,18 @@ from channels.message import Button, OutboundMessage, Refused
 from channels.text import clean
 
 SUPPRESS_EMBEDS = 1 << 2
-"""No previews of links."""
 NO_MENTIONS = {"parse": [], "replied_user": False}
-"""Whatever the text says, nobody is pinged."""
+"""No mention in a text notifies anyone."""
 
 _ACTION_ROW, _BUTTON, _SECONDARY = 1, 2, 2
 _LONGEST_LABEL = 80
 
 
 def nonce(key: str) -> str:
-    """The same for every attempt at a message, in the 25 characters that Discord takes."""
     return hashlib.blake2b(key.encode(), digest_size=12).hexdigest()
 
 
 def content(message: OutboundMessage, *, is_plain: bool = False) -> dict[str, object]:
-    """What a message says, alike for a send and an edit. `is_plain`: as it was written, with no looks made of it."""
     text = clean(message.text) if is_plain else rendered(message.text) if message.text else ""
     return {
         "content": text,
@@ -36,7 +33,6 @@ def content(message: OutboundMessage, *, is_plain: bool = False) -> dict[str, ob
 
 
 def sending(message: OutboundMessage, *, reply: bool = True, is_plain: bool = False) -> dict[str, object]:
-    """A new message. `reply`: it says which one it answers, where that still stands."""
     payload = content(message, is_plain=is_plain)
     if message.key:
         payload |= {"nonce": nonce(message.key), "enforce_nonce": True}
@@ -46,7 +42,6 @@ def sending(message: OutboundMessage, *, reply: bool = True, is_plain: bool = Fa
 
 
 def form(payload: dict[str, object], name: str, file: object) -> list[dict[str, object]]:
-    """The same as a form with a file."""
     described = payload | {"attachments": [{"id": 0, "filename": name}]}
     return [
         {"name": "payload_json", "value": json.dumps(described)},
@@ -67,8 +62,8 @@ def components(rows: Sequence[Sequence[Button]]) -> list[dict[str, object]]:
     ]
 
 
-def room(message: OutboundMessage) -> str:
-    """The id of the channel, thread or private chat. Raises `Refused` for an address that is none of Discord's."""
+def target_chat(message: OutboundMessage) -> str:
+    """Raises `Refused` for an address that is not Discord's."""
     chat = message.address.thread_id or message.address.chat_id
     if not (chat.isascii() and chat.isdecimal()):
         raise Refused(f"{chat!r} is no chat of Discord: its ids are numbers")

@@ -1,5 +1,4 @@
-"""Signs that a chat shows for a while or on the side: typing, and reactions. Nobody would miss one, so nothing that
-Discord says about them is raised."""
+"""Typing indicators and reactions. They are optional: Discord's errors are not raised."""
 
 from __future__ import annotations
 
@@ -13,44 +12,45 @@ import discord
 from channels.discord.client import DiscordClient
 from channels.discord.errors import CALL_FAILED, redacted
 from channels.message import Address
-from channels.tasks import Pause, beside
+from channels.tasks import Pause, in_background
 
 log = logging.getLogger(__name__)
 
 TYPING_EVERY = 8.0
-"""Seconds between two signs of typing; Discord shows one for 10."""
+"""Seconds between typing indicators; Discord shows one for 10."""
 TYPING_AFTER = 0.01
-"""Seconds before the first: asking the model goes first."""
+"""Seconds before the first, so that the model's request goes first."""
 
 _REACTION = "/channels/{channel_id}/messages/{message_id}/reactions/{emoji}/@me"
 _TYPING = "/channels/{channel_id}/typing"
 _MOST_REACTIONS = 500
-"""Reactions of ours that are remembered, since Discord takes away only those that are named."""
+"""Remembered reactions: Discord removes only those that are named."""
 
 
 class DiscordPresence:
-    """`session`: the one to be used now, where there is one. `rooms`: the private chats of people, by their ids."""
+    """`private_chats`: private chats by their person's id."""
 
-    def __init__(self, session: Callable[[], DiscordClient | None], pause: Pause, rooms: Mapping[str, str]) -> None:
-        self._session = session
+    def __init__(
+        self, client: Callable[[], DiscordClient | None], pause: Pause, private_chats: Mapping[str, str]
+    ) -> None:
+        self._client = client
         self._pause = pause
-        self._rooms = rooms
+        self._private_chats = private_chats
         self._reactions: dict[tuple[str, str], str] = {}
 
     async def react(self, address: Address, platform_id: str, emoji: str) -> None:
-        """As `Channel.react`."""
         key = (address.chat_id, platform_id)
-        before, session = self._reactions.get(key, ""), self._session()
-        if before == emoji or session is None:
+        before, client = self._reactions.get(key, ""), self._client()
+        if before == emoji or client is None:
             return
         where = {"channel_id": address.chat_id, "message_id": platform_id}
         try:
             if emoji:
-                await session.call("PUT", _REACTION, {**where, "emoji": emoji})
+                await client.call("PUT", _REACTION, {**where, "emoji": emoji})
             if before:
-                await session.call("DELETE", _REACTION, {**where, "emoji": before})
+                await client.call("DELETE", _REACTION, {**where, "emoji": before})
         except CALL_FAILED as error:
-            log.debug("no sign on a message in %s: %s", address, redacted(error))
+            log.debug("reaction failed in %s: %s", address, redacted(error))
             return
         self._reactions.pop(key, None)
         if emoji:
@@ -59,17 +59,17 @@ class DiscordPresence:
                 del self._reactions[next(iter(self._reactions))]
 
     def typing(self, address: Address) -> AbstractAsyncContextManager[None]:
-        return beside(self._keep_typing(address), f"typing in {address}", redacted)
+        return in_background(self._keep_typing(address), f"typing in {address}", redacted)
 
     async def _keep_typing(self, address: Address) -> None:
-        chat = self._rooms.get(address.chat_id, address.chat_id)
+        chat = self._private_chats.get(address.chat_id, address.chat_id)
         await asyncio.sleep(TYPING_AFTER)
         while True:
             try:
-                if (session := self._session()) is not None:
-                    await session.call("POST", _TYPING, {"channel_id": chat})
+                if (client := self._client()) is not None:
+                    await client.call("POST", _TYPING, {"channel_id": chat})
             except discord.Forbidden:
                 return
             except CALL_FAILED as error:
-                log.debug("no sign of typing in %s: %s", address, redacted(error))
+                log.debug("typing indicator failed in %s: %s", address, redacted(error))
             await self._pause(TYPING_EVERY)

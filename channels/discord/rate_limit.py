@@ -1,7 +1,6 @@
-"""A 429 that is meant for all calls: Discord's own for the whole bot, or one of Cloudflare in front of it.
+"""Rate limits for all calls: Discord's global one, and Cloudflare's in front of it.
 
-Cloudflare shuts an address out where too many of its calls were refused, so each call meanwhile makes it worse. It is
-known by the lack of the header `Via`, which every answer of Discord's servers has
+Cloudflare blocks an address after too many refused calls. Its answers lack the header `Via`
 (https://docs.discord.com/developers/topics/rate-limits#global-rate-limit, "Invalid Request Limit").
 """
 
@@ -14,19 +13,19 @@ from weakref import WeakKeyDictionary
 
 import aiohttp
 
-from channels.discord.errors import seconds_told
+from channels.discord.errors import retry_seconds
 from channels.json_fields import load_json
 
 SHORT = 30.0
-"""Seconds that a call waits by itself; for longer ones its caller is told."""
+"""Longest wait in seconds inside a call; for a longer one it raises."""
 _CLOUDFLARE = 60.0
-"""Seconds to keep still where Cloudflare names none."""
+"""Seconds to wait if Cloudflare names none."""
 _EXEMPT = ("/interactions/", "/webhooks/")
-"""Discord's global limit is not for answers to commands."""
+"""Answers to commands are exempt from Discord's global limit."""
 
 
 class GlobalRateLimit:
-    """How long nothing may be asked of Discord. One for all sessions of a channel, since it outlives them."""
+    """One for all clients of a channel, since it outlives them."""
 
     def __init__(self) -> None:
         self._all_until = 0.0
@@ -34,26 +33,26 @@ class GlobalRateLimit:
         self._named: WeakKeyDictionary[object, float] = WeakKeyDictionary()
 
     def trace(self) -> aiohttp.TraceConfig:
-        """Sees every answer, also those that the library keeps to itself."""
         config = aiohttp.TraceConfig()
         config.on_request_end.append(self._answered)
         return config
 
     def left(self, path: str = "") -> float:
-        """Seconds until a call may be made; 0: now."""
+        """Seconds until a call may be made; 0 for now."""
         until = self._shut_until if any(one in path for one in _EXEMPT) else max(self._all_until, self._shut_until)
         return max(0.0, until - time.monotonic())
 
     @property
     def shut_out(self) -> str:
-        """A sentence for the operator while Cloudflare takes no call; else empty."""
+        """A sentence for the operator while Cloudflare blocks us; else empty."""
         left = self._shut_until - time.monotonic()
         if left <= 0:
             return ""
+        shown = f"{left:.0f} s" if left < 120 else f"{left / 60:.0f} min"
         return (
-            f"Cloudflare, in front of Discord, takes no calls from this machine's address for another {_spoken(left)}: "
-            "too many were refused (a wrong token somewhere, or another bot behind the same address). Until then "
-            "replies wait"
+            f"Cloudflare, in front of Discord, takes no calls from this machine's address for another {shown}: too "
+            "many were refused (a wrong token somewhere, or another bot behind the same address). Until then replies "
+            "wait"
         )
 
     async def _answered(
@@ -64,26 +63,17 @@ class GlobalRateLimit:
                 body: object = load_json(await seen.response.read())
             except (aiohttp.ClientError, ValueError):
                 body = None
-            self._named[seen.response] = seconds_told(seen.response.headers, body)
+            self._named[seen.response] = retry_seconds(seen.response.headers, body)
             self.met(seen.response.headers, body)
 
     def named(self, answer: object) -> float:
-        """The seconds that a 429 named; 0 for none. The library keeps nothing of its body."""
         return self._named.get(answer, 0.0)
 
     def met(self, headers: Mapping[str, str], body: object = None) -> None:
-        """Take note of what a 429 says of other calls."""
-        wait = seconds_told(headers, body)
-        if not headers.get("Via") and not _names_a_limit(headers):
+        wait = retry_seconds(headers, body)
+        # Cloudflare names no limit of Discord's.
+        names_a_limit = any(headers.get(f"X-RateLimit-{name}") for name in ("Bucket", "Scope", "Global"))
+        if not headers.get("Via") and not names_a_limit:
             self._shut_until = max(self._shut_until, time.monotonic() + (wait or _CLOUDFLARE))
         elif headers.get("X-RateLimit-Global") or (isinstance(body, Mapping) and body.get("global") is True):
             self._all_until = max(self._all_until, time.monotonic() + (wait or 1.0))
-
-
-def _names_a_limit(headers: Mapping[str, str]) -> bool:
-    """Whether a limit of Discord's is named, which Cloudflare knows nothing of, whatever stands between."""
-    return any(headers.get(f"X-RateLimit-{name}") for name in ("Bucket", "Scope", "Global"))
-
-
-def _spoken(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"

@@ -1,5 +1,4 @@
-"""Sends whose answer was lost. For some minutes Discord knows a repeat by its nonce; then nobody
-knows any more whether one would be the second."""
+"""Sends whose answer was lost. Discord recognizes a repeat by its nonce, but only for some minutes."""
 
 from __future__ import annotations
 
@@ -9,21 +8,18 @@ from channels.message import AnswerLost, OutcomeUnknown, Refused, SendError
 
 
 class UnconfirmedSends:
-    """`lasts`: the seconds for which a repeat is harmless."""
-
     def __init__(self, lasts: float) -> None:
         self._lasts = lasts
         self._since: dict[str, float] = {}
 
     def check(self, key: str) -> None:
-        """Before another attempt. Raises `OutcomeUnknown`, once, where Discord may have forgotten the first one."""
+        """Raises `OutcomeUnknown` once if Discord may have forgotten the first attempt."""
         since = self._since.get(key)
         if since is not None and asyncio.get_running_loop().time() - since > self._lasts:
             del self._since[key]
             raise OutcomeUnknown("the answer of Discord was lost, and it is too long ago to ask again")
 
     def after(self, key: str, error: SendError) -> None:
-        """A send failed: certainly, or perhaps."""
         if isinstance(error, AnswerLost):
             self._since.setdefault(key, asyncio.get_running_loop().time())
         elif isinstance(error, Refused):

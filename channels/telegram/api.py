@@ -1,10 +1,6 @@
-"""Connections to the Bot API, as the library's HTTP layer.
+"""HTTP connections to the Bot API for python-telegram-bot.
 
-Calls of the Bot API that carry no file, through aiohttp: the library's own layer, httpx, takes four times the
-processor's time for one, and a message costs three of them.
-
-The library's `Bot`, asked for no more of an answer than is used: it breaks on a message without a date, and what it
-cannot read it has sent all the same.
+Calls without a file go through aiohttp: the library's httpx takes four times the CPU time.
 """
 
 from __future__ import annotations
@@ -29,12 +25,10 @@ from channels.loopback import is_here
 
 _HEADERS = {"User-Agent": BaseRequest.USER_AGENT, "Content-Type": "application/x-www-form-urlencoded"}
 _KEPT_IDLE = 5.0
-"""Seconds that a connection is kept for the next call, as httpx keeps it."""
+"""Seconds that an idle connection is kept, like in httpx."""
 
 
 class LightCalls:
-    """Its connections are opened as they are needed. `connect_within` in seconds, for one of them."""
-
     def __init__(self, connections: int, tls: ssl.SSLContext, connect_within: float) -> None:
         self._connections = connections
         self._tls = tls
@@ -42,10 +36,14 @@ class LightCalls:
         self._session: aiohttp.ClientSession | None = None
 
     async def post(self, url: str, form: str, silence: float | None) -> tuple[int, bytes]:
-        """Status and body of the answer; no more than `silence` seconds may pass without any of it. Raises `TimedOut`
-        and `NetworkError` because of aiohttp's errors, as the library does because of httpx'."""
+        """Status and body. `silence`: seconds without data before it fails. Raises `TimedOut` and `NetworkError`, as
+        the library."""
         if self._session is None:
-            self._session = self._opened()
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(limit=self._connections, ssl=self._tls, keepalive_timeout=_KEPT_IDLE),
+                cookie_jar=aiohttp.DummyCookieJar(),
+                headers=_HEADERS,
+            )
         timeout = aiohttp.ClientTimeout(sock_connect=self._connect_within, sock_read=silence)
         try:
             async with self._session.post(url, data=form.encode(), timeout=timeout, allow_redirects=False) as answer:
@@ -60,29 +58,21 @@ class LightCalls:
         if session is not None:
             await session.close()
 
-    def _opened(self) -> aiohttp.ClientSession:
-        return aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=self._connections, ssl=self._tls, keepalive_timeout=_KEPT_IDLE),
-            cookie_jar=aiohttp.DummyCookieJar(),
-            headers=_HEADERS,
-        )
-
 
 for talkative in ("httpx", "httpcore"):  # they log addresses, and Telegram's contain the token
     logging.getLogger(talkative).setLevel(logging.WARNING)
-logging.getLogger("telegram.request.BaseRequest").setLevel(logging.CRITICAL)  # whole pages of proxies
+logging.getLogger("telegram.request.BaseRequest").setLevel(logging.CRITICAL)  # logs proxies' whole pages
 
 _LONGEST_REFUSAL = 4096
-"""Bytes; a longer answer is none, and is not read twice."""
+"""Bytes; a longer answer is not checked for a refusal."""
 _UNNAMED_WAIT, _LONGEST_WAIT = 3, 86_400
-"""Seconds after a 429 that names none, and the most that one is believed."""
+"""Seconds to wait after a 429 that names none, and the longest wait accepted."""
 _CONNECT_WITHIN = 10.0
 """Seconds for a new connection."""
 
 
-class _InLine(HTTPXRequest):
-    """Calls beyond the number of connections wait before the pool, not in it: for each that waits there, the pool looks
-    at all connections whenever a call begins or ends. What carries no file goes by `light`, where that is given."""
+class _QueuedRequest(HTTPXRequest):
+    """Queues calls in front of the pool, which rescans its connections for each waiting call."""
 
     def __init__(self, connections: int, free_within: float, light: LightCalls | None, **settings: Any) -> None:
         super().__init__(connection_pool_size=connections, pool_timeout=free_within, **settings)
@@ -98,18 +88,17 @@ class _InLine(HTTPXRequest):
     async def do_request(
         self, url: str, method: str, request_data: RequestData | None = None, *args: Any, **kwargs: Any
     ) -> tuple[int, bytes]:
-        """As the library's. Raises `TimedOut` because of `httpx.PoolTimeout`, as it does, where all are in use."""
         try:
             async with asyncio.timeout(self._free_within):
                 await self._free.acquire()
         except TimeoutError:
             raise TimedOut("all connections are in use") from httpx.PoolTimeout("all connections are in use")
         try:
-            return _by_status(*await self._posted(url, method, request_data, *args, **kwargs))
+            return _with_status(*await self._call(url, method, request_data, *args, **kwargs))
         finally:
             self._free.release()
 
-    async def _posted(
+    async def _call(
         self, url: str, method: str, request_data: RequestData | None, *args: Any, **kwargs: Any
     ) -> tuple[int, bytes]:
         if self._light is None or method != "POST" or request_data is None or request_data.contains_files:
@@ -122,40 +111,40 @@ class _InLine(HTTPXRequest):
         )
 
 
-def _by_status(code: int, payload: bytes) -> tuple[int, bytes]:
-    """A refusal under the status that it names: the library looks at nothing else. A wait without words is one, too."""
+def _with_status(code: int, payload: bytes) -> tuple[int, bytes]:
+    """Uses the status named in the body, the only thing the library looks at."""
     if code == httpx.codes.TOO_MANY_REQUESTS:
-        return code, _named_wait(payload)
-    if not httpx.codes.is_success(code) or len(payload) > _LONGEST_REFUSAL or not (told := _object(payload)):
+        return code, _with_wait(payload)
+    if not httpx.codes.is_success(code) or len(payload) > _LONGEST_REFUSAL or not (body := _object(payload)):
         return code, payload
-    named = told.get("error_code")
-    if told.get("ok") is not False or not isinstance(named, int) or httpx.codes.is_success(named):
+    named = body.get("error_code")
+    if body.get("ok") is not False or not isinstance(named, int) or httpx.codes.is_success(named):
         return code, payload
     return named, payload
 
 
-def _named_wait(payload: bytes) -> bytes:
-    """A 429 whose wait the library reads; it takes one without for a server that is out of order."""
-    told = _object(payload)
-    parameters = told.get("parameters")
+def _with_wait(payload: bytes) -> bytes:
+    """Names a wait that the library can read; without one it assumes a server error."""
+    body = _object(payload)
+    parameters = body.get("parameters")
     wait = parameters.get("retry_after") if isinstance(parameters, dict) else None
     seconds = math.ceil(wait) if isinstance(wait, int | float) and 0 < wait < _LONGEST_WAIT else _UNNAMED_WAIT
-    return json.dumps({**told, "parameters": {"retry_after": seconds}}).encode()
+    return json.dumps({**body, "parameters": {"retry_after": seconds}}).encode()
 
 
 def _object(payload: bytes) -> dict[str, object]:
     try:
-        told = load_json(payload)
+        body = load_json(payload)
     except ValueError:
         return {}
-    return told if isinstance(told, dict) else {}
+    return body if isinstance(body, dict) else {}
 
 
 def connect(base_url: str, *, read_timeout: float, connections: int, free_within: float = 10.0) -> HTTPXRequest:
-    """A pool of at most so many connections, for one of which a call waits `free_within` seconds; `read_timeout` in
-    seconds of silence. Where a proxy may be in between all goes through httpx, which knows every kind of them."""
+    """At most `connections`, for one of which a call waits `free_within` seconds; `read_timeout` in seconds of silence.
+    With a proxy all calls go through httpx, which knows every kind."""
     has_proxy = not is_here(base_url) and bool(getproxies())
-    return _InLine(
+    return _QueuedRequest(
         connections,
         free_within,
         None if has_proxy else LightCalls(connections, _tls(), _CONNECT_WITHIN),
@@ -167,8 +156,7 @@ def connect(base_url: str, *, read_timeout: float, connections: int, free_within
 
 
 def download_client(file_url: str) -> httpx.AsyncClient:
-    """For files, which the library's layer would hold in memory as a whole. Follows no redirect: the address of a
-    file has the token in it."""
+    """Streams files, and follows no redirect: a file's address has the token in it."""
     return httpx.AsyncClient(
         headers={"Accept-Encoding": "identity"},
         verify=_tls(),
@@ -180,7 +168,7 @@ def download_client(file_url: str) -> httpx.AsyncClient:
 
 @cache
 def _tls() -> ssl.SSLContext:
-    """One for all connections: loading the certificates takes some 20 ms."""
+    """Shared: loading the certificates takes some 20 ms."""
     return httpx.create_ssl_context()
 
 
@@ -189,7 +177,6 @@ _SENDS = frozenset(("sendMessage", "sendPhoto", "sendDocument"))
 
 class LenientBot(Bot):
     async def _post(self, endpoint: str, data: Any = None, **how: Any) -> Any:
-        """As the library's, which parses what this returns."""
         result = await super()._post(endpoint, data, **how)
         if not isinstance(result, dict):
             return result

@@ -1,7 +1,6 @@
-"""Telegram as a channel: messages in through `Poller` and `inbound`, out through the library's `Bot`.
+"""The Telegram channel: messages in through `Poller` and `inbound`, out through the library's `Bot`.
 
-The library's errors end here. What is raised for them is raised `from None`, because they may carry an address with the
-token in it.
+Library errors are translated and raised `from None`, because they may carry an address with the token.
 """
 
 from __future__ import annotations
@@ -44,11 +43,11 @@ from channels.message import (
     SendError,
 )
 from channels.split import split
-from channels.tasks import Pause, beside, end
+from channels.tasks import Pause, end, in_background
 from channels.telegram import format as look
 from channels.telegram.api import LenientBot, connect
 from channels.telegram.drafts import Drafts
-from channels.telegram.edit_cache import EditCache, Place
+from channels.telegram.edit_cache import EditCache, MessageId
 from channels.telegram.errors import (
     ODD_ANSWER,
     is_about_picture,
@@ -62,7 +61,7 @@ from channels.telegram.files import MAX_UPLOAD, Downloads, prepared
 from channels.telegram.inbound import ALLOWED_UPDATES, CHANNEL, TelegramIdentity, migrated, read, unreadable
 from channels.telegram.migrations import ChatMigrations
 from channels.telegram.outbound import Attempt, keyboard, library_entities, number, reply_to
-from channels.telegram.poller import LONG_POLL, Poller, Trouble
+from channels.telegram.poller import LONG_POLL, Poller, PollFailures
 from channels.telegram.presence import TelegramPresence
 
 log = logging.getLogger(__name__)
@@ -73,22 +72,22 @@ GROUP_PACE = Pace(PreviewStyle.EDIT, interval=3.5)
 """A group takes 20 messages and edits a minute (Bots FAQ); drafts and typing share 20 calls in 5 s."""
 
 CONNECTIONS = 8
-"""At most so many calls at once: more than Telegram's 30 messages a second need, at a quarter of a second each. The
-library's pool looks at every connection twice at every call, which with a hundred of them costs more than the calls."""
+"""Enough for Telegram's 30 messages a second, at a quarter of a second each. The library's pool scans all its
+connections twice at every call, which with a hundred costs more than the calls."""
 EDIT_TIMEOUT = 8.0
-"""Seconds for an edit, which may be made again as often as one likes."""
-_UPLOAD_PATIENCE = 4
-"""A file's answer may take so many times longer than a text's: Telegram looks at it before it answers."""
+"""Seconds for an edit, which can be repeated freely."""
+_UPLOAD_TIMEOUT_FACTOR = 4
+"""Timeout factor for a file, which Telegram inspects before it answers."""
 
 NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
 
-_LEFT_BEHIND = "the group became a supergroup, where messages count anew: that id may be another's there"
+_OLD_ID = "the group became a supergroup, where messages count anew: that id may be another's there"
 
 T = TypeVar("T")
 
 
 class TelegramChannel:
-    """The adapter. `aclose` it after the last use; `run` may be called again after it ended."""
+    """`aclose` it after the last use; `run` may be called again after it ended."""
 
     def __init__(
         self,
@@ -101,8 +100,8 @@ class TelegramChannel:
         long_poll: int = LONG_POLL,
         answer_timeout: float = 30.0,
     ) -> None:
-        """`commands` make the menu. `pause` waits between failures and signs of typing. `long_poll` and
-        `answer_timeout` (how long an answer to a send may take) in seconds."""
+        """`pause` waits between failures and typing indicators. `long_poll` and `answer_timeout` (for a send) in
+        seconds."""
         self._base_url = base_url
         self._request = connect(self._base_url, read_timeout=answer_timeout, connections=CONNECTIONS)
         self._bot = LenientBot(
@@ -113,15 +112,15 @@ class TelegramChannel:
             get_updates_request=self._request,  # unused: the poller has a connection of its own
         )
         self._downloads = Downloads(self._request, f"{base_url}{token}", f"{base_file_url}{token}")
-        self._upload_timeout = _UPLOAD_PATIENCE * answer_timeout
+        self._upload_timeout = _UPLOAD_TIMEOUT_FACTOR * answer_timeout
         self._commands = tuple(commands)
         self._pause = pause
         self._long_poll = long_poll
         self._identity: TelegramIdentity | None = None
         self._status = ChannelStatus(Health.OFF)
-        self._moves = ChatMigrations()
-        self._signs = TelegramPresence(self._bot, pause, self._moves.ids)
-        self._sent_after_move: set[tuple[int, str]] = set()  # by who had the old id still
+        self._migrations = ChatMigrations()
+        self._presence = TelegramPresence(self._bot, pause, self._migrations.ids)
+        self._sent_after_migration: set[tuple[int, str]] = set()  # by callers with the old id
         self._drafts = Drafts(self._bot)
         self._edits = EditCache()
         self._answering: set[asyncio.Task[None]] = set()
@@ -137,11 +136,11 @@ class TelegramChannel:
     # In
 
     async def run(self, receive: Receive) -> None:
-        """Polls until cancelled. Raises `SourceFailed` for a wrong token, and what `receive` raises; what it refused
-        is offered again by the next run."""
+        """Raises `SourceFailed` for a wrong token, and the errors of `receive`, after which the next run offers the
+        updates again."""
         self._report(ChannelStatus(Health.DEGRADED, "connecting to Telegram"))
         try:
-            with self._moves.told_to(receive):
+            with self._migrations.reporting_to(receive):
                 await self._listen(receive)
         except Exception as error:
             self._report(ChannelStatus(Health.DOWN, redacted(error)))
@@ -151,7 +150,7 @@ class TelegramChannel:
             raise
 
     async def _listen(self, receive: Receive) -> None:
-        bot = await self._who_am_i()
+        bot = await self._identify()
         poller = Poller(
             f"{self._bot.base_url}/getUpdates",
             lambda: connect(self._base_url, read_timeout=float(LONG_POLL), connections=2),
@@ -160,16 +159,16 @@ class TelegramChannel:
             pause=self._pause,
             long_poll=self._long_poll,
         )
-        async with beside(self._register_commands(), "Telegram's menu of commands", redacted):
+        async with in_background(self._register_commands(), "Telegram's menu of commands", redacted):
             try:
                 await poller.run(lambda updates: self._offer(updates, bot, receive))
             finally:
                 for task in tuple(self._answering):
                     await end(task, redacted)
 
-    async def _who_am_i(self) -> TelegramIdentity:
-        """The bot's own id and name; asks until Telegram answers. Raises `SourceFailed` for a wrong token."""
-        trouble = Trouble(known_good=self._identity is not None)
+    async def _identify(self) -> TelegramIdentity:
+        """The bot's id and name; retries until Telegram answers. Raises `SourceFailed` for a wrong token."""
+        trouble = PollFailures(known_good=self._identity is not None)
         while True:
             try:
                 await self._bot.initialize()
@@ -186,13 +185,12 @@ class TelegramChannel:
 
     async def _offer(self, updates: Sequence[object], bot: TelegramIdentity, receive: Receive) -> None:
         events = [event for update in updates if (event := _event(update, bot))]
-        await self._moves.offer(events, receive)
+        await self._migrations.offer(events, receive)
         for update in updates:
             if isinstance(update, Mapping) and isinstance(press := update.get("callback_query"), Mapping):
                 self._answer_press(str(press.get("id", "")))
 
     def _answer_press(self, press: str) -> None:
-        """Beside the polling: what people say next does not wait for a button to stop turning."""
 
         async def answer() -> None:
             await self._quietly(self._bot.answer_callback_query(press))
@@ -202,7 +200,6 @@ class TelegramChannel:
         task.add_done_callback(self._answering.discard)
 
     async def _register_commands(self) -> None:
-        """The menu: everything in private chats, without the owner's commands in groups."""
         for_all = [command for command in self._commands if not command.owner_only]
         for scope, commands in (
             (BotCommandScopeAllPrivateChats(), self._commands),
@@ -224,7 +221,7 @@ class TelegramChannel:
         return pace if self._edits.exist else replace(pace, preview=PreviewStyle.NONE)
 
     def reachable(self, address: Address) -> bool:
-        return True  # Telegram keeps it for who is away
+        return True  # Telegram keeps messages for people who are away
 
     def repeat_window(self, message: OutboundMessage) -> float:
         return 0.0
@@ -233,11 +230,11 @@ class TelegramChannel:
         return MAX_UPLOAD
 
     def split(self, text: str) -> list[str]:
-        """Pure and safe in a thread; about 3 ms for a message.
+        """About 3 ms for a message.
 
-        A long answer stays messages of text. Rich messages (Bot API 10.1) would hold it in one, but older apps show
-        nothing of them, Telegram's own parser would read the model's Markdown (and load the pictures it names), and
-        where one is refused a single send would have to become several. A document is read outside the chat."""
+        Rich messages (Bot API 10.1) could hold a long answer, but older apps do not show them, and Telegram would parse
+        the model's Markdown and load its pictures.
+        """
         return split(text, look.length, look.MAX_TEXT)
 
     async def send(self, message: OutboundMessage) -> str:
@@ -246,7 +243,7 @@ class TelegramChannel:
             attempt = replace(attempt, upload=await prepared(message.file))
         while True:
             try:
-                sent = await self._posted(attempt, message)
+                sent = await self._post(attempt, message)
             except TelegramError as error:
                 other = await self._other_way(attempt, error, message.text)
                 if other is None:
@@ -256,11 +253,10 @@ class TelegramChannel:
                 raise OutcomeUnknown(f"Telegram's answer cannot be read: {redacted(error)}") from None
             else:
                 if attempt.moved:
-                    self._sent_after_move.add((attempt.chat_id, sent))
+                    self._sent_after_migration.add((attempt.chat_id, sent))
                 return sent
 
-    async def _posted(self, attempt: Attempt, message: OutboundMessage) -> str:
-        """One call; returns the id of the message that it made."""
+    async def _post(self, attempt: Attempt, message: OutboundMessage) -> str:
         entities = library_entities(attempt.entities)
         reply_parameters = reply_to(message.reply_to if not attempt.moved else "")
         reply_markup = keyboard(message.buttons)
@@ -274,7 +270,7 @@ class TelegramChannel:
                 reply_parameters=reply_parameters,
                 reply_markup=reply_markup,
             )
-            self._edits.shown((attempt.chat_id, sent.message_id), attempt, message.buttons)
+            self._edits.note_shown((attempt.chat_id, sent.message_id), attempt, message.buttons)
             return str(sent.message_id)
         post = self._bot.send_photo if attempt.upload.is_photo else self._bot.send_document
         sent = await post(
@@ -291,15 +287,15 @@ class TelegramChannel:
 
     async def edit(self, platform_id: str, message: OutboundMessage) -> None:
         attempt = self._first_attempt(message)
-        place = (attempt.chat_id, number(platform_id, "message"))
-        if attempt.moved and (attempt.chat_id, platform_id) not in self._sent_after_move:
-            raise Refused(_LEFT_BEHIND)
-        while not self._edits.stands(place, attempt, message.buttons):
+        message_id = (attempt.chat_id, number(platform_id, "message"))
+        if attempt.moved and (attempt.chat_id, platform_id) not in self._sent_after_migration:
+            raise Refused(_OLD_ID)
+        while not self._edits.is_current(message_id, attempt, message.buttons):
             try:
                 await self._bot.edit_message_text(
                     attempt.text,
                     chat_id=attempt.chat_id,
-                    message_id=place[1],
+                    message_id=message_id[1],
                     entities=library_entities(attempt.entities),
                     link_preview_options=NO_PREVIEW,
                     reply_markup=keyboard(message.buttons),
@@ -309,22 +305,22 @@ class TelegramChannel:
                 if is_unchanged(error):
                     break
                 if isinstance(error, ChatMigrated):
-                    await self._moves.learn(migrated(attempt.chat_id, error.new_chat_id))
-                    raise Refused(_LEFT_BEHIND) from None
+                    await self._migrations.learn(migrated(attempt.chat_id, error.new_chat_id))
+                    raise Refused(_OLD_ID) from None
                 if not is_about_text(error) or attempt.plain:
-                    raise await self._edit_failed(place, send_error(error), error) from None
+                    raise await self._edit_failed(message_id, send_error(error), error) from None
                 attempt = attempt.as_plain(message.text)
             except ODD_ANSWER as error:
                 odd = OutcomeUnknown(f"Telegram's answer cannot be read: {redacted(error)}")
-                raise await self._edit_failed(place, odd, error) from None
+                raise await self._edit_failed(message_id, odd, error) from None
             else:
-                self._edits.taken()
+                self._edits.succeeded()
                 break
-        self._edits.shown(place, attempt, message.buttons)
+        self._edits.note_shown(message_id, attempt, message.buttons)
 
-    async def _edit_failed(self, place: Place, failed: SendError, error: Exception) -> SendError:
-        """`failed`, or that Telegram takes no edits: where it does answer, but to them again and again not."""
-        if isinstance(error, RetryAfter) or not self._edits.failed(place, at_once=isinstance(error, InvalidToken)):
+    async def _edit_failed(self, message_id: MessageId, failed: SendError, error: Exception) -> SendError:
+        """`failed`, or `Refused` if Telegram answers other calls but repeatedly no edits."""
+        if isinstance(error, RetryAfter) or not self._edits.failed(message_id, at_once=isinstance(error, InvalidToken)):
             return failed
         if await self._quietly(self._bot.get_me(read_timeout=EDIT_TIMEOUT)) is None:
             return failed
@@ -338,10 +334,10 @@ class TelegramChannel:
         await self._downloads.fetch(attachment, to, most)
 
     async def react(self, address: Address, platform_id: str, emoji: str) -> None:
-        await self._signs.react(address, platform_id, emoji)
+        await self._presence.react(address, platform_id, emoji)
 
     def typing(self, address: Address) -> AbstractAsyncContextManager[None]:
-        return self._signs.typing(address)
+        return self._presence.typing(address)
 
     async def aclose(self) -> None:
         await self._request.shutdown()
@@ -350,11 +346,11 @@ class TelegramChannel:
 
     def _first_attempt(self, message: OutboundMessage) -> Attempt:
         attempt = Attempt.of(message)
-        new = self._moves.ids.get(attempt.chat_id)
+        new = self._migrations.ids.get(attempt.chat_id)
         return attempt if new is None else replace(attempt, chat_id=new, thread_id=None, moved=True)
 
     async def _other_way(self, attempt: Attempt, error: TelegramError, markdown: str) -> Attempt | None:
-        """Another attempt at what was refused; each way is gone once. None: there is none."""
+        """Another attempt after a refusal, or None; each way is tried once."""
         if is_about_text(error) and attempt.text and not attempt.plain:
             return attempt.as_plain(markdown)
         if is_about_topic(error) and attempt.thread_id is not None:
@@ -362,21 +358,19 @@ class TelegramChannel:
         if is_about_picture(error) and attempt.upload is not None and attempt.upload.is_photo:
             return replace(attempt, upload=replace(attempt.upload, is_photo=False))
         if isinstance(error, ChatMigrated) and not attempt.moved:
-            await self._moves.learn(migrated(attempt.chat_id, error.new_chat_id))
+            await self._migrations.learn(migrated(attempt.chat_id, error.new_chat_id))
             return replace(attempt, chat_id=error.new_chat_id, thread_id=None, moved=True)
         return None
 
     async def _quietly(self, call: Awaitable[T]) -> T | None:
-        """For what people would not miss; None where it failed."""
         try:
             return await call
         except (TelegramError, *ODD_ANSWER) as error:
-            log.info("Telegram did not take a call of little weight: %s", redacted(error))
+            log.info("optional Telegram call failed: %s", redacted(error))
             return None
 
 
 def _event(update: object, bot: TelegramIdentity) -> Event | None:
-    """The event in an update. Whatever is wrong with it, the updates behind it must come through."""
     if not isinstance(update, Mapping):
         return unreadable(update, "update is no object")
     try:

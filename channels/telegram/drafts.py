@@ -1,4 +1,4 @@
-"""Drafts, which show an answer while it is written (Bot API 9.3): in private chats, where the server has them."""
+"""Drafts, which show an unfinished answer in private chats (Bot API 9.3)."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from channels.telegram.outbound import Attempt, library_entities
 log = logging.getLogger(__name__)
 
 DRAFT_TIMEOUT = 5.0
-"""Seconds for a draft, which is out of date by then."""
+"""Seconds for a draft, which is outdated by then."""
 MOST_LOST = 2
-"""Drafts in a row that came to nothing, after which edits are shown instead."""
+"""Failed drafts in a row, after which edits are used."""
 WITHOUT = 3600.0
-"""Seconds for which drafts or edits are not tried where the Bot API server has none."""
+"""Seconds without drafts or edits after the server rejected them."""
 
 
 class Drafts:
@@ -30,7 +30,6 @@ class Drafts:
         self._lost = 0
 
     def exist(self, address: Address) -> bool:
-        """Whether one may be shown there."""
         private = not address.chat_id.startswith("-")
         there_are = asyncio.get_running_loop().time() >= self._none_until
         return private and there_are and address.chat_id not in self._chats_without
@@ -46,7 +45,7 @@ class Drafts:
                 attempt.text,
                 message_thread_id=attempt.thread_id,
                 entities=library_entities(attempt.entities),
-                api_kwargs={"can_stop": True},  # Bot API 10.3: a Stop button, told as stopped_message_generation
+                api_kwargs={"can_stop": True},  # Bot API 10.3: a Stop button, reported as stopped_message_generation
                 read_timeout=DRAFT_TIMEOUT,
             )
         except (InvalidToken, EndPointNotFound) as error:  # a Bot API server older than 9.3 answers 404
@@ -71,4 +70,4 @@ class Drafts:
     def _do_without(self, why: str) -> None:
         self._lost = 0
         self._none_until = asyncio.get_running_loop().time() + WITHOUT
-        log.info("no drafts for the next %.0f minutes, edits instead: %s", WITHOUT / 60, why)
+        log.info("edits instead of drafts for %.0f minutes: %s", WITHOUT / 60, why)

@@ -1,4 +1,4 @@
-"""What edits have made of messages, and which messages take none. Telegram refuses an edit that changes nothing."""
+"""The last shown state of messages: Telegram refuses an edit that changes nothing."""
 
 from __future__ import annotations
 
@@ -12,48 +12,44 @@ from channels.telegram.outbound import Attempt
 
 log = logging.getLogger(__name__)
 
-Place = tuple[int, int]
+MessageId = tuple[int, int]
 """The ids of a chat and of a message in it."""
 Shown = tuple[object, ...]
 
 _MOST_KEPT = 256
 _MOST_FAILURES = 3
-"""Edits in a row that came to nothing, after which it is asked whether anything else does."""
+"""Failed edits in a row, after which another call is tried."""
 
 
 class EditCache:
     def __init__(self) -> None:
-        self._shown: dict[Place, Shown] = {}
+        self._shown: dict[MessageId, Shown] = {}
         self._failures = 0
         self._none_until = 0.0
 
     @property
     def exist(self) -> bool:
-        """Whether the server takes any, as far as is known."""
         return asyncio.get_running_loop().time() >= self._none_until
 
     def do_without(self, why: str) -> None:
-        """For an hour."""
         self._none_until = asyncio.get_running_loop().time() + WITHOUT
-        log.warning("Telegram takes no edits, so answers come whole for %.0f minutes: %s", WITHOUT / 60, why)
+        log.warning("Telegram rejects edits; no previews for %.0f minutes: %s", WITHOUT / 60, why)
 
-    def stands(self, place: Place, attempt: Attempt, buttons: Sequence[Sequence[Button]]) -> bool:
-        """Whether the message reads so already."""
-        return self._shown.get(place) == _looks(attempt, buttons)
+    def is_current(self, message_id: MessageId, attempt: Attempt, buttons: Sequence[Sequence[Button]]) -> bool:
+        return self._shown.get(message_id) == _looks(attempt, buttons)
 
-    def shown(self, place: Place, attempt: Attempt, buttons: Sequence[Sequence[Button]]) -> None:
-        self._shown.pop(place, None)
-        self._shown[place] = _looks(attempt, buttons)
+    def note_shown(self, message_id: MessageId, attempt: Attempt, buttons: Sequence[Sequence[Button]]) -> None:
+        self._shown.pop(message_id, None)
+        self._shown[message_id] = _looks(attempt, buttons)
         if len(self._shown) > _MOST_KEPT:
             del self._shown[next(iter(self._shown))]
 
-    def taken(self) -> None:
-        """Telegram took an edit."""
+    def succeeded(self) -> None:
         self._failures = 0
 
-    def failed(self, place: Place, *, at_once: bool) -> bool:
-        """An edit came to nothing, or perhaps did; whether that is reason enough to do without (`at_once`: it is)."""
-        self._shown.pop(place, None)
+    def failed(self, message_id: MessageId, *, at_once: bool) -> bool:
+        """Records a failed edit; True if edits should stop (`at_once`: immediately)."""
+        self._shown.pop(message_id, None)
         self._failures += 1
         if self._failures < _MOST_FAILURES and not at_once:
             return False
@@ -62,5 +58,4 @@ class EditCache:
 
 
 def _looks(attempt: Attempt, buttons: Sequence[Sequence[Button]]) -> Shown:
-    """Trimmed, as Telegram does it."""
     return attempt.text.strip(), attempt.entities, tuple(tuple(row) for row in buttons)

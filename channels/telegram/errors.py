@@ -1,4 +1,4 @@
-"""What the library raises, said once in our words: by what can be done about it."""
+"""Translates the library's errors into ours."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from telegram.error import (
 from channels.message import ChatGone, NotSent, OutcomeUnknown, Refused, SendError, TooLong
 
 ODD_ANSWER = (KeyError, TypeError, AttributeError, RecursionError)
-"""What the library raises for an answer that is JSON, but not what the method answers."""
+"""Raised by the library for JSON of an unexpected form."""
 
 _TOKEN = re.compile(r"(?<!\d)\d{3,}+:[A-Za-z0-9_-]{20,}")
 _NEVER_SENT = (
@@ -54,26 +54,21 @@ _ABOUT_OTHER_THINGS = (
     *("thread", "topic", "message to", "message_id", "message can't", "not modified", "reply", "button", "keyboard"),
     *("photo", "image", "file", "document", "migrated", "upgraded", "peer", "rights", "administrator"),
 )
-"""In a refusal of Telegram's, in lower case."""
+"""Parts of Telegram's refusals, in lower case."""
 
 
 def redacted(error: BaseException) -> str:
-    """What went wrong, in one line without a token."""
     text = " ".join(str(error).split())[:300] or type(error).__name__
     return _TOKEN.sub("***", text)
 
 
 def seconds(error: RetryAfter) -> float:
-    """The pause that Telegram asks for."""
-    wanted = error.retry_after  # the library announces a change of its type; both are read
+    wanted = error.retry_after  # the library announces a change of type; both are accepted
     return wanted.total_seconds() if isinstance(wanted, timedelta) else float(wanted)
 
 
 def send_error(error: TelegramError) -> SendError:
-    """Whether what was to be sent arrived, may have arrived, or never will.
-
-    Order matters: the library's `BadRequest` and `TimedOut` are also its `NetworkError`.
-    """
+    """Order matters: the library's `BadRequest` and `TimedOut` are also its `NetworkError`."""
     text = redacted(error)
     match error:
         case RetryAfter():
@@ -104,32 +99,28 @@ def _refusal(error: TelegramError) -> type[Refused]:
 
 
 def never_sent(error: TelegramError) -> bool:
-    """Whether the request did not leave this machine."""
     return isinstance(error.__cause__, _NEVER_SENT)
 
 
 def is_too_large(error: TelegramError) -> bool:
-    """Status 413, which the library does not tell apart from a broken server; a proxy answers it without JSON."""
+    """True for status 413, which a proxy answers without JSON and the library takes for a server error."""
     return isinstance(error, NetworkError) and "request entity too large" in str(error).casefold()
 
 
 def is_about_picture(error: TelegramError) -> bool:
-    """Whether the same file may be taken as a document: as a photo its size, shape or content is wrong, or the chat
-    allows no photos."""
     text = str(error).casefold()
     words = ("photo", "image_process_failed", "too big", "wrong file type")
     return is_too_large(error) or (isinstance(error, BadRequest) and any(word in text for word in words))
 
 
 def is_too_long(error: TelegramError) -> bool:
-    """Whether a shorter text may be taken."""
     text = str(error).casefold()
     return isinstance(error, BadRequest) and "entit" not in text and ("too long" in text or "too_long" in text)
 
 
 def is_about_text(error: TelegramError) -> bool:
-    """Whether the same text may be taken as plain text. Servers word that in many ways, so what names no other reason
-    is taken for it: an attempt too many does no harm, and a reply must not be lost."""
+    """True if the same text may be taken as plain text. A refusal without another reason counts: a reply must not be
+    lost."""
     text = str(error).casefold()
     if not isinstance(error, BadRequest) or is_too_long(error):
         return False
@@ -141,7 +132,6 @@ def _names_markup(text: str) -> bool:
 
 
 def is_about_topic(error: TelegramError) -> bool:
-    """Whether the topic is gone, while the chat may still be there."""
     return isinstance(error, BadRequest) and "thread not found" in str(error).casefold()
 
 
@@ -150,7 +140,7 @@ def is_unchanged(error: TelegramError) -> bool:
 
 
 def refuses_drafts(error: TelegramError) -> bool:
-    """A refusal that is about the chat, not about this text."""
+    """True if the refusal is about the chat, not this text."""
     text = str(error).casefold()
     about_text = _names_markup(text) or is_too_long(error) or "empty" in text or "utf-8" in text
     return isinstance(error, BadRequest) and not about_text and not is_about_topic(error)

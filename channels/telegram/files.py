@@ -1,7 +1,4 @@
-"""The bytes behind a `file_id`: where Telegram has them (getFile), and from there to a file of ours.
-
-Files on their way out: read, measured against what Telegram takes, and named as people shall see them.
-"""
+"""Downloads files by their `file_id`, and prepares files to send."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ from urllib.parse import quote
 import httpx
 from telegram.error import BadRequest, Forbidden, TelegramError
 from telegram.request import BaseRequest, RequestData
-from telegram.request._requestparameter import RequestParameter  # what RequestData is made of; not exported
+from telegram.request._requestparameter import RequestParameter  # the parts of RequestData; not exported
 
 from channels.loopback import is_here
 from channels.message import Attachment, NotFetched, OutboundFile, Refused
@@ -23,15 +20,15 @@ from channels.telegram.api import download_client
 from channels.telegram.errors import ODD_ANSWER, redacted
 
 _LIMIT = "Telegram lets bots download at most 20 MB"
-"""getFile, https://core.telegram.org/bots/api#getfile; a server of one's own started with --local has no limit."""
-_FIND_PATIENCE = 90.0
-"""Seconds for getFile: a server of one's own answers only when it has the whole file."""
+"""getFile, https://core.telegram.org/bots/api#getfile; a local server (--local) has no limit."""
+_FIND_TIMEOUT = 90.0
+"""Seconds for getFile: a local server answers once it has the whole file."""
 _DEADLINE = 300.0
-"""Seconds for a whole download, however steadily it drips."""
+"""Seconds for a whole download."""
 
 
 class Downloads:
-    """`request` asks the Bot API under `api_url` (token included), `file_url` is where files lie (token included)."""
+    """`api_url` and `file_url` contain the token."""
 
     def __init__(self, request: BaseRequest, api_url: str, file_url: str) -> None:
         self._request = request
@@ -40,18 +37,18 @@ class Downloads:
         self._client = download_client(file_url)
 
     async def fetch(self, attachment: Attachment, to: Path, most: int) -> None:
-        """As `Channel.fetch`. What was written of a file that then failed is taken away again."""
+        """Deletes a partly written file after a failure."""
         if not attachment.handle:
             raise NotFetched(f"there is no file behind this {attachment.kind}")
         if attachment.size is not None and attachment.size > most:
             raise _too_big(attachment.size, most)
-        path = await self._found(attachment)
+        path = await self._find(attachment)
         try:
             async with asyncio.timeout(_DEADLINE):
-                if _is_absolute(path):
-                    await self._copied(path, to, most)
+                if PurePosixPath(path).is_absolute() or PureWindowsPath(path).is_absolute():
+                    await self._copy_local(path, to, most)
                 else:
-                    await self._downloaded(path, to, most)
+                    await self._download(path, to, most)
         except BaseException as error:
             await asyncio.to_thread(to.unlink, missing_ok=True)
             if isinstance(error, TimeoutError):
@@ -61,11 +58,11 @@ class Downloads:
     async def aclose(self) -> None:
         await self._client.aclose()
 
-    async def _found(self, attachment: Attachment) -> str:
-        """Where the file lies: relative to the address of files, or absolute on a server of one's own."""
+    async def _find(self, attachment: Attachment) -> str:
+        """The path relative to the address of files, or absolute on a local server."""
         form = RequestData([RequestParameter.from_input("file_id", attachment.handle)])
         try:
-            found = await self._request.post(f"{self._api_url}/getFile", form, read_timeout=_FIND_PATIENCE)
+            found = await self._request.post(f"{self._api_url}/getFile", form, read_timeout=_FIND_TIMEOUT)
         except TelegramError as error:
             raise _not_found(error, attachment) from None
         except ODD_ANSWER as error:
@@ -75,19 +72,19 @@ class Downloads:
             raise NotFetched("Telegram does not say where this file is", passing=True)
         return path
 
-    async def _downloaded(self, path: str, to: Path, most: int) -> None:
+    async def _download(self, path: str, to: Path, most: int) -> None:
         try:
             async with self._client.stream("GET", f"{self._file_url}/{quote(path)}") as answer:
-                if answer.status_code != httpx.codes.OK:  # the place was told a moment ago, so it is there soon
+                if answer.status_code != httpx.codes.OK:  # getFile just returned the path, so it is there soon
                     raise NotFetched(
                         f"Telegram does not hand this file out (status {answer.status_code})", passing=True
                     )
-                await _written(answer, to, most)
+                await _write(answer, to, most)
         except httpx.HTTPError as error:
             raise NotFetched(f"the download broke off: {redacted(error)}", passing=True) from None
 
-    async def _copied(self, path: str, to: Path, most: int) -> None:
-        """From the disk of a Bot API server that runs with --local. Only one on this machine may name our files."""
+    async def _copy_local(self, path: str, to: Path, most: int) -> None:
+        """Only a Bot API server on this machine may name our files."""
         if not is_here(self._file_url):
             raise NotFetched(
                 "the Bot API server keeps files on its own disk, which I can't read: run it without --local, "
@@ -96,7 +93,7 @@ class Downloads:
         await asyncio.to_thread(_copy, Path(path), to, most)
 
 
-async def _written(answer: httpx.Response, to: Path, most: int) -> None:
+async def _write(answer: httpx.Response, to: Path, most: int) -> None:
     size = 0
     file: BinaryIO = await asyncio.to_thread(to.open, "wb")
     try:
@@ -125,10 +122,6 @@ def _copy(source: Path, to: Path, most: int) -> None:
             writer.write(part)
 
 
-def _is_absolute(path: str) -> bool:
-    return PurePosixPath(path).is_absolute() or PureWindowsPath(path).is_absolute()
-
-
 def _not_found(error: TelegramError, attachment: Attachment) -> NotFetched:
     text = str(error).casefold()
     if isinstance(error, BadRequest) and "too big" in text:
@@ -147,7 +140,7 @@ def _too_big(size: int | None, most: int) -> NotFetched:
 
 
 def _megabytes(size: int) -> str:
-    """Rounded up, so that what is over a limit never reads as the limit; small ones with their kilobytes."""
+    """Rounded up, so that a size over a limit never reads as the limit."""
     if size < 1_000_000:
         return f"{-(-size // 1000)} kB"
     return f"{-(-size // 1_000_000)} MB"
@@ -158,23 +151,22 @@ MAX_PHOTO = 10_000_000
 """Bytes, https://core.telegram.org/bots/api#sending-files ("50 MB", "10 MB"; the smaller reading of MB is safe)."""
 _LONGEST_NAME = 100
 _UNSEEMLY = re.compile(r"[\x00-\x1f\x7f/\\\"\u202a-\u202e\u2066-\u2069]+")
-"""Also what turns the direction of writing, by which `fdp.exe` can be made to read as `exe.pdf`."""
+"""Includes characters that reverse the text, by which `fdp.exe` can read as `exe.pdf`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """A file in memory. `is_photo`: Telegram may take it as a picture to be shown (its width and height are for
-    Telegram to judge)."""
-
     name: str
     content: bytes
     is_photo: bool
 
 
 async def prepared(file: OutboundFile) -> Upload:
-    """Raises `Refused`, with a sentence, for what need not be sent to be refused."""
+    """Raises `Refused` if Telegram would certainly refuse the file."""
     content = await asyncio.to_thread(_content, file)
-    is_photo = file.is_image and len(content) <= MAX_PHOTO and _is_still_picture(content)
+    is_webp = content[:4] == b"RIFF" and content[8:12] == b"WEBP"
+    is_still = is_webp or content.startswith((b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n"))
+    is_photo = file.is_image and len(content) <= MAX_PHOTO and is_still
     return Upload(_shown_name(file.name or file.path.name), content, is_photo)
 
 
@@ -185,30 +177,18 @@ def _content(file: OutboundFile) -> bytes:
         if size > MAX_UPLOAD:
             megabytes = -(-size // 1_000_000)
             raise Refused(f"Telegram takes files of at most 50 MB from bots; {name} has {megabytes} MB")
-        content = _read(file.path)
+        with file.path.open("rb") as reader:
+            content = reader.read(MAX_UPLOAD + 1)  # the file may have grown meanwhile
     except OSError as error:
         raise Refused(f"{name} cannot be read any more: {error.strerror or error}") from None
+    if len(content) > MAX_UPLOAD:
+        raise Refused("Telegram takes files of at most 50 MB from bots; this one is still growing")
     if not content:
         raise Refused(f"{name} is empty, and Telegram takes no empty files")
     return content
 
 
-def _read(path: Path) -> bytes:
-    """Never more than a byte over the limit, should the file have grown since it was measured."""
-    with path.open("rb") as reader:
-        content = reader.read(MAX_UPLOAD + 1)
-    if len(content) > MAX_UPLOAD:
-        raise Refused("Telegram takes files of at most 50 MB from bots; this one is still growing")
-    return content
-
-
-def _is_still_picture(content: bytes) -> bool:
-    is_webp = content[:4] == b"RIFF" and content[8:12] == b"WEBP"
-    return is_webp or content.startswith((b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n"))
-
-
 def _shown_name(name: str) -> str:
-    """The last part of what may look like a path, its ending kept where it has to be cut."""
     last = PureWindowsPath(name).name  # parts at `/` and at `\`
     clean = _UNSEEMLY.sub("_", last).strip(" .") or "file"
     stem, dot, ending = clean.rpartition(".")

@@ -1,8 +1,5 @@
-"""Markdown as Telegram shows it: a text and entities that say where it is bold, code or a link.
-
-Entities instead of markup strings: no text can be refused because of a character in it. Offsets and lengths count
-UTF-16 code units (https://core.telegram.org/api/entities).
-"""
+"""Markdown as Telegram's text and entities. Unlike markup, entities cannot be refused because of a character in the
+text. Offsets and lengths count UTF-16 code units (https://core.telegram.org/api/entities)."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from urllib.parse import urlsplit
 
-from channels.table import columns, drawn
+from channels.table import columns, draw_table
 from channels.text import (
     Block,
     CodeBlock,
@@ -42,7 +39,7 @@ MAX_ENTITIES = 100
 
 _RULE = "—" * 10
 _WIDEST_TABLE = 48
-"""Characters. A wider one would be wrapped on a phone, where its columns are no longer seen."""
+"""Characters; a wider table would wrap on a phone."""
 
 
 class EntityType(enum.StrEnum):
@@ -72,33 +69,32 @@ class Formatted:
 
 
 def formatted(markdown: str) -> Formatted:
-    """What a message shows. Of more than 100 entities those stay that carry more than looks: links and code first."""
-    text, entities = _drawn(markdown)
+    """The text with at most 100 entities; links and code have precedence."""
+    text, entities = _render(markdown)
     kept = sorted(sorted(entities, key=_importance)[:MAX_ENTITIES], key=lambda one: (one.offset, -one.length))
     return Formatted(text, tuple(kept))
 
 
 def plain(markdown: str) -> str:
-    """The same text for a platform that refused its entities: links are spelled out where there is room for it."""
     source = clean(markdown)
-    spelled = _joined(_blocks(parse(source), _Style(links=False)))[0]
+    spelled = _join(_blocks(parse(source), _Style(links=False)))[0]
     text = spelled if utf16_len(spelled) <= MAX_TEXT else formatted(markdown).text
     return text if text.strip() else source
 
 
 def length(markdown: str) -> int:
-    """UTF-16 code units of a message once drawn. A message with more links than fit counts as too long, because an
-    address that is not in an entity would be lost."""
-    text, entities = _drawn(markdown)
+    """UTF-16 code units of a rendered message. Too many links count as too long: an address without an entity would be
+    lost."""
+    text, entities = _render(markdown)
     links = sum(1 for entity in entities if entity.type is EntityType.TEXT_LINK)
     return max(utf16_len(text), links * MAX_TEXT // MAX_ENTITIES)
 
 
 @lru_cache(maxsize=256)
-def _drawn(markdown: str) -> tuple[str, tuple[Entity, ...]]:
-    """Remembered for a moment: a piece is measured when it is cut, and drawn when it is sent."""
+def _render(markdown: str) -> tuple[str, tuple[Entity, ...]]:
+    """Cached: a piece is measured when cut, and rendered again when sent."""
     source = clean(markdown)
-    text, entities = _joined(_blocks(parse(source), _Style()))
+    text, entities = _join(_blocks(parse(source), _Style()))
     if not text.strip():  # Markdown that shows nothing (an empty heading) is shown as it was written
         return source, ()
     return text, tuple(entities)
@@ -111,7 +107,7 @@ def _importance(entity: Entity) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Layer:
-    """One entity to be; `serial` keeps two neighbours of the same kind apart."""
+    """`serial` keeps neighbours of the same kind apart."""
 
     type: EntityType
     serial: int
@@ -121,15 +117,13 @@ class _Layer:
 
 @dataclass(frozen=True, slots=True)
 class _Style:
-    """The layers around a text, and whether links may be entities in it."""
-
     layers: tuple[_Layer, ...] = ()
     links: bool = True
     serials: itertools.count[int] = field(default_factory=itertools.count)
 
     def within(self, kind: EntityType, *, url: str = "", language: str = "") -> _Style:
-        """Inside one more layer. A kind does not nest in itself, and code holds nothing else (Bot API, formatting
-        options), so code drops the layers around it except a quote and a link."""
+        """A kind does not nest in itself, and code drops the layers around it except a quote and a link (Bot API,
+        formatting options)."""
         if any(layer.type is kind for layer in self.layers):
             return self
         kept = self.layers
@@ -151,11 +145,10 @@ class _Run:
 
 
 _Line = tuple[_Run, ...]
-"""At least one run, so that an empty line inside a quote or code is known to be inside."""
+"""At least one run, so that an empty line keeps its quote or code style."""
 
 
 def _blocks(blocks: Sequence[Block], style: _Style, *, apart: bool = True) -> list[_Line]:
-    """The lines of blocks one under the other, with an empty line between where they stand `apart`."""
     lines: list[_Line] = []
     for block in blocks:
         if lines and apart:
@@ -177,16 +170,12 @@ def _block(block: Block, style: _Style) -> list[_Line]:
         case Table():
             return _table_lines(block, style)
         case QuoteBlock(blocks):
-            return _quote_lines(blocks, style)
+            inner = style.within(EntityType.BLOCKQUOTE)
+            lines = _blocks(blocks, inner) or [(_Run("", inner),)]
+            # Telegram's quotes do not nest: an inner one shows its marks.
+            return _indented(lines, "> ", "> ", style) if inner is style else lines
         case Rule():
             return [(_Run(_RULE, style),)]
-
-
-def _quote_lines(blocks: Sequence[Block], style: _Style) -> list[_Line]:
-    """A quote; one inside another shows its marks, because Telegram's do not nest."""
-    inner = style.within(EntityType.BLOCKQUOTE)
-    lines = _blocks(blocks, inner) or [(_Run("", inner),)]
-    return _indented(lines, "> ", "> ", style) if inner is style else lines
 
 
 def _list_lines(block: ListBlock, style: _Style) -> list[_Line]:
@@ -201,7 +190,7 @@ def _list_lines(block: ListBlock, style: _Style) -> list[_Line]:
 
 
 def _indented(lines: Sequence[_Line], first: str, others: str, style: _Style) -> list[_Line]:
-    """Lines with something in front of them. Code keeps its own margin: its lines are to be copied as they are."""
+    """Code keeps its own margin so that it can be copied."""
     indented: list[_Line] = []
     for index, line in enumerate(lines):
         if index == 0 and line[0].style.is_pre:
@@ -220,15 +209,15 @@ def _pre_lines(text: str, language: str, style: _Style) -> list[_Line]:
 
 
 def _table_lines(table: Table, style: _Style) -> list[_Line]:
-    """A narrow table in columns; of a wide one each row is a paragraph, in which links can be pressed."""
-    lines = drawn(table)
+    """A narrow table in columns; each row of a wide one is a paragraph."""
+    lines = draw_table(table)
     if len(table.rows) < 2 or max(map(columns, lines)) <= _WIDEST_TABLE:
         return _pre_lines("\n".join(lines), "", style)
     paragraphs: list[_Line] = []
     for row in table.rows[1:]:
         if paragraphs:
             paragraphs.append((_Run("", style),))
-        bold = style.within(EntityType.BOLD)  # what the row is about stands in its first column
+        bold = style.within(EntityType.BOLD)  # the first column names the row
         for number, (header, cell) in enumerate(zip(table.rows[0], row, strict=True)):
             inner = style if number else bold
             named = (*header, Text(": ")) if visible(header).strip() and visible(cell).strip() else header
@@ -271,7 +260,6 @@ _MARKS = {
 
 
 def _spelled_out(url: str, inner: Sequence[Inline], style: _Style) -> Iterable[_Run]:
-    """A link that Telegram would drop without a word shows its address."""
     label = visible(inner)
     yield from _runs(inner, style)
     rest = spelled_out(label.strip(), url).removeprefix(label.strip())
@@ -280,8 +268,7 @@ def _spelled_out(url: str, inner: Sequence[Inline], style: _Style) -> Iterable[_
 
 
 def is_linkable(url: str) -> bool:
-    """Whether Telegram takes an address as a link: http(s) with a dotted host, or tg. It drops others silently, and
-    others (javascript, file) are not for people to press."""
+    """True if Telegram accepts an address as a link; it drops others silently."""
     try:
         parts = urlsplit(url)
         host = parts.hostname or ""
@@ -292,8 +279,7 @@ def is_linkable(url: str) -> bool:
     return parts.scheme == "tg" and bool(parts.netloc)
 
 
-def _joined(lines: Sequence[_Line]) -> tuple[str, list[Entity]]:
-    """Lines as one text, and the layers of neighbouring runs as entities."""
+def _join(lines: Sequence[_Line]) -> tuple[str, list[Entity]]:
     parts: list[str] = []
     entities: list[Entity] = []
     open_at: dict[_Layer, int] = {}

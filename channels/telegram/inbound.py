@@ -1,7 +1,6 @@
-"""A raw update of the Bot API as an event of ours. Pure: no network, no library objects.
+"""Translates raw updates of the Bot API into events. Pure.
 
-Whatever has fields that we do not know is read for those that we do; whatever lacks what a message needs becomes
-`Unreadable`, so that one odd update never stands in the way of the next.
+An update without a required field becomes an `UnreadableEvent`, so that it does not block the next.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from channels.text import clean, utf16_len
 CHANNEL = "telegram"
 
 ALLOWED_UPDATES = ("message", "edited_message", "callback_query", "my_chat_member", "stopped_message_generation")
-"""Business and guest messages are not asked for: they are nobody's order to this assistant."""
+"""Business and guest messages are not requested: they are not for this assistant."""
 
 GENERAL_TOPIC = 1
 """A forum's first topic. It is the chat itself: sends that name it are refused."""
@@ -46,14 +45,12 @@ _GROUPS = ("group", "supergroup")
 
 @dataclass(frozen=True, slots=True)
 class TelegramIdentity:
-    """What getMe says about the bot; `username` without the `@`."""
-
     id: int
     username: str
 
 
 def read(update: Json, bot: TelegramIdentity) -> InboundMessage | Migrated | UnreadableEvent | None:
-    """The event in an update. None: nothing for us (service messages, our own, channels, no person behind it)."""
+    """None for service messages, our own, channels, and those without a person."""
     try:
         event_id = f"update:{need(update, 'update_id', int)}"
         for kind in ("message", "edited_message"):
@@ -69,7 +66,7 @@ def read(update: Json, bot: TelegramIdentity) -> InboundMessage | Migrated | Unr
 
 
 def unreadable(update: object, why: str) -> UnreadableEvent:
-    """An update kept as it is; one without an id gets one from its content, so that a repeat is known."""
+    """Without an id it gets one from its content, so that a repeat is known."""
     raw = json.dumps(update, ensure_ascii=True, sort_keys=True)
     number = update.get("update_id") if isinstance(update, Mapping) else None
     name = number if isinstance(number, int) else f"none:{hashlib.sha256(raw.encode()).hexdigest()[:16]}"
@@ -93,7 +90,7 @@ def _message(message: Json, bot: TelegramIdentity, event_id: str, *, edit: bool)
     kind = ChatKind.PRIVATE if chat.get("type") == "private" else ChatKind.GROUP
     quote = _quote(message)
     forwarded = _forward(message, written)
-    text = "" if forwarded else written.spoken_to(bot)
+    text = "" if forwarded else written.text_for(bot)
     return InboundMessage(
         id=event_id,
         address=Address(CHANNEL, str(chat_id), _topic(message)),
@@ -102,9 +99,9 @@ def _message(message: Json, bot: TelegramIdentity, event_id: str, *, edit: bool)
         text=text,
         sent_at=_moment(message, "edit_date" if edit and "edit_date" in message else "date"),
         platform_id=str(need(message, "message_id", int)),
-        attachments=tuple(_enclosed(message)),
+        attachments=tuple(_all_attachments(message)),
         quote=forwarded or quote,
-        calls_bot=kind is ChatKind.PRIVATE or written.calls(bot) or _answers(message, bot, written),
+        calls_bot=kind is ChatKind.PRIVATE or written.calls(bot) or _replies_to_bot(message, bot, written),
         edit=edit,
         continues=not edit and utf16_len(written.text) >= CUT_BY_CLIENT,
         album="" if edit else text_of(message, "media_group_id"),
@@ -113,7 +110,6 @@ def _message(message: Json, bot: TelegramIdentity, event_id: str, *, edit: bool)
 
 
 def _migration(message: Json, chat_id: int) -> Migrated | None:
-    """Both service messages of a migration are read, as one event."""
     if new := get(message, "migrate_to_chat_id", int):
         return migrated(chat_id, new)
     if old := get(message, "migrate_from_chat_id", int):
@@ -122,18 +118,16 @@ def _migration(message: Json, chat_id: int) -> Migrated | None:
 
 
 def migrated(old: int, new: int) -> Migrated:
-    """A group became a supergroup; the same id however it became known."""
     return Migrated(f"migrated:{old}:{new}", Address(CHANNEL, str(old)), Address(CHANNEL, str(new)))
 
 
 def _has_no_person(message: Json, chat: Json) -> bool:
-    """Posts of channels, anonymous administrators, business and guest messages: nobody whose id could be allowed."""
+    """True for channel posts, anonymous administrators, business and guest messages."""
     foreign = ("sender_chat", "business_connection_id", "guest_query_id", "sender_business_bot")
     return chat.get("type") == "channel" or any(field in message for field in foreign)
 
 
 def _press(press: Json, event_id: str) -> InboundMessage | None:
-    """A button of ours: what it stands for, as if the person had written it."""
     message = object_of(press, "message")
     data = text_of(press, "data")
     if message is None or not data:
@@ -173,8 +167,6 @@ def _stop(stop: Json, event_id: str) -> InboundMessage | None:
 
 @dataclass(frozen=True, slots=True)
 class _Marked:
-    """An entity with the text that it covers. `start` and `end` are indices of characters."""
-
     type: str
     start: int
     end: int
@@ -184,8 +176,6 @@ class _Marked:
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """The text or caption of a message with its entities."""
-
     text: str
     marks: tuple[_Marked, ...]
 
@@ -197,16 +187,15 @@ class _Written:
         return cls(clean(_rich_text(message.get("rich_message"))).strip(), ())
 
     def calls(self, bot: TelegramIdentity) -> bool:
-        """Whether the bot is mentioned or given a command, by entities: `@mybot` is not inside `@mybot2`."""
+        """True if the bot is mentioned or commanded, by entities: `@mybot` is not inside `@mybot2`."""
         return any(self._is_mention(mark, bot) or self._is_command(mark, bot) for mark in self.marks)
 
     def is_for_another_bot(self, bot: TelegramIdentity) -> bool:
-        """Whether it begins with a command of another bot."""
         return any(
             mark.type == "bot_command" and mark.start == 0 and not self._is_command(mark, bot) for mark in self.marks
         )
 
-    def spoken_to(self, bot: TelegramIdentity) -> str:
+    def text_for(self, bot: TelegramIdentity) -> str:
         """The text without the bot's name in front: `@bot hello` is `hello`, `/new@bot now` is `/new now`."""
         first = next((mark for mark in self.marks if mark.start == 0), None)
         if first is not None and self._is_mention(first, bot):
@@ -230,7 +219,7 @@ class _Written:
 
 
 def _marks(text: str, entities: object) -> Iterator[_Marked]:
-    """Entities that lie inside the text; others are no reason to lose a message."""
+    """Skips invalid entities."""
     units = text.encode("utf-16-le", "surrogatepass")
     for entity in entities if isinstance(entities, list) else []:
         if not isinstance(entity, Mapping):
@@ -248,7 +237,7 @@ def _marks(text: str, entities: object) -> Iterator[_Marked]:
 
 
 def _rich_text(value: object) -> str:
-    """The words of a rich message (Bot API 10.1), whose blocks nest; a block is a line."""
+    """The text of a rich message (Bot API 10.1); a block is a line."""
     if isinstance(value, str):
         return value
     if isinstance(value, list):
@@ -264,8 +253,7 @@ def _rich_text(value: object) -> str:
     return ""
 
 
-def _answers(message: Json, bot: TelegramIdentity, written: _Written) -> bool:
-    """Whether it is a reply to the bot."""
+def _replies_to_bot(message: Json, bot: TelegramIdentity, written: _Written) -> bool:
     replied = _replied(message)
     if replied is None or written.is_for_another_bot(bot):
         return False
@@ -274,7 +262,7 @@ def _answers(message: Json, bot: TelegramIdentity, written: _Written) -> bool:
 
 
 def _replied(message: Json) -> Json | None:
-    """The message that this one answers. In a topic everything is told as a reply to the message that opened it."""
+    """The answered message, but not the one that opened the topic, which every message in it replies to."""
     replied = object_of(message, "reply_to_message")
     if replied is None or "forum_topic_created" in replied:
         return None
@@ -285,7 +273,6 @@ def _replied(message: Json) -> Json | None:
 
 
 def _quote(message: Json) -> Quote | None:
-    """What a message replies to: the part that was chosen, else the whole of it, its files by name."""
     quoted = _quoted(message)
     if quoted is None:
         return None
@@ -296,7 +283,6 @@ def _quote(message: Json) -> Quote | None:
 
 
 def _quoted(message: Json) -> Json | None:
-    """The message that is replied to, here or (as far as Telegram tells of it) in another chat."""
     replied = _replied(message)
     return replied if replied is not None else object_of(message, "external_reply")
 
@@ -309,7 +295,7 @@ def _author(message: Json) -> str:
 
 
 def _forward(message: Json, written: _Written) -> Quote | None:
-    """What is forwarded is somebody else's: data, never an order or a command."""
+    """A forwarded message is data, never an instruction."""
     origin = object_of(message, "forward_origin")
     if origin is None:
         return None
@@ -317,8 +303,7 @@ def _forward(message: Json, written: _Written) -> Quote | None:
     return Quote(_origin_name(origin), text, forwarded=True)
 
 
-def _enclosed(message: Json) -> Iterator[Attachment]:
-    """What came with a message, and the files of what it quotes. Whose they are is told by their kind."""
+def _all_attachments(message: Json) -> Iterator[Attachment]:
     forwarded = object_of(message, "forward_origin") is not None
     for one in attachments(message):
         yield one.passed_on("forwarded") if forwarded else one
@@ -341,7 +326,7 @@ def _origin_name(origin: Json | None) -> str:
 
 
 def _topic(message: Json) -> str | None:
-    """The topic, only where Telegram says that the message is in one: replies carry a thread id too."""
+    """The topic, only if Telegram marks the message as inside one: replies carry a thread id too."""
     thread = get(message, "message_thread_id", int)
     if thread is None or thread == GENERAL_TOPIC or message.get("is_topic_message") is not True:
         return None
@@ -353,7 +338,6 @@ def _sender(person: Json) -> Sender:
 
 
 def _name(who: Json) -> str:
-    """A name for people's eyes, on one line."""
     full = " ".join(filter(None, (text_of(who, "first_name"), text_of(who, "last_name")))) or text_of(who, "title")
     return " ".join(full.split()) or str(who.get("id", "somebody"))
 

@@ -1,5 +1,4 @@
-"""What a message of the Bot API carries besides text: files that can be fetched, and things that say what they are in
-words. Pure."""
+"""Attachments of a Bot API message: files to fetch, and others as text. Pure."""
 
 from __future__ import annotations
 
@@ -16,26 +15,25 @@ _FILES = (
     ("video_note", "video note", "video/mp4"),
     ("voice", "voice", "audio/ogg"),
 )
-"""Field, a word for people, and the media type where the message names none."""
+"""Field, a word for people, and the default media type."""
 
 
 def attachments(message: Json) -> Iterator[Attachment]:
-    """In a fixed order: pictures, other files, then what has only words."""
     yield from _photo(message)
     yield from _sticker(message)
     for field, kind, media_type in _FILES:
         file = object_of(message, field)
         if file is None or (field == "document" and "animation" in message):
-            continue  # an animation is told a second time as a document, for old clients
+            continue  # an animation is repeated as a document for old clients
         yield Attachment(
             kind,
             name=_line(text_of(file, "file_name")),
             size=get(file, "file_size", int),
             media_type=text_of(file, "mime_type") or media_type,
             handle=text_of(file, "file_id"),
-            words=_joined(", ", text_of(file, "performer"), text_of(file, "title")),
+            words=_join(", ", text_of(file, "performer"), text_of(file, "title")),
         )
-    for field, (kind, words) in _SAYINGS.items():
+    for field, (kind, words) in _TEXT_KINDS.items():
         thing = object_of(message, field)
         if thing is None or (field == "location" and "venue" in message):
             continue
@@ -43,28 +41,23 @@ def attachments(message: Json) -> Iterator[Attachment]:
 
 
 def named(found: Iterator[Attachment]) -> str:
-    """What a message carries, where only a text can tell it: `[document a.pdf] [location 48.1, 11.6]`."""
-    return " ".join("[" + _joined(" ", one.kind, one.name, one.words) + "]" for one in found)
+    """Attachments as text: `[document a.pdf] [location 48.1, 11.6]`."""
+    return " ".join("[" + _join(" ", one.kind, one.name, one.words) + "]" for one in found)
 
 
 def _photo(message: Json) -> Iterator[Attachment]:
-    live = object_of(message, "live_photo")  # has its photo inside, and again beside it for old clients
+    live = object_of(message, "live_photo")  # its photo is repeated beside it for old clients
     sizes = message.get("photo") or (live or {}).get("photo")
     pictures = [one for one in sizes if isinstance(one, Mapping)] if isinstance(sizes, list) else []
     if pictures:
-        largest = sorted(pictures, key=_area)[-1]
+        largest = sorted(pictures, key=lambda one: (get(one, "width", int) or 0) * (get(one, "height", int) or 0))[-1]
         size, handle = get(largest, "file_size", int), text_of(largest, "file_id")
         yield Attachment("photo", size=size, media_type="image/jpeg", handle=handle)
     elif live is not None:
         yield Attachment("photo")
 
 
-def _area(picture: Json) -> int:
-    return (get(picture, "width", int) or 0) * (get(picture, "height", int) or 0)
-
-
 def _sticker(message: Json) -> Iterator[Attachment]:
-    """A still sticker is a picture; of one that moves only the emoji is told."""
     sticker = object_of(message, "sticker")
     if sticker is None:
         return
@@ -76,22 +69,22 @@ def _sticker(message: Json) -> Iterator[Attachment]:
         yield Attachment("sticker", size=size, media_type="image/webp" if handle else "", handle=handle, words=words)
 
 
-def _location(place: Json) -> str:
-    position = [place.get(field) for field in ("latitude", "longitude")]
+def _location(location: Json) -> str:
+    position = [location.get(field) for field in ("latitude", "longitude")]
     numbers = [
         f"{one:g}" if isinstance(one, int) else f"{one:.6f}" for one in position if isinstance(one, (int, float))
     ]
-    return ", ".join(numbers) + (" (live)" if "live_period" in place else "")
+    return ", ".join(numbers) + (" (live)" if "live_period" in location else "")
 
 
 def _venue(venue: Json) -> str:
     where = _location(object_of(venue, "location") or {})
-    return _joined(", ", text_of(venue, "title"), text_of(venue, "address"), where)
+    return _join(", ", text_of(venue, "title"), text_of(venue, "address"), where)
 
 
 def _contact(contact: Json) -> str:
-    name = _joined(" ", text_of(contact, "first_name"), text_of(contact, "last_name"))
-    return _joined(", ", name, text_of(contact, "phone_number"))
+    name = _join(" ", text_of(contact, "first_name"), text_of(contact, "last_name"))
+    return _join(", ", name, text_of(contact, "phone_number"))
 
 
 def _poll(poll: Json) -> str:
@@ -106,22 +99,18 @@ def _checklist(checklist: Json) -> str:
     return _with_list(text_of(checklist, "title"), lines)
 
 
-def _dice(dice: Json) -> str:
-    return f"{text_of(dice, 'emoji')} {get(dice, 'value', int) or ''}".strip()
-
-
 def _titled(thing: Json) -> str:
-    return _joined(": ", text_of(thing, "title"), text_of(thing, "description"))
+    return _join(": ", text_of(thing, "title"), text_of(thing, "description"))
 
 
 def _nothing(_: Json) -> str:
     return ""
 
 
-_SAYINGS: Mapping[str, tuple[str, Callable[[Json], str]]] = {
+_TEXT_KINDS: Mapping[str, tuple[str, Callable[[Json], str]]] = {
     "checklist": ("checklist", _checklist),
     "contact": ("contact", _contact),
-    "dice": ("dice", _dice),
+    "dice": ("dice", lambda dice: f"{text_of(dice, 'emoji')} {get(dice, 'value', int) or ''}".strip()),
     "game": ("game", _titled),
     "giveaway": ("giveaway", lambda giveaway: text_of(giveaway, "prize_description")),
     "invoice": ("invoice", _titled),
@@ -134,10 +123,10 @@ _SAYINGS: Mapping[str, tuple[str, Callable[[Json], str]]] = {
 
 
 def _with_list(title: str, items: list[str]) -> str:
-    return _joined(": ", title, "; ".join(items))
+    return _join(": ", title, "; ".join(items))
 
 
-def _joined(between: str, *parts: str) -> str:
+def _join(between: str, *parts: str) -> str:
     return between.join(part for part in parts if part)
 
 

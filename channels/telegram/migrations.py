@@ -1,5 +1,4 @@
-"""Groups that became supergroups, each with another id from then on. Telegram tells it in an update, or only when
-something is sent to the old id; whoever receives messages is told of every move, once they can be."""
+"""Groups that became supergroups with a new id. Telegram announces it in an update, or only by refusing a send."""
 
 from __future__ import annotations
 
@@ -14,16 +13,13 @@ log = logging.getLogger(__name__)
 
 
 class ChatMigrations:
-    """`ids`: the new id of each chat that has moved, by its old one."""
-
     def __init__(self) -> None:
         self.ids: dict[int, int] = {}
-        self._untold: list[Migrated] = []
+        self._unreported: list[Migrated] = []
         self._receive: Receive | None = None
 
     @contextmanager
-    def told_to(self, receive: Receive) -> Iterator[None]:
-        """Moves that are learnt of inside are told at once."""
+    def reporting_to(self, receive: Receive) -> Iterator[None]:
         self._receive = receive
         try:
             yield
@@ -31,32 +27,31 @@ class ChatMigrations:
             self._receive = None
 
     async def offer(self, events: Sequence[Event], receive: Receive) -> None:
-        """Hand events on, behind the moves that were not told. Raises what `receive` raises; nothing is then told."""
-        untold = list(self._untold)
-        offered = [*untold, *events]
+        """Passes on unreported migrations, then `events`. If `receive` raises, none counts as reported."""
+        unreported = list(self._unreported)
+        offered = [*unreported, *events]
         if offered:
             await receive(offered)
-        self._are_told(untold)
+        self._mark_reported(unreported)
         for event in offered:
             if isinstance(event, Migrated):
                 self._note(event)
 
-    async def learn(self, move: Migrated) -> None:
-        """Of a move, by a refused send. It is told now or, where nobody takes it now, with what is offered next."""
-        self._note(move)
-        self._untold.append(move)
+    async def learn(self, migration: Migrated) -> None:
+        """Records a migration found by a refused send and reports it now, or with the next events."""
+        self._note(migration)
+        self._unreported.append(migration)
         if self._receive is None:
             return
         try:
-            await self._receive([move])
+            await self._receive([migration])
         except Exception as error:
-            log.warning("that %s has moved is told later: %s", move.old, redacted(error))
+            log.warning("the migration of %s is reported later: %s", migration.old, redacted(error))
         else:
-            self._are_told([move])
+            self._mark_reported([migration])
 
-    def _note(self, move: Migrated) -> None:
-        self.ids[int(move.old.chat_id)] = int(move.new.chat_id)
+    def _note(self, migration: Migrated) -> None:
+        self.ids[int(migration.old.chat_id)] = int(migration.new.chat_id)
 
-    def _are_told(self, told: Collection[Event]) -> None:
-        """The next updates may have told of a move, too, while it was being told."""
-        self._untold = [one for one in self._untold if one not in told]
+    def _mark_reported(self, reported: Collection[Event]) -> None:
+        self._unreported = [one for one in self._unreported if one not in reported]

@@ -1,4 +1,4 @@
-"""A message of ours in the library's terms."""
+"""Translates our messages into the library's terms."""
 
 from __future__ import annotations
 
@@ -18,8 +18,6 @@ MAX_BUTTON_DATA = 64
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One way to say a message; a refusal may leave another. `plain`: as plain text, which is tried once."""
-
     chat_id: int
     thread_id: int | None
     text: str
@@ -30,7 +28,7 @@ class Attempt:
 
     @classmethod
     def of(cls, message: OutboundMessage) -> Attempt:
-        """Raises `Refused` for an address that is none of Telegram's."""
+        """Raises `Refused` for an address that is not Telegram's."""
         drawn = formatted(message.text)
         thread_id = topic(message.address)
         return cls(
@@ -41,7 +39,7 @@ class Attempt:
         )
 
     def as_plain(self, markdown: str) -> Attempt:
-        """Also where it had no entities: what a server calls markup is its affair, and a reply is not to be lost."""
+        """Also without entities: servers may see markup in plain text."""
         return replace(self, text=plain(markdown), entities=(), plain=True)
 
 
@@ -72,7 +70,7 @@ def reply_to(platform_id: str) -> ReplyParameters | None:
 
 
 def keyboard(rows: Sequence[Sequence[Button]]) -> InlineKeyboardMarkup | None:
-    """Raises `Refused` for a button that Telegram would refuse together with the text above it."""
+    """Raises `Refused` for a button that Telegram would refuse together with the text."""
     if not rows:
         return None
     for button in (button for row in rows for button in row):

@@ -1,7 +1,7 @@
-"""Long polling that loses nothing: an update is confirmed only after whoever receives it has it on disk.
+"""Long polling that loses nothing: an update is confirmed once it is on disk.
 
-The library's own `Updater` confirms first and stops for ever at one update that it cannot parse, so the raw JSON is
-fetched here, through the library's HTTP layer. The offset sent with the next request is the acknowledgement.
+The library's `Updater` confirms first and stops for ever at an update that it cannot parse. The offset of the next
+request is the acknowledgement.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from telegram.error import Conflict, EndPointNotFound, InvalidToken, RetryAfter, TelegramError
 from telegram.request import BaseRequest, RequestData
-from telegram.request._requestparameter import RequestParameter  # what RequestData is made of; not exported
+from telegram.request._requestparameter import RequestParameter  # the parts of RequestData; not exported
 
 from channels.json_fields import get
 from channels.message import ChannelStatus, Health, SourceFailed
@@ -24,23 +24,22 @@ from channels.telegram.errors import ODD_ANSWER, redacted, seconds
 log = logging.getLogger(__name__)
 
 LONG_POLL = 50
-"""Seconds that Telegram holds a request without updates; its server allows no more."""
+"""Seconds that Telegram holds a request without updates; the maximum."""
 ANSWER_SLACK = 15.0
 """Seconds beyond the long poll after which a silent connection counts as dead."""
 LIMIT = 100
 BREATH = 0.02
-"""Seconds before updates are confirmed and the next are asked for: what has just come goes first."""
+"""Seconds before the next poll, so that new messages are handled first."""
 
 _FIRST_DELAY, _LONGEST_DELAY = 1.0, 30.0
-_CONFLICT_PATIENCE, _CONFLICT_DELAY = 60.0, 5.0
+_CONFLICT_TOLERANCE, _CONFLICT_DELAY = 60.0, 5.0
 _DOWN_AFTER = 120.0
 _REBUILD_AFTER = 3
 _REJECTIONS_BEFORE_FATAL = 5
 _TOO_FAST, _BETWEEN = 0.2, 0.4
-"""Seconds: an empty answer within the first does not wait for updates, and is asked for again after the second."""
+"""Seconds: an empty answer within the first was not held; the next poll waits for the second."""
 FORGET_AFTER = 86_400.0
-"""Seconds without an update after which all is confirmed, and the next may have any id: after a week they begin
-anywhere (Bot API, Update)."""
+"""Seconds without an update after which the offset is dropped: after a week ids start anywhere (Bot API, Update)."""
 
 BAD_TOKEN = (
     "Telegram does not accept the bot's token: check channels.telegram.token (TELEGRAM_BOT_TOKEN); "
@@ -53,12 +52,12 @@ CONFLICT = (
 WEBHOOK = "a webhook is set for this bot, so its messages go elsewhere: call deleteWebhook for it, or use another bot"
 
 Deliver = Callable[[Sequence[object]], Awaitable[None]]
-"""Takes the raw updates of one answer; they are confirmed when it returned, and offered again when it raised."""
+"""Called with the raw updates of one answer; they are confirmed when it returns, and offered again if it raises."""
 
 
 @dataclass(slots=True)
-class Trouble:
-    """Failures in a row: how long they have lasted, and what to do next. A successful poll makes a new one."""
+class PollFailures:
+    """Failures in a row: their duration, and the next step. A successful poll starts a new one."""
 
     known_good: bool = False
     waited: float = 0.0
@@ -67,7 +66,7 @@ class Trouble:
     status: ChannelStatus = field(default_factory=lambda: ChannelStatus(Health.OK))
 
     def met(self, error: Exception) -> float:
-        """Note a failure; returns the seconds to wait. Raises `SourceFailed` where waiting cannot help."""
+        """Records a failure; returns the seconds to wait. Raises `SourceFailed` if waiting cannot help."""
         self.failures += 1
         delay = self._delay(error)
         self.waited += delay
@@ -80,8 +79,8 @@ class Trouble:
             case Conflict() if "webhook" in str(error).casefold():
                 self.status = ChannelStatus(Health.DOWN, WEBHOOK)
                 return _LONGEST_DELAY
-            case Conflict() if self.waited < _CONFLICT_PATIENCE:
-                return _CONFLICT_DELAY  # another one that is just stopping, as at every restart
+            case Conflict() if self.waited < _CONFLICT_TOLERANCE:
+                return _CONFLICT_DELAY  # a process that is just stopping, as at every restart
             case Conflict():
                 self.status = ChannelStatus(Health.DEGRADED, CONFLICT)
                 return _LONGEST_DELAY
@@ -93,24 +92,18 @@ class Trouble:
                 text = f"Telegram does not answer as it should: {redacted(error)}"
                 state = Health.DOWN if self.waited >= _DOWN_AFTER else Health.DEGRADED
                 self.status = ChannelStatus(state, text)
-        return self._backoff()
+        longest = min(_LONGEST_DELAY, _FIRST_DELAY * 2.0 ** min(self.failures - 1, 10))
+        return random.uniform(longest / 2, longest)
 
     def _rejected(self) -> None:
-        """A token that worked before is believed for a while: proxies and restarts of the server answer 404 too."""
+        """Tolerates a token that worked before for a while: restarting servers answer 404 too."""
         self.rejections += 1
         if not self.known_good or self.rejections > _REJECTIONS_BEFORE_FATAL:
             raise SourceFailed(BAD_TOKEN, fatal=True) from None  # the library's error may hold the token
         self.status = ChannelStatus(Health.DEGRADED, BAD_TOKEN)
 
-    def _backoff(self) -> float:
-        """Doubling, capped, and spread so that many bots do not come back at the same moment."""
-        longest = min(_LONGEST_DELAY, _FIRST_DELAY * 2.0 ** min(self.failures - 1, 10))
-        return random.uniform(longest / 2, longest)
-
 
 class Poller:
-    """Fetches updates until cancelled. `make_request` builds a connection of the library; a dead one is replaced."""
-
     def __init__(
         self,
         url: str,
@@ -123,7 +116,7 @@ class Poller:
         slack: float = ANSWER_SLACK,
         forget_after: float = FORGET_AFTER,
     ) -> None:
-        """`url` is that of getUpdates, token included: it is never shown. `report` learns of every change."""
+        """`url` is getUpdates with the token: never shown. `report` gets every status change."""
         self._url = url
         self._make_request = make_request
         self._allowed_updates = list(allowed_updates)
@@ -134,27 +127,30 @@ class Poller:
         self._forget_after = forget_after
 
     async def run(self, deliver: Deliver) -> None:
-        """Raises `SourceFailed` where going on is pointless, and whatever `deliver` raises."""
+        """Raises `SourceFailed` if continuing is pointless, and the errors of `deliver`."""
         offset: int | None = None
         moment = asyncio.get_running_loop().time
         heard_at = moment()
-        trouble = Trouble(known_good=True)
+        trouble = PollFailures(known_good=True)
         request = self._make_request()
         await request.initialize()
         try:
             while True:
                 try:
-                    # After a failure without holding, so that "it works again" is known at once.
+                    # After a failure without long polling, so that a recovery shows at once.
                     updates = await self._fetch(request, offset, 0 if trouble.failures else self._long_poll)
                     offset_after = _offset_after(updates, offset)
                 except (TelegramError, TimeoutError, _Junk) as error:
-                    await self._recover(trouble, error)
+                    delay = trouble.met(error)
+                    self._report(trouble.status)
+                    log.warning("getUpdates failed %d times in a row: %s", trouble.failures, redacted(error))
+                    await self._pause(delay)
                     if trouble.failures % _REBUILD_AFTER == 0:
                         await request.shutdown()
                         request = self._make_request()
                         await request.initialize()
                     continue
-                trouble = Trouble(known_good=True)
+                trouble = PollFailures(known_good=True)
                 self._report(trouble.status)
                 if not updates and moment() - heard_at > self._forget_after:
                     offset = None
@@ -166,14 +162,8 @@ class Poller:
         finally:
             await request.shutdown()
 
-    async def _recover(self, trouble: Trouble, error: Exception) -> None:
-        delay = trouble.met(error)
-        self._report(trouble.status)
-        log.warning("getUpdates failed %d times in a row: %s", trouble.failures, redacted(error))
-        await self._pause(delay)
-
     async def _fetch(self, request: BaseRequest, offset: int | None, long_poll: int) -> list[object]:
-        """One poll. Raises errors of the library, `TimeoutError` for a connection gone silent, `_Junk`."""
+        """Raises errors of the library, `TimeoutError` for a silent connection, `_Junk`."""
         parameters = {
             "offset": offset or 0,
             "timeout": long_poll,
@@ -195,11 +185,11 @@ class Poller:
 
 
 class _Junk(Exception):
-    """An answer that is JSON, but not what getUpdates answers."""
+    pass
 
 
 def _offset_after(updates: Sequence[object], offset: int | None) -> int | None:
-    """The offset that confirms all of `updates`. Raises `_Junk` where none of them can be confirmed."""
+    """Raises `_Junk` if no update has an id."""
     ids = [
         number
         for update in updates

@@ -1,5 +1,4 @@
-"""Signs that a chat shows for a while or on the side: typing, and reactions. Nobody would miss one, so nothing that
-Telegram says about them is raised."""
+"""Typing indicators and reactions. They are optional: Telegram's errors are not raised."""
 
 from __future__ import annotations
 
@@ -13,23 +12,23 @@ from telegram.constants import ChatAction, ReactionEmoji
 from telegram.error import Forbidden, RetryAfter, TelegramError
 
 from channels.message import Address, Refused
-from channels.tasks import Pause, beside
+from channels.tasks import Pause, in_background
 from channels.telegram.errors import ODD_ANSWER, redacted, seconds
 from channels.telegram.outbound import number, topic
 
 log = logging.getLogger(__name__)
 
 TYPING_EVERY = 4.0
-"""Seconds between two signs of typing; Telegram shows one for 5."""
+"""Seconds between typing indicators; Telegram shows one for 5."""
 TYPING_AFTER = 0.01
-"""Seconds before the first: asking the model goes first."""
+"""Seconds before the first, so that the model's request goes first."""
 _PRESENTATION = "\ufe0f"
-"""Makes a character an emoji; Telegram's reactions are written without."""
+"""Makes a character an emoji; Telegram's reactions omit it."""
 _REACTIONS = {emoji.value.replace(_PRESENTATION, ""): emoji for emoji in ReactionEmoji}
 
 
 class TelegramPresence:
-    """`moved`: chats that have another id by now."""
+    """`moved`: new ids of migrated chats."""
 
     def __init__(self, bot: Bot, pause: Pause, moved: Mapping[int, int]) -> None:
         self._bot = bot
@@ -37,29 +36,29 @@ class TelegramPresence:
         self._moved = moved
 
     async def react(self, address: Address, platform_id: str, emoji: str) -> None:
-        """As `Channel.react`. Telegram has some seventy reactions; another emoji is none, and not tried."""
+        """Skips emoji that Telegram does not have as a reaction."""
         reaction = _REACTIONS.get(emoji.replace(_PRESENTATION, ""))
         if emoji and reaction is None:
-            log.debug("%r is no reaction that Telegram has", emoji)
+            log.debug("Telegram has no reaction %r", emoji)
             return
         try:
             chat_id = number(address.chat_id, "chat")
             if chat_id in self._moved:
-                return  # that id is another message's there
+                return  # message ids are different in the new chat
             await self._bot.set_message_reaction(
                 chat_id, number(platform_id, "message"), [reaction] if reaction else []
             )
         except (Refused, TelegramError, *ODD_ANSWER) as error:
-            log.debug("no reaction in %s: %s", address, redacted(error))
+            log.debug("reaction failed in %s: %s", address, redacted(error))
 
     def typing(self, address: Address) -> AbstractAsyncContextManager[None]:
-        return beside(self._keep_typing(address), f"typing in {address}", redacted)
+        return in_background(self._keep_typing(address), f"typing in {address}", redacted)
 
     async def _keep_typing(self, address: Address) -> None:
         try:
             chat_id, thread_id = number(address.chat_id, "chat"), topic(address)
         except Refused:
-            return  # nobody can be shown anything there
+            return  # not a chat of Telegram
         await asyncio.sleep(TYPING_AFTER)
         while True:
             delay = TYPING_EVERY
@@ -72,5 +71,5 @@ class TelegramPresence:
             except Forbidden:
                 return
             except (TelegramError, *ODD_ANSWER) as error:
-                log.debug("no sign of typing in %s: %s", address, redacted(error))
+                log.debug("typing indicator failed in %s: %s", address, redacted(error))
             await self._pause(delay)

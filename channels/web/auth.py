@@ -1,14 +1,11 @@
-"""Who is let in: the right place, the right page, the right token. Pure, but for the time.
+"""Checks host, origin and token of requests. Pure, but for the time.
 
-Place: a request names this server by a name that only this machine gives it, so that no foreign name that was made to
-point here (DNS rebinding) is served. Page: a browser says which page asks; only our own may. Token: shown as a bearer
-token, or once at the login, for a session. So a restart signs nobody out, and a new token signs everybody out.
+Host: only names of this machine, against DNS rebinding. Origin: only our own page. Token: as a bearer token, or at the
+login for a session. A new token signs out all browsers.
 
-A session's secret has two halves, both signed with the token. The cookie is sent to every port of this machine, so
-another user's server there sees it. The page key is kept in `localStorage`, which belongs to one origin, its port
-included. Neither opens anything alone; what a browser loads without a script (a picture, a download) has a signed path
-of a few minutes in place of the page key. What is kept are the sessions that were logged out of: a copy of their halves
-must open nothing.
+A session's secret has two halves, signed with the token. Every port of this machine gets the cookie, so another user's
+server may see it; only our origin can read the page key in `localStorage`. Neither suffices alone; for requests without
+a script a short-lived signed path replaces the page key. Logged-out sessions are stored: copies must not work.
 """
 
 from __future__ import annotations
@@ -28,33 +25,32 @@ _HOST = re.compile(r"(?:\[(?P<v6>[0-9a-fA-F:.]+)\]|(?P<name>[A-Za-z0-9._-]+))(?:
 _LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
 _WILDCARDS = frozenset({"", "0.0.0.0", "::"})
 SESSION_SECONDS = 30 * 86_400
-"""A browser that was let in need not show the token again for so long after its last use."""
+"""Lifetime of a session after its last use."""
 _RENEWED_AFTER = 86_400
-"""Seconds of use after which a session gets its full time again."""
+"""Seconds after which a session in use is renewed."""
 PATH_SECONDS = 600
-"""How long a signed path is good."""
+"""Lifetime of a signed path."""
 _MOST_WRONG = 10
 _WRONG_WITHIN = 60.0
-"""So many wrong tokens from one address within so many seconds; then it has to wait."""
+"""Wrong tokens from one address within a number of seconds, after which it has to wait."""
 _BEYOND_GUESSING = 16
-"""Characters of a token from which nobody can guess it in a lifetime."""
+"""Length of a token that cannot be guessed."""
 _ADDRESSES = 1_000
-"""Remembered with their wrong tokens."""
+"""Addresses remembered with their wrong tokens."""
 
 Now = Callable[[], float]
 
 
 @dataclass(frozen=True, slots=True)
 class WebSession:
-    """A browser that was let in, until that moment (seconds since 1970)."""
+    """`until`: seconds since 1970."""
 
     id: str
     until: int
 
 
 class Auth:
-    """`host`: as configured; `ports`: those that are listened on; `token`: at least one character; `ended`: the ids of
-    sessions that were logged out of."""
+    """`ports`: all listening ports; `token`: at least one character; `ended`: ids of logged-out sessions."""
 
     def __init__(
         self, token: str, host: str, ports: Collection[int], now: Now = time.time, ended: Collection[str] = ()
@@ -67,11 +63,10 @@ class Auth:
         self._now = now
         self._wrong: OrderedDict[str, deque[float]] = OrderedDict()
 
-    # place and page
+    # host and origin
 
     def is_our_host(self, host: str, reached_at: str = "") -> bool:
-        """Whether a Host header means this server. `reached_at`: the address on this machine on which the connection
-        came in. Who listens on all addresses is called by any of them; a number cannot be made to point elsewhere."""
+        """`reached_at`: our address on the connection, accepted as a number because that cannot be rebound."""
         found = _HOST.fullmatch(host)
         if found is None or int(found["port"] or 80) not in self._ports:
             return False
@@ -80,7 +75,6 @@ class Auth:
 
     @staticmethod
     def is_our_origin(origin: str, host: str) -> bool:
-        """Whether an Origin header is the page that this server gave out under that (good) Host."""
         return origin.lower() == f"http://{host.lower()}"
 
     # token
@@ -90,26 +84,24 @@ class Auth:
 
     @property
     def is_beyond_guessing(self) -> bool:
-        """Such a token lets in at any time: otherwise whoever shares an address with its owner, such as another program
-        of this machine, could keep them out by showing wrong ones."""
+        """True for a long token, which is exempt from waiting: wrong tokens from its owner's address must not lock them
+        out."""
         return len(self._token) >= _BEYOND_GUESSING
 
     # session
 
     def new_session(self) -> WebSession:
-        return WebSession(secrets.token_hex(8), self._end_of_a_session())
+        return WebSession(secrets.token_hex(8), self._session_end())
 
     def cookie(self, session: WebSession) -> str:
-        """The half that every port of this machine may see."""
         text = f"{session.until}.{session.id}"
         return f"{text}.{self._signature('cookie', text)}"
 
     def page_key(self, session: WebSession) -> str:
-        """The half that the page alone has; the same as long as the session lasts."""
         return self._signature("page key", session.id)
 
     def session(self, cookie: str) -> WebSession | None:
-        """The session that a cookie belongs to, which alone opens nothing; None where it is over."""
+        """The session of a cookie, which is not sufficient alone; None if it is over."""
         text, _, signature = cookie.rpartition(".")
         if not self._is_signature(signature, "cookie", text):
             return None
@@ -120,23 +112,21 @@ class Auth:
         return self._is_signature(shown, "page key", session.id)
 
     def renewed(self, session: WebSession) -> WebSession | None:
-        """The session with its full time again; None where it has nearly all of it."""
-        end = self._end_of_a_session()
+        """None if the session has nearly all of its time left."""
+        end = self._session_end()
         return WebSession(session.id, end) if end - session.until >= _RENEWED_AFTER else None
 
     def end(self, session: WebSession) -> int:
-        """From now on its halves open nothing, wherever they are. Returns when the last cookie of it would have ended:
-        there may be one that was renewed later than this one."""
+        """Returns the latest time at which a cookie of the session, perhaps renewed since, can expire."""
         self._ended.add(session.id)
-        return self._end_of_a_session()
+        return self._session_end()
 
-    def _end_of_a_session(self) -> int:
+    def _session_end(self) -> int:
         return int(self._now()) + SESSION_SECONDS
 
     # signed paths
 
     def signed_path(self, path: str, session: WebSession) -> str:
-        """For the browser of that session, for `PATH_SECONDS`."""
         until = int(self._now()) + PATH_SECONDS
         return f"{path}/{until}.{self._signature('path', f'{session.id}:{until}:{path}')}"
 
@@ -151,15 +141,15 @@ class Auth:
     def _is_signature(self, shown: str, kind: str, text: str) -> bool:
         return hmac.compare_digest(shown.encode("utf-8", "replace"), self._signature(kind, text).encode())
 
-    # patience
+    # waiting after wrong tokens
 
     def wait(self, address: str) -> int:
-        """Seconds that an address has to wait before it may show a token again; 0: none."""
+        """Seconds until an address may try a token again; 0 for now."""
         wrong = self._wrong.get(address)
         if not wrong or len(wrong) < _MOST_WRONG:
             return 0
         left = wrong[0] + _WRONG_WITHIN - self._now()
-        return math.ceil(left) if 0 < left <= _WRONG_WITHIN else 0  # more than that: the clock was put back
+        return math.ceil(left) if 0 < left <= _WRONG_WITHIN else 0  # longer: the clock was set back
 
     def was_wrong(self, address: str) -> None:
         wrong = self._wrong.setdefault(address, deque(maxlen=_MOST_WRONG))
@@ -170,7 +160,6 @@ class Auth:
 
 
 def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    """None for what is no number."""
     try:
         found = ipaddress.ip_address(text.partition("%")[0])
     except ValueError:

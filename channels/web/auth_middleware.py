@@ -1,6 +1,6 @@
-"""Who asks is looked at before anything is served: place, page, token, in this order (SPEC 11).
+"""Checks every request's host, origin and token, in this order (SPEC 11).
 
-Every route needs the token, or both halves of a session (`guard`), unless it stands in one of the two tables here.
+Every route needs the token or both halves of a session (`guard`), except those in the two tables here.
 """
 
 from __future__ import annotations
@@ -17,21 +17,19 @@ SOCKET = "/ws"
 FILE = "/files/{id:[A-Za-z0-9_-]{8,64}}/{place:[0-9]{1,2}}"
 SIGNED_FILE = FILE + "/{proof:[0-9a-f.]{1,100}}"
 OPEN_ROUTES = frozenset({"/", "/login", "/healthz", "/readyz", "/metrics"})
-"""By their first line as the router knows it. These look at the token themselves, or need none."""
+"""Canonical routes that check the token themselves, or need none."""
 PROVEN_ROUTES = frozenset({SOCKET, "/files/{id}/{place}/{proof}"})
-"""Where a browser can send the cookie alone: the second half is proven otherwise, and looked at by the handler."""
+"""Routes to which a browser sends the cookie alone; the handler checks the second half."""
 
 KEY_HEADER = "Daybook-Page-Key"
 
 BEARER = WebSession("", 0)
-"""Of a program that shows the token itself."""
+"""The session of a program that sends the token itself."""
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class AuthMiddleware:
-    """`guard` is there before the first request is. `welcome` is told of each request that shows who it is."""
-
     guard: Auth
 
     def __init__(self, welcome: Callable[[web.Request], None]) -> None:
@@ -48,11 +46,12 @@ class AuthMiddleware:
         resource = request.match_info.route.resource
         route = resource.canonical if resource else ""
         if route not in OPEN_ROUTES | PROVEN_ROUTES and self.let_in(request) is None:
-            raise stranger()
+            raise unauthorized()
         return await handler(request)
 
     def _is_our_page(self, request: web.Request, host: str) -> bool:
-        """A browser names the page that asks; a program names none, and then must show the token by itself."""
+        """True if the request comes from our page, or from a program, which has no Origin and must send the token
+        itself."""
         origins = request.headers.getall("Origin", [])
         if origins:
             return len(origins) == 1 and self.guard.is_our_origin(origins[0], host)
@@ -64,9 +63,9 @@ class AuthMiddleware:
         return not is_foreign or (request.path == "/" and request.headers.get("Sec-Fetch-Mode") == "navigate")
 
     def let_in(self, request: web.Request, proof: Callable[[WebSession], bool] | None = None) -> WebSession | None:
-        """The session that asks, once it is shown whole. `proof` of the second half; without it, the header has to hold
-        the page key. A program that shows the token has a session of its own. Raises `HTTPTooManyRequests`."""
-        session = self.half_shown(request)
+        """The authenticated session, or None. `proof` checks the second half; by default the header must hold the page
+        key. Raises `HTTPTooManyRequests`."""
+        session = self.half_session(request)
         if session is None:
             return None
         key = request.headers.get(KEY_HEADER, "")
@@ -75,9 +74,8 @@ class AuthMiddleware:
         self._welcome(request)
         return session
 
-    def half_shown(self, request: web.Request) -> WebSession | None:
-        """The session that the cookie belongs to, which is not enough to be let in, or that of the bearer token, which
-        is. Raises `HTTPTooManyRequests`."""
+    def half_session(self, request: web.Request) -> WebSession | None:
+        """The session of the cookie, which is not sufficient, or of the bearer token. Raises `HTTPTooManyRequests`."""
         kind, _, shown = request.headers.get("Authorization", "").partition(" ")
         if not kind:
             return self.guard.session(request.cookies.get(self._cookie(request), ""))
@@ -99,7 +97,6 @@ class AuthMiddleware:
 
     @staticmethod
     def _cookie(request: web.Request) -> str:
-        """Browsers keep cookies apart by host, not by port: another Daybook of this machine has another name."""
         return f"daybook-{request.url.port}"
 
     async def log_in(self, request: web.Request) -> web.StreamResponse:
@@ -109,17 +106,12 @@ class AuthMiddleware:
             raise web.HTTPBadRequest(text='Send {"token": "…"}.\n') from error
         if not isinstance(shown, str) or not self._is_token(request, shown.strip()):
             raise web.HTTPUnauthorized(text="That is not the token.\n")
-        return self._new_session(request)
-
-    def _new_session(self, request: web.Request) -> web.StreamResponse:
-        """Answers `{key}`; the other half is its cookie."""
         session = self.guard.new_session()
         response = web.json_response({"key": self.guard.page_key(session)})
         self._set_cookie(request, response, session)
         return response
 
     def renew(self, request: web.Request, response: web.StreamResponse, session: WebSession) -> None:
-        """A session that is in use gets its full time again."""
         if session is not BEARER and (renewed := self.guard.renewed(session)):
             self._set_cookie(request, response, renewed)
 
@@ -132,18 +124,16 @@ class AuthMiddleware:
         return response
 
 
-def stranger() -> web.HTTPException:
+def unauthorized() -> web.HTTPException:
     refusal = "Show the token: at the page's login, or as Authorization: Bearer.\n"
     return web.HTTPUnauthorized(text=refusal, headers={"WWW-Authenticate": "Bearer"})
 
 
 def _named_by_target(request: web.Request, host: str) -> str:
-    """The place that the request's first line names; `host` where it names only a path."""
     target = request.raw_path
     return host if target.startswith("/") or target == "*" else urlsplit(target).netloc
 
 
 def _reached_at(request: web.Request) -> str:
-    """The address on this machine on which the connection came in; empty where that cannot be told."""
     name = request.transport.get_extra_info("sockname") if request.transport else None
     return str(name[0]) if isinstance(name, tuple) else ""

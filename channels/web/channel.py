@@ -1,8 +1,6 @@
-"""The page on this machine as a channel: a chat that its owner opens in a browser.
+"""The local web page as a channel.
 
-What is said and answered stands in a record on disk, and every open page shows what stands there. So a message is sent
-when it is written down: nobody needs to look, a repeat is known by its key, and a page that is opened again, or a
-second one, shows the same. Previews are shown to who looks and are not kept.
+A message counts as sent once it is in the record on disk, from which every page shows the same. Previews are not kept.
 """
 
 from __future__ import annotations
@@ -40,11 +38,11 @@ from channels.message import (
 from channels.split import split
 from channels.web.auth import Auth, Now
 from channels.web.clients import OpenPages
-from channels.web.connection_limiter import STRANGER_SECONDS
-from channels.web.frames import MAX_TEXT, MOST_FILES, Press, SaidFile, Say
+from channels.web.connection_limiter import AUTH_SECONDS
+from channels.web.frames import MAX_TEXT, MOST_FILES, PressFrame, SayFrame, UploadedFile
 from channels.web.listen import listening, url_host
 from channels.web.protocols import WebHost, WebMessageNotKept
-from channels.web.record import By, ChatEntry, ChatRecord, NotRecorded, ShownFile
+from channels.web.record import Author, ChatEntry, ChatRecord, NotRecorded, ShownFile
 from channels.web.server import WebServer
 from channels.web.uploads import PICTURE_TYPES, Uploads, picture_type
 
@@ -54,26 +52,24 @@ Sleep = Callable[[float], Awaitable[None]]
 
 NAME = "web"
 _LONGEST_PIECE = 16_000
-"""Characters of a message of ours: a page has room for more, but draws it anew with every preview."""
+"""Characters of our message: the page rerenders it with every preview."""
 _INTERVAL = 0.1
-"""Seconds between two previews; a page is local, so this is for the eye and not for a rate limit."""
+"""Seconds between previews; for smooth display, not for a rate limit."""
 _LARGEST_FILE = 200_000_000
 _KNOWN_FOR = 30 * 86_400.0
-"""Seconds. A repeat is known as long as the record holds the message, which is longer than the outbox tries."""
+"""Seconds. The record knows repeats for longer than the outbox retries."""
 _TIDY_EVERY = 3_600.0
-"""Seconds between two looks for uploads that nobody names."""
+"""Seconds between clean-ups of unreferenced uploads."""
 _STOPPING = "Daybook is stopping; it will be sent when it runs again"
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
-    """Something said, and who waits for it to be kept."""
-
+class _PendingMessage:
     message: InboundMessage
     kept: asyncio.Future[None]
 
     def settle(self, failure: WebMessageNotKept | None = None) -> None:
-        if self.kept.done():  # they have left
+        if self.kept.done():  # the page has left
             return
         if failure:
             self.kept.set_exception(failure)
@@ -82,20 +78,20 @@ class _Said:
 
 
 class WebChannel:
-    """Serves at `host` and `port` (0: any that is free) once it runs.
+    """Serves at `host` and `port` (0: any free one) while it runs.
 
     token     called at each start, in a thread; may raise `OSError` or `ValueError` with a sentence
-    uploads   folder for what comes in through the page, of at most `largest_upload` bytes each
-    commands  shown where a message begins with a slash
-    patience  seconds that a connection has to show the token, or both halves of its session
-    now       seconds since 1970, by which sessions and signed paths end
+    uploads   folder for files from the page, of at most `largest_upload` bytes each
+    commands  offered when a message begins with a slash
+    auth_timeout  seconds for a connection to authenticate
+    now       seconds since 1970, for sessions and signed paths
     """
 
     def __init__(
         self,
         token: Callable[[], str],
         record: ChatRecord,
-        house: WebHost,
+        gateway: WebHost,
         uploads: Path,
         *,
         host: str = "127.0.0.1",
@@ -103,13 +99,13 @@ class WebChannel:
         largest_upload: int = 20_000_000,
         commands: Sequence[CommandInfo] = (),
         person: str = "Owner",
-        patience: float = STRANGER_SECONDS,
+        auth_timeout: float = AUTH_SECONDS,
         sleep: Sleep = asyncio.sleep,
         now: Now = time.time,
     ) -> None:
         self._token = token
         self._record = record
-        self._house = house
+        self._gateway = gateway
         self._uploads = Uploads(uploads)
         self._host = host
         self._port = port
@@ -117,9 +113,9 @@ class WebChannel:
         self._sleep = sleep
         self._now = now
         self._pages = OpenPages(record, commands, largest_upload)
-        self._server = WebServer(self, self._pages, house, record, self._uploads, largest_upload, patience)
-        self._said: asyncio.Queue[_Said] = asyncio.Queue()
-        self._takes = False
+        self._server = WebServer(self, self._pages, gateway, record, self._uploads, largest_upload, auth_timeout)
+        self._incoming: asyncio.Queue[_PendingMessage] = asyncio.Queue()
+        self._accepting = False
         self._status = ChannelStatus(Health.OFF)
 
     # Channel
@@ -133,43 +129,37 @@ class WebChannel:
         return self._status
 
     async def run(self, receive: Receive) -> None:
-        """Serve until cancelled. From then on nothing new is taken, and pages that are open see what is still sent."""
+        """Afterwards messages are refused, while open pages still see what is sent."""
         try:
-            token = await self._token_now()
-            ended = await self._logged_out()
+            try:
+                token = await asyncio.to_thread(self._token)
+            except (OSError, ValueError) as error:
+                raise SourceFailed(str(error)) from error
+            try:
+                ended = await self._record.logged_out()
+            except NotRecorded as error:
+                raise SourceFailed(str(error)) from error
             await self._server.start()
             async with listening(self._server.protocol, self._host, self._port) as ports:
                 self._server.door.guard = Auth(token, self._host, ports, self._now, ended)
                 self._status = ChannelStatus(Health.OK)
-                self._house.listens(f"http://{url_host(self._host)}:{ports[0]}")
-                self._takes = True
+                self._gateway.listens(f"http://{url_host(self._host)}:{ports[0]}")
+                self._accepting = True
                 async with asyncio.TaskGroup() as group:
-                    group.create_task(self._kept_tidy())
+                    group.create_task(self._prune_uploads())
                     while True:
-                        await self._offer(await self._said.get(), receive)
+                        await self._offer(await self._incoming.get(), receive)
         finally:
-            self._takes = False
-            self._refuse_waiting()
+            self._accepting = False
+            while not self._incoming.empty():
+                self._incoming.get_nowait().settle(WebMessageNotKept(_STOPPING))
             self._status = ChannelStatus(Health.OFF)
-            self._house.listens("")
-
-    async def _token_now(self) -> str:
-        try:
-            return await asyncio.to_thread(self._token)
-        except (OSError, ValueError) as error:
-            raise SourceFailed(str(error)) from error
-
-    async def _logged_out(self) -> frozenset[str]:
-        try:
-            return await self._record.logged_out()
-        except NotRecorded as error:
-            raise SourceFailed(str(error)) from error
+            self._gateway.listens("")
 
     def pace(self, address: Address) -> Pace:
         return Pace(PreviewStyle.DRAFT, interval=_INTERVAL)
 
     def reachable(self, address: Address) -> bool:
-        """Always: what is sent is kept for whoever opens the page."""
         return True
 
     def repeat_window(self, message: OutboundMessage) -> float:
@@ -182,19 +172,19 @@ class WebChannel:
         return split(text, len, _LONGEST_PIECE)
 
     async def send(self, message: OutboundMessage) -> str:
-        """Returns when it is in the record. Raises `NotSent` where the disk takes nothing."""
+        """Returns once the message is in the record. Raises `NotSent` if it cannot be stored."""
         entry = ChatEntry(
             number=0,
-            id=_id_of(message.key),
+            id=_message_id(message.key),
             chat=message.address.chat_id,
-            by=By.DAYBOOK,
+            by=Author.DAYBOOK,
             text=message.text,
-            at=_stamp(),
+            at=datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
             reply_to=message.reply_to,
-            turn=_turn_of(message.key),
+            turn=_turn_key(message.key),
             is_error=message.key.endswith(":error"),
             buttons=message.buttons,
-            files=await asyncio.to_thread(_sent_files, message),
+            files=await asyncio.to_thread(_shown_files, message),
         )
         try:
             kept = await self._record.keep(entry)
@@ -214,7 +204,7 @@ class WebChannel:
         await self._pages.show(changed.id)
 
     async def draft(self, draft_id: int, message: OutboundMessage) -> None:
-        await self._pages.draft(message.address.chat_id, _turn_of(message.key), message.text)
+        await self._pages.draft(message.address.chat_id, _turn_key(message.key), message.text)
 
     async def fetch(self, attachment: Attachment, to: Path, most: int) -> None:
         try:
@@ -225,7 +215,7 @@ class WebChannel:
             raise NotFetched(f"the file is larger than the {most / 1e6:.0f} MB that I take")
 
     async def react(self, address: Address, platform_id: str, emoji: str) -> None:
-        """A page has no signs on messages."""
+        """Does nothing: the page has no reactions."""
 
     def typing(self, address: Address) -> AbstractAsyncContextManager[None]:
         return self._pages.typing(address.chat_id)
@@ -235,7 +225,7 @@ class WebChannel:
 
     # Chat
 
-    async def say(self, chat: str, said: Say) -> None:
+    async def say(self, chat: str, said: SayFrame) -> None:
         if len(said.text) > MAX_TEXT:
             why = f"that has {len(said.text):,} characters, and a message may have {MAX_TEXT:,}; send it as a file"
             raise WebMessageNotKept(why, again=False)
@@ -244,23 +234,20 @@ class WebChannel:
         if not said.text.strip() and not said.files:
             raise WebMessageNotKept("there is nothing in it", again=False)
         attachments = [await asyncio.to_thread(self._attachment, one) for one in said.files]
-        await self._kept(self._message(chat, said.id, said.text, said.id, tuple(attachments)))
+        await self._store(self._message(chat, said.id, said.text, said.id, tuple(attachments)))
 
-    async def press(self, chat: str, pressed: Press) -> None:
-        entry = await self._found(pressed.message)
-        known = entry is not None and entry.chat == chat and entry.by is By.DAYBOOK
-        if entry is None or not known or all(one.data != pressed.data for row in entry.buttons for one in row):
-            raise WebMessageNotKept("that button is gone", again=False)
-        await self._kept(self._message(chat, pressed.id, pressed.data, entry.id, origin=Origin.COMMAND))
-
-    async def _found(self, id: str) -> ChatEntry | None:
+    async def press(self, chat: str, pressed: PressFrame) -> None:
         try:
-            return await self._record.find(id)
+            entry = await self._record.find(pressed.message)
         except NotRecorded as error:
             raise WebMessageNotKept(str(error)) from error
+        known = entry is not None and entry.chat == chat and entry.by is Author.DAYBOOK
+        if entry is None or not known or all(one.data != pressed.data for row in entry.buttons for one in row):
+            raise WebMessageNotKept("that button is gone", again=False)
+        await self._store(self._message(chat, pressed.id, pressed.data, entry.id, origin=Origin.COMMAND))
 
-    def _attachment(self, file: SaidFile) -> Attachment:
-        path = self._uploads.said(file.handle)
+    def _attachment(self, file: UploadedFile) -> Attachment:
+        path = self._uploads.mark_used(file.handle)
         if path is None:
             raise WebMessageNotKept(f"{file.name} is no longer kept; choose it again", again=False)
         picture = picture_type(path)
@@ -289,15 +276,15 @@ class WebChannel:
             origin=origin,
         )
 
-    async def _kept(self, message: InboundMessage) -> None:
-        """Hand it to `run`, which goes on with it also where who said it leaves meanwhile. Raises `NotKept`."""
-        if not self._takes:
+    async def _store(self, message: InboundMessage) -> None:
+        """`run` stores the message even if the page leaves meanwhile. Raises `WebMessageNotKept`."""
+        if not self._accepting:
             raise WebMessageNotKept(_STOPPING)
-        said = _Said(message, asyncio.get_running_loop().create_future())
-        self._said.put_nowait(said)
+        said = _PendingMessage(message, asyncio.get_running_loop().create_future())
+        self._incoming.put_nowait(said)
         await said.kept
 
-    async def _offer(self, said: _Said, receive: Receive) -> None:
+    async def _offer(self, said: _PendingMessage, receive: Receive) -> None:
         try:
             await receive([said.message])
         except asyncio.CancelledError:
@@ -311,36 +298,25 @@ class WebChannel:
             said.settle()
             await self._pages.show(said.message.id)
 
-    def _refuse_waiting(self) -> None:
-        while not self._said.empty():
-            self._said.get_nowait().settle(WebMessageNotKept(_STOPPING))
-
-    async def _kept_tidy(self) -> None:
-        """Uploads that nobody names are in nobody's way: what cannot be done now is done the next time."""
+    async def _prune_uploads(self) -> None:
         while True:
             try:
                 await asyncio.to_thread(self._uploads.prune, await self._record.handles())
             except (OSError, NotRecorded) as problem:
-                log.warning("old uploads stay: %s", problem)
+                log.warning("deleting old uploads failed: %s", problem)
             await self._sleep(_TIDY_EVERY)
 
 
-def _stamp() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def _id_of(key: str) -> str:
-    """The same for every attempt."""
+def _message_id(key: str) -> str:
     return hashlib.sha256(key.encode()).hexdigest()[:32] if key else secrets.token_hex(16)
 
 
-def _turn_of(key: str) -> str:
-    """What keys of a turn's messages and of its previews have in common: all but the last word."""
+def _turn_key(key: str) -> str:
     return key.removesuffix(":error").rpartition(":")[0]
 
 
-def _sent_files(message: OutboundMessage) -> tuple[ShownFile, ...]:
-    """Blocks."""
+def _shown_files(message: OutboundMessage) -> tuple[ShownFile, ...]:
+    """The files of a message. Blocks."""
     if message.file is None:
         return ()
     try:

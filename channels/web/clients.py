@@ -1,10 +1,4 @@
-"""The pages that are open, and what each is shown: where its chat stands, what changes there, and what is under way.
-
-What stands in a chat is in the record; a preview, and that somebody is answered, is known here alone and is gone with
-the process.
-
-One open page: what it is to be shown waits in a queue of its own, so that a slow one holds up nobody.
-"""
+"""The open pages: each one's queue of frames, and the previews and busy states of their chats (in memory only)."""
 
 from __future__ import annotations
 
@@ -21,13 +15,10 @@ from channels.web.record import ChatRecord, NotRecorded
 
 _MOST_FRAMES = 500
 _MOST_WAITING = 16_000_000
-"""Frames, and characters of them, that may wait for a page; one that takes less is cut off, and begins anew when it
-connects again: all it missed stands in the record."""
+"""Frames, and their characters, that may wait for a page; a slower one is disconnected and reloads from the record."""
 
 
 class PageConnection:
-    """`chat`: the one that it looks at."""
-
     def __init__(self, chat: str) -> None:
         self.chat = chat
         self._waiting: deque[tuple[str, str]] = deque()
@@ -36,7 +27,7 @@ class PageConnection:
         self._too_slow = asyncio.Event()
 
     def show(self, frame: str, draft: str = "") -> None:
-        """Never waits. `draft`: it takes the place of what still waits under that name."""
+        """Queues a frame; never waits. `draft` replaces a waiting frame of that name."""
         if draft and self._waiting and self._waiting[-1][0] == draft:
             self._size -= len(self._waiting.pop()[1])
         self._waiting.append((draft, frame))
@@ -46,7 +37,6 @@ class PageConnection:
         self._changed.set()
 
     async def pump(self, send: Callable[[str], Awaitable[None]]) -> None:
-        """Send what waits, in order, until cancelled."""
         while True:
             await self._changed.wait()
             self._changed.clear()
@@ -56,7 +46,6 @@ class PageConnection:
                 await send(frame)
 
     async def cut_off(self) -> None:
-        """Returns when the page has taken too little for too long."""
         await self._too_slow.wait()
 
 
@@ -65,14 +54,12 @@ log = logging.getLogger(__name__)
 P = ParamSpec("P")
 
 _RECENT = 50
-"""Messages that are shown when a page is opened, and each time that more is wanted."""
+"""Messages shown when a page is opened, and for each request for older ones."""
 _THREAD_FROM = 2_000
-"""Characters from which a text is drawn beside the loop: it takes milliseconds."""
+"""Characters from which a text is rendered in a thread: it takes milliseconds."""
 
 
 class OpenPages:
-    """`commands` and `largest_upload` (in bytes) are what a page is told of its house."""
-
     def __init__(self, record: ChatRecord, commands: Sequence[CommandInfo], largest_upload: int) -> None:
         self._record = record
         self._commands = commands
@@ -87,7 +74,6 @@ class OpenPages:
 
     @contextmanager
     def attached(self, page: PageConnection) -> Iterator[None]:
-        """Show a page what comes while inside."""
         self._open[page.chat].append(page)
         try:
             yield
@@ -95,7 +81,7 @@ class OpenPages:
             self._open[page.chat].remove(page)
 
     async def begin(self, page: PageConnection) -> None:
-        """Show it where its chat stands. Raises `NotRecorded`."""
+        """Raises `NotRecorded`."""
         async with self._showing[page.chat]:
             entries = await self._record.recent(page.chat, _RECENT + 1)
             frame = await asyncio.to_thread(
@@ -111,7 +97,7 @@ class OpenPages:
             page.show(frame)
 
     async def older(self, page: PageConnection, before: int) -> None:
-        """Show it what was said before the entry of that number. Raises `NotRecorded`."""
+        """Raises `NotRecorded`."""
         async with self._showing[page.chat]:
             entries = await self._record.recent(page.chat, _RECENT + 1, before)
             page.show(await asyncio.to_thread(frames.older, entries[-_RECENT:], more=len(entries) > _RECENT))
@@ -119,49 +105,46 @@ class OpenPages:
     # All pages of a chat
 
     async def show(self, id: str) -> None:
-        """An entry as it stands in the record, also on the page that it comes from. Of a chat, what was read is shown
-        before anything is read again, so that the frame that a page gets last is what stands in the record."""
+        """Reads and shows are serialized per chat, so that the last frame is the newest state."""
         try:
             entry = await self._record.find(id)
             if entry is None or not self._open[entry.chat]:
                 return
             async with self._showing[entry.chat]:
                 if entry := await self._record.find(id):
-                    self._tell(entry.chat, await _drawn(entry.text, frames.message, entry))
+                    self._broadcast(entry.chat, await _render(entry.text, frames.message, entry))
         except NotRecorded as error:
-            log.warning("what changed in a chat is shown when the page is opened again: %s", error)
+            log.warning("an update of the pages failed; they show it when opened again: %s", error)
 
     async def draft(self, chat: str, turn: str, text: str) -> None:
-        """What a turn has written so far."""
         self._drafts[chat][turn] = text
         if self._open[chat]:
-            self._tell(chat, await _drawn(text, frames.draft, turn, text), draft=turn)
+            self._broadcast(chat, await _render(text, frames.draft, turn, text), draft=turn)
 
     def drop_draft(self, chat: str, turn: str) -> None:
-        """Its answer stands in the record; pages take that in its place."""
         self._drafts[chat].pop(turn, None)
 
     @asynccontextmanager
     async def typing(self, chat: str) -> AsyncIterator[None]:
         self._busy[chat] += 1
-        self._tell_busy(chat)
+        self._broadcast_busy(chat)
         try:
             yield
         finally:
             self._busy[chat] -= 1
             if not self._busy[chat]:
                 self._drafts[chat].clear()
-            self._tell_busy(chat)
+            self._broadcast_busy(chat)
 
-    def _tell_busy(self, chat: str) -> None:
-        self._tell(chat, frames.busy(self._busy[chat] > 0))
+    def _broadcast_busy(self, chat: str) -> None:
+        self._broadcast(chat, frames.busy(self._busy[chat] > 0))
 
-    def _tell(self, chat: str, frame: str, draft: str = "") -> None:
+    def _broadcast(self, chat: str, frame: str, draft: str = "") -> None:
         for page in self._open[chat]:
             page.show(frame, draft)
 
 
-async def _drawn(text: str, draw: Callable[P, str], *args: P.args, **kwargs: P.kwargs) -> str:
+async def _render(text: str, draw: Callable[P, str], *args: P.args, **kwargs: P.kwargs) -> str:
     if len(text) < _THREAD_FROM:
         return draw(*args, **kwargs)
     return await asyncio.to_thread(draw, *args, **kwargs)

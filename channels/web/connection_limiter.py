@@ -1,7 +1,7 @@
-"""The connections: as many as there is room for, and those that have not shown the token only for a short while.
+"""Limits connections, and the time that one may stay unauthenticated.
 
-Anybody who reaches the port may open connections, and say nothing, or half a request, or read no answer. So a stranger
-gets one answer and some seconds, and gives way when there is no room: the owner always gets in.
+An unauthenticated connection gets one answer and some seconds, and is closed first when there are too many: the owner
+always gets in.
 """
 
 from __future__ import annotations
@@ -16,98 +16,89 @@ from aiohttp.http_exceptions import HttpProcessingError
 log = logging.getLogger(__name__)
 
 MOST_CONNECTIONS = 256
-STRANGER_SECONDS = 30.0
-"""From the first byte of a connection until it has shown the token; then it is ended, whatever it does."""
+AUTH_SECONDS = 30.0
+"""From the start of a connection until it must have authenticated."""
 _IDLE_SECONDS = 75.0
-"""How long a connection that has shown it may wait for its next request."""
+"""Idle time of an authenticated connection."""
 
 Seal = Callable[[web.StreamResponse], None]
 
 
 class ConnectionLimiter:
-    """`seal` puts the headers on an answer that no handler has seen. `patience`: see `STRANGER_SECONDS`."""
-
-    def __init__(self, server: web.Server, seal: Seal, patience: float = STRANGER_SECONDS) -> None:
+    def __init__(self, server: web.Server, seal: Seal, auth_timeout: float = AUTH_SECONDS) -> None:
         self.server = server
         self.seal = seal
-        self.patience = patience
-        self._strangers: dict[_Line, None] = {}
+        self.auth_timeout = auth_timeout
+        self._unauthenticated: dict[_Connection, None] = {}
 
     def protocol(self) -> asyncio.BaseProtocol:
-        """One connection more, for the listening end."""
         if len(self.server.connections) < MOST_CONNECTIONS:
-            return _Line(self)
-        if not self._strangers:
-            return _TurnedAway()
-        next(iter(self._strangers)).end()
-        return _Line(self)
+            return _Connection(self)
+        if not self._unauthenticated:
+            return _RejectedConnection()
+        next(iter(self._unauthenticated)).end()
+        return _Connection(self)
 
     def knows(self, request: web.BaseRequest) -> bool:
-        """Whether the token was shown on this connection, now or before."""
-        return request.protocol not in self._strangers
+        return request.protocol not in self._unauthenticated
 
     def let_in(self, request: web.BaseRequest) -> None:
-        if isinstance(request.protocol, _Line):
+        if isinstance(request.protocol, _Connection):
             self.left(request.protocol)
 
-    def came(self, line: _Line) -> None:
-        self._strangers[line] = None
+    def came(self, connection: _Connection) -> None:
+        self._unauthenticated[connection] = None
 
-    def left(self, line: _Line) -> None:
-        self._strangers.pop(line, None)
-        line.forgive()
+    def left(self, connection: _Connection) -> None:
+        self._unauthenticated.pop(connection, None)
+        connection.cancel_deadline()
 
 
-class _Line(web.RequestHandler):
-    """A connection."""
-
-    def __init__(self, reception: ConnectionLimiter) -> None:
+class _Connection(web.RequestHandler):
+    def __init__(self, limiter: ConnectionLimiter) -> None:
         super().__init__(
-            reception.server,
+            limiter.server,
             loop=asyncio.get_running_loop(),
             keepalive_timeout=_IDLE_SECONDS,
             access_log=None,  # type: ignore[arg-type]  # aiohttp's own way of saying none
             auto_decompress=False,
         )
-        self._reception = reception
+        self._limiter = limiter
         self._deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
-        self._reception.came(self)
-        self._deadline = asyncio.get_running_loop().call_later(self._reception.patience, self.end)
+        self._limiter.came(self)
+        self._deadline = asyncio.get_running_loop().call_later(self._limiter.auth_timeout, self.end)
 
     def connection_lost(self, exc: BaseException | None) -> None:
-        self._reception.left(self)
+        self._limiter.left(self)
         super().connection_lost(exc)
 
-    def forgive(self) -> None:
-        """It may stay."""
+    def cancel_deadline(self) -> None:
         if self._deadline is not None:
             self._deadline.cancel()
 
     def end(self) -> None:
-        """At once, also while it is answered or does not read."""
-        self._reception.left(self)
+        """Closes at once, also during an answer."""
+        self._limiter.left(self)
         if isinstance(self.transport, asyncio.WriteTransport):
             self.transport.abort()
 
     def handle_error(
         self, request: web.BaseRequest, status: int = 500, exc: BaseException | None = None, message: str | None = None
     ) -> web.StreamResponse:
-        """What is no HTTP is neither repeated nor logged: it may hold a token, and anybody can send it."""
+        """Answers invalid HTTP without repeating or logging it: it may hold a token."""
         if not isinstance(exc, HttpProcessingError):
             return super().handle_error(request, status, exc, message)
-        log.debug("%s sent what is no HTTP: %s", request.remote, type(exc).__name__)
+        log.debug("invalid HTTP from %s: %s", request.remote, type(exc).__name__)
         response = web.Response(status=status, text="That is no HTTP that is understood here.\n")
-        self._reception.seal(response)
+        self._limiter.seal(response)
         response.force_close()
         return response
 
 
-class _TurnedAway(asyncio.Protocol):
-    """A connection too many."""
-
+class _RejectedConnection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         if isinstance(transport, asyncio.WriteTransport):
             transport.abort()

@@ -1,8 +1,4 @@
-"""Markdown as the page shows it: HTML made of the tree, in which nothing stands that was not put there here.
-
-Every text is escaped, every address is looked at: only those that a browser opens as a page or a letter become links.
-No raw HTML passes, no picture is loaded from elsewhere.
-"""
+"""Markdown as safe HTML for the page: all text is escaped, and no picture is loaded from elsewhere."""
 
 from __future__ import annotations
 
@@ -42,8 +38,7 @@ _NOT_IN_ADDRESS = re.compile(r"[\x00-\x20\x7f\\]")
 _REVERSING = re.compile("[\u202a-\u202e]")
 _TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")
 _UNSEEN = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
-"""Characters that change the direction of the text behind them: those that no writing needs any more, all, and all
-that are not seen themselves."""
+"""Characters that change the direction of the text: obsolete ones, all, and all invisible ones."""
 _TAG = re.compile(r"<[^<>]*+>")
 _MARKS = {
     Mark.STRONG: ("<strong>", "</strong>"),
@@ -55,7 +50,7 @@ _MARKS = {
 
 @lru_cache(maxsize=256)
 def rendered(markdown: str) -> str:
-    """The HTML of a message. Remembered for a while: each page that is opened shows the same messages."""
+    """The HTML of a message. Cached: each opened page shows the same messages."""
     source = clean(markdown)
     html = _blocks(parse(source))
     if "<hr>" not in html and not _TAG.sub("", html).strip():  # an empty heading is shown as it was written
@@ -64,12 +59,11 @@ def rendered(markdown: str) -> str:
 
 
 def file_name(name: str) -> str:
-    """As it may be shown and saved: on one line, and its end is its end."""
+    """One line, without characters that disguise the name's ending."""
     return " ".join(_TURNING.sub("", name).split()) or "file"
 
 
 def is_linkable(url: str) -> bool:
-    """Whether an address may be pressed. Others (javascript, data, file) are shown as text."""
     try:
         parts = urlsplit(url)
         host = parts.hostname
@@ -139,7 +133,7 @@ def _inline(inline: Inline, *, in_link: bool) -> str:
 
 
 def _link(url: str, inner: Sequence[Inline]) -> str:
-    """An address as the label of another address is spelled out: nobody is led astray."""
+    """A label that is another address is spelled out, so that it cannot mislead."""
     label = visible(inner)
     if not is_linkable(url):
         return _text(spelled_out(label, url))
@@ -153,7 +147,6 @@ def _anchor(url: str, label: str) -> str:
 
 
 def _with_addresses(text: str) -> str:
-    """Plain text, in which addresses can be pressed."""
     parts: list[str] = []
     at = 0
     for found in _ADDRESS.finditer(text):
@@ -165,7 +158,6 @@ def _with_addresses(text: str) -> str:
 
 
 def _trimmed(address: str) -> str:
-    """Without the end of the sentence, or of the brackets, that it stands in."""
     surplus = {closing: address.count(closing) - address.count(opening) for opening, closing in ("()", "[]", "{}")}
     end = len(address)
     while end and ((last := address[end - 1]) in _ADDRESS_ENDS_BEFORE or surplus.get(last, 0) > 0):
@@ -180,5 +172,5 @@ def _text(text: str) -> str:
 
 
 def _code(text: str) -> str:
-    """What would show its reader another program than it is, is shown by its number."""
+    """Shows characters that reverse the text by number, so that code reads as it runs."""
     return escape(_TURNING.sub(lambda found: f"[U+{ord(found[0]):04X}]", text))

@@ -1,7 +1,7 @@
-"""What goes over the page's WebSocket: JSON objects with a `type`, one a frame. `load_page.html` is the other end.
+"""Frames of the page's WebSocket: JSON objects with a `type`. `page.html` is the other end.
 
-From the page: `open {chat, key}` first; then `say {id, text, files}`, `press {id, message, data}`, `older {before}`.
-To the page: `opened`, `message`, `draft`, `busy`, `kept {id}`, `refused {id, why}`, `older`, `failed {why}`.
+From the page: `open {chat, key}` first; then `say {id, text, files}`, `press {id, message, data}`, `older {before}`. To
+the page: `opened`, `message`, `draft`, `busy`, `kept {id}`, `refused {id, why}`, `older`, `failed {why}`.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from channels.json_fields import load_json
 from channels.message import CommandInfo
 from channels.text import clean
 from channels.web.format import file_name, rendered
-from channels.web.record import By, ChatEntry
+from channels.web.record import Author, ChatEntry
 from channels.web.uploads import PICTURE_TYPES
 
 MAX_FRAME = 4_000_000
-"""Bytes; above it the connection is closed, below it what is too long is refused with a sentence."""
+"""Bytes; a larger frame closes the connection, a smaller one that is too long is refused with a sentence."""
 MAX_TEXT = 100_000
-"""Characters of a message that is said."""
+"""Characters of a person's message."""
 MOST_FILES = 10
-"""With one message."""
+"""Per message."""
 
 _CHAT = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
@@ -31,7 +31,7 @@ _HANDLE = re.compile(r"[0-9a-f]{32}")
 
 
 class BadFrame(Exception):
-    """It is no frame of ours. One sentence. `hopeless`: nothing that comes behind it can be one."""
+    """Invalid frame, with one sentence. `hopeless`: the following frames are of no use either."""
 
     def __init__(self, why: str, *, hopeless: bool = False) -> None:
         super().__init__(why)
@@ -40,34 +40,28 @@ class BadFrame(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Open:
-    """`key`: the page's half of the session; empty where a program has shown the token."""
+    """`key`: the page's half of the session; empty for a bearer token."""
 
     chat: str
     key: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True)
-class SaidFile:
-    """`name` and `media_type` as the browser says, for people's eyes."""
-
+class UploadedFile:
     handle: str
     name: str
     media_type: str
 
 
 @dataclass(frozen=True, slots=True)
-class Say:
-    """`id` is of the page's making, so that saying it again after a lost connection says nothing more."""
-
+class SayFrame:
     id: str
     text: str
-    files: tuple[SaidFile, ...] = ()
+    files: tuple[UploadedFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Press:
-    """A button of the message `message`."""
-
+class PressFrame:
     id: str
     message: str
     data: str
@@ -75,15 +69,13 @@ class Press:
 
 @dataclass(frozen=True, slots=True)
 class Older:
-    """What stands before that number is wanted."""
-
     before: int
 
 
-Asked = Open | Say | Press | Older
+PageFrame = Open | SayFrame | PressFrame | Older
 
 
-def read(frame: str) -> Asked:
+def read(frame: str) -> PageFrame:
     """Raises `BadFrame`."""
     try:
         fields = load_json(frame)
@@ -95,11 +87,14 @@ def read(frame: str) -> Asked:
         case "open":
             return Open(_field(fields, "chat", _CHAT), _string(fields, "key") if "key" in fields else "")
         case "say":
-            return Say(_field(fields, "id", _ID), clean(_string(fields, "text")), _files(fields))
+            return SayFrame(_field(fields, "id", _ID), clean(_string(fields, "text")), _files(fields))
         case "press":
-            return Press(_field(fields, "id", _ID), _field(fields, "message", _ID), _string(fields, "data"))
+            return PressFrame(_field(fields, "id", _ID), _field(fields, "message", _ID), _string(fields, "data"))
         case "older":
-            return Older(_number(fields, "before"))
+            before = fields.get("before")
+            if not isinstance(before, int) or isinstance(before, bool) or not 0 <= before < 2**62:
+                raise BadFrame("before is missing or no number")
+            return Older(before)
         case other:
             raise BadFrame(f"there is no frame of the type {str(other)[:40]!r}; reload the page")
 
@@ -118,19 +113,12 @@ def _field(fields: Mapping[str, object], name: str, shape: re.Pattern[str]) -> s
     return value
 
 
-def _number(fields: Mapping[str, object], name: str) -> int:
-    value = fields.get(name)
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**62:
-        raise BadFrame(f"{name} is missing or no number")
-    return value
-
-
-def _files(fields: Mapping[str, object]) -> tuple[SaidFile, ...]:
+def _files(fields: Mapping[str, object]) -> tuple[UploadedFile, ...]:
     files = fields.get("files", [])
     if not isinstance(files, list) or not all(isinstance(one, dict) for one in files):
         raise BadFrame("files is no list of objects")
     return tuple(
-        SaidFile(
+        UploadedFile(
             _field(one, "handle", _HANDLE), clean(_string(one, "name"))[:200], clean(_string(one, "media_type"))[:100]
         )
         for one in files
@@ -138,7 +126,6 @@ def _files(fields: Mapping[str, object]) -> tuple[SaidFile, ...]:
 
 
 def message(entry: ChatEntry) -> str:
-    """Takes some milliseconds for a long text, unless it was shown before."""
     return _frame({"type": "message", **_entry(entry)})
 
 
@@ -152,7 +139,6 @@ def opened(
     busy: bool,
     largest_file: int,
 ) -> str:
-    """All that a page needs to stand where the others stand. `drafts`: turn and text."""
     return _frame(
         {
             "type": "opened",
@@ -186,7 +172,7 @@ def kept(id: str) -> str:
 
 
 def refused(id: str, why: str, *, again: bool) -> str:
-    """`again`: the same may be said again later."""
+    """`again`: the same message may succeed later."""
     return _frame({"type": "refused", "id": id, "why": why, "again": again})
 
 
@@ -195,8 +181,7 @@ def failed(why: str) -> str:
 
 
 def _entry(entry: ChatEntry) -> dict[str, object]:
-    """What a person has typed is shown as it was typed."""
-    is_ours = entry.by is By.DAYBOOK
+    is_ours = entry.by is Author.DAYBOOK
     return {
         "number": entry.number,
         "id": entry.id,

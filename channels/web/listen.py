@@ -1,4 +1,4 @@
-"""The listening end: opened, told in words why it cannot be, closed again."""
+"""The listening socket, with readable errors."""
 
 from __future__ import annotations
 
@@ -15,13 +15,12 @@ Factory = Callable[[], asyncio.BaseProtocol]
 
 @contextlib.asynccontextmanager
 async def listening(protocol: Factory, host: str, port: int) -> AsyncIterator[list[int]]:
-    """Accept connections while inside; those that were accepted outlive it. Yields the ports, one for each address that
-    `host` stands for. Raises `SourceFailed`."""
+    """Accepted connections outlive it. Yields the ports, one for each address of `host`. Raises `SourceFailed`."""
     loop = asyncio.get_running_loop()
     try:
         server = await loop.create_server(protocol, host, port)
     except OSError as error:
-        raise SourceFailed(_why(error, host, port)) from error
+        raise SourceFailed(_explain(error, host, port)) from error
     try:
         yield list(dict.fromkeys(one.getsockname()[1] for one in server.sockets))
     finally:
@@ -29,7 +28,6 @@ async def listening(protocol: Factory, host: str, port: int) -> AsyncIterator[li
 
 
 def url_host(host: str) -> str:
-    """How a browser on this machine calls it."""
     if host in ("", "0.0.0.0"):
         return "127.0.0.1"
     if host == "::":  # asyncio listens on IPv6 alone there
@@ -37,7 +35,7 @@ def url_host(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
-def _why(error: OSError, host: str, port: int) -> str:
+def _explain(error: OSError, host: str, port: int) -> str:
     if isinstance(error, socket.gaierror):
         return f"this machine knows no address {host!r}; set channels.web.host"
     match error.errno:
@@ -45,6 +43,6 @@ def _why(error: OSError, host: str, port: int) -> str:
             return f"port {port} of {host} is used by another program; stop it, or set channels.web.port"
         case errno.EACCES | errno.EPERM:
             return f"port {port} of {host} may not be used by this user; set channels.web.port above 1023"
-        case errno.EADDRNOTAVAIL | None:  # from Python 3.13 on, asyncio leaves the number of this one away
+        case errno.EADDRNOTAVAIL | None:  # asyncio omits the number from Python 3.13 on
             return f"{host} is no address of this machine; set channels.web.host"
     return f"port {port} of {host} cannot be listened on: {error.strerror or error}"

@@ -1,13 +1,12 @@
-"""The page, as it is shipped: one file. Its script and style are named to the browser by what they are (a hash), so
-that nothing else that should ever get into it is run."""
+"""The page, shipped as one file. Its script and style are allowed by hash."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import re
+from base64 import b64encode
 from dataclasses import dataclass
 from functools import cache
+from hashlib import sha256
 from importlib import resources
 
 _INLINE = re.compile(rb"<(script|style)>((?:(?!</\1>|<\1>).)*+)</\1>", re.DOTALL)
@@ -15,13 +14,10 @@ _INLINE = re.compile(rb"<(script|style)>((?:(?!</\1>|<\1>).)*+)</\1>", re.DOTALL
 
 @dataclass(frozen=True, slots=True)
 class PageFile:
-    """`policy`: its Content-Security-Policy, to which the address of the WebSocket is added."""
-
     html: bytes
     policy: str
 
     def policy_at(self, host: str) -> str:
-        """`host`: of a request, and checked."""
         return f"{self.policy}; connect-src 'self' ws://{host}"
 
 
@@ -29,7 +25,9 @@ class PageFile:
 def load_page() -> PageFile:
     """Blocks, the first time."""
     html = resources.files("channels.web").joinpath("page.html").read_bytes()
-    hashes = {kind.decode(): f"'sha256-{_hash(text)}'" for kind, text in _INLINE.findall(html)}
+    hashes = {
+        kind.decode(): f"'sha256-{b64encode(sha256(text).digest()).decode()}'" for kind, text in _INLINE.findall(html)
+    }
     policy = [
         "default-src 'none'",
         f"script-src {hashes['script']}",
@@ -40,7 +38,3 @@ def load_page() -> PageFile:
         "frame-ancestors 'none'",
     ]
     return PageFile(html, "; ".join(policy))
-
-
-def _hash(text: bytes) -> str:
-    return base64.b64encode(hashlib.sha256(text).digest()).decode()

@@ -1,7 +1,4 @@
-"""What the page's server asks of the gateway, and tells it.
-
-Who takes what a person says on a page.
-"""
+"""Interfaces between the page's server, the gateway and the channel."""
 
 from __future__ import annotations
 
@@ -9,27 +6,25 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from channels.message import ChannelStatus
-from channels.web.frames import Press, Say
+from channels.web.frames import PressFrame, SayFrame
 
 
 class WebHost(Protocol):
     def listens(self, address: str) -> None:
-        """The page can be opened there; empty: nowhere now."""
+        """Called with the page's address; empty when it is not served."""
 
-    async def channels(self) -> Mapping[str, ChannelStatus]:
-        """How each channel is that is on."""
+    async def channels(self) -> Mapping[str, ChannelStatus]: ...
 
     async def embedder(self, answer: str) -> object:
-        """What the owner is asked of a model that finds by meaning, and how far that is, as JSON: `state` is `offered`,
-        `fetching`, `failed` or `embedding`, or empty where there is nothing to show. `answer` is `yes` or `no`, empty
-        where the page only looks."""
+        """State of the model for semantic search, as JSON: `state` is `offered`, `fetching`, `failed`, `embedding` or
+        empty. `answer` is `yes` or `no`, empty for a query."""
 
     async def metrics(self) -> str:
-        """Figures in Prometheus' text format. Raises `NotRecorded` where they cannot be read."""
+        """Prometheus' text format. Raises `NotRecorded`."""
 
 
 class WebMessageNotKept(Exception):
-    """What was said is not on disk. The text says why. `again`: the same may be said again later."""
+    """A message is not on disk. The text says why. `again`: a retry may succeed later."""
 
     def __init__(self, message: str, *, again: bool = True) -> None:
         super().__init__(message)
@@ -37,8 +32,8 @@ class WebMessageNotKept(Exception):
 
 
 class WebChat(Protocol):
-    async def say(self, chat: str, said: Say) -> None:
-        """Returns when it is on disk; a repeat is known and does nothing. Raises `NotKept`."""
+    async def say(self, chat: str, said: SayFrame) -> None:
+        """Returns once the message is on disk; a repeat has no effect. Raises `WebMessageNotKept`."""
 
-    async def press(self, chat: str, pressed: Press) -> None:
-        """Returns when it is on disk. Raises `NotKept`."""
+    async def press(self, chat: str, pressed: PressFrame) -> None:
+        """Returns once the press is on disk. Raises `WebMessageNotKept`."""

@@ -1,4 +1,4 @@
-"""What stands in the page's chats: kept on disk, so that a page that is opened later, or again, shows the same."""
+"""The page's chats on disk: values and the storage protocol."""
 
 from __future__ import annotations
 
@@ -13,16 +13,14 @@ from channels.message import Button
 Buttons = tuple[tuple[Button, ...], ...]
 
 
-class By(enum.StrEnum):
-    """Who has said something."""
-
+class Author(enum.StrEnum):
     PERSON = "person"
     DAYBOOK = "daybook"
 
 
 @dataclass(frozen=True, slots=True)
 class ShownFile:
-    """A file of a message. `path`: of what we have sent; `handle`: of what was uploaded (see `Uploads`)."""
+    """A file of a message. `path`: one sent by us; `handle`: an upload (see `Uploads`)."""
 
     name: str
     media_type: str = ""
@@ -32,20 +30,20 @@ class ShownFile:
 
 @dataclass(frozen=True, slots=True)
 class ChatEntry:
-    """A message as it stands in a chat.
+    """A message in a chat.
 
-    number    grows from message to message, over all chats
-    id        of the sayer's own choice, or made of the key of what we have sent
-    text      as it was typed, or Markdown
+    number    increases over all chats
+    id        chosen by the page, or derived from our message's key
+    text      as typed, or Markdown
     at        ISO 8601, UTC
-    reply_to  `id` of the message that it answers, where that is not the one before
-    turn      names the turn whose preview it replaces
+    reply_to  `id` of the answered message, if not the preceding one
+    turn      the turn whose preview it replaces
     """
 
     number: int
     id: str
     chat: str
-    by: By
+    by: Author
     text: str
     at: str
     reply_to: str = ""
@@ -56,34 +54,29 @@ class ChatEntry:
 
 
 class NotRecorded(Exception):
-    """The disk took nothing. One sentence."""
+    """The record is unavailable. One sentence."""
 
 
 class ChatRecord(Protocol):
-    """What a person says comes into it as they are heard: it stands there once `receive` has returned (a press of a
-    button does not). All methods raise `NotRecorded`."""
+    """A person's messages enter it through `receive` (button presses do not). All methods raise `NotRecorded`."""
 
     async def recent(self, chat: str, most: int, before: int | None = None) -> Sequence[ChatEntry]:
-        """The newest messages of a chat, oldest first; those with a smaller `number` than `before`."""
+        """Oldest first; with `before`, only smaller numbers."""
 
     async def find(self, id: str) -> ChatEntry | None: ...
 
     async def keep(self, entry: ChatEntry) -> ChatEntry:
-        """Write down what we say; its `number` is given now. What is there already under that id stays as it is. On
-        disk when it returns."""
+        """Assigns the `number`. An existing entry with that id stays unchanged. On disk when it returns."""
 
     async def change(self, id: str, text: str, buttons: Buttons) -> ChatEntry | None:
-        """Put another text in place of what we said. None: it is not there any more."""
+        """None if the entry no longer exists."""
 
     def watch(self, changed: Callable[[str], Awaitable[None]]) -> None:
-        """From now on, call `changed` with the id of each entry that reads otherwise though nobody has called `change`
-        (something in it was forgotten)."""
+        """Calls `changed` with the id of each entry changed by /forget."""
 
     async def log_out(self, session: str, until: int) -> None:
-        """A session counts no more; it may be forgotten after that moment (seconds since 1970)."""
+        """Stores that a session is invalid, at least until that moment (seconds since 1970)."""
 
-    async def logged_out(self) -> frozenset[str]:
-        """The sessions that count no more."""
+    async def logged_out(self) -> frozenset[str]: ...
 
-    async def handles(self) -> frozenset[str]:
-        """Of every uploaded file that a message names."""
+    async def handles(self) -> frozenset[str]: ...

@@ -1,4 +1,4 @@
-"""HTTP: the page, its files, and how the house is. Every answer, an error too, has headers that keep it to itself."""
+"""HTTP server: the page, its files, health and metrics. Every answer, errors included, has security headers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from aiohttp import web
 
 from channels.json_fields import load_json
 from channels.web.auth import WebSession
-from channels.web.auth_middleware import BEARER, FILE, SIGNED_FILE, SOCKET, AuthMiddleware, stranger
+from channels.web.auth_middleware import BEARER, FILE, SIGNED_FILE, SOCKET, AuthMiddleware, unauthorized
 from channels.web.clients import OpenPages
 from channels.web.connection_limiter import ConnectionLimiter
 from channels.web.format import file_name
@@ -41,39 +41,36 @@ _NOTHING_RUNS = "default-src 'none'; frame-ancestors 'none'; sandbox"
 
 
 class WebServer:
-    """`protocol` is one connection, for the listening end."""
-
     def __init__(
         self,
         chat: WebChat,
         pages: OpenPages,
-        house: WebHost,
+        gateway: WebHost,
         record: ChatRecord,
         uploads: Uploads,
         largest_upload: int,
-        patience: float,
+        auth_timeout: float,
     ) -> None:
         self.door = AuthMiddleware(self._let_in)
-        self._sockets = PageSockets(chat, pages, patience)
-        self._house = house
+        self._sockets = PageSockets(chat, pages, auth_timeout)
+        self._gateway = gateway
         self._record = record
         self._uploads = uploads
         self._largest_upload = largest_upload
-        self._patience = patience
+        self._auth_timeout = auth_timeout
         self._runner: web.AppRunner | None = None
-        self._reception: ConnectionLimiter | None = None
+        self._limiter: ConnectionLimiter | None = None
 
     async def start(self) -> None:
-        """Once; before the first connection."""
         if self._runner is not None:
             return
         app = web.Application(middlewares=[self.door.checked], client_max_size=_MOST_JSON)
-        app.on_response_prepare.append(self._sealed)
+        app.on_response_prepare.append(self._set_headers)
         app.router.add_get("/", self._page)
         app.router.add_post("/login", self.door.log_in)
         app.router.add_post("/logout", self._log_out)
         app.router.add_get("/session", self._session)
-        app.router.add_get(SOCKET, self._converse)
+        app.router.add_get(SOCKET, self._open_socket)
         app.router.add_post("/files", self._upload)
         app.router.add_get(FILE, self._sign_path)
         app.router.add_get(SIGNED_FILE, self._download)
@@ -86,27 +83,25 @@ class WebServer:
         self._runner = web.AppRunner(app, shutdown_timeout=CLOSING)
         await self._runner.setup()
         assert self._runner.server is not None
-        self._reception = ConnectionLimiter(self._runner.server, _seal, self._patience)
+        self._limiter = ConnectionLimiter(self._runner.server, _add_security_headers, self._auth_timeout)
 
     def protocol(self) -> asyncio.BaseProtocol:
-        """Once started."""
-        assert self._reception is not None
-        return self._reception.protocol()
+        assert self._limiter is not None
+        return self._limiter.protocol()
 
     def _let_in(self, request: web.Request) -> None:
-        if self._reception is not None:
-            self._reception.let_in(request)
+        if self._limiter is not None:
+            self._limiter.let_in(request)
 
-    async def _sealed(self, request: web.Request, response: web.StreamResponse) -> None:
-        _seal(response)
-        if response.status == 101:  # a socket, which goes on as long as its first frame is awaited
+    async def _set_headers(self, request: web.Request, response: web.StreamResponse) -> None:
+        _add_security_headers(response)
+        if response.status == 101:  # a WebSocket, which authenticates by its first frame
             return
-        if self._reception is not None and not self._reception.knows(request):
+        if self._limiter is not None and not self._limiter.knows(request):
             response.force_close()
-            response.headers["Connection"] = "close"  # the one of aiohttp is made before this is called
+            response.headers["Connection"] = "close"  # aiohttp sets its own before this call
 
     async def aclose(self) -> None:
-        """Say goodbye to every page and end every connection, within some seconds."""
         if self._runner is None:
             return
         await self._sockets.aclose()
@@ -115,24 +110,22 @@ class WebServer:
     # the page
 
     async def _page(self, request: web.Request) -> web.StreamResponse:
-        """The same for all, for nothing is in it; its status says whether the browser has a session, of which it can
-        show no more than the cookie here."""
+        """The page, which has no secrets; its status says if the browser's cookie has a session."""
         shown = load_page()
         headers = {"Content-Security-Policy": shown.policy_at(request.headers["Host"])}
-        status = 401 if self.door.half_shown(request) is None else 200
+        status = 401 if self.door.half_session(request) is None else 200
         return web.Response(body=shown.html, status=status, content_type="text/html", charset="utf-8", headers=headers)
 
     async def _session(self, request: web.Request) -> web.StreamResponse:
-        """Asked by every open page now and then; so this is where a session is renewed."""
         response = web.Response(status=204)
         if session := self.door.let_in(request):
             self.door.renew(request, response, session)
         return response
 
-    async def _converse(self, request: web.Request) -> web.StreamResponse:
-        """What the handshake shows is half; the first frame has the page key."""
-        if self.door.half_shown(request) is None:
-            raise stranger()
+    async def _open_socket(self, request: web.Request) -> web.StreamResponse:
+        """The handshake has only the cookie; the first frame has the page key."""
+        if self.door.half_session(request) is None:
+            raise unauthorized()
 
         def admit(key: str) -> WebSession | None:
             return self.door.let_in(request, lambda session: self.door.guard.is_page_key(key, session))
@@ -140,7 +133,6 @@ class WebServer:
         return await self._sockets.converse(request, admit)
 
     async def _log_out(self, request: web.Request) -> web.StreamResponse:
-        """Every page of that browser, for they share its session; and every copy of its halves, for good."""
         session = self.door.let_in(request)
         response = web.Response(status=204)
         if session is not None and session is not BEARER:
@@ -149,29 +141,28 @@ class WebServer:
             try:
                 await self._record.log_out(session.id, until)
             except NotRecorded as error:
-                log.error("a session that was logged out of is good again after a restart: %s", error)
+                log.error("a logged-out session becomes valid again after a restart: %s", error)
                 response = web.Response(status=503, text=f"{error} Log in and out again when it does.\n")
         return self.door.without_cookie(request, response)
 
     # files
 
     async def _upload(self, request: web.Request) -> web.StreamResponse:
-        """The body is the file. Answers `{handle, size}`."""
         if (request.content_length or 0) > self._largest_upload:
             raise self._too_large()
         try:
             async with asyncio.timeout(_UPLOAD):
-                handle, size = await self._received(request)
+                handle, size = await self._receive_file(request)
         except TimeoutError as error:
             raise web.HTTPRequestTimeout(text="That took too long.\n") from error
         except (ConnectionError, web.RequestPayloadError) as error:
             raise web.HTTPBadRequest(text="The file did not come whole.\n") from error
         except OSError as error:
-            log.error("an upload was not kept: %s", error)
+            log.error("storing an upload failed: %s", error)
             raise web.HTTPInsufficientStorage(text="My disk takes no more writing (it may be full).\n") from error
         return web.json_response({"handle": handle, "size": size})
 
-    async def _received(self, request: web.Request) -> tuple[str, int]:
+    async def _receive_file(self, request: web.Request) -> tuple[str, int]:
         size = 0
         with self._uploads.incoming() as incoming:
             async for chunk in request.content.iter_chunked(_CHUNK):
@@ -187,15 +178,14 @@ class WebServer:
         return web.HTTPRequestEntityTooLarge(most, text=text)
 
     async def _sign_path(self, request: web.Request) -> web.StreamResponse:
-        """Answers `{path}`, from which the browser of that session can load the file for some minutes."""
+        """The session's browser can load the file from the path for some minutes."""
         await self._file(request)
         session = self.door.let_in(request)
         assert session is not None
         return web.json_response({"path": self.door.guard.signed_path(request.path, session)})
 
     async def _download(self, request: web.Request) -> web.StreamResponse:
-        """Only what is a picture by its bytes is shown: what a page or a drawing (SVG) says of itself may be a
-        script."""
+        """Shows only pictures recognized by their bytes: HTML or SVG may hold a script."""
         if self.door.let_in(request, lambda session: self.door.guard.is_signed_path(request.path, session)) is None:
             raise web.HTTPUnauthorized(text="That link is not good any more; open the file from the page.\n")
         path, name, picture = await self._file(request)
@@ -209,7 +199,6 @@ class WebServer:
         )
 
     async def _file(self, request: web.Request) -> tuple[Path, str, str]:
-        """Where a file of a message is that stands in a chat, what it is called, and its type if it is a picture."""
         try:
             entry = await self._record.find(request.match_info["id"])
         except NotRecorded as error:
@@ -227,10 +216,9 @@ class WebServer:
             raise web.HTTPNotFound(text="That file is no longer kept.\n")
         return path, file.name, picture
 
-    # how it is
+    # health
 
     async def _embedder(self, request: web.Request) -> web.StreamResponse:
-        """Posted `{answer}`, `yes` or `no`, to what is offered."""
         answer = ""
         if request.method == "POST":
             try:
@@ -239,22 +227,21 @@ class WebServer:
                 answer = ""
             if answer not in ("yes", "no"):
                 raise web.HTTPBadRequest(text='Send {"answer": "yes"} or {"answer": "no"}.\n')
-        return web.json_response(await self._house.embedder(answer))
+        return web.json_response(await self._gateway.embedder(answer))
 
     async def _healthz(self, request: web.Request) -> web.StreamResponse:
         return web.json_response({"status": "ok"})
 
     async def _readyz(self, request: web.Request) -> web.StreamResponse:
-        """Whether the channels are connected, each that is on (SPEC 11). A disk that takes nothing is not their matter.
-        Reasons are for who may ask `daybook status`: they may name what is nobody else's business."""
-        channels = await self._house.channels()
+        """Disk errors do not count, and reasons are left to `daybook status`: they may be private (SPEC 11)."""
+        channels = await self._gateway.channels()
         ready = all(status.is_connected for status in channels.values())
         states = {name: str(status.state) for name, status in channels.items()}
         return web.json_response({"ready": ready, "channels": states}, status=200 if ready else 503)
 
     async def _metrics(self, request: web.Request) -> web.StreamResponse:
         try:
-            body = (await self._house.metrics()).encode()
+            body = (await self._gateway.metrics()).encode()
         except NotRecorded as error:
             raise _unavailable(error) from error
         return web.Response(body=body, headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"})
@@ -264,7 +251,7 @@ def _unavailable(error: NotRecorded) -> web.HTTPException:
     return web.HTTPServiceUnavailable(text=f"{error}\n")
 
 
-def _seal(response: web.StreamResponse) -> None:
+def _add_security_headers(response: web.StreamResponse) -> None:
     for name, value in _HEADERS.items():
         response.headers[name] = value
     response.headers.setdefault("Content-Security-Policy", _NOTHING_RUNS)

@@ -1,4 +1,4 @@
-"""Files that come in through the page: on disk before they are spoken of, found again by a name of our own making."""
+"""Uploaded files, stored under random handles before a message names them."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from typing import BinaryIO
 
 _HANDLE = re.compile(r"[0-9a-f]{32}")
 _SCRATCH = ".new"
-_UNSAID_SECONDS = 86_400
-"""How long a file is kept that no message names."""
+_UNUSED_SECONDS = 86_400
+"""Lifetime of a file that no message names."""
 
 _HEAD = 16
 _PICTURES = (
@@ -27,34 +27,32 @@ _PICTURES = (
 )
 _WEBP = "image/webp"
 PICTURE_TYPES = frozenset({_WEBP, *(kind for _, kind in _PICTURES)})
-"""What a browser shows and what can do nothing else."""
+"""Types that a browser shows and that cannot run scripts."""
 
 
 @dataclass(frozen=True, slots=True)
 class IncomingUpload:
-    """A file that is being written."""
-
     file: BinaryIO
     scratch: Path
-    place: Path
+    destination: Path
 
     def keep(self) -> str:
-        """Returns its handle once it is on disk."""
+        """Returns the handle."""
         self.file.flush()
         os.fsync(self.file.fileno())
-        self.scratch.rename(self.place)
-        return self.place.name
+        self.scratch.rename(self.destination)
+        return self.destination.name
 
 
 class Uploads:
-    """`folder` is made when it is needed. All methods block, and raise `OSError` where the disk refuses."""
+    """`folder` is created when needed. All methods block, and raise `OSError` if the disk refuses."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     @contextlib.contextmanager
     def incoming(self) -> Iterator[IncomingUpload]:
-        """A new file to write; what was not kept by the end is gone."""
+        """A new file to write; deleted at the end unless kept."""
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         handle = secrets.token_hex(16)
         scratch = self._folder / f"{handle}{_SCRATCH}"
@@ -65,22 +63,20 @@ class Uploads:
             scratch.unlink(missing_ok=True)
 
     def find(self, handle: str) -> Path | None:
-        """None: there is no such file, or not any more."""
         if not _HANDLE.fullmatch(handle):
             return None
         path = self._folder / handle
         return path if path.is_file() else None
 
-    def said(self, handle: str) -> Path | None:
-        """As `find`, of what a message is about to name: it counts as new, so that `prune`, which may have looked for
-        names already, leaves it."""
+    def mark_used(self, handle: str) -> Path | None:
+        """Like `find`, but marks the file as new, so that a running `prune` leaves it."""
         path = self.find(handle)
         if path is not None:
             os.utime(path)
         return path
 
     def copy(self, handle: str, to: Path, most: int) -> bool:
-        """Write its bytes into `to`, where there are at most `most`. False: there are more."""
+        """Returns False if the file has more than `most` bytes."""
         source = self.find(handle)
         if source is None:
             raise FileNotFoundError(handle)
@@ -90,15 +86,15 @@ class Uploads:
         return True
 
     def prune(self, named: Collection[str]) -> None:
-        """Delete what no message names and is older than a day."""
-        old = time.time() - _UNSAID_SECONDS
+        """Deletes files named by no message and older than a day."""
+        old = time.time() - _UNUSED_SECONDS
         for file in self._folder.iterdir() if self._folder.is_dir() else ():
             if file.name not in named and file.stat().st_mtime < old:
                 file.unlink(missing_ok=True)
 
 
 def picture_type(file: Path) -> str:
-    """One of `PICTURE_TYPES`, by its bytes; empty for any other file. Blocks; raises `OSError`."""
+    """One of `PICTURE_TYPES` by the file's bytes, else empty. Blocks; raises `OSError`."""
     with file.open("rb") as stream:
         head = stream.read(_HEAD)
     if head[:4] == b"RIFF" and head[8:12] == b"WEBP":

@@ -1,4 +1,4 @@
-"""A page's WebSocket: what it says goes to the chat, and what it is to be shown is sent, until one of them ends."""
+"""WebSockets of the page: receives its frames and sends what it shows."""
 
 from __future__ import annotations
 
@@ -11,91 +11,85 @@ from aiohttp import WSCloseCode, WSMsgType, web
 from channels.web import frames
 from channels.web.auth import WebSession
 from channels.web.clients import OpenPages, PageConnection
-from channels.web.frames import BadFrame, Older, Open, Press, Say
+from channels.web.frames import BadFrame, Older, Open, PressFrame, SayFrame
 from channels.web.protocols import WebChat, WebMessageNotKept
 from channels.web.record import NotRecorded
 
 log = logging.getLogger(__name__)
 
 MOST_PAGES = 64
-"""Open at a time. A person has a handful; more is a program gone wrong, and must not take the files of the process."""
+"""Open pages. More is a program gone wrong, and must not use up the process's file descriptors."""
 _HEARTBEAT = 30.0
-"""Seconds between two signs of life of a page."""
-_MOST_STRANGERS = 16
-"""Open at a time without having been let in. Each may bring a frame of `MAX_FRAME`; one more, and the oldest goes."""
+"""Seconds between heartbeats."""
+_MOST_UNAUTHENTICATED = 16
+"""Unauthenticated sockets. Each may send a frame of `MAX_FRAME`; one more closes the oldest."""
 _LONGEST_FIRST = 2_000
-"""Characters of the first frame; a stranger's is not read beyond that."""
+"""Characters of the first frame."""
 CLOSING = 1.0
-"""Seconds that a page has to answer a goodbye."""
+"""Seconds that a page has to answer a close."""
 
 
 Admit = Callable[[str], WebSession | None]
-"""The session that a page key completes."""
+"""Returns the session that a page key completes."""
 
 
 class PageSockets:
-    """All that are open. `patience`: seconds that one has for its first frame."""
-
-    def __init__(self, chat: WebChat, pages: OpenPages, patience: float) -> None:
+    def __init__(self, chat: WebChat, pages: OpenPages, auth_timeout: float) -> None:
         self._chat = chat
         self._pages = pages
-        self._patience = patience
-        self._strangers: dict[web.WebSocketResponse, web.Request] = {}
+        self._auth_timeout = auth_timeout
+        self._unauthenticated: dict[web.WebSocketResponse, web.Request] = {}
         self._open: dict[web.WebSocketResponse, WebSession] = {}
 
     async def aclose(self) -> None:
-        """Say goodbye to every page."""
-        await _goodbye([*self._strangers, *self._open], WSCloseCode.GOING_AWAY, "Daybook is stopping")
+        await _goodbye([*self._unauthenticated, *self._open], WSCloseCode.GOING_AWAY, "Daybook is stopping")
 
     async def end(self, session: WebSession) -> None:
-        """Close the pages of a browser that logs out."""
         theirs = [socket for socket, opened_by in self._open.items() if opened_by.id == session.id]
         await _goodbye(theirs, WSCloseCode.POLICY_VIOLATION, "logged out")
 
     async def converse(self, request: web.Request, admit: Admit) -> web.StreamResponse:
-        """Nothing of a chat is sent before its first frame was admitted."""
-        while len(self._strangers) >= _MOST_STRANGERS:
-            oldest = next(iter(self._strangers))
-            _abort(self._strangers.pop(oldest))
+        """Nothing of a chat is sent before its first frame is admitted."""
+        while len(self._unauthenticated) >= _MOST_UNAUTHENTICATED:
+            oldest = next(iter(self._unauthenticated))
+            _abort(self._unauthenticated.pop(oldest))
         socket = web.WebSocketResponse(
             max_msg_size=frames.MAX_FRAME, heartbeat=_HEARTBEAT, compress=False, timeout=CLOSING
         )
-        self._strangers[socket] = request
+        self._unauthenticated[socket] = request
         try:
             await socket.prepare(request)
-            opened = await self._opened(socket)
-            if opened is not None and await self._is_admitted(socket, admit(opened.key)):
-                await self._shown(request, socket, PageConnection(opened.chat))
+            opened = await self._read_open(socket)
+            if opened is not None and await self._admit(socket, admit(opened.key)):
+                await self._serve_page(request, socket, PageConnection(opened.chat))
         except ConnectionError:
             log.debug("a page has gone")
         finally:
-            self._strangers.pop(socket, None)
+            self._unauthenticated.pop(socket, None)
             self._open.pop(socket, None)
         return socket
 
-    async def _is_admitted(self, socket: web.WebSocketResponse, session: WebSession | None) -> bool:
-        """Whether there is a session and room; told where there is not."""
+    async def _admit(self, socket: web.WebSocketResponse, session: WebSession | None) -> bool:
         if session is None:
             await _dismiss(socket, "log in again")
         elif len(self._open) >= MOST_PAGES:
             await _dismiss(socket, "too many pages are open", WSCloseCode.TRY_AGAIN_LATER)
         else:
-            self._strangers.pop(socket, None)
+            self._unauthenticated.pop(socket, None)
             self._open[socket] = session
             return True
         return False
 
-    async def _opened(self, socket: web.WebSocketResponse) -> Open | None:
-        """The first frame; None where it is none, and the page was told so."""
+    async def _read_open(self, socket: web.WebSocketResponse) -> Open | None:
         try:
-            first = await socket.receive(self._patience)
+            first = await socket.receive(self._auth_timeout)
             if first.type in (WSMsgType.CLOSE, WSMsgType.CLOSING, WSMsgType.CLOSED, WSMsgType.ERROR):
                 return None
             if len(first.data) > _LONGEST_FIRST:
                 raise BadFrame("that is too long for a first frame", hopeless=True)
-            asked = _read(first.type, first.data)
-            if isinstance(asked, Open):
-                return asked
+            frame = _read(first.type, first.data)
+            if isinstance(frame, Open):
+                return frame
             why = "the first frame says which chat is opened"
         except TimeoutError:
             why = "which chat is opened was not said"
@@ -104,21 +98,22 @@ class PageSockets:
         await _dismiss(socket, why)
         return None
 
-    async def _shown(self, request: web.Request, socket: web.WebSocketResponse, connection: PageConnection) -> None:
-        """Talk with a page until it leaves, or takes too little."""
+    async def _serve_page(
+        self, request: web.Request, socket: web.WebSocketResponse, connection: PageConnection
+    ) -> None:
         with self._pages.attached(connection):
             async with asyncio.TaskGroup() as group:
-                hearing = group.create_task(self._heard(socket, connection))
-                showing = group.create_task(_pumped(socket, connection))
+                hearing = group.create_task(self._receive_frames(socket, connection))
+                showing = group.create_task(_send_frames(socket, connection))
                 slow = group.create_task(connection.cut_off())
                 await asyncio.wait({hearing, showing, slow}, return_when=asyncio.FIRST_COMPLETED)
                 if slow.done():
-                    log.info("a page that took too little was cut off")
+                    log.info("a page was too slow and is disconnected")
                     _abort(request)
                 for task in (hearing, showing, slow):
                     task.cancel()
 
-    async def _heard(self, socket: web.WebSocketResponse, connection: PageConnection) -> None:
+    async def _receive_frames(self, socket: web.WebSocketResponse, connection: PageConnection) -> None:
         try:
             await self._pages.begin(connection)
             async for received in socket:
@@ -132,32 +127,32 @@ class PageSockets:
             await _dismiss(socket, str(error), WSCloseCode.TRY_AGAIN_LATER)
         return None
 
-    async def _answer(self, connection: PageConnection, asked: frames.Asked) -> None:
-        match asked:
-            case Say() | Press():
+    async def _answer(self, connection: PageConnection, frame: frames.PageFrame) -> None:
+        match frame:
+            case SayFrame() | PressFrame():
                 try:
-                    if isinstance(asked, Say):
-                        await self._chat.say(connection.chat, asked)
+                    if isinstance(frame, SayFrame):
+                        await self._chat.say(connection.chat, frame)
                     else:
-                        await self._chat.press(connection.chat, asked)
+                        await self._chat.press(connection.chat, frame)
                 except WebMessageNotKept as error:
-                    connection.show(frames.refused(asked.id, str(error), again=error.again))
+                    connection.show(frames.refused(frame.id, str(error), again=error.again))
                 else:
-                    connection.show(frames.kept(asked.id))
+                    connection.show(frames.kept(frame.id))
             case Older(before):
                 await self._pages.older(connection, before)
             case Open():
                 raise BadFrame("a chat is open already")
 
 
-def _read(kind: WSMsgType, data: object) -> frames.Asked:
+def _read(kind: WSMsgType, data: object) -> frames.PageFrame:
     """Raises `BadFrame`."""
     if kind is not WSMsgType.TEXT or not isinstance(data, str):
         raise BadFrame("only text is spoken here", hopeless=True)
     return frames.read(data)
 
 
-async def _pumped(socket: web.WebSocketResponse, connection: PageConnection) -> None:
+async def _send_frames(socket: web.WebSocketResponse, connection: PageConnection) -> None:
     try:
         await connection.pump(socket.send_str)
     except ConnectionError:

@@ -8,7 +8,7 @@ import os
 
 import click
 
-from agent.formats.imports import kept_from_the_collector
+from agent.formats.imports import without_collector
 from gateway.cli.context import CliContext
 from gateway.home import HomeError, find_home, version
 
@@ -51,7 +51,7 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        with kept_from_the_collector():
+        with without_collector():
             module = importlib.import_module(f"gateway.cli.{cmd_name}")
         command: click.Command = getattr(module, f"{cmd_name}_command")
         _take_words(command)

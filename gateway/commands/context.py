@@ -253,7 +253,7 @@ class CommandRunner:
     async def _skip(self, ask: CommandContext) -> None:
         """Gives up on a command, and tells its sender and the owner."""
         message = ask.row.message
-        log.error("%s is skipped: the process died or stood still with it again and again", ask.name)
+        log.error("%s is skipped: the process crashed or hung on it repeatedly", ask.name)
         text = _TO_OWNER.format(by=message.sender.name or "?", chat=message.address)
         besides = await ask.house.to_owner(text, f"skipped:{ask.row.seq}")
         await self._write_down(ask, CommandReply(SKIPPED), [one for one in besides if one.address != message.address])
@@ -307,7 +307,7 @@ class CommandRunner:
             if ask.row.message.answer_with:
                 await ask.tell(_FOR_THE_MODEL)
         except StoreUnavailable as error:
-            log.error("the giver of a command in %s is not told: %s", ask.row.message.address, error)
+            log.error("the sender of a command in %s could not be told: %s", ask.row.message.address, error)
         ask.house.turns.post(ask.row)
 
     def _unknown(self, name: str) -> str:

@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 from agent.forget import Removal
 from agent.languages.days_meant import with_days
 from agent.memory.files import FileError
-from agent.memory.forget import ForgetPassage, ForgetPlan, find, speaks_of, still_in
+from agent.memory.forget import ForgetPassage, ForgetPlan, files_left, find, line_matcher
 from agent.memory.history import FORGET as FORGETTING
 from agent.memory.log_writer import append_log
 from agent.memory.patch import Conflict
@@ -141,7 +141,7 @@ async def _forget(ask: CommandContext, shown: ForgetPlan) -> str:
     places += [f"{_messages(removed.messages)} of {talks}"] if removed.messages else []
     places += [f"{_messages(on_page)} on the page"] if on_page else []
     second = "For ten minutes /undo brings it back, then no copy of it is left in memory. " if removed.files else ""
-    left = await asyncio.to_thread(still_in, scope, finding)
+    left = await asyncio.to_thread(files_left, scope, finding)
     index = f" The search index still has them: {removed.unpurged}; {_NEW_INDEX}." if removed.unpurged else ""
     own = f" {_files(_unspoken(left, finding))} still {_has(left)} them." if left else ""
     on_platform = ask.row.message.address.channel not in LOCAL_CHANNELS
@@ -167,7 +167,7 @@ def _kept(removed: Removal) -> str:
 
 def _unspoken(files: tuple[str, ...], finding: ForgetPlan) -> tuple[str, ...]:
     """The names of files, except where a name itself contains what was forgotten."""
-    holds = speaks_of(finding)
+    holds = line_matcher(finding)
     return tuple(f"{PurePosixPath(file).parent}/…" if holds(file) else file for file in files)
 
 

@@ -51,7 +51,7 @@ async def compact(ask: CommandContext) -> str:
     except ModelError as problem:
         return f"The talk stays as it is. {problem}"
     except (OSError, StoreUnavailable) as problem:
-        log.error("a talk could not be shortened: %s", problem)
+        log.error("a conversation could not be compacted: %s", problem)
         return f"The talk stays as it is: {reason(problem)}."
     return _outcome(done)
 

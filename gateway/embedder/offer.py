@@ -117,10 +117,10 @@ class EmbedderOffer:
                 log.warning("the model that was in %s is kept in %s", found.folder, found.before)
             await asyncio.to_thread(self._use)
         except (NoEmbedding, OSError) as problem:
-            log.warning("no model that finds by meaning: %s", problem)
+            log.warning("no embedding model: %s", problem)
             self._problem = f"That did not work: {problem}.\n\n{by_hand(self._home)}"
         except Exception as bug:
-            log.exception("no model that finds by meaning")
+            log.exception("no embedding model")
             self._problem = f"That did not work ({type(bug).__name__}).\n\n{by_hand(self._home)}"
         finally:
             self._is_fetching = False

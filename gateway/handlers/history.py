@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from agent.agent import Agent
 from agent.memory.history import FORGET, Change, HistoryUnavailable, NoSuchChange
-from agent.memory.patch import shown
+from agent.memory.patch import diff_text
 from agent.memory.paths import FileError
 from agent.memory.scope import scope_named
 from agent.memory.undo import restore
@@ -47,7 +47,7 @@ class HistoryOperations:
         """`{id}`: the change, with `diff`: what it removed and added."""
         agent, change = await self._find(parameters)
         edits = await asyncio.to_thread(agent.history.edits, change)
-        text = "\n\n".join(map(shown, edits)) if edits is not None else "The text of this change was forgotten."
+        text = "\n\n".join(map(diff_text, edits)) if edits is not None else "The text of this change was forgotten."
         return {**_change_json(change), "undone_by": change.undone_by, "diff": text}
 
     async def restore(self, parameters: Params) -> Json:

@@ -134,7 +134,7 @@ class Lanes(Generic[K, T]):
                 try:
                     await self._serve(lane)
                 except Exception:
-                    log.exception("lane %s: what serves it failed", lane.key)
+                    log.exception("lane %s: its server failed", lane.key)
                     if len(lane) >= before:  # it took nothing, and would be called for ever
                         lane.take()
         finally:

@@ -20,7 +20,7 @@ from typing import BinaryIO
 from agent.clock import Clock
 from agent.media.sniff import HEAD, Kind, sniffed
 from agent.memory.files import copy_out, inside
-from agent.memory.paths import FileError, make_private, opened
+from agent.memory.paths import FileError, make_private, open_folder
 from agent.memory.scope import Scope
 from channels.message import Address, Channel, OutboundFile
 
@@ -63,7 +63,7 @@ class OutboundFiles:
                 file.seek(0)
                 kind, _ = sniffed(file.read(HEAD))
             kept = scratch.replace(self._folder / digest)
-            with opened(self._folder, self._folder) as folder:
+            with open_folder(self._folder, self._folder) as folder:
                 folder.sync()
         except OSError as error:
             raise FileError(f"{name} could not be copied: {error.strerror or 'the disk refuses'}") from error
@@ -79,7 +79,7 @@ class OutboundFiles:
                 if file not in wanted and file.stat().st_mtime < old:
                     file.unlink(missing_ok=True)
         except OSError as error:
-            log.warning("old files in %s stay: %s", self._folder, error)
+            log.warning("old files in %s could not be deleted: %s", self._folder, error)
 
 
 MOST_MESSAGES = 8

@@ -18,7 +18,7 @@ from datetime import datetime, timedelta
 from typing import Concatenate, ParamSpec, TypeVar
 
 from agent.clock import Clock, utc_stamp
-from agent.formats.plain_text import whole
+from agent.formats.plain_text import repair_surrogates
 from channels.message import (
     Address,
     Channel,
@@ -104,7 +104,7 @@ class Outbox:
         """Splits a reply into messages of its platform. `edits`: the preview that the first one replaces; `repeat`: the
         first may be in the chat already. The first one answers `reply_to`, or each the message whose `answer_with` it
         is; the last text has the `buttons`, and each of `files` is a message of its own after the text."""
-        channel, text = self._channels.get(address.channel), whole(text)
+        channel, text = self._channels.get(address.channel), repair_surrogates(text)
         texts = channel.split(text) if channel else [text]
         pieces = [*((piece, None) for piece in texts), *(("", file) for file in files)]
         return [
@@ -313,7 +313,7 @@ class Outbox:
         except SendError:
             raise
         except Exception as bug:
-            log.exception("%s broke while sending", channel.name)
+            log.exception("%s failed unexpectedly while sending", channel.name)
             kind = Refused if edits else OutcomeUnknown
             raise kind(f"{channel.name} broke: {type(bug).__name__}") from bug
         return edits

@@ -147,14 +147,14 @@ class ActiveWork:
         last_run = _last_run(*self._paths)
         if last_run.stack:
             log.error(
-                "the last process ended itself: its event loop stood still. In hand: %s. Its stack:\n%s",
+                "the last process ended itself: its event loop hung. Working on: %s. Its stack:\n%s",
                 "; ".join(last_run.work) or "nothing",
                 last_run.stack,
             )
         try:
             self._file = io.FileIO(os.open(self._paths[0], os.O_RDWR | os.O_CREAT, 0o600), "r+")
         except OSError as error:
-            log.error("what is in hand is not noted: %s", error)
+            log.error("current work is not recorded: %s", error)
         self._write()
         return last_run
 

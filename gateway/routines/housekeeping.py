@@ -46,7 +46,7 @@ class Housekeeping:
             try:
                 await self._clean()
             except StoreUnavailable as error:
-                log.warning("what is old stays for another day: %s", error)
+                log.warning("old data could not be deleted, trying again tomorrow: %s", error)
             await self._sleep(_EVERY)
 
     async def _clean(self) -> None:

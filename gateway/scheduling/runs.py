@@ -100,7 +100,7 @@ class Runs:
 
         for run in await self._ledger.take_up(runs, says=says):
             if run.state is RunStatus.MISSED:
-                log.warning("job %s was due %s; that is too long ago now", run.job, run.due)
+                log.warning("job %s was due %s, too long ago", run.job, run.due)
         self._outbox.wake(said)
 
     def _of_missed(self, missed: Sequence[Run], jobs: Mapping[str, Job], targets: Targets) -> Sequence[Draft]:
@@ -109,7 +109,7 @@ class Runs:
             try:
                 by_chat.setdefault(targets.find(jobs[run.job].to).address, []).append(run)
             except NoTarget as error:
-                log.error("nobody can be told that %s was missed: %s", run.job, error)
+                log.error("no chat can be told that %s was missed: %s", run.job, error)
         drafts: list[Draft] = []
         for address, of_chat in by_chat.items():
             zones = ((run, jobs[run.job].zone(self._clock.zone)) for run in of_chat)

@@ -313,7 +313,7 @@ class ScheduleService:
         try:
             await asyncio.to_thread(self.file.remove_all, over)
         except NotChanged as error:
-            log.warning("reminders have rung and stay in %s until it is changed: %s", FILE, error)
+            log.warning("finished reminders stay in %s until it can be changed: %s", FILE, error)
             self._stuck += rung
         await self._meet()
 

@@ -174,7 +174,7 @@ class Database:
         try:
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         except sqlite3.Error as error:
-            log.warning("the log of writes of %s is not emptied: %s", self.path.name, error)
+            log.warning("the write-ahead log of %s is not emptied: %s", self.path.name, error)
 
 
 @contextmanager

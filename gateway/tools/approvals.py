@@ -277,7 +277,7 @@ class Approvals:
         except ToolError as error:
             return "failed", str(error)
         except Exception as bug:
-            log.exception("an approved call of %s broke", pending.tool)
+            log.exception("an approved call of %s failed unexpectedly", pending.tool)
             return "failed", type(bug).__name__
 
     async def _run(self, id: str, pending: _Pending) -> str:

@@ -13,7 +13,7 @@ from agent.memory.files import decoded, inside, read_bytes, sha_of
 from agent.memory.paths import FileError
 from agent.memory.private_lines import private_line
 from agent.memory.scope import Scope
-from agent.silence import spoken
+from agent.silence import deliverable_text
 from agent.tools import schema
 from agent.tools.arguments import text, texts
 from agent.tools.base import GONE, Arguments, Effect, EffectKind, Once, Tool, ToolError, ToolResult
@@ -114,7 +114,7 @@ class MessageTools:
         )
 
     async def _send(self, row: InboxRow, conversation: SessionRoute, arguments: Arguments, key: str) -> str:
-        words, paths = spoken(text(arguments, "text")), texts(arguments, "files")
+        words, paths = deliverable_text(text(arguments, "text")), texts(arguments, "files")
         if not words and not paths:
             raise ToolError("there is nothing to send: text is empty and there are no files")
         if len(paths) > MOST_FILES:

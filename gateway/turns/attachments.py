@@ -174,10 +174,10 @@ class AttachmentIntake:
         try:
             gone = await asyncio.to_thread(self._store.clean, sessions, time.time() - _KEPT_DAYS * 86_400)
         except OSError as problem:
-            log.warning("old media stay where they are: %s", problem)
+            log.warning("old media could not be deleted: %s", problem)
             return
         if gone:
-            log.info("%d old files that came with messages are deleted: no talk names them any more", gone)
+            log.info("%d old attachments deleted: no transcript names them", gone)
 
     async def _opened(
         self, message: InboundMessage, at: int, fetches: asyncio.Semaphore, whose: _Whose

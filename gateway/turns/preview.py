@@ -13,7 +13,7 @@ import zlib
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 
-from agent.silence import SilentFilter, spoken
+from agent.silence import SilentFilter, deliverable_text
 from agent.values import ReplyText, StepCompleted, TextReset, TurnEvent
 from channels.message import (
     Address,
@@ -77,7 +77,7 @@ class StreamedReply:
                 self.note = note
                 self._partial, self._filter = "", SilentFilter()
             case StepCompleted():
-                step = spoken(self._partial + self._filter.finish())
+                step = deliverable_text(self._partial + self._filter.finish())
                 self._steps += [step] if step else []
                 self._partial, self._filter = "", SilentFilter()
 
@@ -162,7 +162,7 @@ class LivePreview:
             task.cancel()
             await asyncio.wait({task})
         if not task.cancelled() and (bug := task.exception()):
-            log.error("a preview broke", exc_info=bug)
+            log.error("a preview failed", exc_info=bug)
 
     async def _follow(self, reply: StreamedReply) -> None:
         wait: float | None = None
@@ -280,7 +280,7 @@ class LivePreview:
                 platform_id = await self._channel.send(out)
             await self._database.run(outbox_rows.preview_shown, self._turn, platform_id)
         except (SendError, TimeoutError) as error:
-            log.info("whether a preview stands in %s is not known: %s", self._address, error)
+            log.info("it is not known whether %s shows a preview: %s", self._address, error)
             return not isinstance(error, Refused)
         self.message, self.uncertain = platform_id, False
         return False

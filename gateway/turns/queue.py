@@ -166,7 +166,7 @@ class TurnQueue:
         try:
             await self._rooms.inbox.forgive()
         except StoreUnavailable as error:
-            log.error("what is in hand counts as tried once more: %s", error)
+            log.error("messages in hand count as tried once more: %s", error)
 
     def suspend(self) -> None:
         """The process ends: stops turns where they are. They are journaled and go on at the next start."""

@@ -177,7 +177,7 @@ class Turn:
         process dies of."""
         row = self.rows[0]
         by = f"job `{row.message.due.id}`" if row.message.due else f"a message from {row.message.sender.name or '?'}"
-        log.error("%s is skipped: the process died or stood still with it again and again", self._name)
+        log.error("%s is skipped: the process crashed or hung on it repeatedly", self._name)
         await self._end(
             TurnResult(ResultKind.ERROR, SKIPPED, Usage()),
             outcome=f"skipped: {SKIPPED}" if row.message.due else "",
@@ -346,7 +346,7 @@ class Turn:
             except (StoreUnavailable, OSError):
                 raise
             except Exception:
-                log.exception("turn %s ends without a word", self.id)
+                log.exception("turn %s ends in silence", self.id)
                 await self._rooms.inbox.finish(self.rows, outcome or str(ResultKind.ERROR))
 
     async def _end_with(self, end: TurnResult, outcome: str, besides: Sequence[Draft]) -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.silence import NO_REPLY, SilentFilter, spoken
+from agent.silence import NO_REPLY, SilentFilter, deliverable_text
 
 
 def streamed(pieces: list[str]) -> list[str]:
@@ -32,7 +32,7 @@ def test_invariant_10_nothing_of_a_bare_token_is_shown_however_it_is_cut(token: 
     for pieces in cuts(token, 3):
         assert "".join(streamed(pieces)).strip() == "", pieces
     assert "".join(streamed(list(token))).strip() == ""
-    assert spoken(token) == ""
+    assert deliverable_text(token) == ""
 
 
 def test_invariant_10_no_split_of_any_case_shows_anything() -> None:
@@ -52,7 +52,7 @@ def test_invariant_10_a_token_behind_real_text_is_taken_off_however_it_is_cut(te
     whole = f"{text}{gap}NO_REPLY\n"
     for pieces in cuts(whole, 2):
         assert "".join(streamed(pieces)).rstrip() == text, pieces
-    assert spoken(whole) == text
+    assert deliverable_text(whole) == text
 
 
 near = st.lists(
@@ -68,7 +68,7 @@ def test_invariant_10_stream_and_whole_text_agree_for_every_text_and_cut(text: s
     places = sorted(data.draw(st.sets(st.integers(0, len(text)), max_size=6)))
     edges = [0, *places, len(text)]
     pieces = [text[a:b] for a, b in itertools.pairwise(edges)]
-    assert "".join(streamed(pieces)).strip() == spoken(text)
+    assert "".join(streamed(pieces)).strip() == deliverable_text(text)
 
 
 @settings(max_examples=500)

@@ -145,7 +145,7 @@ async def test_a_loop_that_stands_still_ends_the_process_and_the_second_time_the
         deaths = await supervised(gateway, lambda: texts(telegram, BOB) and len(texts(telegram)) == 2)
         assert deaths == 2, "the first was seen above"
         assert model.requests == []
-        assert "its event loop stood still. In hand: turn telegram:" in gateway.log
+        assert "its event loop hung. Working on: turn telegram:" in gateway.log
         assert "stand_still" in gateway.log
     assert texts(telegram, BOB) == [SKIPPED]
     assert texts(telegram)[1].startswith("I crashed several times on a message from Bob")

@@ -21,7 +21,7 @@ from agent.model.anthropic.markup import MarkupFilter
 from agent.model.anthropic.stream import EventReader
 from agent.model.offline import intent
 from agent.search import aliases, answer_types, chunking, memory_tests, tokenizer
-from agent.silence import SilentFilter, can_be_seen, spoken
+from agent.silence import SilentFilter, deliverable_text, is_visible
 from agent.tools import foreign_text
 from channels import split, text
 from channels.discord import format as discord
@@ -104,8 +104,8 @@ def _marked(said: str) -> str:
 
 
 def _carried(said: str) -> None:
-    with provenance.written_from(provenance.Provenance(("report.pdf",), (said,))):
-        provenance.carried(f"# Old\n{_marked(said[::10])}\n", f"# New\n{said}\n")
+    with provenance.provenance_of_writes(provenance.Provenance(("report.pdf",), (said,))):
+        provenance.add_marks(f"# Old\n{_marked(said[::10])}\n", f"# New\n{said}\n")
 
 
 def _mail(said: str) -> None:
@@ -116,7 +116,7 @@ def _cut(measure: split.Measure, limit: int) -> Act:
     """Without what is remembered of earlier times."""
 
     def act(said: str) -> None:
-        for cache in (split._pieces, telegram._drawn, discord.rendered):
+        for cache in (split._pieces, telegram._render, discord.rendered):
             cache.cache_clear()
         split.split(said, measure, limit)
 
@@ -125,7 +125,7 @@ def _cut(measure: split.Measure, limit: int) -> Act:
 
 def _drawn(draw: Act) -> Act:
     def act(said: str) -> None:
-        telegram._drawn.cache_clear()
+        telegram._render.cache_clear()
         draw(said)
 
     return act
@@ -140,11 +140,11 @@ FUNCTIONS: Mapping[str, Act] = {
     "gateway.scheduling.phrases.read": lambda said: [
         phrases.read(f"{before}{said}", _NOW) for before in ("", "in 1h", "tomorrow", "every monday")
     ],
-    "agent.formats.untrusted.harmless": untrusted.harmless,
+    "agent.formats.untrusted.escape": untrusted.escape,
     "agent.formats.untrusted.label": untrusted.label,
-    "agent.formats.untrusted.block": lambda said: untrusted.block("document", said, name=said),
+    "agent.formats.untrusted.marked_block": lambda said: untrusted.marked_block("document", said, name=said),
     "agent.formats.untrusted.without_blocks": untrusted.without_blocks,
-    "agent.formats.message_text.text_of_person": message_text.text_of_person,
+    "agent.formats.message_text.person_text": message_text.person_text,
     "agent.formats.message_text.enclosures": message_text.enclosures,
     "agent.model.tokens.estimate": tokens.estimate,
     "agent.context.budget.shortened": lambda said: budget.shortened(said, 500),
@@ -163,8 +163,8 @@ FUNCTIONS: Mapping[str, Act] = {
     "agent.media.sniff.sniffed": lambda said: sniff.sniffed(said.encode()),
     "agent.media.text.decoded": lambda said: documents.decoded(said.encode()),
     # What goes out
-    "agent.silence.spoken": spoken,
-    "agent.silence.can_be_seen": can_be_seen,
+    "agent.silence.deliverable_text": deliverable_text,
+    "agent.silence.is_visible": is_visible,
     "agent.silence.SilentFilter": _streamed,
     "agent.model.anthropic.markup.MarkupFilter": _markup,
     "agent.model.anthropic.stream.EventReader": _events,
@@ -188,7 +188,7 @@ FUNCTIONS: Mapping[str, Act] = {
     "agent.search.tokenizer.tokens": tokenizer.tokens,
     "agent.search.tokenizer.query_terms": tokenizer.query_terms,
     "agent.search.tokenizer.words_asked": tokenizer.words_asked,
-    "agent.languages.days_meant.days_meant": lambda said: days_meant.days_meant(said, _TODAY),
+    "agent.languages.days_meant.relative_days": lambda said: days_meant.relative_days(said, _TODAY),
     "agent.languages.days_meant.day_ahead": lambda said: days_meant.day_ahead(said, _TODAY),
     "agent.languages.dates.days_named": lambda said: dates.days_named(said, _TODAY),
     "agent.languages.dates.without_days": dates.without_days,
@@ -200,21 +200,23 @@ FUNCTIONS: Mapping[str, Act] = {
     "agent.search.chunking.passages": lambda said: list(chunking.passages(said)),
     "agent.search.chunking.speech": chunking.speech,
     "agent.search.answer_types.is_question": answer_types.is_question,
-    "agent.search.answer_types.sought": lambda said: [
-        holds(said) for holds in answer_types.sought(f"when who how many {said}")
+    "agent.search.answer_types.answer_tests": lambda said: [
+        holds(said) for holds in answer_types.answer_tests(f"when who how many {said}")
     ],
-    "agent.memory.provenance.carried": _carried,
+    "agent.memory.provenance.add_marks": _carried,
     "agent.memory.provenance.with_mark": lambda said: provenance.with_mark(_marked(said), list(said)),
     "agent.memory.notes.parse": notes.parse,
     "agent.memory.daily_log.last_heading": daily_log.last_heading,
-    "agent.memory.daily_log.struck": lambda said: daily_log.struck(said, "[forgotten]"),
+    "agent.memory.daily_log.strike_out": lambda said: daily_log.strike_out(said, "[forgotten]"),
     "agent.memory.notes.with_line": lambda said: notes.with_line(said.encode(), "memory/notes/a.md", "a", "b"),
     "agent.search.memory_tests.parsed": lambda said: list(memory_tests.parsed(said)),
     "agent.memory.daily_log.history_addition": lambda said: daily_log.history_addition(
         said, _NOW, said, "e1", extract=False
     ),
-    "agent.memory.replace.edited": lambda said: replace.edited(said.encode(), "words that are not there", "x", "a.md"),
-    "agent.memory.replace.added": lambda said: replace.added(said.encode(), said, "a.md"),
+    "agent.memory.replace.replace_once": lambda said: replace.replace_once(
+        said.encode(), "words that are not there", "x", "a.md"
+    ),
+    "agent.memory.replace.append_lines": lambda said: replace.append_lines(said.encode(), said, "a.md"),
     "agent.journal.progress.for_reading": progress.for_reading,
     "agent.memory.daily_log.lines_outside_session": lambda said: daily_log.lines_outside_session(said, "a"),
     "agent.journal.open_items.read": open_items.read,

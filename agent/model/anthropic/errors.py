@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 from agent.formats.parsing import load_json
-from agent.formats.plain_text import whole
+from agent.formats.plain_text import repair_surrogates
 from agent.model.base import (
     AccessDenied,
     AnswerTooLong,
@@ -133,7 +133,7 @@ def said_in(body: Json) -> ServerMessage:
     return ServerMessage(
         _clean("; ".join(_words_in(body))),
         kind if isinstance(kind, str) and kind != "error" else "",
-        whole(codes)[:200],
+        repair_surrogates(codes)[:200],
         _size(error.get("n_ctx")),
         bool(error) and not (isinstance(body, Mapping) and set(body) <= {"detail"}),
     )
@@ -278,7 +278,7 @@ def _page(text: str) -> ServerMessage:
 
 
 def _clean(text: str) -> str:
-    return whole(" ".join(text[:_MOST_READ].split()))
+    return repair_surrogates(" ".join(text[:_MOST_READ].split()))
 
 
 def _size(value: Json) -> int | None:

@@ -12,7 +12,7 @@ import dataclasses
 from collections.abc import AsyncGenerator, AsyncIterator
 from typing import TYPE_CHECKING
 
-from agent.formats.imports import kept_from_the_collector
+from agent.formats.imports import without_collector
 from agent.model.anthropic.stream import AnswerAssembler
 from agent.model.base import AccessDenied, AnswerTooLong, ModelEvent, ModelNotFound, ModelRequest
 
@@ -127,7 +127,7 @@ def _known(models: list[str]) -> str:
 
 
 def _load(key: str, base_url: str, timeout_s: float, window_s: float) -> AnthropicClient:
-    with kept_from_the_collector():
+    with without_collector():
         from agent.model.anthropic.client import AnthropicClient  # noqa: PLC0415 (imports the SDK)
 
     return AnthropicClient(key, base_url, timeout_s, window_s)

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from agent.formats.parsing import load_json
-from agent.formats.plain_text import whole
+from agent.formats.plain_text import repair_surrogates
 from agent.model.anthropic.markup import MarkupFilter, RawCall, input_of
 from agent.model.base import (
     CUT,
@@ -90,13 +90,13 @@ class AnswerAssembler:
         content = [block.finished(invalid) for block in self._blocks if not block.was_markup]
         if not any(block.get("type") == "tool_use" for block in content):
             content += self._raw_calls(invalid)
-        reason = _STOPS.get(self._stop_reason, whole(self._stop_reason))
+        reason = _STOPS.get(self._stop_reason, repair_surrogates(self._stop_reason))
         if reason in ("end_turn", "stop_sequence") and any(block.get("type") == "tool_use" for block in content):
             reason = "tool_use"
         return Completed(tuple(content), reason, self._spent(), self._model, invalid)
 
     def _start(self, message: Event) -> Started:
-        self._model = whole(_string(message.get("model"))) or self._model
+        self._model = repair_surrogates(_string(message.get("model"))) or self._model
         self._at_start = message.get("content")
         self._count(message.get("usage"))
         return Started(self._spent(), self._model)
@@ -132,7 +132,7 @@ class AnswerAssembler:
         for call in last.raw_calls if last else ():
             id = _new_id()
             if call.garbage:
-                invalid[id] = whole(call.garbage)
+                invalid[id] = repair_surrogates(call.garbage)
             yield _whole_block({"type": "tool_use", "id": id, "name": _tool_name(call.name), "input": call.input})
 
     def _count(self, usage: Json) -> None:
@@ -220,7 +220,7 @@ class _Block:
 
     def end(self) -> Iterator[ModelEvent]:
         """The held-back end of a text."""
-        half, self._half = whole(self._half), ""
+        half, self._half = repair_surrogates(self._half), ""
         text = half if self._markup is None else self._markup.feed(half) + self._markup.finish()
         if text:
             self._texts.append(text)
@@ -243,14 +243,16 @@ class _Block:
         given = streamed if streamed.strip() else self._block.get("input")
         read = input_of(given)
         if read is None and self.kind == "tool_use":
-            invalid[_string(self._block.get("id"))] = whole(given if isinstance(given, str) else json.dumps(given))
+            invalid[_string(self._block.get("id"))] = repair_surrogates(
+                given if isinstance(given, str) else json.dumps(given)
+            )
         self._block["input"] = read or {}
 
     def _told(self, text: str) -> Iterator[ModelEvent]:
         """A piece of text, without half a character at its end, which the next piece may complete."""
         text = self._half + text
         self._half = text[-1:] if "\ud800" <= text[-1:] <= "\udbff" else ""
-        text = whole(text[:-1] if self._half else text)
+        text = repair_surrogates(text[:-1] if self._half else text)
         if self._markup is not None:
             text = self._markup.feed(text)
         if text:
@@ -261,7 +263,7 @@ class _Block:
 def _whole_block(block: Block) -> Block:
     """The block without lone surrogates."""
     written = json.dumps(block, ensure_ascii=False)
-    kept = whole(written)
+    kept = repair_surrogates(written)
     mended: Block = load_json(kept) if kept != written else block
     return mended
 

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from agent.clock import Clock
-from agent.formats.message_text import NO_TEXT, day_in_header, text_of_person
+from agent.formats.message_text import NO_TEXT, day_in_header, person_text
 from agent.languages.days_meant import with_days
 from agent.model.base import (
     Block,
@@ -195,7 +195,7 @@ def _dated_lines(message: Message) -> list[str]:
     """The lines under headers with the days that they mean, since the headers are dropped."""
     texts = [_text_of(block.get("text")) for block in message.content if block.get("type") == "text"]
     headed = (
-        (day, text_of_person(text))
+        (day, person_text(text))
         for text in texts
         if message.role == "user" and (day := day_in_header(text)) is not None
     )
@@ -219,7 +219,7 @@ def _said(message: Message) -> list[str]:
     if message.role != "user":
         return []
     texts = [_text_of(block.get("text")) for block in message.content if block.get("type") == "text"]
-    said = list(map(text_of_person, texts))
+    said = list(map(person_text, texts))
     return ["" if text == NO_TEXT else text for text in said if text]
 
 

@@ -1,15 +1,11 @@
-"""Texts to vectors, so that memory is found by what words mean. Optional: nothing here is used before one is configured
-or installed, and every search does without.
-
-`protocol` is the seam to the rankings, `encoder` the one to what makes vectors: `local` runs the folder of a model in
-this process, which `model_folder` reads, and `remote` asks an OpenAI-compatible server.
-"""
+"""Optional search by meaning. `protocol` is the interface to rankings, `encoder` the one to models: `local` runs a
+model folder in this process, `remote` calls an OpenAI-compatible server."""
 
 import os
 
-# Embedding is work behind the talks: it shall leave the other cores to them, and on a busy machine the threads of a
-# library wait for each other (measured with numpy: 44 passages for a second of processor time with one thread, 5 with
-# two at a load of 11). Read by the libraries when they are loaded, which is after this.
+# Embedding is background work, so it uses one core; on a busy machine a library's threads wait for each other (measured
+# with numpy at a load of 11: 44 passages per second of processor time with one thread, 5 with two). The libraries read
+# these variables when they are imported, which is after this.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")

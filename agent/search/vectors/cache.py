@@ -1,8 +1,7 @@
-"""The vectors of one index file in memory, kept in line with the file by what changed in it, whoever changed it.
+"""The vectors of one index file in RAM.
 
-Rows stand in the order of their first passages: what is new has greater numbers than all before (`database`), so it
-goes to the end, and what is gone leaves an empty row until a quarter of them are. A row without a vector has the
-scale 0.
+Rows are ordered by first passage: new ones have larger ids (`database`), so they are appended; removed ones stay empty
+until they are a quarter of all. Scale 0: no vector.
 """
 
 from __future__ import annotations
@@ -24,27 +23,27 @@ Floats = NDArray[np.float32]
 Numbers = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 Data = NDArray[np.uint8]
-"""Vectors as they are kept, a row each."""
+"""Stored vectors, one per row."""
 
 SCALE_BYTES = 4
-"""At the front of a vector as it is kept."""
+"""At the beginning of a stored vector."""
 _BLOCK = 512
-"""Vectors compared at once: what is upcast then fits into the processor's cache."""
+"""Vectors compared at once, so that they fit the processor's cache."""
 _COLUMNS = len(UnitRow._fields)
 _KEY = "S16"
 _GONE = -1
 _ROOM = 8
-"""A table that is full grows by this part of it."""
+"""A full table grows by this fraction."""
 _LEAST_ROOM = 1_024
 _EMPTY = 4
-"""From this part of all rows on, those that are gone are taken out."""
+"""Fraction of removed rows that triggers compaction."""
 
 
 class VectorTable:
-    """Units of one kind, passages or windows: first and last passage, days and file of each."""
+    """Passages or windows with their vectors."""
 
     def __init__(self, units: Numbers, width: int) -> None:
-        """`units`: as `UnitRow`."""
+        """`units`: columns as in `UnitRow`."""
         self.size = 0
         self._units = np.empty((0, _COLUMNS), np.int64)
         self._vectors: Bytes = np.empty((0, width), np.int8)
@@ -69,7 +68,6 @@ class VectorTable:
 
     @property
     def missing(self) -> int:
-        """How many that are there have no vector."""
         return int(np.count_nonzero(self._file != _GONE) - np.count_nonzero(self.embedded))
 
     def append(self, units: Numbers) -> None:
@@ -82,8 +80,7 @@ class VectorTable:
         self._scales[self.size : size] = 0
         self.size = size
 
-    def date(self, units: Numbers) -> None:
-        """Of a file whose days changed."""
+    def update_days(self, units: Numbers) -> None:
         self._units[np.searchsorted(self.first, units[:, 0])] = units
 
     def remove(self, files: Collection[int]) -> None:
@@ -96,7 +93,7 @@ class VectorTable:
             self._units, self._vectors, self._scales = self._units[left], self._vectors[left], self._scales[left]
 
     def put(self, ends: Numbers, vectors: Data) -> None:
-        """As they are kept, of what begins and ends with those passages. What is not of this table is left alone."""
+        """Store vectors; unknown units are ignored."""
         if not self.size:
             return
         rows = np.minimum(np.searchsorted(self.first, ends[:, 0]), self.size - 1)
@@ -114,7 +111,7 @@ class VectorTable:
         return found
 
     def within(self, limits: Limits, files: Collection[int] | None) -> Mask:
-        """What has a vector and is not surely outside."""
+        """Rows with a vector that may be within the limits."""
         inside = self.embedded
         units = self._units[: self.size]
         if limits.since:
@@ -127,7 +124,7 @@ class VectorTable:
 
 
 class VectorCache:
-    """One thread at a time."""
+    """For one thread at a time."""
 
     def __init__(self) -> None:
         self.passages = VectorTable(_numbers([], _COLUMNS), 0)
@@ -139,65 +136,64 @@ class VectorCache:
 
     @property
     def width(self) -> int:
-        """Numbers in a vector; 0 where there is none."""
+        """Numbers per vector; 0 if there is none."""
         return self._whole[3] if self._whole is not None else 0
 
     def below(self, folder: str) -> list[int]:
-        """Files in a folder."""
         return [file for file, (_, path) in self._files.items() if path.startswith(f"{folder}/")]
 
     def follow(self, store: IndexStore, model: str) -> None:
-        """Be as the file is now. Raises as `Store` does."""
+        """Update from the file. Raises as `IndexStore`."""
         serial, _ = now = store.state
         if self._state == (now, model):
             return
-        with store.vectors.as_they_are():
+        with store.vectors.snapshot():
             number, size = store.vectors.newest(model)
             whole = (serial, model, store.vectors.dropped, max(0, size - SCALE_BYTES))
             if whole == self._whole:
                 self._catch_up(store.vectors, model)
             else:
-                self._whole = None  # until all is read
-                self._read(store.vectors, model, whole[3])
+                self._whole = None  # in case reading fails
+                self._read_all(store.vectors, model, whole[3])
                 self._whole = whole
             self._number = max(number, self._number)
         self._state = (now, model)
 
-    def _read(self, kept: VectorStore, model: str, width: int) -> None:
-        self._files = kept.files()
+    def _read_all(self, stored: VectorStore, model: str, width: int) -> None:
+        self._files = stored.files()
         self._number = 0
-        self.passages = VectorTable(_each(kept.sections()), width)
-        self.windows = VectorTable(_numbers(kept.windows(), _COLUMNS), width)
+        self.passages = VectorTable(_each_passage(stored.sections()), width)
+        self.windows = VectorTable(_numbers(stored.windows(), _COLUMNS), width)
         if not width:
             return
-        ends, keys = _named(kept)
-        for part in kept.all(model):
+        ends, keys = _keys_in_order(stored)
+        for part in stored.all(model):
             right = [(key, vector) for key, vector in part if len(vector) == width + SCALE_BYTES]
             wanted = np.frombuffer(b"".join(key for key, _ in right), _KEY)
             low, high = np.searchsorted(keys, wanted), np.searchsorted(keys, wanted, side="right")
             vectors = _data([vector for _, vector in right], width)
             self._put(ends[_ranges(low, high)], vectors[np.repeat(np.arange(len(right)), high - low)])
 
-    def _catch_up(self, kept: VectorStore, model: str) -> None:
-        files = kept.files()
+    def _catch_up(self, stored: VectorStore, model: str) -> None:
+        files = stored.files()
         gone = self._files.keys() - files.keys()
         if gone:
             self.passages.remove(gone)
             self.windows.remove(gone)
         for file in sorted(id for id, known in files.items() if self._files.get(id) != known):
-            passages, windows = _each(kept.sections(file)), _numbers(kept.windows(file), _COLUMNS)
+            passages, windows = _each_passage(stored.sections(file)), _numbers(stored.windows(file), _COLUMNS)
             if file in self._files:
-                self.passages.date(passages)
-                self.windows.date(windows)
+                self.passages.update_days(passages)
+                self.windows.update_days(windows)
             else:
                 self.passages.append(passages)
                 self.windows.append(windows)
-            self._take(kept.of_file(model, file))
+            self._put_rows(stored.of_file(model, file))
         self._files = files
-        self._take(kept.since(model, self._number))
+        self._put_rows(stored.since(model, self._number))
 
-    def _take(self, found: Sequence[VectorRow]) -> None:
-        """A server may have changed its size: the newest one's holds."""
+    def _put_rows(self, found: Sequence[VectorRow]) -> None:
+        """Ignores other sizes: a server may have changed it."""
         right = [one for one in found if len(one.vector) == self.width + SCALE_BYTES]
         ends = _numbers([(one.first, one.last) for one in right], 2)
         self._put(ends, _data([one.vector for one in right], self.width))
@@ -207,10 +203,9 @@ class VectorCache:
         self.windows.put(ends, vectors)
 
 
-def _named(kept: VectorStore) -> tuple[Numbers, NDArray[np.bytes_]]:
-    """First and last of every text with a key, and the keys, in the order of these."""
+def _keys_in_order(stored: VectorStore) -> tuple[Numbers, NDArray[np.bytes_]]:
     ends, keys = [_numbers([], 2)], [b""]
-    for part in kept.named():
+    for part in stored.named():
         ends.append(_numbers([row[:2] for row in part], 2))
         keys.append(b"".join(row[2] for row in part))
     found = np.frombuffer(b"".join(keys), _KEY)
@@ -218,8 +213,7 @@ def _named(kept: VectorStore) -> tuple[Numbers, NDArray[np.bytes_]]:
     return np.concatenate(ends)[order], found[order]
 
 
-def _each(sections: Iterable[UnitRow]) -> Numbers:
-    """Every passage of some sections as a unit of its own."""
+def _each_passage(sections: Iterable[UnitRow]) -> Numbers:
     rows = _numbers(sections, _COLUMNS)
     passages = _ranges(rows[:, 0], rows[:, 1] + 1)
     units = np.repeat(rows, rows[:, 1] + 1 - rows[:, 0], axis=0)
@@ -228,7 +222,7 @@ def _each(sections: Iterable[UnitRow]) -> Numbers:
 
 
 def _ranges(low: Numbers, high: Numbers) -> Numbers:
-    """The numbers from each one up to and without the other, one range behind the other."""
+    """The concatenated ranges from `low` to before `high`."""
     counts = high - low
     ends = np.cumsum(counts)
     return np.asarray(np.arange(ends[-1] if len(ends) else 0) + np.repeat(low - ends + counts, counts), np.int64)

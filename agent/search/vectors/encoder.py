@@ -1,10 +1,7 @@
-"""What makes vectors, whatever it is.
+"""The interface of encoders, and an embedder that meets deadlines.
 
-An encoder kept to deadlines: a question is embedded in time or not at all.
-
-The encoder is made with the first use (a model is read from disk) and made anew when that was exchanged. It works in
-threads of its own, and is left alone for a while after it failed, so that a dead server costs one deadline and not one
-with every message.
+The encoder is made on first use and after a model change. It rests after a failure, so that a dead server costs one
+deadline, not one per message.
 """
 
 from __future__ import annotations
@@ -24,24 +21,21 @@ Vector = Sequence[float]
 
 
 class NoEmbedding(Exception):
-    """It could not be done now, or not with this model. The text is a sentence without its stop, for the person, and
-    holds neither keys nor what was to be embedded."""
+    """Embedding failed. The text is for people, without final stop, keys or embedded text."""
 
 
 class Encoder(Protocol):
-    """Blocks; one thread or several. `id` names the model: vectors of different ids cannot be compared. `batch`: as
-    many texts as are well given at once."""
+    """Makes vectors. Blocks; thread-safe. Vectors of different `id`s cannot be compared. `batch`: texts per call."""
 
     id: str
     batch: int
 
     def encode(self, texts: Sequence[str], seconds: float, *, is_question: bool = False) -> Sequence[Vector]:
-        """A vector of length 1 for each text, all of one size. `seconds`: how long a server may take; `is_question`:
-        the texts are searched with, and not for. Raises `NoEmbedding`."""
+        """Unit vectors of one size. `seconds`: a server's limit. Raises `NoEmbedding`."""
         ...
 
     def knows(self, text: str) -> bool:
-        """Whether the model was made for the language of a text."""
+        """True if the model supports the text's language."""
         ...
 
     def close(self) -> None: ...
@@ -50,20 +44,20 @@ class Encoder(Protocol):
 _log = logging.getLogger(__name__)
 
 REST = 30.0
-"""Seconds for which an encoder that failed is not asked again."""
+"""Seconds without calls after a failure."""
 _QUESTION_SECONDS = 5.0
 _PASSAGES_SECONDS = 15.0
-"""For one batch. The end of the process waits for it."""
+"""Per batch. Shutdown waits for it."""
 _KEPT = 256
-"""Questions whose vectors are kept."""
+"""Cached questions."""
 _MOST_PENDING = 4
 _MOST_CHARS = 2_000
-"""Of a question."""
+"""Characters of a question."""
 
 
 class Embedder:
-    """`make` gives the encoder; it blocks and may raise `NoEmbedding`, and is then called again later. `stamp` is
-    quick, and differs once there is another model than before. Any thread may call."""
+    """Embeds by deadlines. `make` returns the encoder; it blocks and may raise `NoEmbedding`. `stamp` is fast and
+    changes with the model. Any thread may call."""
 
     def __init__(
         self,
@@ -78,7 +72,7 @@ class Embedder:
         self._encoder: Encoder | None = None
         self._made_of: object = None
         self._threads = ThreadPoolExecutor(2, "embedder")
-        self._asking = threading.Lock()
+        self._lock = threading.Lock()
         self._known: OrderedDict[str, Vector | None] = OrderedDict()
         self._pending: dict[str, Future[Vector | None]] = {}
         self._rests_until = 0.0
@@ -87,92 +81,91 @@ class Embedder:
 
     @property
     def model(self) -> str:
-        """The id of the encoder that was made last, which is not looked after here; empty before there is one."""
+        """The last encoder's id, or ""."""
         encoder = self._encoder
         return encoder.id if encoder is not None else ""
 
     @property
     def problem(self) -> str:
-        """Why it failed the last time, a sentence without its stop; empty where it works or was not tried."""
         return self._problem if self._is_failing else ""
 
     def retry(self) -> None:
-        """Do not wait any longer after a failure."""
+        """End the rest after a failure."""
         self._rests_until, self._is_failing = 0.0, False
 
     def encoder(self) -> Encoder:
-        """Made now if need be. Raises `NoEmbedding`."""
+        """The encoder, made if needed. Raises `NoEmbedding`."""
         with self._making:
             stamp = self._stamp()
             if self._encoder is not None and stamp == self._made_of:
                 return self._encoder
-            self._refuse_at_rest()
+            self._check_rest()
             with self._resting_after_failure():
-                return self._renewed(stamp)
+                return self._renew(stamp)
 
-    def _renewed(self, stamp: object) -> Encoder:
+    def _renew(self, stamp: object) -> Encoder:
         before, self._encoder = self._encoder, None
-        with self._asking:
+        with self._lock:
             self._known.clear()
         made = self._make()
         if self._stamp() != stamp:
             raise NoEmbedding("the model was exchanged while it was read")
         if before is not None and before.id != made.id:
-            _log.warning("there is another model: all is embedded anew, and searched by words until then")
+            _log.warning("the embedding model changed: embedding everything again, searching by words until then")
         self._encoder, self._made_of = made, stamp
         return made
 
     def question(self, text: str, deadline: float) -> Vector | None:
-        """The vector of a question by `deadline` (of `time.monotonic`); None where the model does not know its
-        language. Raises `NoEmbedding`, also where there was no time; what comes later is kept for the next time."""
+        """A question's vector by `deadline` (of `time.monotonic`); None: unsupported language. Raises `NoEmbedding`,
+        also on timeout; a late result is cached."""
         text = text[:_MOST_CHARS]
-        with self._asking:
+        with self._lock:
             if text in self._known:
                 self._known.move_to_end(text)
                 return self._known[text]
             work = self._pending.get(text)
             if work is None:
-                self._refuse_at_rest()
+                self._check_rest()
                 if len(self._pending) >= _MOST_PENDING:
                     raise NoEmbedding("the embedder is still busy with earlier questions")
-                work = self._pending[text] = self._threads.submit(self._answered, text)
+                work = self._pending[text] = self._threads.submit(self._embed_question, text)
         try:
             return work.result(max(0.0, deadline - time.monotonic()))
         except NotInTime:
             raise NoEmbedding("the embedder did not answer in time") from None
 
     def passages(self, encoder: Encoder, texts: Sequence[str]) -> Sequence[Vector]:
-        """Vectors of texts, in this thread, by an encoder of `encoder`. Raises `NoEmbedding`."""
-        self._refuse_at_rest()
-        return self._encoded(encoder, texts, _PASSAGES_SECONDS)
+        """Vectors of texts, in this thread. Raises `NoEmbedding`."""
+        self._check_rest()
+        return self._encode(encoder, texts, _PASSAGES_SECONDS)
 
     def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
         if self._encoder is not None:
             self._encoder.close()
 
-    def _answered(self, text: str) -> Vector | None:
+    def _embed_question(self, text: str) -> Vector | None:
         try:
             encoder = self.encoder()
             with self._resting_after_failure():
                 knows = encoder.knows(text)
-            vector = self._encoded(encoder, [text], _QUESTION_SECONDS, is_question=True)[0] if knows else None
-            with self._asking:
+            vector = self._encode(encoder, [text], _QUESTION_SECONDS, is_question=True)[0] if knows else None
+            with self._lock:
                 if encoder is self._encoder:
                     self._known[text] = vector
                 while len(self._known) > _KEPT:
                     self._known.popitem(last=False)
         finally:
-            with self._asking:
+            with self._lock:
                 self._pending.pop(text, None)
         return vector
 
-    def _encoded(
+    def _encode(
         self, encoder: Encoder, texts: Sequence[str], seconds: float, *, is_question: bool = False
     ) -> Sequence[Vector]:
         with self._resting_after_failure():
             vectors = encoder.encode(texts, seconds, is_question=is_question)
-            _check(vectors, len(texts))
+            _check_vectors(vectors, len(texts))
             self._is_failing = False
             return vectors
 
@@ -183,8 +176,8 @@ class Embedder:
         except NoEmbedding as problem:
             self._rest(problem)
             raise
-        except Exception as bug:  # whatever a library says of a model that is not as it should be
-            _log.exception("the embedder broke")
+        except Exception as bug:  # libraries raise anything for a bad model
+            _log.exception("the embedder failed unexpectedly")
             broken = NoEmbedding(f"the embedder broke ({type(bug).__name__})")
             self._rest(broken)
             raise broken from bug
@@ -195,13 +188,13 @@ class Embedder:
         self._problem, self._is_failing = str(problem), True
         self._rests_until = self._clock() + REST
 
-    def _refuse_at_rest(self) -> None:
+    def _check_rest(self) -> None:
         if self._clock() < self._rests_until:
             raise NoEmbedding(self._problem)
 
 
-def _check(vectors: Sequence[Vector], count: int) -> None:
-    """Raises `NoEmbedding` where those are not vectors that can be compared."""
+def _check_vectors(vectors: Sequence[Vector], count: int) -> None:
+    """Raises `NoEmbedding` for invalid vectors."""
     if len(vectors) != count or len({len(vector) for vector in vectors}) > 1:
         raise NoEmbedding("the embedder answers with vectors of several sizes, or too few")
     if not all(math.isfinite(sum(vector)) for vector in vectors):

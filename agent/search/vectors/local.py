@@ -1,4 +1,4 @@
-"""A sentence model of any kind, run by onnxruntime and tokenizers from its folder. Imported only where both are."""
+"""A sentence model run by onnxruntime and tokenizers. Import it only if both are installed."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ Floats = NDArray[np.float32]
 Numbers = NDArray[np.int64]
 
 _AT_ONCE = 8
-"""Texts: more at once are no faster without an accelerator, and keep a question waiting."""
+"""Texts per run; more are not faster without an accelerator, and delay questions."""
 _MOST_CHARS = 8_000
-"""Of a text. A tokenizer reads all of it before it cuts."""
+"""Characters of a text: a tokenizer reads all of it before it truncates."""
 _TIMES_ITS_FILE = 2
-"""Memory that a model takes while it is loaded: its file is read, then laid out once more for the processor."""
+"""Memory for loading, as a factor of the file: it is read, then laid out again."""
 _ERRORS_ALONE = 3
 _INPUTS = frozenset({"input_ids", "attention_mask", "token_type_ids"})
 _POOLED = "sentence_embedding"
 _FOREIGN = 0.3
-"""Part of a text in pieces or letters that the model does not have, from which on it does not know the text."""
+"""Share of unknown pieces or letters from which a text is unsupported."""
 _LEAST_PIECES = 200
-"""A vocabulary with so many pieces of a script, each of several letters, writes its languages; an English one has some
-dozens of Cyrillic or Arabic letters, which mean nothing."""
+"""Pieces of several letters that show support of a script; an English vocabulary has some dozens of Cyrillic
+letters."""
 _LEAST_SIGNS = 3_000
-"""The same for Chinese signs, each a piece. An English vocabulary has a few hundred."""
+"""The same for Chinese characters; an English vocabulary has a few hundred."""
 _SIGNS = "CJK"
 
 
 def free_memory() -> int | None:
-    """Bytes that can still be had here; None where nothing tells."""
+    """Available bytes; None if unknown."""
     found = [_number(Path("/proc/meminfo"), "MemAvailable:", 1_024), free_in_group(Path("/sys/fs/cgroup"))]
     if not any(found) and "SC_PHYS_PAGES" in getattr(os, "sysconf_names", ()):
         found = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
@@ -51,13 +51,12 @@ def free_memory() -> int | None:
 
 
 class LocalModel:
-    """Loads `folder`. Raises `NoEmbedding` where there is no model that can be run."""
+    """The model in `folder`. Raises `NoEmbedding` if it cannot be run."""
 
     batch = _AT_ONCE
     engine = f"onnxruntime {onnxruntime.__version__}"
 
     def __init__(self, folder: Path, memory: Callable[[], int | None] = free_memory) -> None:
-        """`memory`: how many bytes are free."""
         self._folder = folder
         self._model = read_folder(folder)
         try:
@@ -70,14 +69,15 @@ class LocalModel:
             self._output, self._is_pooled = _output(self._session)
             self._scripts = _scripts(self._tokenizer)
             self._unknown = _unknown(self._tokenizer)
-            (probe,) = self._encoded(["What is said here?"], "")
+            (probe,) = self._encode(["What is said here?"], "")
         except NoEmbedding:
             raise
         except OSError as error:
             what = f"{Path(str(error.filename)).name}: {error.strerror}"
             raise NoEmbedding(f"the model in {folder} cannot be read ({what})") from error
-        except Exception as error:  # both libraries have no kinds of their own; MemoryError is one, too
-            raise NoEmbedding(f"the model in {folder} cannot be run ({_first_line(error)})") from error
+        except Exception as error:  # neither library has exceptions of its own; MemoryError is one, too
+            first_line = (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
+            raise NoEmbedding(f"the model in {folder} cannot be run ({first_line})") from error
         if not np.isfinite(probe).all() or not probe.any():
             raise NoEmbedding(f"the model in {folder} answers with something that is no vector")
         self.size = len(probe)
@@ -85,29 +85,28 @@ class LocalModel:
 
     def encode(self, texts: Sequence[str], seconds: float, *, is_question: bool = False) -> Sequence[Vector]:
         prefix = self._model.question_prefix if is_question else self._model.passage_prefix
-        order = sorted(range(len(texts)), key=lambda at: len(texts[at]))  # alike in length: little is filled up
+        order = sorted(range(len(texts)), key=lambda at: len(texts[at]))  # similar lengths need little padding
         found: list[Vector] = [()] * len(texts)
         for start in range(0, len(order), _AT_ONCE):
             part = order[start : start + _AT_ONCE]
-            vectors = self._encoded([texts[at] for at in part], prefix)
-            vectors[~np.isfinite(vectors).all(1)] = 0  # a single text that it stumbles over is like nothing
+            vectors = self._encode([texts[at] for at in part], prefix)
+            vectors[~np.isfinite(vectors).all(1)] = 0  # a text that the model fails on
             for at, vector in zip(part, vectors, strict=True):
                 found[at] = vector
         return found
 
     def knows(self, text: str) -> bool:
-        """By the letters of its vocabulary, and by the pieces for which it has none."""
+        """Judges by the scripts of its vocabulary and by unknown pieces."""
         letters = [char for char in unicodedata.normalize("NFKC", text) if char.isalpha()]
         foreign = sum(_script(char) not in self._scripts for char in letters)
         if foreign > _FOREIGN * len(letters):
             return False
         clean = _clean(text, lower=self._model.lower)
-        with _panics_told():
+        with _translate_panics():
             pieces: list[int] = self._tokenizer.encode(clean, add_special_tokens=False).ids
         return not letters or pieces.count(self._unknown) <= _FOREIGN * len(pieces)
 
-    def close(self) -> None:
-        """It goes with the last who uses it."""
+    def close(self) -> None: ...
 
     def _check_room(self, free: int | None) -> None:
         wanted = _TIMES_ITS_FILE * self._model.bytes
@@ -115,20 +114,20 @@ class LocalModel:
             sizes = f"of {self.megabytes:,.0f} MB takes about {wanted / 1e6:,.0f} MB of memory"
             raise NoEmbedding(f"the model in {self._folder} {sizes}, and {free / 1e6:,.0f} MB are free")
 
-    def _encoded(self, texts: Sequence[str], prefix: str) -> Floats:
+    def _encode(self, texts: Sequence[str], prefix: str) -> Floats:
         clean = [_clean(prefix + text, lower=self._model.lower) for text in texts]
-        with _panics_told():
+        with _translate_panics():
             pieces = self._tokenizer.encode_batch(clean)
         rows = {
             "input_ids": [one.ids for one in pieces],
             "attention_mask": [one.attention_mask for one in pieces],
             "token_type_ids": [one.type_ids for one in pieces],
         }
-        given: dict[str, Numbers] = {name: np.array(rows[name], kind) for name, kind in self._inputs.items()}
-        (answer,) = self._session.run([self._output], given)
+        tensors: dict[str, Numbers] = {name: np.array(rows[name], kind) for name, kind in self._inputs.items()}
+        (answer,) = self._session.run([self._output], tensors)
         vectors = np.asarray(answer, np.float32)
         if not self._is_pooled:
-            vectors = _pooled(vectors, np.array(rows["attention_mask"], np.int64), self._model.pooling)
+            vectors = _pool(vectors, np.array(rows["attention_mask"], np.int64), self._model.pooling)
         if vectors.ndim != 2 or len(vectors) != len(texts):
             raise NoEmbedding(f"the model in {self._folder} answers in a form that is no list of vectors")
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -136,21 +135,21 @@ class LocalModel:
 
 
 def _tokenizer(model: ModelFolder) -> Tokenizer:
-    with _panics_told():
+    with _translate_panics():
         tokenizer = Tokenizer.from_file(str(model.tokenizer))
     known = tokenizer.padding or {}
     token = model.padding or str(known.get("pad_token") or "")
     number = tokenizer.token_to_id(token) if token else None
     if number is None:
-        token, number = "[PAD]", 0  # it is hidden from the graph by the mask
+        token, number = "[PAD]", 0  # hidden from the graph by the mask
     tokenizer.enable_padding(pad_id=number, pad_token=token)
     tokenizer.enable_truncation(model.length)
     return tokenizer
 
 
 @contextmanager
-def _panics_told() -> Iterator[None]:
-    """A damaged tokenizer ends in a panic of its library, which is no `Exception`, and may tell the text."""
+def _translate_panics() -> Iterator[None]:
+    """Translate the Rust panic of a damaged tokenizer, which is no `Exception` and may quote the text."""
     try:
         yield
     except BaseException as panic:
@@ -160,10 +159,9 @@ def _panics_told() -> Iterator[None]:
 
 
 def _session(files: Sequence[Path]) -> Any:
-    """Of a graph, and of the files of its weights if it has some. All is read into memory: a mapped file that is
-    exchanged in place would end the process."""
+    """An inference session. Reads all into memory: replacing a mapped file in place would crash the process."""
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1  # work behind the talks
+    options.intra_op_num_threads = options.inter_op_num_threads = 1  # background work
     options.log_severity_level = _ERRORS_ALONE
     graph, *weights = [(file.name, file.read_bytes()) for file in files]
     if weights:
@@ -173,17 +171,16 @@ def _session(files: Sequence[Path]) -> Any:
 
 
 def _inputs(session: Any) -> dict[str, type]:
-    """What the graph asks for, and in numbers of which size."""
-    asked: dict[str, type] = {
+    inputs: dict[str, type] = {
         one.name: np.int32 if one.type == "tensor(int32)" else np.int64 for one in session.get_inputs()
     }
-    if "input_ids" not in asked or not _INPUTS.issuperset(asked):
-        raise ValueError(f"its graph asks for {', '.join(asked)}, which is no model of texts alone")
-    return asked
+    if "input_ids" not in inputs or not _INPUTS.issuperset(inputs):
+        raise ValueError(f"its graph asks for {', '.join(inputs)}, which is no model of texts alone")
+    return inputs
 
 
 def _output(session: Any) -> tuple[str, bool]:
-    """Which one is read, and whether it is one vector a text already."""
+    """The output to read; true if already one vector per text."""
     outputs = session.get_outputs()
     ranks = {one.name: len(one.shape) for one in outputs}
     if ranks.get(_POOLED) == 2:
@@ -195,7 +192,7 @@ def _output(session: Any) -> tuple[str, bool]:
     raise ValueError(f"its graph answers {', '.join(ranks)}, which is no vector of a text")
 
 
-def _pooled(vectors: Floats, mask: Numbers, pooling: Pooling) -> Floats:
+def _pool(vectors: Floats, mask: Numbers, pooling: Pooling) -> Floats:
     there = mask[:, :, None].astype(np.float32)
     match pooling:
         case Pooling.FIRST:
@@ -210,8 +207,7 @@ def _pooled(vectors: Floats, mask: Numbers, pooling: Pooling) -> Floats:
 
 
 def _scripts(tokenizer: Tokenizer) -> Collection[str]:
-    """Those that a vocabulary can write. Latin letters always: there is none without."""
-    with _panics_told():
+    with _translate_panics():
         pieces = tokenizer.decode_batch([[number] for number in range(tokenizer.get_vocab_size())])
     found: Counter[str] = Counter()
     for piece in pieces:
@@ -223,7 +219,7 @@ def _scripts(tokenizer: Tokenizer) -> Collection[str]:
 
 
 def _unknown(tokenizer: Tokenizer) -> int:
-    """The number of the piece for what has none; -1 where everything has one."""
+    """The id of the unknown piece; -1 if there is none."""
     for token in ("[UNK]", "<unk>"):
         if (number := tokenizer.token_to_id(token)) is not None:
             return int(number)
@@ -232,26 +228,20 @@ def _unknown(tokenizer: Tokenizer) -> int:
 
 @lru_cache(maxsize=4_096)
 def _script(char: str) -> str:
-    """As Unicode names it: LATIN, CYRILLIC, CJK, HIRAGANA…"""
     return unicodedata.name(char, "").partition(" ")[0]
 
 
 def _clean(text: str, *, lower: bool) -> str:
-    """What a tokenizer takes: no halves of characters."""
     whole = text[:_MOST_CHARS].encode("utf-8", "replace").decode("utf-8")
     return whole.lower() if lower else whole
 
 
-def _first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
-
-
 def free_in_group(folder: Path) -> int | None:
-    """Within the limit that was set to a container or service, where there is one."""
+    """Bytes left in the container's limit; None if there is none."""
     limit, used = (_number(folder / name) for name in ("memory.max", "memory.current"))
     if limit is None or used is None:
         return None
-    given_up = _number(folder / "memory.stat", "inactive_file ") or 0  # files read lately, which give way
+    given_up = _number(folder / "memory.stat", "inactive_file ") or 0  # page cache that can be reclaimed
     return max(0, limit - max(0, used - given_up))
 
 

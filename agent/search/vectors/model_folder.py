@@ -1,11 +1,8 @@
-"""What the folder of a sentence model says of itself, laid out as sentence-transformers does it.
+"""Reads a model folder in the layout of sentence-transformers.
 
-modules.json                        its steps; without it, the mean of what the graph gives
-onnx/model.onnx, or model.onnx      the graph; else the largest other file of that kind
-tokenizer.json                      how a text is cut into pieces; with a pad token in tokenizer_config.json
-1_Pooling/config.json               how the vectors of the pieces become one
-sentence_bert_config.json           how many pieces of a text are read
-config_sentence_transformers.json   what is put before a question and before a passage
+modules.json its steps; without it, mean pooling onnx/model.onnx, or model.onnx the graph; else the largest .onnx file
+tokenizer.json the tokenizer; its pad token in tokenizer_config.json 1_Pooling/config.json pooling
+sentence_bert_config.json maximum length config_sentence_transformers.json prefixes of questions and passages
 """
 
 from __future__ import annotations
@@ -25,18 +22,16 @@ GRAPH = Path("onnx", "model.onnx")
 TOKENIZER = "tokenizer.json"
 
 _LONGEST = 512
-"""Pieces of a text that are read at most: no passage is longer, and each costs with the square of their number."""
+"""Pieces read at most: no passage is longer, and cost is quadratic."""
 _USUAL_LENGTH = 256
 _SHORTEST = 8
-"""Fewer hold no sentence."""
+"""Fewer cannot hold a sentence."""
 _MOST_FILES = 200
-"""In a folder that are looked at. Whoever names another folder than that of a model shall not wait for it."""
+"""Files looked at, in case the folder is not a model's."""
 _MODELS_FILES = (".json", ".onnx", ".onnx_data", ".onnx.data")
 
 
 class Pooling(StrEnum):
-    """How one vector is made of those of the pieces."""
-
     MEAN = "mean"
     FIRST = "first"
     LAST = "last"
@@ -45,7 +40,7 @@ class Pooling(StrEnum):
 
 _POOLINGS: Mapping[str, Pooling] = {
     "mean": Pooling.MEAN,
-    "mean_sqrt_len": Pooling.MEAN,  # longer, in the same direction; every vector is made length 1
+    "mean_sqrt_len": Pooling.MEAN,  # differs in length only; vectors are normalised
     "cls": Pooling.FIRST,
     "last": Pooling.LAST,
     "max": Pooling.GREATEST,
@@ -55,7 +50,7 @@ _KNOWN_STEPS = frozenset({"Transformer", "Pooling", "Normalize"})
 
 @dataclass(frozen=True, slots=True)
 class ModelFolder:
-    """`length`: pieces of a text that are read. `padding` is empty where the tokenizer says it itself."""
+    """A model's files and settings. `length` in pieces; `padding` empty: the tokenizer's own."""
 
     graph: Path
     tokenizer: Path
@@ -68,7 +63,7 @@ class ModelFolder:
 
     @property
     def graph_files(self) -> list[Path]:
-        """The graph, and where its weights lie in files of their own, those."""
+        """The graph and its separate weight files."""
         beside = (self.graph.with_name(self.graph.name + end) for end in ("_data", ".data"))
         return [self.graph, *(file for file in beside if file.is_file())]
 
@@ -78,7 +73,7 @@ class ModelFolder:
 
     @property
     def id(self) -> str:
-        """Names all that a vector depends on."""
+        """A hash of everything that affects vectors."""
         digest = hashlib.sha256(repr((self.pooling, self.length, self.lower)).encode())
         digest.update(repr((self.question_prefix, self.passage_prefix)).encode())
         for file in (self.tokenizer, *self.graph_files):
@@ -88,29 +83,34 @@ class ModelFolder:
 
 
 def has_graph(folder: Path) -> bool:
-    """Whether there is a model of the kind that can be run, as far as names tell; not where it cannot be read."""
+    """True if the file names show a usable model."""
     try:
-        return any((own / TOKENIZER).is_file() and _graph_of(folder, own) is not None for own in _places(folder))
+        return any(
+            (own / TOKENIZER).is_file() and _graph_of(folder, own) is not None for own in _candidate_folders(folder)
+        )
     except OSError:
         return False
 
 
 def stamp(folder: Path) -> object:
-    """Differs once a file of the model was changed or exchanged."""
+    """A value that changes with any file."""
     found: list[tuple[str, int, int, int]] = []
-    for place in (*(own / sub for own in _places(folder) for sub in ("", GRAPH.parent)), folder / "1_Pooling"):
+    for place in (
+        *(own / sub for own in _candidate_folders(folder) for sub in ("", GRAPH.parent)),
+        folder / "1_Pooling",
+    ):
         try:
             for file in islice(place.iterdir(), _MOST_FILES):
                 if file.name.endswith(_MODELS_FILES):
                     known = file.stat()
                     found.append((str(file), known.st_ino, known.st_size, known.st_mtime_ns))
         except OSError:
-            continue  # it says itself what is missing when it is read
+            continue  # reported when the model is read
     return sorted(found)
 
 
 def read_folder(folder: Path) -> ModelFolder:
-    """Raises `NoEmbedding` where it is no such folder, or a model of another kind."""
+    """Raises `NoEmbedding` for an unsupported or invalid model."""
     try:
         if not folder.is_dir():
             raise NoEmbedding(f"there is no folder {folder}")
@@ -141,7 +141,6 @@ def read_folder(folder: Path) -> ModelFolder:
 
 
 def _steps(folder: Path) -> dict[str, str]:
-    """Where each step has its folder."""
     file = folder / "modules.json"
     if not file.exists():
         return {"Transformer": ""}
@@ -154,8 +153,8 @@ def _steps(folder: Path) -> dict[str, str]:
     return found
 
 
-def _places(folder: Path) -> tuple[Path, Path]:
-    """Where the graph and the tokenizer may be, as older and newer versions write them."""
+def _candidate_folders(folder: Path) -> tuple[Path, Path]:
+    """In newer and older layouts."""
     return folder, folder / "0_Transformer"
 
 
@@ -164,7 +163,6 @@ def _graph_of(folder: Path, own: Path) -> Path | None:
 
 
 def _largest_graph(folder: Path) -> Path | None:
-    """Of several, the usual name, else the largest, which is the most exact."""
     for usual in (folder / GRAPH, folder / GRAPH.name):
         if usual.is_file():
             return usual
@@ -191,10 +189,10 @@ def _pooling(folder: Path, steps: Mapping[str, str], *, has_prefix: bool) -> Poo
 
 
 def _length(settings: Mapping[str, Any], named: Mapping[str, Any], config: Mapping[str, Any]) -> int:
-    """What is no sensible number counts as not said."""
-    told = (settings.get("max_seq_length"), named.get("model_max_length"), _USUAL_LENGTH)
-    places = config.get("max_position_embeddings")
-    return min(_LONGEST, next(filter(_is_length, told)), places if _is_length(places) else _LONGEST)
+    """Invalid numbers are ignored."""
+    lengths = (settings.get("max_seq_length"), named.get("model_max_length"), _USUAL_LENGTH)
+    positions = config.get("max_position_embeddings")
+    return min(_LONGEST, next(filter(_is_length, lengths)), positions if _is_length(positions) else _LONGEST)
 
 
 def _is_length(value: object) -> TypeGuard[int]:
@@ -202,7 +200,6 @@ def _is_length(value: object) -> TypeGuard[int]:
 
 
 def _prefixes(config: Mapping[str, Any]) -> tuple[str, str]:
-    """Before a question, and before a passage."""
     prompts = config.get("prompts") or {}
     if not isinstance(prompts, dict):
         raise ValueError("its prompts are not as expected")
@@ -212,7 +209,6 @@ def _prefixes(config: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _word(value: object) -> str:
-    """A token is written as it is, or as an object that holds it."""
     if isinstance(value, dict):
         value = value.get("content")
     return value if isinstance(value, str) else ""

@@ -1,4 +1,4 @@
-"""The seam between rankings and what knows which texts mean alike. Every ranking does without."""
+"""The interface between rankings and the optional semantic index."""
 
 from __future__ import annotations
 
@@ -15,35 +15,30 @@ if TYPE_CHECKING:
 
 
 CHANGED_SIZE = "the embedder changed its size"
-"""Its vectors cannot be compared with those that are kept."""
+"""New vectors cannot be compared with stored ones."""
 
 
 class Similarity(Protocol):
-    """How like a question what is embedded is, within the limits of a search. Cosines; windows by their first and last
-    passage."""
+    """Cosines between a question and embedded texts."""
 
     def nearest_passages(self, most: int) -> Sequence[int]: ...
 
     def nearest_windows(self, most: int) -> Mapping[tuple[int, int], float]: ...
 
-    def windows(self, wanted: Collection[tuple[int, int]]) -> Mapping[tuple[int, int], float]:
-        """Of those that are embedded."""
-        ...
+    def windows(self, wanted: Collection[tuple[int, int]]) -> Mapping[tuple[int, int], float]: ...
 
     def alike(self, passages: Collection[int]) -> Collection[int]:
-        """Those that are like it themselves, not only as much as any other is, or by what stands around them."""
+        """Passages that are more similar than the average, and not only by context."""
         ...
 
     def shares(self, passages: Collection[int]) -> Mapping[int, float]:
-        """Of those that are embedded, a passage's cosine and the best of a window that holds it, each stretched from
-        the least to the greatest of all and then made steeper: together 0 to 2."""
+        """For embedded passages, the cosine plus that of the best window, each stretched over all: 0 to 2."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedQuestion:
-    """`vector` None: the model does not know the language, or it could not be embedded (`gap`, the reason). `model` is
-    the id of what made it."""
+    """A question's vector; None: unsupported language, or failure (`gap`, the reason)."""
 
     vector: Vector | None = None
     model: str = ""
@@ -51,49 +46,43 @@ class EmbeddedQuestion:
 
 
 class SemanticIndex(Protocol):
-    """What an embedder adds to an index. Blocks; any thread may call."""
+    """Adds embeddings to an index. Blocks; any thread may call."""
 
     @property
-    def model(self) -> str:
-        """The id of the model whose vectors are meant, empty where none is loaded."""
-        ...
+    def model(self) -> str: ...
 
     @property
     def problem(self) -> str:
-        """Why it did not work the last time, empty where it did. Asks nobody."""
+        """The last failure, or ""."""
         ...
 
     def load(self) -> str:
-        """As `model`, which is loaded now if need be."""
+        """Load the model if needed; returns its id."""
         ...
 
-    def retry(self) -> None:
-        """Do not wait any longer after a failure."""
-        ...
+    def retry(self) -> None: ...
 
     def question(self, text: str, deadline: float) -> EmbeddedQuestion:
-        """Ends by `deadline` (of `time.monotonic`)."""
+        """Returns by `deadline` (of `time.monotonic`)."""
         ...
 
     def like(
         self, name: str, store: IndexStore, question: EmbeddedQuestion, limits: Limits
     ) -> tuple[Similarity | None, str]:
-        """How like a question the texts of the audience `name` are; None, and why, where that cannot be told."""
+        """Similarity of a scope's texts; None and the reason if unavailable."""
         ...
 
     def follow(self, name: str, store: IndexStore) -> None:
-        """Read what `like` compares with, as far as it is new."""
+        """Read new vectors."""
         ...
 
     def embed(self, index: ScopeIndex, end: float, done: Callable[[int], None] | None = None) -> bool:
-        """Embed what is not yet, the newest first, until `end` (of `time.monotonic`); whether there may be more. `done`
-        is told how many texts were. Raises `NoEmbedding` and `NotStored`."""
+        """Embed texts until `end` (of `time.monotonic`); true if more may be left. Raises `NoEmbedding`,
+        `NotStored`."""
         ...
 
 
 class NoSemanticIndex:
-    """As `SemanticIndex`, where an embedder was asked for that cannot be had."""
-
     model = ""
 
     def __init__(self, why: str) -> None:

@@ -1,4 +1,4 @@
-"""Vectors from a server that speaks OpenAI's `POST /embeddings`."""
+"""Vectors from an OpenAI-compatible `POST /embeddings`."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
 _CONNECT = 5.0
 _KEY_REFUSED = (401, 403)
 _TEXT_REFUSED = (400, 413, 422, 500)
-"""What servers answer where one of the texts is too long for them, or stumble over it."""
+"""Status codes for texts that are too long or crash the server."""
 _HARMLESS = "What is said here?"
 _MOST_CHARS = 8_000
-"""Of one text. The common limit is 8,192 tokens, and no passage or window comes near it."""
+"""Per text. The usual limit is 8,192 tokens; passages and windows are far shorter."""
 
 
 class _TextRefused(NoEmbedding):
-    """Perhaps for one of the texts."""
+    """Possibly because of a single text."""
 
 
 class RemoteEncoder:
-    """`base_url` as OpenAI's clients take it, up to and with `/v1`. The key may be empty."""
+    """`base_url` includes `/v1`. The key may be empty."""
 
     batch = 16
 
@@ -40,30 +40,30 @@ class RemoteEncoder:
 
     def encode(self, texts: Sequence[str], seconds: float, *, is_question: bool = False) -> Sequence[Vector]:
         try:
-            return self._encoded(texts, seconds)
+            return self._encode(texts, seconds)
         except _TextRefused:
             if is_question:
                 raise
-            return self._encoded_singly(texts, seconds)
+            return self._encode_singly(texts, seconds)
 
-    def _encoded_singly(self, texts: Sequence[str], seconds: float) -> Sequence[Vector]:
-        """A text that is refused alone, by a server that takes another one, is like nothing."""
-        (harmless,) = self._encoded([_HARMLESS], seconds)
+    def _encode_singly(self, texts: Sequence[str], seconds: float) -> Sequence[Vector]:
+        """A text refused alone gets a zero vector, if the server accepts another one."""
+        (harmless,) = self._encode([_HARMLESS], seconds)
         found: list[Vector] = []
         for text in texts:
             try:
-                found += self._encoded([text], seconds)
+                found += self._encode([text], seconds)
             except _TextRefused:
                 found.append([0.0] * len(harmless))
         return found
 
-    def _encoded(self, texts: Sequence[str], seconds: float) -> Sequence[Vector]:
+    def _encode(self, texts: Sequence[str], seconds: float) -> Sequence[Vector]:
         import httpx  # noqa: PLC0415 (only where texts are to be embedded)
 
         if self._client is None:
             headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
             self._client = httpx.Client(headers=headers)
-        wanted = [text[:_MOST_CHARS] for text in texts]  # an empty one is refused by most servers; none is given
+        wanted = [text[:_MOST_CHARS] for text in texts]
         try:
             answer = self._client.post(
                 self._url,
@@ -71,7 +71,7 @@ class RemoteEncoder:
                 timeout=httpx.Timeout(seconds, connect=min(seconds, _CONNECT)),
             )
             answer.raise_for_status()
-            return _vectors(load_json(answer.content), len(texts))
+            return _parse_vectors(load_json(answer.content), len(texts))
         except httpx.HTTPStatusError as refusal:
             status = refusal.response.status_code
             what = "the key" if status in _KEY_REFUSED else "it"
@@ -90,7 +90,7 @@ class RemoteEncoder:
             self._client.close()
 
 
-def _vectors(answer: Any, count: int) -> list[Vector]:
+def _parse_vectors(answer: Any, count: int) -> list[Vector]:
     found: dict[int, Vector] = {int(one["index"]): _unit(one["embedding"]) for one in answer["data"]}
     vectors = [found[at] for at in range(count)]
     if len({len(vector) for vector in vectors}) > 1:

@@ -1,14 +1,12 @@
-"""What an embedder adds to an index: vectors made behind the searches, and questions compared with them. Needs numpy,
-so it is imported only where there is an embedder."""
+"""The semantic index. Needs numpy."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 
 from agent.search.results import Limits
-from agent.search.rows import TextRow
 from agent.search.scope_index import ScopeIndex
 from agent.search.store import IndexStore
 from agent.search.vectors.encoder import Embedder, NoEmbedding
@@ -16,15 +14,13 @@ from agent.search.vectors.protocol import EmbeddedQuestion, Similarity
 from agent.search.vectors.similarity import Vectors, packed
 
 _AT_ONCE = 256
-"""Texts that are looked up at once; the index is free while they are embedded."""
+"""Texts fetched at once; the index is free while they are embedded."""
 
 _MOST_HELD = 64
-"""Audiences whose vectors stay in memory."""
+"""Scopes whose vectors stay in RAM."""
 
 
 class EmbeddingIndex:
-    """As `SemanticIndex`."""
-
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
         self._opening = threading.Lock()
@@ -59,18 +55,19 @@ class EmbeddingIndex:
     ) -> tuple[Similarity | None, str]:
         if question.vector is None:
             return None, question.gap
-        return self._of(name).likeness(store, question.model, question.vector, limits)
+        return self._vectors_of(name).likeness(store, question.model, question.vector, limits)
 
     def follow(self, name: str, store: IndexStore) -> None:
         if model := self.model:
-            self._of(name).follow(store, model)
+            self._vectors_of(name).follow(store, model)
 
     def embed(self, index: ScopeIndex, end: float, done: Callable[[int], None] | None = None) -> bool:
         if time.monotonic() > end:
             return True
         encoder = self._embedder.encoder()
         missing = index.unembedded(encoder.id, _AT_ONCE)
-        for part in _parts(missing, encoder.batch):
+        for start in range(0, len(missing), encoder.batch):
+            part = missing[start : start + encoder.batch]
             made = self._embedder.passages(encoder, [row.text for row in part])
             index.put_vectors(encoder.id, [(row.key, packed(one)) for row, one in zip(part, made, strict=True)])
             if done is not None:
@@ -79,13 +76,9 @@ class EmbeddingIndex:
                 break
         return bool(missing)
 
-    def _of(self, name: str) -> Vectors:
+    def _vectors_of(self, name: str) -> Vectors:
         with self._opening:
             vectors = self._vectors[name] = self._vectors.pop(name, Vectors())
             if len(self._vectors) > _MOST_HELD:
                 del self._vectors[next(iter(self._vectors))]
             return vectors
-
-
-def _parts(rows: Sequence[TextRow], size: int) -> Iterable[Sequence[TextRow]]:
-    return (rows[start : start + size] for start in range(0, len(rows), size))

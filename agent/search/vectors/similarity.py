@@ -1,7 +1,4 @@
-"""How like a question the texts of an audience are: all of their vectors compared with its own.
-
-A vector is kept as one byte a number and their scale, which costs no quality (SEARCH.md) and a quarter of the room.
-"""
+"""Similarity of a question to all texts of a scope, by int8 vectors with a scale (SEARCH.md)."""
 
 from __future__ import annotations
 
@@ -18,17 +15,16 @@ from agent.search.vectors.encoder import Vector
 from agent.search.vectors.protocol import CHANGED_SIZE, Similarity
 
 _COVERED = 0.5
-"""Part of the passages that must be embedded before meaning counts."""
+"""Share of passages that must be embedded before meaning counts."""
 _ALIKE = 0.6
-"""On the way from the least like to the most. Most passages of a memory stand at about 0.3."""
+"""From the least to the most similar; most passages are at about 0.3."""
 _STEEP = 1.5
-"""Power of a share: what is most like the question stands out, and most passages are like any question a little."""
+"""Power of a share: the most similar passages stand out, and most are a little similar to any question."""
 _OUTSIDE = -2.0
 """Less than any cosine."""
 
 
 def packed(vector: Vector) -> bytes:
-    """The scale as a float32, then a byte for each number."""
     numbers = np.asarray(vector, np.float32)
     scale = max(float(np.abs(numbers).max(initial=0.0)), 1e-9) / 127
     data: bytes = np.rint(numbers / scale).astype(np.int8).tobytes()
@@ -36,35 +32,33 @@ def packed(vector: Vector) -> bytes:
 
 
 class Vectors:
-    """Those of one index file. One thread at a time."""
+    """The vectors of one index file, for one thread at a time."""
 
     def __init__(self) -> None:
-        self._mirror = VectorCache()
+        self._cache = VectorCache()
 
     def follow(self, store: IndexStore, model: str) -> None:
-        """Be as the file is now. Raises as `Store` does."""
-        self._mirror.follow(store, model)
+        self._cache.follow(store, model)
 
     def likeness(
         self, store: IndexStore, model: str, question: Vector, limits: Limits
     ) -> tuple[Similarity | None, str]:
-        """How like a question everything within limits is; None, and the reason, where too little is embedded. It holds
-        until the next call."""
-        mirror = self._mirror
-        mirror.follow(store, model)
-        there, missing = int(np.count_nonzero(mirror.passages.embedded)), mirror.passages.missing
+        """Similarity within limits, valid until the next call. None and the reason if too little is embedded."""
+        cache = self._cache
+        cache.follow(store, model)
+        there, missing = int(np.count_nonzero(cache.passages.embedded)), cache.passages.missing
         if there < _COVERED * (there + missing) or not there:
             return None, f"{missing} passages are not embedded yet" if missing else ""
-        asked = np.asarray(question, np.float32)
-        if len(asked) != mirror.width:
+        numbers = np.asarray(question, np.float32)
+        if len(numbers) != cache.width:
             return None, CHANGED_SIZE
-        files = mirror.below(limits.below) if limits.below else None
-        return Cosines(*(_compared(table, asked, limits, files) for table in (mirror.passages, mirror.windows))), ""
+        files = cache.below(limits.below) if limits.below else None
+        return Cosines(*(_compare(table, numbers, limits, files) for table in (cache.passages, cache.windows))), ""
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
-    """Of the rows of a table. `cosines` less than any where a row is not inside."""
+class _TableScores:
+    """`cosines` are `_OUTSIDE` for other rows."""
 
     first: Numbers
     last: Numbers
@@ -81,7 +75,6 @@ class _Found:
         return np.asarray(top[np.lexsort((top, -self.cosines[top]))])
 
     def shares(self, rows: Numbers) -> Floats:
-        """Stretched from the least to the greatest, 0 to 1."""
         return np.asarray((self.cosines[rows] - self.least) / ((self.greatest - self.least) or 1.0), np.float32)
 
     def has(self, rows: Numbers) -> Mask:
@@ -89,9 +82,7 @@ class _Found:
 
 
 class Cosines:
-    """As `Similarity`."""
-
-    def __init__(self, passages: _Found, windows: _Found) -> None:
+    def __init__(self, passages: _TableScores, windows: _TableScores) -> None:
         self._passages = passages
         self._windows = windows
 
@@ -115,7 +106,6 @@ class Cosines:
         return dict(zip(self._passages.first[known].tolist(), shares.tolist(), strict=True))
 
     def _around(self, passages: Numbers) -> Floats:
-        """The share of the best window that holds each; 0 where none does."""
         windows = self._windows
         row = np.searchsorted(windows.last, passages)
         ends = np.searchsorted(windows.first, passages, side="right")
@@ -136,8 +126,8 @@ class Cosines:
         }
 
 
-def _rows(found: _Found, firsts: Numbers) -> Numbers:
-    """Where those that begin so stand; -1 where there is none inside."""
+def _rows(found: _TableScores, firsts: Numbers) -> Numbers:
+    """The row of each first passage; -1 if none is inside."""
     if not len(found.first):
         return np.full(len(firsts), -1, np.int64)
     rows = np.minimum(np.searchsorted(found.first, firsts), len(found.first) - 1)
@@ -145,11 +135,11 @@ def _rows(found: _Found, firsts: Numbers) -> Numbers:
     return np.where(there, rows, -1)
 
 
-def _compared(table: VectorTable, question: Floats, limits: Limits, files: Collection[int] | None) -> _Found:
+def _compare(table: VectorTable, question: Floats, limits: Limits, files: Collection[int] | None) -> _TableScores:
     cosines = table.cosines(question)
     inside = table.within(limits, files)
     cosines[~inside] = _OUTSIDE
     count = int(np.count_nonzero(inside))
     least = float(cosines.min(where=inside, initial=np.inf)) if count else 0.0
     greatest = float(cosines.max(initial=_OUTSIDE)) if count else 0.0
-    return _Found(table.first, table.last, cosines, count, least, greatest)
+    return _TableScores(table.first, table.last, cosines, count, least, greatest)

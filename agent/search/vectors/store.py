@@ -1,8 +1,6 @@
-"""The vectors in an audience's index file.
+"""The vectors in a scope's index file, stored by a hash of their text (`vector`), so that moved text keeps them.
 
-They stand by the key of the text that they were made of (`vector`), so that a text which moves, or a file that is
-indexed anew, needs none twice; `embedded` says the key of each passage, and of each window by its first and last. A key
-that a removed row had is `doubtful` until it was looked up whether another row has it.
+`embedded` maps passages and windows to keys. Keys of removed rows are `doubtful` until checked for other uses.
 """
 
 from __future__ import annotations
@@ -14,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from agent.search.database import transaction, translated
+from agent.search.database import transaction, translate_errors
 from agent.search.rows import TextRow, UnitRow, VectorRow
 
 _AT_ONCE = 4_096
@@ -25,22 +23,20 @@ _TEXT = (
 
 
 def key_of(text: str) -> bytes:
-    """What a text's vector is kept under."""
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 class VectorStore:
-    """As `Store`: one connection, one thread at a time; raises `Damaged` and `NotStored`."""
+    """One connection; one thread at a time. Raises `Damaged`, `NotStored`."""
 
     def __init__(self, db: sqlite3.Connection, *, is_shared: bool) -> None:
-        """`is_shared`: other connections write, too."""
         self._db = db
         self._is_shared = is_shared
 
     # writing -----------------------------------------------------------------------------------------------------
 
     def name(self, file: int) -> None:
-        """Give all texts of a file their keys, within a transaction."""
+        """Store keys for a file's texts, within a transaction."""
         texts = dict(self._db.execute("SELECT id, text FROM passage WHERE file = ?", [file]))
         self._db.executemany(
             "INSERT OR REPLACE INTO embedded VALUES (?, ?, ?)", ((id, id, key_of(text)) for id, text in texts.items())
@@ -55,8 +51,8 @@ class VectorStore:
         )
 
     def name_all(self) -> bool:
-        """Of every file that has no keys yet; whether there was one."""
-        with translated():
+        """Store keys for files without; true if there were any."""
+        with translate_errors():
             unnamed = [id for (id,) in self._db.execute("SELECT id FROM file WHERE NOT named")]
         for file in unnamed:
             with transaction(self._db):
@@ -65,7 +61,6 @@ class VectorStore:
         return bool(unnamed)
 
     def put(self, model: str, vectors: Iterable[tuple[bytes, bytes]]) -> None:
-        """By key."""
         with transaction(self._db):
             self._db.executemany(
                 "INSERT OR REPLACE INTO vector (model, key, vector) VALUES (?, ?, ?)",
@@ -73,7 +68,7 @@ class VectorStore:
             )
 
     def drop(self, model: str) -> None:
-        """Those of texts that are gone, and of any other model."""
+        """Drop vectors of removed texts and of other models."""
         with transaction(self._db):
             self._db.execute(
                 "DELETE FROM vector WHERE model = ? AND key IN (SELECT d.key FROM doubtful d "
@@ -87,13 +82,13 @@ class VectorStore:
                 self._db.execute("UPDATE dropped SET times = times + 1")
 
     def drop_unused(self) -> None:
-        """Those of texts that are gone, within a transaction; every one is looked at."""
+        """Drop vectors of removed texts, within a transaction."""
         self._db.execute("DELETE FROM vector WHERE key NOT IN (SELECT key FROM embedded)")
         self._db.execute("DELETE FROM doubtful")
 
     def take(self, other: Path) -> None:
-        """All that another index file has. Raises `Damaged` also where it has no place for them."""
-        with translated():
+        """Copy another index file's vectors. Raises `Damaged` also if it has no such table."""
+        with translate_errors():
             self._db.execute("ATTACH ? AS other", [str(other)])
             try:
                 with transaction(self._db):
@@ -108,9 +103,9 @@ class VectorStore:
     # reading -----------------------------------------------------------------------------------------------------
 
     @contextmanager
-    def as_they_are(self) -> Iterator[None]:
-        """All that is read in it is of one moment, whoever writes meanwhile."""
-        with translated():
+    def snapshot(self) -> Iterator[None]:
+        """A consistent snapshot for all reads inside."""
+        with translate_errors():
             if not self._is_shared:
                 yield
                 return
@@ -123,20 +118,18 @@ class VectorStore:
 
     @property
     def dropped(self) -> int:
-        """How often the vectors of other models were dropped; another process may mean another one."""
-        with translated():
+        """The number of times that other models' vectors were dropped."""
+        with translate_errors():
             return int(self._db.execute("SELECT times FROM dropped").fetchone()[0])
 
     @property
     def newest_text(self) -> int:
-        """The first passage of the newest text with a key."""
-        with translated():
+        with translate_errors():
             return int(self._db.execute("SELECT coalesce(max(first), 0) FROM embedded").fetchone()[0])
 
     def missing(self, model: str, above: int, to: int, most: int) -> list[TextRow]:
-        """Texts with a key for which there is no vector of a model, the newest first; of those that begin with a
-        passage `above` one, and at most `to`."""
-        with translated():
+        """Texts without a vector, newest first, in a range of first passages."""
+        with translate_errors():
             rows = self._db.execute(
                 f"SELECT u.first, u.last, {_TEXT}, u.key FROM (SELECT e.first, e.last, e.key FROM embedded e "
                 "WHERE e.first > ? AND e.first <= ? AND NOT EXISTS "
@@ -146,34 +139,31 @@ class VectorStore:
             return [TextRow(*row) for row in rows]
 
     def missing_count(self, model: str) -> int:
-        """How many texts there are without a vector of a model."""
-        return self._counted(
+        return self._count(
             "SELECT count(DISTINCT key) FROM embedded e WHERE NOT EXISTS "
             "(SELECT 1 FROM vector v WHERE v.model = ? AND v.key = e.key)",
             model,
         )
 
     def count(self, model: str) -> int:
-        """Passages that have one of that model."""
-        return self._counted(
+        return self._count(
             "SELECT count(*) FROM embedded e WHERE e.first = e.last AND EXISTS "
             "(SELECT 1 FROM vector v WHERE v.model = ? AND v.key = e.key)",
             model,
         )
 
-    def _counted(self, query: str, model: str) -> int:
-        with translated():
+    def _count(self, query: str, model: str) -> int:
+        with translate_errors():
             return int(self._db.execute(query, [model]).fetchone()[0])
 
     def files(self) -> dict[int, tuple[int, str]]:
-        """Revision and path. A file's rows are what they were while its revision is the same, its vectors aside."""
-        with translated():
+        """Revision and path by id."""
+        with translate_errors():
             return {
                 id: (revision, path) for id, revision, path in self._db.execute("SELECT id, revision, path FROM file")
             }
 
     def sections(self, file: int | None = None) -> Iterator[UnitRow]:
-        """Of one file, or all, in order; so are windows. All passages of a section have its days."""
         return self._units("first, last, earliest, day, file FROM section", file)
 
     def windows(self, file: int | None = None) -> Iterator[UnitRow]:
@@ -181,29 +171,27 @@ class VectorStore:
 
     def _units(self, of: str, file: int | None) -> Iterator[UnitRow]:
         where, values = ("", []) if file is None else ("WHERE file = ?", [file])
-        with translated():
+        with translate_errors():
             yield from map(UnitRow._make, self._db.execute(f"SELECT {of} {where} ORDER BY 1", values))
 
-    # A plus before a column keeps SQLite from its index: the last rows are read by their numbers, not all of a model.
+    # A plus before a column keeps SQLite from using its index, so that only the last rows are read, not all of a model.
 
     def newest(self, model: str) -> tuple[int, int]:
-        """Number and bytes of the vector of a model that was put last; 0 and 0 where there is none."""
-        with translated():
+        """Id and bytes of the model's last vector; 0 and 0 if none."""
+        with translate_errors():
             row = self._db.execute(
                 "SELECT id, length(vector) FROM vector WHERE +model = ? ORDER BY id DESC LIMIT 1", [model]
             ).fetchone()
             return (int(row[0]), int(row[1])) if row else (0, 0)
 
     def named(self) -> Iterator[Sequence[tuple[int, int, bytes]]]:
-        """First and last of every text with a key, in order, some thousand at once."""
-        return self._parts("SELECT first, last, key FROM embedded ORDER BY first, last", [])
+        return self._batches("SELECT first, last, key FROM embedded ORDER BY first, last", [])
 
     def all(self, model: str) -> Iterator[Sequence[tuple[bytes, bytes]]]:
-        """Keys and vectors, some thousand at once."""
-        return self._parts("SELECT key, vector FROM vector WHERE +model = ? ORDER BY id", [model])
+        return self._batches("SELECT key, vector FROM vector WHERE +model = ? ORDER BY id", [model])
 
     def since(self, model: str, number: int) -> Sequence[VectorRow]:
-        """Of texts, where the vector was put after that of a number."""
+        """Vectors stored after that number, by text."""
         return self._vectors(
             "vector v CROSS JOIN embedded e ON e.key = v.key WHERE v.id > ? AND +v.model = ?", [number, model]
         )
@@ -217,12 +205,12 @@ class VectorStore:
         )
 
     def _vectors(self, of: str, values: Sequence[int | str]) -> Sequence[VectorRow]:
-        """CROSS JOIN: looked up in that order."""
-        with translated():
+        """CROSS JOIN forces the order of lookups."""
+        with translate_errors():
             return list(map(VectorRow._make, self._db.execute(f"SELECT e.first, e.last, v.vector FROM {of}", values)))
 
-    def _parts(self, query: str, values: Sequence[str]) -> Iterator[list[Any]]:
-        with translated():
+    def _batches(self, query: str, values: Sequence[str]) -> Iterator[list[Any]]:
+        with translate_errors():
             rows = self._db.execute(query, values)
             while part := rows.fetchmany(_AT_ONCE):
                 yield part

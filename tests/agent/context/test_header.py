@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from agent.clock import Clock
 from agent.context.header import header, rendered
 from agent.formats import untrusted
-from agent.formats.message_text import NO_TEXT, enclosures, text_of_person
+from agent.formats.message_text import NO_TEXT, enclosures, person_text
 from agent.values import AttachedDocument, UserMessage
 
 CLOCK = Clock(ZoneInfo("Europe/Berlin"))
@@ -72,8 +72,10 @@ def test_nothing_said_passes_for_a_header_or_leaves_its_mark(text: str, quoted: 
 @given(hostile)
 def test_words_takes_the_header_and_the_marks_off_again(text: str) -> None:
     message = said(text, quoted=("q\nr",), overheard=(("Bob", AT, "lunch?"),))
-    plain = untrusted.harmless(text).strip() or NO_TEXT
-    assert text_of_person(rendered(message, CLOCK, ROOM, [untrusted.block("changed", "x", name="MEMORY.md")])) == plain
+    plain = untrusted.escape(text).strip() or NO_TEXT
+    assert (
+        person_text(rendered(message, CLOCK, ROOM, [untrusted.marked_block("changed", "x", name="MEMORY.md")])) == plain
+    )
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\n\n", "\r\n"])
@@ -103,5 +105,5 @@ def test_documents_are_data_and_named_where_only_words_are_wanted() -> None:
     assert text.count("<daybook-document ") == text.count("\n</daybook-document>\n") == 2
     assert 'kept="media/a.pdf" note="only its first page is shown">' in text
     assert text.count("\n[2026") == 0
-    assert text_of_person(text) == "What is it?"
+    assert person_text(text) == "What is it?"
     assert enclosures(text) == ["a kept= x .pdf", "b"]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.languages.dates import days_named
-from agent.languages.days_meant import day_ahead, days_meant, with_days, without_days_meant
+from agent.languages.days_meant import day_ahead, relative_days, with_days, without_days
 
 TUESDAY = date(2026, 5, 5)
 WEDNESDAY = date(2026, 5, 6)
@@ -313,12 +313,12 @@ def test_of_sunday_it_is_not_known_in_which_week_it_is(said: str) -> None:
 def test_on_a_later_day_nothing_is_added(said: str, written: str) -> None:
     assert with_days(said, TUESDAY) == written
     assert with_days(written, SUNDAY) == written
-    assert without_days_meant(written) == without_days_meant(said)
+    assert without_days(written) == without_days(said)
 
 
 def test_a_day_beside_its_weekday_is_one_day() -> None:
     assert with_days("tomorrow, on Wednesday", TUESDAY).endswith(" (2026-05-06)")
-    assert days_meant("Friday, that is in three days", TUESDAY) == ((date(2026, 5, 8),),)
+    assert relative_days("Friday, that is in three days", TUESDAY) == ((date(2026, 5, 8),),)
 
 
 def test_each_line_has_its_own() -> None:
@@ -341,8 +341,8 @@ def test_nothing_that_was_said_is_lost(said: str, day: date) -> None:
     assert with_days(written, day) == written
     for line, before in zip(written.split("\n"), said.split("\n"), strict=True):
         assert line.startswith(before.rstrip())
-        assert line == before or without_days_meant(line) == before.rstrip()
-    for days in days_meant(said.replace("99999", "9"), day):
+        assert line == before or without_days(line) == before.rstrip()
+    for days in relative_days(said.replace("99999", "9"), day):
         assert all(abs(one - day) < timedelta(days=22) for one in days) and len(days) <= 2
 
 

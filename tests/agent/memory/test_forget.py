@@ -11,8 +11,8 @@ from typing import ClassVar
 import pytest
 
 from agent.memory import disk
-from agent.memory.forget import ForgetPlan, find, forget, speaks_of
-from agent.memory.history import FORGET, SECOND_THOUGHTS
+from agent.memory.forget import ForgetPlan, find, forget, line_matcher
+from agent.memory.history import FORGET, UNDO_FORGET_WITHIN
 from agent.memory.paths import FileError
 from agent.memory.undo import NotRestored, restore
 from tests.agent.memory.test_history import TODAY, Book
@@ -124,7 +124,7 @@ async def test_second_thoughts_bring_it_back_for_ten_minutes_past_days_too(book:
 
     forgotten(book, "Luna")
     change = book.history.changes()[0]
-    book.watch.moment += SECOND_THOUGHTS
+    book.watch.moment += UNDO_FORGET_WITHIN
     with pytest.raises(NotRestored, match="not kept anywhere"):
         restore(book.history, book.scope, book.watch.clock, change)
     assert b"Luna" not in every_byte(book)
@@ -199,7 +199,7 @@ def test_bytes_that_are_not_utf_8_stay(book: Book) -> None:
 
 async def test_in_a_talk_the_phrase_and_the_lines_of_a_note_on_it_are_meant(book: Book) -> None:
     await book.call("memory_save", name="Luna", description="the cat", type="user", content="- Grey as dust.\n\nFish!")
-    meant = speaks_of(find(book.scope, "luna"))
+    meant = line_matcher(find(book.scope, "luna"))
     assert [line for line in ("Our LUNA", "Lunatic", "Grey as dust.", "Fish!", "---", "type: user") if meant(line)] == [
         "Our LUNA",
         "Grey as dust.",
@@ -208,7 +208,7 @@ async def test_in_a_talk_the_phrase_and_the_lines_of_a_note_on_it_are_meant(book
 
 def test_in_a_talk_all_words_are_meant_where_the_phrase_is_nowhere(book: Book) -> None:
     book.write("MEMORY.md", "- a car, blue\n")
-    by_words, by_phrase = speaks_of(find(book.scope, "blue car")), speaks_of(find(book.scope, "car"))
+    by_words, by_phrase = line_matcher(find(book.scope, "blue car")), line_matcher(find(book.scope, "car"))
     assert by_words("is the car still blue?") and not by_words("blue sky")
     assert by_phrase("a car") and not by_phrase("Carla")
 

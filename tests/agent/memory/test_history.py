@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from agent.memory import log_writer, notes
 from agent.memory.history import UNDO, History, NoSuchChange
-from agent.memory.patch import Conflict, edit_of, undone
+from agent.memory.patch import Conflict, edit_of, undo_edit
 from agent.memory.undo import NotRestored, restore
 from agent.settings import MemorySettings
 from agent.tools import build
@@ -310,7 +310,7 @@ BYTES = st.lists(st.sampled_from([b"a\n", b"b\n", b"\n", b"\xff\n", b"- c\r\n", 
 def test_an_edit_undone_at_once_gives_back_the_bytes(before: bytes | None, after: bytes | None) -> None:
     if after is None and before is None:
         return
-    back = undone(edit_of("f", before, after), after)
+    back = undo_edit(edit_of("f", before, after), after)
     assert back == before or (before is None and not back)
 
 
@@ -319,7 +319,7 @@ def test_an_edit_is_undone_below_whatever_is_added_above(before: bytes, after: b
     if above and not above.endswith(b"\n"):
         return
     try:
-        back = undone(edit_of("f", before, after), above + after)
+        back = undo_edit(edit_of("f", before, after), above + after)
     except Conflict:
         return
     assert back is not None and len(back) == len(above) + len(before)

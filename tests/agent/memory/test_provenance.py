@@ -8,15 +8,15 @@ from hypothesis import strategies as st
 
 from agent.memory.provenance import (
     Provenance,
-    bare,
-    carried,
-    carried_bytes,
+    add_marks,
+    add_marks_to_bytes,
     mark_of,
+    normalized,
     own_mark,
+    provenance_of_writes,
     sources_in,
     with_mark,
     without_mark,
-    written_from,
 )
 from agent.search.chunking import passages
 
@@ -24,12 +24,12 @@ REPORT = Provenance(("report.pdf",))
 
 
 def made(before: str, after: str, provenance: Provenance = REPORT) -> str:
-    with written_from(provenance):
-        return carried(before, after)
+    with provenance_of_writes(provenance):
+        return add_marks(before, after)
 
 
 def test_nothing_is_marked_outside_of_a_tool() -> None:
-    assert carried("", "- tea\n") == "- tea\n"
+    assert add_marks("", "- tea\n") == "- tea\n"
     assert own_mark("tea") == "tea"
 
 
@@ -84,8 +84,8 @@ def test_names_cannot_close_or_begin_a_mark() -> None:
 
 
 def test_what_is_no_text_stays_as_it_is() -> None:
-    with written_from(REPORT):
-        assert carried_bytes(None, b"\xff\xfe") == b"\xff\xfe"
+    with provenance_of_writes(REPORT):
+        assert add_marks_to_bytes(None, b"\xff\xfe") == b"\xff\xfe"
 
 
 TEXT = st.text(st.sampled_from("ab -#\n`():,from"), max_size=60)
@@ -108,7 +108,7 @@ def test_a_mark_is_found_again(name: str) -> None:
 
 @given(st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=60))
 def test_ascii_compares_the_same_on_the_quick_way(text: str) -> None:
-    assert bare(text) == bare(text + "é").removesuffix("é")
+    assert normalized(text) == normalized(text + "é").removesuffix("é")
 
 
 def test_every_part_of_a_long_line_is_found_with_its_mark() -> None:

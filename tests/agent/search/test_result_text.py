@@ -118,7 +118,7 @@ hostile_path = st.one_of(
 def plain(text: str) -> str:
     """Without spaces, marks of ours and what nobody sees."""
     return "".join(
-        one for one in untrusted.harmless(text).replace("&lt;", "<") if one.isprintable() and one not in " \\\ufffd"
+        one for one in untrusted.escape(text).replace("&lt;", "<") if one.isprintable() and one not in " \\\ufffd"
     )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.languages.terms import folded
+from agent.languages.terms import fold_for_index
 from agent.search.results import Hit, Strength
 from agent.search.synonyms import synonyms_of
 from agent.search.tokenizer import query_terms, term_of
@@ -84,7 +84,7 @@ def test_a_word_is_no_synonym_of_itself() -> None:
 def test_the_table_holds_words_that_are_looked_for() -> None:
     """A stop word would never be asked for, and what is cut into several tokens never be found."""
     for topic in TOPICS:
-        words = folded(topic).split()
+        words = fold_for_index(topic).split()
         assert len({term_of(word).token for word in words}) > 1, topic
         assert not [word for word, count in Counter(words).items() if count > 1], topic
         for word in words:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.languages.terms import fold, folded, pairs, terms
+from agent.languages.terms import fold, fold_for_index, pairs, terms
 from agent.search.tokenizer import query_terms, tokens, words_asked, words_of_questions
 from tests.agent.places import morning, owner, unhurried
 
@@ -33,7 +33,7 @@ from tests.agent.places import morning, owner, unhurried
     ],
 )
 def test_a_word_has_its_marks(text: str, expected: list[str]) -> None:
-    assert [folded(one) for one in expected] == expected
+    assert [fold_for_index(one) for one in expected] == expected
     assert tokens(text) == expected
 
 

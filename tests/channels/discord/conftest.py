@@ -10,7 +10,7 @@ from typing import TypeVar
 import pytest_asyncio
 
 from channels.discord.channel import DiscordChannel
-from channels.discord.intake import Hears
+from channels.discord.intake import ChannelFilter
 from channels.discord.last_seen import PositionsInMemory
 from channels.message import Address, CommandInfo, Event, InboundMessage
 from tests.fakes.bell import Bell
@@ -82,7 +82,7 @@ class House:
         self.silence = 60.0
         self.answer_timeout = 10.0
 
-    def channel(self, hears: Hears = lambda _server, _chat: True, token: str = "") -> DiscordChannel:
+    def channel(self, hears: ChannelFilter = lambda _server, _chat: True, token: str = "") -> DiscordChannel:
         return DiscordChannel(
             token or self.discord.token,
             api_url=self.discord.api_url,
@@ -95,7 +95,7 @@ class House:
         )
 
     @asynccontextmanager
-    async def running(self, hears: Hears = lambda _server, _chat: True) -> AsyncIterator[DiscordChannel]:
+    async def running(self, hears: ChannelFilter = lambda _server, _chat: True) -> AsyncIterator[DiscordChannel]:
         """Ended as by a stop of the gateway. A channel that ends by itself fails the test."""
         channel = self.channel(hears)
         task = asyncio.create_task(channel.run(self.receiver))

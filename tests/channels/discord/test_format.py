@@ -18,6 +18,7 @@ GOLDEN = [
     ("# C#", "# C\\#"),
     ("1. one\n2. two\n   - inner `x`\n3. three", "1. one\n2. two\n   - inner `x`\n3. three"),
     ("- # heading in a list", "- **heading in a list**"),
+    ("- # heading in __a list__", "- **heading in a list**"),
     ("> said\n> so\n\nafter", "> said\n> so\n\nafter"),
     ("```py\nprint(1)\n\nx = 2\n```", "```py\nprint(1)\n\nx = 2\n```"),
     ("````\na ``` b\n````", "```\na `\u200b`\u200b` b\n```"),

@@ -54,7 +54,7 @@ def message(**fields: Any) -> dict[str, Any]:
 
 
 def heard(directory: Directory, *, place: str = "10", edit: bool = False, **fields: Any) -> InboundMessage:
-    where = directory.place(place) or directory.private(place)
+    where = directory.chat(place) or directory.private(place)
     event = read(message(channel_id=place, **fields), BOT, where, directory, edit=edit)
     assert isinstance(event, InboundMessage)
     return event
@@ -155,7 +155,7 @@ def test_attachments(directory: Directory) -> None:
     ],
 )
 def test_what_is_nobodys_message(directory: Directory, fields: dict[str, Any]) -> None:
-    place = directory.place("10")
+    place = directory.chat("10")
     assert place is not None and read(message(**fields), BOT, place, directory) is None
 
 
@@ -168,7 +168,7 @@ def test_an_edit_and_a_preview_that_came(directory: Directory) -> None:
     edit = heard(directory, edit=True, content="better", edited_timestamp="2026-11-21T08:31:00+00:00")
     assert edit.edit and edit.platform_id == "500" and edit.id != "message:500"
     assert edit.sent_at == datetime(2026, 11, 21, 8, 31, tzinfo=UTC)
-    place = directory.place("10")
+    place = directory.chat("10")
     assert place is not None and read(message(content="x"), BOT, place, directory, edit=True) is None
 
 
@@ -180,15 +180,15 @@ def test_ids_tell_the_time() -> None:
 def test_the_directory_follows_what_changes(directory: Directory) -> None:
     directory.server_changed({"id": "1", "name": "New", "roles": [{"id": "9", "name": "R", "tags": {"bot_id": "900"}}]})
     assert directory.own_roles("1") == {"9"}
-    directory.place_seen({"id": "10", "type": 0, "name": "main", "guild_id": "1"})
-    place = directory.place("10")
+    directory.chat_seen({"id": "10", "type": 0, "name": "main", "guild_id": "1"})
+    place = directory.chat("10")
     assert place is not None and directory.title(place) == "New #main"
-    assert directory.place_gone({"id": "11"}) == "11" and directory.place("11") is None
+    assert directory.chat_gone({"id": "11"}) == "11" and directory.chat("11") is None
     directory.role_gone({"guild_id": "1", "role_id": "9"})
     directory.role_seen({"guild_id": "1", "role": {"id": "3", "name": "B", "tags": {"bot_id": "900"}}})
     assert directory.own_roles("1") == {"3"} and directory.role("1", "3") == "B"
     directory.server_gone("1")
-    assert directory.place("10") is None and directory.of_server("1") == []
+    assert directory.chat("10") is None and directory.of_server("1") == []
 
 
 def test_the_roles_that_call_the_bot_are_those_that_it_has(directory: Directory) -> None:
@@ -231,9 +231,9 @@ def test_the_directory_takes_anything(data: Any) -> None:
     for event in (data, {"id": "1", "channels": data, "roles": data, "threads": data, "guild_id": data, "role": data}):
         if isinstance(event, dict):
             directory.server_seen(event)
-            directory.place_seen(event)
+            directory.chat_seen(event)
             directory.role_seen(event)
             directory.member_changed(event)
             directory.role_gone(event)
-            directory.place_gone(event)
+            directory.chat_gone(event)
             directory.server_gone("1")

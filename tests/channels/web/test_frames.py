@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from channels.web.frames import BadFrame, Older, Open, Press, SaidFile, Say, read
+from channels.web.frames import BadFrame, Older, Open, PressFrame, SayFrame, UploadedFile, read
 
 ID = "0123456789abcdef"
 HANDLE = "0" * 32
@@ -16,18 +16,18 @@ HANDLE = "0" * 32
 
 def test_each_kind() -> None:
     assert read('{"type": "open", "chat": "main"}') == Open("main")
-    assert read(json.dumps({"type": "say", "id": ID, "text": "hello"})) == Say(ID, "hello")
+    assert read(json.dumps({"type": "say", "id": ID, "text": "hello"})) == SayFrame(ID, "hello")
     files = [{"handle": HANDLE, "name": "a.pdf", "media_type": "application/pdf"}]
     said = {"type": "say", "id": ID, "text": "", "files": files}
-    assert read(json.dumps(said)) == Say(ID, "", (SaidFile(HANDLE, "a.pdf", "application/pdf"),))
+    assert read(json.dumps(said)) == SayFrame(ID, "", (UploadedFile(HANDLE, "a.pdf", "application/pdf"),))
     pressed = {"type": "press", "id": ID, "message": ID, "data": "/jobs done tea"}
-    assert read(json.dumps(pressed)) == Press(ID, ID, "/jobs done tea")
+    assert read(json.dumps(pressed)) == PressFrame(ID, ID, "/jobs done tea")
     assert read('{"type": "older", "before": 7}') == Older(7)
 
 
 def test_what_no_file_can_hold_is_mended() -> None:
     said = read(json.dumps({"type": "say", "id": ID, "text": "a\ud800b\0c\r\n\U0001f600"}))
-    assert isinstance(said, Say) and said.text == "a\ufffdbc\n\U0001f600"
+    assert isinstance(said, SayFrame) and said.text == "a\ufffdbc\n\U0001f600"
 
 
 @pytest.mark.parametrize(

@@ -168,7 +168,7 @@ async def test_a_program_that_shows_the_token_needs_no_key(guest: Browser) -> No
 
 async def test_a_socket_that_says_nothing_is_closed_in_time(house: House) -> None:
     """Also on a connection that was let in before, as a browser may use one again."""
-    async with house.running(house.channel(patience=1.0)), browser(house.address, TOKEN) as owner:
+    async with house.running(house.channel(auth_timeout=1.0)), browser(house.address, TOKEN) as owner:
         silent = await owner.connect()
         received = await silent.receive()
     assert received.type in (aiohttp.WSMsgType.CLOSE, aiohttp.WSMsgType.CLOSED, aiohttp.WSMsgType.ERROR)

@@ -33,14 +33,14 @@ async def ended(reader: asyncio.StreamReader) -> None:
 
 @pytest.mark.parametrize("begun", ["", "GET / HTTP/1.1\r\nHost: {place}\r\n", LOGIN, LOGIN + "{{"])
 async def test_a_stranger_has_some_seconds(house: House, begun: str) -> None:
-    async with house.running(house.channel(patience=0.2)), browser(house.address) as guest:
+    async with house.running(house.channel(auth_timeout=0.2)), browser(house.address) as guest:
         reader, writer = await connection(guest, begun)
         await ended(reader)
         writer.close()
 
 
 async def test_a_stranger_that_reads_no_answer_is_ended(house: House) -> None:
-    async with house.running(house.channel(patience=0.5)), browser(house.address) as guest:
+    async with house.running(house.channel(auth_timeout=0.5)), browser(house.address) as guest:
         reader, writer = await connection(guest, "GET / HTTP/1.1\r\nHost: {place}\r\n\r\n" * 1_000)
         await ended(reader)
         writer.close()
@@ -55,7 +55,7 @@ async def test_a_stranger_gets_one_answer(guest: Browser) -> None:
 
 async def test_who_showed_the_token_stays(house: House) -> None:
     async with (
-        house.running(house.channel(patience=15.0)),
+        house.running(house.channel(auth_timeout=15.0)),
         browser(house.address, TOKEN) as owner,
         owner.opened() as tab,
     ):

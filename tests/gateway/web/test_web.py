@@ -18,7 +18,7 @@ from click.testing import CliRunner
 from agent.model.base import Json
 from channels.message import Address, Attachment, Button, Health, InboundMessage, Origin
 from channels.scripted import ScriptedChannel
-from channels.web.record import By, ChatEntry, NotRecorded
+from channels.web.record import Author, ChatEntry, NotRecorded
 from gateway.cli import daybook
 from gateway.config import Config, WebConfig
 from gateway.config.checks import cautions
@@ -50,7 +50,7 @@ def record(database: Database) -> StoredChatRecord:
 
 
 def entry(id: str, text: str = "hello", chat: str = "main") -> ChatEntry:
-    return ChatEntry(0, id, chat, By.DAYBOOK, text, "2026-11-21T12:00:00.000Z")
+    return ChatEntry(0, id, chat, Author.DAYBOOK, text, "2026-11-21T12:00:00.000Z")
 
 
 def said(say: Say, text: str, **more: object) -> InboundMessage:
@@ -106,7 +106,12 @@ async def test_the_admission_of_a_message_writes_it_into_the_record(
         await inbox.admit([AdmittedMessage(message, "main/owner")])
         await inbox.admit([AdmittedMessage(message, "main/owner")])
     (only,) = await record.recent("main", 10)
-    assert (only.text, only.by, only.files[0].name, only.files[0].handle) == ("hello", By.PERSON, "cat.png", "f" * 32)
+    assert (only.text, only.by, only.files[0].name, only.files[0].handle) == (
+        "hello",
+        Author.PERSON,
+        "cat.png",
+        "f" * 32,
+    )
     assert await record.handles() == {"f" * 32}
     assert await record.change(only.id, "changed", ()) is None
 
