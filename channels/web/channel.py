@@ -42,7 +42,7 @@ from channels.web.connection_limiter import AUTH_SECONDS
 from channels.web.frames import MAX_TEXT, MOST_FILES, PressFrame, SayFrame, UploadedFile
 from channels.web.listen import listening, url_host
 from channels.web.protocols import WebHost, WebMessageNotKept
-from channels.web.record import Author, ChatEntry, ChatRecord, NotRecorded, ShownFile
+from channels.web.record import ChatEntry, ChatRecord, MessageAuthor, NotRecorded, ShownFile
 from channels.web.server import WebServer
 from channels.web.uploads import PICTURE_TYPES, Uploads, picture_type
 
@@ -177,7 +177,7 @@ class WebChannel:
             number=0,
             id=_message_id(message.key),
             chat=message.address.chat_id,
-            by=Author.DAYBOOK,
+            by=MessageAuthor.DAYBOOK,
             text=message.text,
             at=datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
             reply_to=message.reply_to,
@@ -241,7 +241,7 @@ class WebChannel:
             entry = await self._record.find(pressed.message)
         except NotRecorded as error:
             raise WebMessageNotKept(str(error)) from error
-        known = entry is not None and entry.chat == chat and entry.by is Author.DAYBOOK
+        known = entry is not None and entry.chat == chat and entry.by is MessageAuthor.DAYBOOK
         if entry is None or not known or all(one.data != pressed.data for row in entry.buttons for one in row):
             raise WebMessageNotKept("that button is gone", again=False)
         await self._store(self._message(chat, pressed.id, pressed.data, entry.id, origin=Origin.COMMAND))

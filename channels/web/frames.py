@@ -15,7 +15,7 @@ from channels.json_fields import load_json
 from channels.message import CommandInfo
 from channels.text import clean
 from channels.web.format import file_name, rendered
-from channels.web.record import Author, ChatEntry
+from channels.web.record import ChatEntry, MessageAuthor
 from channels.web.uploads import PICTURE_TYPES
 
 MAX_FRAME = 4_000_000
@@ -181,7 +181,7 @@ def failed(why: str) -> str:
 
 
 def _entry(entry: ChatEntry) -> dict[str, object]:
-    is_ours = entry.by is Author.DAYBOOK
+    is_ours = entry.by is MessageAuthor.DAYBOOK
     return {
         "number": entry.number,
         "id": entry.id,

@@ -13,7 +13,7 @@ from channels.message import Button
 Buttons = tuple[tuple[Button, ...], ...]
 
 
-class Author(enum.StrEnum):
+class MessageAuthor(enum.StrEnum):
     PERSON = "person"
     DAYBOOK = "daybook"
 
@@ -43,7 +43,7 @@ class ChatEntry:
     number: int
     id: str
     chat: str
-    by: Author
+    by: MessageAuthor
     text: str
     at: str
     reply_to: str = ""

@@ -7,7 +7,7 @@ import sqlite3
 from pydantic import TypeAdapter
 
 from channels.message import InboundMessage, Origin
-from channels.web.record import Author, Buttons, ChatEntry, ShownFile
+from channels.web.record import Buttons, ChatEntry, MessageAuthor, ShownFile
 
 CHANNEL = "web"
 _KEPT = 500
@@ -21,7 +21,9 @@ def said(connection: sqlite3.Connection, message: InboundMessage, at: str) -> No
     if message.address.channel != CHANNEL or message.origin is not Origin.CHAT:
         return
     files = tuple(ShownFile(one.name, one.media_type, handle=one.handle) for one in message.attachments)
-    entry = ChatEntry(0, message.platform_id, message.address.chat_id, Author.PERSON, message.text, at, files=files)
+    entry = ChatEntry(
+        0, message.platform_id, message.address.chat_id, MessageAuthor.PERSON, message.text, at, files=files
+    )
     _add(connection, entry)
 
 
@@ -37,10 +39,10 @@ def change(connection: sqlite3.Connection, id: str, text: str, buttons: Buttons)
     """Changes one of our messages; those of people never change."""
     connection.execute(
         "UPDATE web_message SET text = ?, buttons = ? WHERE id = ? AND by = ?",
-        (text, _BUTTONS.dump_json(buttons).decode(), id, Author.DAYBOOK),
+        (text, _BUTTONS.dump_json(buttons).decode(), id, MessageAuthor.DAYBOOK),
     )
     entry = find(connection, id)
-    return entry if entry is not None and entry.by is Author.DAYBOOK else None
+    return entry if entry is not None and entry.by is MessageAuthor.DAYBOOK else None
 
 
 def find(connection: sqlite3.Connection, id: str) -> ChatEntry | None:
@@ -57,7 +59,7 @@ def recent(connection: sqlite3.Connection, chat: str, most: int, before: int | N
 
 
 def handles(connection: sqlite3.Connection) -> frozenset[str]:
-    rows = connection.execute("SELECT files FROM web_message WHERE files != '[]' AND by = ?", (Author.PERSON,))
+    rows = connection.execute("SELECT files FROM web_message WHERE files != '[]' AND by = ?", (MessageAuthor.PERSON,))
     return frozenset(file.handle for row in rows for file in _FILES.validate_json(row["files"]))
 
 
@@ -100,7 +102,7 @@ def _entry(row: sqlite3.Row) -> ChatEntry:
         number=row["number"],
         id=row["id"],
         chat=row["chat_id"],
-        by=Author(row["by"]),
+        by=MessageAuthor(row["by"]),
         text=row["text"],
         at=row["at"],
         reply_to=row["reply_to"],

@@ -14,7 +14,7 @@ import pytest
 from agent.media.reader import Reader
 from agent.media.store import Store
 from channels.message import Address, Attachment, OutboundFile, Quote
-from channels.web.record import Author, ChatEntry, ShownFile
+from channels.web.record import ChatEntry, MessageAuthor, ShownFile
 from gateway.messages.inbox import AdmittedMessage, Inbox
 from gateway.messages.outbound_files import OutboundFiles
 from gateway.messages.suspects import ActiveWork
@@ -150,7 +150,7 @@ async def test_every_field_loses_its_words_and_gets_them_back(database: Database
         run = Run("luna", ended, "reminder", "Feed Luna", address, False, True, state, "t", ended_at=ended)
         await database.run(run_rows.take_up, run, "t")
     entry = ChatEntry(
-        0, "a" * 32, "main", Author.PERSON, "Luna", "t", files=(ShownFile("luna.png", "image/png", handle="h"),)
+        0, "a" * 32, "main", MessageAuthor.PERSON, "Luna", "t", files=(ShownFile("luna.png", "image/png", handle="h"),)
     )
     await database.run(web_rows.keep, entry)
     await database.run(question_rows.add_outcome, "Q", "main/owner", "Your owner said yes: Luna is told.", "t", "")
@@ -171,7 +171,7 @@ async def test_every_field_loses_its_words_and_gets_them_back(database: Database
 
 
 async def test_what_was_changed_since_is_not_brought_back(database: Database) -> None:
-    await database.run(web_rows.keep, ChatEntry(0, "a" * 32, "main", Author.DAYBOOK, "Forget Luna?", "t"))
+    await database.run(web_rows.keep, ChatEntry(0, "a" * 32, "main", MessageAuthor.DAYBOOK, "Forget Luna?", "t"))
     struck = await strike(database)
     await database.run(web_rows.change, "a" * 32, "Forgotten.", ())
     assert await database.run(redaction_rows.write, redaction_rows.back(struck)) == ()
@@ -180,7 +180,7 @@ async def test_what_was_changed_since_is_not_brought_back(database: Database) ->
 
 
 async def test_a_purge_leaves_no_bytes_of_what_was_overwritten(database: Database) -> None:
-    await database.run(web_rows.keep, ChatEntry(0, "a" * 32, "main", Author.DAYBOOK, "Luna", "t"))
+    await database.run(web_rows.keep, ChatEntry(0, "a" * 32, "main", MessageAuthor.DAYBOOK, "Luna", "t"))
     database.purge()
     await database.run(_count, "web_message")
     await strike(database)

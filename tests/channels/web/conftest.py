@@ -15,7 +15,7 @@ import pytest
 from channels.message import Address, ChannelStatus, CommandInfo, Event, Health, InboundMessage, Origin, OutboundMessage
 from channels.web.auth import Now
 from channels.web.channel import Sleep, WebChannel
-from channels.web.record import Author, Buttons, ChatEntry, NotRecorded, ShownFile
+from channels.web.record import Buttons, ChatEntry, MessageAuthor, NotRecorded, ShownFile
 from tests.channels.web.browser import Browser, browser
 from tests.chromium import chromium  # noqa: F401  a fixture
 
@@ -48,7 +48,9 @@ class RecordForNow:
     def said(self, message: InboundMessage) -> None:
         files = tuple(ShownFile(one.name, one.media_type, handle=one.handle) for one in message.attachments)
         at = message.sent_at.isoformat()
-        self._add(ChatEntry(0, message.id, message.address.chat_id, Author.PERSON, message.text, at, files=files))
+        self._add(
+            ChatEntry(0, message.id, message.address.chat_id, MessageAuthor.PERSON, message.text, at, files=files)
+        )
 
     async def recent(self, chat: str, most: int, before: int | None = None) -> Sequence[ChatEntry]:
         self._check()
@@ -68,7 +70,7 @@ class RecordForNow:
     async def change(self, id: str, text: str, buttons: Buttons) -> ChatEntry | None:
         self._check()
         for place, one in enumerate(self.entries):
-            if one.id == id and one.by is Author.DAYBOOK:
+            if one.id == id and one.by is MessageAuthor.DAYBOOK:
                 self.entries[place] = dataclasses.replace(one, text=text, buttons=buttons)
                 return self.entries[place]
         return None

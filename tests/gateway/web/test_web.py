@@ -18,7 +18,7 @@ from click.testing import CliRunner
 from agent.model.base import Json
 from channels.message import Address, Attachment, Button, Health, InboundMessage, Origin
 from channels.scripted import ScriptedChannel
-from channels.web.record import Author, ChatEntry, NotRecorded
+from channels.web.record import ChatEntry, MessageAuthor, NotRecorded
 from gateway.cli import daybook
 from gateway.config import Config, WebConfig
 from gateway.config.checks import cautions
@@ -50,7 +50,7 @@ def record(database: Database) -> StoredChatRecord:
 
 
 def entry(id: str, text: str = "hello", chat: str = "main") -> ChatEntry:
-    return ChatEntry(0, id, chat, Author.DAYBOOK, text, "2026-11-21T12:00:00.000Z")
+    return ChatEntry(0, id, chat, MessageAuthor.DAYBOOK, text, "2026-11-21T12:00:00.000Z")
 
 
 def said(say: Say, text: str, **more: object) -> InboundMessage:
@@ -108,7 +108,7 @@ async def test_the_admission_of_a_message_writes_it_into_the_record(
     (only,) = await record.recent("main", 10)
     assert (only.text, only.by, only.files[0].name, only.files[0].handle) == (
         "hello",
-        Author.PERSON,
+        MessageAuthor.PERSON,
         "cat.png",
         "f" * 32,
     )
