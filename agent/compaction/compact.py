@@ -23,7 +23,7 @@ from agent.session.entries import CompactionEntry, Entry, MarkEntry
 _log = logging.getLogger(__name__)
 
 UNCOMPACTED = "uncompacted"
-TOO_LARGE = "The model takes no request that is large enough to shorten this talk, so I kept it as it is."
+TOO_LARGE = "The model takes no request that is large enough to summarize this conversation, so I kept it as it is."
 
 
 class NotCompacted(Exception):
@@ -127,12 +127,14 @@ async def _compacted(
         raise NotCompacted(TOO_LARGE) from refused
     except UnusableSummary as problem:
         why = str(problem).rstrip(".")
-        raise NotCompacted(f"The model's summary was of no use ({why}), so I kept the talk as it is.") from problem
+        raise NotCompacted(
+            f"The model's summary was of no use ({why}), so I kept the conversation as it is."
+        ) from problem
     room = room_of(talk)
     summary = with_identifiers(backed(summary, dropped, room, replaced), dropped, room)
     if estimate(summary) >= replaced:
         raise NotCompacted(
-            "The summary would not have been shorter than what it replaces, so I kept the talk as it is."
+            "The summary would not have been shorter than what it replaces, so I kept the conversation as it is."
         )
     before = talk.projected()
     fixed = await asyncio.to_thread(talk.read_fixed)

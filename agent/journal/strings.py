@@ -28,8 +28,8 @@ JOURNAL_STRINGS: Mapping[Language, JournalStrings] = {
     Language.ENGLISH: JournalStrings(
         assistant="Assistant",
         left_out="(an extract: {number} more messages are not shown)",
-        gap="(A gap: {number} line of this talk's transcript cannot be read.)",
-        gaps="(A gap: {number} lines of this talk's transcript cannot be read.)",
+        gap="(A gap: {number} line of this conversation's transcript cannot be read.)",
+        gaps="(A gap: {number} lines of this conversation's transcript cannot be read.)",
         from_here="(From here on an extract: a journal reads at most {number} tokens of one talk a day.)",
     ),
     Language.GERMAN: JournalStrings(

@@ -11,13 +11,13 @@ from agent.values import ResultKind, TurnResult
 CUT_OFF = "_(My answer reached its length limit and stops here. Say “go on” for the rest.)_"
 CUT_EMPTY = "My answer reached its length limit before it said anything. Please ask for something smaller."
 TOO_LONG = (
-    "This talk no longer fits the model's window. Send /new to start a fresh one; what was noted stays in memory."
+    "This conversation no longer fits the model's window. Send /new to start another; what was noted stays in memory."
 )
 TOO_SMALL = (
     "The model has no room for this one message: with all that I send along it takes about {need:,} tokens, {answer:,} "
-    "are kept for the answer, and its window has {window:,}, as far as I know. A new talk would not help. Send less at "
-    "once, or change config.yaml: `model.context_window` where the window is another, `model.max_tokens` or "
-    "`session.reserve_tokens` to keep less free."
+    "are kept for the answer, and its window has {window:,}, as far as I know. A new conversation would not help. "
+    "Send less at once, or change config.yaml: `model.context_window` where the window is another, `model.max_tokens` "
+    "or `session.reserve_tokens` to keep less free."
 )
 DECLINED = "The model declined to answer this. Please put it in other words, or send /new to leave this topic behind."
 EMPTY = "The model gave an empty answer twice. Please try again, or put it in other words."

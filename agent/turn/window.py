@@ -28,7 +28,7 @@ from agent.values import TextReset
 
 _log = logging.getLogger(__name__)
 
-NOTE = "I am putting the earlier part of our talk in order; this takes a moment."
+NOTE = "I am shortening the earlier part of our talk in order; this takes a moment."
 _LONG_WAIT = 10.0
 """Seconds from which on a person is told why nothing happens."""
 _MOST_RETRIES = 3

@@ -13,7 +13,7 @@ async def status(ask: CommandContext) -> str:
     lines = [
         f"- Talk: {'answering now' if house.turns.is_running(session) else 'idle'}",
         f"- Context: {report.projected:,} of {window:,} tokens ({report.projected / window:.0%})",
-        f"- Memory: {report.flushes} flushes, {report.compactions} compactions in this talk; the next flush at "
+        f"- Memory: {report.flushes} flushes, {report.compactions} compactions in this conversation; the next flush at "
         f"{report.budget.flush_at:,}, compaction at {report.budget.compact_at:,} tokens",
         f"- Model: `{report.model}`",
     ]
@@ -64,7 +64,7 @@ async def whoami(ask: CommandContext) -> str:
             f"- You are {message.sender.name or message.sender.id}, {roles[ask.conversation.role]}",
             f"- Your id: `{message.address.channel}:{message.sender.id}`",
             f"- This chat: `{message.address}`",
-            f"- This talk: `{ask.conversation.session}`, kept under `{ask.conversation.scope.name}`",
+            f"- This conversation: `{ask.conversation.session}`, kept under `{ask.conversation.scope.name}`",
         ]
     )
 

@@ -51,7 +51,7 @@ async def undo(ask: CommandContext) -> str:
     except OSError as error:
         raise CommandError(f"That could not be undone: {reason(error)}") from error
     if change is None:
-        return "There is no change of memory from this talk that I could undo."
+        return "There is no memory change in this conversation that I could undo."
     try:
         paths = await asyncio.to_thread(restore, history, scope, ask.house.clock, change, session)
         if change.by == FORGETTING:
@@ -112,7 +112,7 @@ async def _ask_first(ask: CommandContext) -> CommandReply:
     if (more := len(finding.places) - _LISTED) > 0:
         listed.append(f"- and {more} more")
     if said.messages:
-        listed.append(f"- {_messages(said.messages)} of our talks, where a mark will stand instead")
+        listed.append(f"- {_messages(said.messages)} of our conversations, where a mark will be instead")
     if said.on_page:
         listed.append(f"- {_messages(said.on_page)} on the page, where a mark will stand instead")
     text = "\n\n".join(
@@ -137,8 +137,8 @@ async def _forget(ask: CommandContext, shown: ForgetPlan) -> str:
             raise CommandError(f"That could not be forgotten.{kept}")
         return "It was gone already."
     places = [_files(_unspoken(removed.files, finding))] if removed.files else []
-    talks = "a talk" if removed.talks == 1 else f"{removed.talks} talks"
-    places += [f"{_messages(removed.messages)} of {talks}"] if removed.messages else []
+    conversations = "a conversation" if removed.talks == 1 else f"{removed.talks} conversations"
+    places += [f"{_messages(removed.messages)} of {conversations}"] if removed.messages else []
     places += [f"{_messages(on_page)} on the page"] if on_page else []
     second = "For ten minutes /undo brings it back, then no copy of it is left in memory. " if removed.files else ""
     left = await asyncio.to_thread(files_left, scope, finding)
@@ -149,8 +149,8 @@ async def _forget(ask: CommandContext, shown: ForgetPlan) -> str:
     return (
         f"Forgotten in {' and '.join(places)}. {second}"
         "I no longer see, search or send the words. The transcripts' files under `state/sessions` still have them, "
-        "until `daybook sessions prune` deletes those talks; files that came or were sent stay as they are for a "
-        f"month.{index}{own}{platform}{kept}"
+        "until `daybook sessions prune` deletes those conversations; files that came or were sent stay as they are for "
+        f"a month.{index}{own}{platform}{kept}"
     )
 
 
@@ -192,5 +192,5 @@ def _files(paths: tuple[str, ...]) -> str:
 COMMANDS = (
     Command("remember", "TEXT", "write something into today's log", remember),
     Command("forget", "TEXT", "show what I know about something, and forget it on your yes", forget_),
-    Command("undo", "", "take back the last change of memory from this talk", undo),
+    Command("undo", "", "undo the last memory change of this conversation", undo),
 )

@@ -22,16 +22,16 @@ from gateway.turns.queue import WasStopped
 log = logging.getLogger(__name__)
 
 _LISTED = 10
-_PUTTING_IN_ORDER = "I am putting the earlier part of this talk in order, and will say when it is done."
+_PUTTING_IN_ORDER = "I'm shortening the earlier part of this conversation and will tell you when it's done."
 
 
 async def new(ask: CommandContext) -> str:
     session = str(ask.conversation.session)
     stopped = await ask.until_answered.enter_async_context(ask.house.turns.stopped(session, ask.row.seq))
     begun = await ask.agent.new_session(ask.conversation.session, ask.conversation.scope)
-    ended = " What I was working on is stopped." if stopped.ran else ""
-    noted = f"could not be noted in today's log ({begun.unnoted})" if begun.unnoted else "is noted in today's log"
-    return f"A new talk begins.{ended} The old one {noted}; /sessions lists it, /switch returns to it."
+    ended = " I stopped what I was working on." if stopped.ran else ""
+    noted = f"could not be saved in today's log ({begun.unnoted})" if begun.unnoted else "is saved in today's log"
+    return f"Started a new conversation.{ended} The previous one {noted}; /sessions brings it back."
 
 
 async def compact(ask: CommandContext) -> str:
@@ -45,14 +45,14 @@ async def compact(ask: CommandContext) -> str:
         done = await turns.unless_stopped(session, ask.row.seq, _compacted(ask))
     except WasStopped:
         made = await ask.agent.compacted(ask.conversation.session, ask.conversation.scope, ask.name)
-        return _outcome(made) if made is not None else "Shortening is stopped; the talk stays as it was."
+        return _outcome(made) if made is not None else "Stopped. The conversation is unchanged."
     except NotCompacted as problem:
         return str(problem)
     except ModelError as problem:
-        return f"The talk stays as it is. {problem}"
+        return f"The conversation is unchanged. {problem}"
     except (OSError, StoreUnavailable) as problem:
         log.error("a conversation could not be compacted: %s", problem)
-        return f"The talk stays as it is: {reason(problem)}."
+        return f"The conversation is unchanged: {reason(problem)}."
     return _outcome(done)
 
 
@@ -63,7 +63,8 @@ async def _compacted(ask: CommandContext) -> Compacted:
 
 
 def _outcome(done: Compacted) -> str:
-    return f"Done: about {done.before:,} tokens of talk became {done.after:,}. Nothing is lost on disk."
+    sizes = f"the conversation took about {done.before:,} tokens and takes {done.after:,} now"
+    return f"Done: {sizes}. Nothing is lost on disk."
 
 
 async def stop(ask: CommandContext) -> str:
@@ -82,25 +83,26 @@ async def model(ask: CommandContext) -> str:
         chosen = await ask.chosen_model()
         if chosen and chosen != configured:
             return (
-                f"This talk uses `{chosen}`; the configured model is `{configured}` (`/model default` returns to it)."
+                f"This conversation uses `{chosen}`; the configured model is `{configured}` "
+                "(`/model default` returns to it)."
             )
-        return f"This talk uses `{configured}`. `/model NAME` changes it here, until `/model default`."
+        return f"This conversation uses `{configured}`. `/model NAME` changes it here, until `/model default`."
     name = ask.words.split()[0]
     back = name in ("default", configured)
     await ask.house.choices.choose_model(session, None if back else name)
-    return f"This talk uses `{configured if back else name}` from now on."
+    return f"This conversation uses `{configured if back else name}` from now on."
 
 
 async def sessions(ask: CommandContext) -> str:
     known = await ask.agent.sessions(ask.conversation.session)
     if not known:
-        return "There is no talk yet."
+        return "There is no conversation yet."
     lines = [
         f"- `{one.id}`: {one.messages} messages, last {ask.house.clock.local(one.last):%Y-%m-%d %H:%M}"
         for one in known[:_LISTED]
     ]
     more = f"\n\nand {len(known) - _LISTED} older ones." if len(known) > _LISTED else ""
-    return "Talks here, newest first (`/switch ID` returns to one):\n\n" + "\n".join(lines) + more
+    return "Conversations here, newest first (`/switch ID` returns to one):\n\n" + "\n".join(lines) + more
 
 
 async def switch(ask: CommandContext) -> str:
@@ -112,8 +114,9 @@ async def switch(ask: CommandContext) -> str:
         conversation = ask.conversation
         found = await ask.agent.switch(conversation.session, conversation.scope, ask.words.strip("`"))
     except NoSuchSession as error:
-        raise CommandError(f"There is no talk {ask.words} here; /sessions lists them.") from error
-    return f"Back in the talk of {ask.house.clock.local(found.started):%Y-%m-%d %H:%M} ({found.messages} messages)."
+        raise CommandError(f"There is no conversation {ask.words} here; /sessions lists them.") from error
+    started = ask.house.clock.local(found.started)
+    return f"Back in the conversation of {started:%Y-%m-%d %H:%M} ({found.messages} messages)."
 
 
 async def export(ask: CommandContext) -> CommandReply:
@@ -123,10 +126,10 @@ async def export(ask: CommandContext) -> CommandReply:
         path = scope.folder / "exports" / f"{today}-{session.path.replace('/', '-')}.md"
         await asyncio.to_thread(rewrite, path, scope.folder, today, lambda _: talk)
     except (NoSuchSession, TranscriptUnusable) as error:
-        raise CommandError("There is no talk to export yet.") from error
+        raise CommandError("There is no conversation to save yet.") from error
     except FileError as error:
-        raise CommandError(f"The talk could not be written down: {error}") from error
-    text = f"This talk is written to `{path.relative_to(scope.workspace)}` in the workspace."
+        raise CommandError(f"The conversation could not be saved: {error}") from error
+    text = f"This conversation is saved as `{path.relative_to(scope.workspace)}` in the workspace."
     return CommandReply(text, files=await _copy(ask, path))
 
 
@@ -153,13 +156,15 @@ async def why(ask: CommandContext) -> str:
 
 
 COMMANDS = (
-    Command("new", "", "begin a new talk; the old one is kept", new),
-    Command("compact", "[FOCUS]", "shorten the older part of this talk to a summary", compact),
+    Command("new", "", "start a new conversation; the old one is kept", new),
+    Command("compact", "[FOCUS]", "summarize the older part of this conversation", compact),
     Command("stop", "", "stop what I am doing", stop),
     Command("context", "", "what I have before me, and how much room is left", context),
     Command("why", "", "what the last reply was made from", why),
-    Command("model", "[NAME]", "show or change the model of this talk", model, CommandAudience.OWNER_IN_PRIVATE),
-    Command("sessions", "", "the talks we had here", sessions),
-    Command("switch", "ID", "return to an earlier talk", switch),
-    Command("export", "", "write this talk to a file", export),
+    Command(
+        "model", "[NAME]", "show or change the model of this conversation", model, CommandAudience.OWNER_IN_PRIVATE
+    ),
+    Command("sessions", "", "our conversations here", sessions),
+    Command("switch", "ID", "return to an earlier conversation", switch),
+    Command("export", "", "save this conversation to a file", export),
 )

@@ -171,7 +171,7 @@ def _transcripts(home: Home) -> Iterator[Finding]:
         sound = "1 transcript is sound" if count == 1 else f"{count} transcripts are sound"
         yield Finding("transcripts", True, sound)
     if owed := sum(1 for _ in home.sessions.rglob("*.owed")):
-        waits = "1 part of a talk waits" if owed == 1 else f"{owed} parts of talks wait"
+        waits = "1 part of a conversation waits" if owed == 1 else f"{owed} parts of conversations wait"
         yield Finding("transcripts", True, f"{waits} to be told in HISTORY.md; that is done when a model answers")
 
 

@@ -103,7 +103,7 @@ async def test_commands_are_answered_while_a_turn_runs(tmp_path: Path) -> None:
 async def test_new_ends_the_talk_notes_it_in_the_log_and_switch_returns(tmp_path: Path) -> None:
     async with story(tmp_path) as told, told.running():
         await talk(told, "The garden needs CANARY-TULIPS", "Tulips it is.")
-        assert "new talk" in await command(told, "/new")
+        assert "new conversation" in await command(told, "/new")
         log = told.log().read_text()
         assert "CANARY-TULIPS" in log and "Tulips it is." in log
         assert re.search(r"^## .*garden", log, re.MULTILINE)
@@ -113,10 +113,10 @@ async def test_new_ends_the_talk_notes_it_in_the_log_and_switch_returns(tmp_path
         listed = await command(told, "/sessions")
         ids = re.findall(r"^\W*([\w-]{10,})\b.*messages", listed, re.MULTILINE)
         assert len(ids) == 2
-        assert "Back in the talk" in await command(told, f"/switch {ids[1]}")
+        assert "Back in the conversation" in await command(told, f"/switch {ids[1]}")
         await talk(told, "where were we?", "At the tulips.")
         assert "CANARY-TULIPS" in str(told.asked[-1].body["messages"][0])
-        assert "no talk" in (await command(told, "/switch nonsense")).lower()
+        assert "no conversation" in (await command(told, "/switch nonsense")).lower()
         told.no_request_was_refused()
 
 

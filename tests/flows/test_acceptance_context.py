@@ -133,7 +133,7 @@ async def test_memory_is_cut_at_200_lines_and_at_25000_bytes_with_a_note(tmp_pat
             by_lines = system(await exchange(told, "hello", "Hi."))
             told.write("MEMORY.md", "".join(f"- fact {number} {'é' * 500}\n" for number in range(100)))
             told.say("/new")
-            await told.hears("new talk")
+            await told.hears("new conversation")
             by_bytes = system(await exchange(told, "again", "Hi again."))
 
     assert "- fact 199\n" in by_lines and "- fact 200\n" not in by_lines

@@ -205,7 +205,7 @@ async def test_a_small_window_ends_clearly_and_new_helps(tmp_path: Path) -> None
                     break
             assert "/new" in told.heard()[-1]
             told.say("/new")
-            await told.hears("new talk")
+            await told.hears("new conversation")
             told.model.answer("Fresh.")
             told.say("hello")
             await told.hears("Fresh.")

@@ -14,8 +14,8 @@ from tests.flows.process import START_S, GatewayProcess
 from tests.flows.story import ALICE, Story, story
 from tests.flows.test_forgetting import KEEP, SMALL, Careful, _server, say
 
-BEGUN = "I am putting the earlier part of this talk in order, and will say when it is done."
-STOPPED = "Shortening is stopped; the talk stays as it was."
+BEGUN = "I'm shortening the earlier part of this conversation and will tell you when it's done."
+STOPPED = "Stopped. The conversation is unchanged."
 
 
 async def filled(told: Story) -> None:
@@ -57,7 +57,7 @@ async def test_a_command_ends_the_work_behind_compact_and_the_talk_stays_as_it_w
             told.say(command)
             await told.hears(STOPPED)  # while the model still stands
             await told.hears(
-                "Stopped." if command == "/stop" else "A new talk begins. What I was working on is stopped."
+                "Stopped." if command == "/stop" else "Started a new conversation. I stopped what I was working on."
             )
             held.release()
             assert compactions(told) == 0
@@ -83,7 +83,7 @@ async def test_what_waits_for_a_turn_is_stopped_with_it_and_a_later_one_is_made(
             turn.release()
             await told.idle()
             told.say("/compact")
-            await told.hears("tokens of talk became")
+            await told.hears("the conversation took about")
         assert compactions(told) == 1
 
 
@@ -131,11 +131,11 @@ async def test_killed_within_compact_the_next_process_makes_it_and_tells_once(
         if at == "receipt":
             sending.release()
         await gateway.start()
-        await gateway.while_alive(telegram.wait_for(lambda: heard("tokens of talk became"), START_S))
+        await gateway.while_alive(telegram.wait_for(lambda: heard("the conversation took about"), START_S))
         telegram.say("the last question", chat=ALICE)
         await gateway.while_alive(telegram.wait_for(lambda: len(heard("Heard")) > 5))
-        for part in (BEGUN, "tokens of talk became"):  # one that was killed in the act is sent again, and says so
+        for part in (BEGUN, "the conversation took about"):  # one that was killed in the act is sent again, and says so
             assert len([text for text in heard(part) if not text.startswith(REPEAT_MARK)]) <= 1
-        assert len(heard("tokens of talk became")) == 1 or at == "receipt"
+        assert len(heard("the conversation took about")) == 1 or at == "receipt"
         entries = [entry for entry in gateway.transcripts() if entry["type"] == "compaction"]
         assert len(entries) == 1 and entries[0]["asked"].startswith("command:telegram:")

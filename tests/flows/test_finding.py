@@ -29,7 +29,7 @@ async def test_told_in_chinese_in_march_and_asked_in_other_words_in_may(tmp_path
                 f"memory/2026-04-{day}.md", f"# 2026-04-{day}\n\n- 09:00 今天去公园散步，天气很好，走了{day}分钟\n"
             )
         told.say("/new")
-        await told.hears("A new talk begins")
+        await told.hears("Started a new conversation")
         told.moment = MAY
         told.model.answer(tool=("memory_search", {"query": "我有什么过敏的食物？"}))
         await says(told, "请帮我查一下，点菜要注意哪些吃的东西", "花生不行。")
@@ -45,7 +45,7 @@ async def test_what_was_said_in_an_old_talk_is_found_and_opened(tmp_path: Path) 
         told.moment = MARCH
         await says(told, "The spare key hangs behind the barometer", "I see.")
         told.say("/new")
-        await told.hears("A new talk begins")
+        await told.hears("Started a new conversation")
         told.moment = MAY
         await says(told, "Hello again", "Hello.")
         for log in (told.workspace / "memory").glob("*.md"):

@@ -93,11 +93,11 @@ async def test_compact_by_command_is_answered_at_once_and_its_outcome_told(tmp_p
                 await say(told, f"Fact {number}: K-{number}-XY{' filler' * 260}")
             held = told.model.hold()
             told.say("/compact the lockers")
-            await told.hears("putting the earlier part")
+            await told.hears("shortening the earlier part")
             await told.model.held(held)
             assert not any("Done" in text for text in told.heard())
             held.release()
-            await told.hears("tokens of talk became")
+            await told.hears("the conversation took about")
             await say(told, "/context")
             assert "Flushes so far: 1, compactions: 1" in told.heard()[-1]
             await say(told, "/status")

@@ -125,7 +125,9 @@ class Scene:
             while not history.exists():  # noqa: ASYNC110  (it is written behind the answer)
                 await asyncio.sleep(0.01)
         if step.says == "/compact":
-            await self.telegram.wait_for(lambda: any("tokens of talk became" in one.text for one in self.heard(chat)))
+            await self.telegram.wait_for(
+                lambda: any("the conversation took about" in one.text for one in self.heard(chat))
+            )
         if bool(step.does) if step.says.startswith("/") else step.calls or not step.group:
             await self.telegram.wait_for(lambda: any(self.obedient.says in one.text for one in self.heard(chat)))
         await self.settled()

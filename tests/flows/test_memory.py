@@ -46,7 +46,7 @@ async def test_undo_in_the_chat_and_the_model_is_told_once(tmp_path: Path) -> No
         await told.hears("Undone in MEMORY.md: changed to: coffee")
         assert told.read("MEMORY.md") == "# Memory\n\n- tea\n"
         told.say("/undo")
-        await told.hears("There is no change of memory")
+        await told.hears("There is no memory change")
 
         for reply in ("Tea.", "Still tea."):
             told.model.answer(reply)
@@ -134,13 +134,13 @@ async def test_what_is_forgotten_is_gone_from_the_talks_too(tmp_path: Path) -> N
         told.say("We went to the vet")
         await told.hears("Noted.")
         told.say("/new")
-        await told.hears("A new talk begins")
+        await told.hears("Started a new conversation")
         told.model.answer("Hello.")
         told.say("hello")
         await told.hears("Hello.")
         told.say("/forget luna")
         asked = await told.hears("This is what I would forget")
-        assert "messages of our talks" in asked.text
+        assert "messages of our conversations" in asked.text
         told.say("yes")
         done = await told.hears("Forgotten in")
         assert "messages of" in done.text and "state/sessions" in done.text
@@ -153,7 +153,7 @@ async def test_what_is_forgotten_is_gone_from_the_talks_too(tmp_path: Path) -> N
         await told.hears("So it is.")
         assert "luna" not in told.last_asked.lower() and "- tea" in told.last_asked
         told.say(f"/switch {min(session['id'] for session in sessions)}")
-        await told.hears("Back in the talk")
+        await told.hears("Back in the conversation")
         told.model.answer("Yes.", thinking="hm")
         told.say("and now?")
         await told.hears("Yes.")
@@ -177,9 +177,9 @@ async def test_what_only_the_talks_know_can_be_forgotten_and_other_scopes_keep_t
             told.say("The parcel holds marzipan", chat=chat, name=name)
             await told.hears("Aha", chat)
         told.say("/forget marzipan")
-        await told.hears("1 message of our talks")
+        await told.hears("1 message of our conversations")
         told.say("yes")
-        await told.hears("Forgotten in 1 message of a talk.")
+        await told.hears("Forgotten in 1 message of a conversation.")
         for chat, name in ((ALICE, "Alice"), (BOB, "Bob")):
             told.model.answer(f"Hm, {name}.")
             told.say("what was in it?", chat=chat, name=name)

@@ -158,7 +158,7 @@ async def test_the_file_in_hand_is_named_and_is_not_opened_the_third_time(
         document = {"file_id": telegram.add_file(b"abc"), "file_unique_id": "u", "file_name": f"{COMPUTES}.txt"}
         telegram.say(None, caption="Read this", chat=BOB, name="Bob", document=document)
         assert await supervised(gateway, lambda: texts(telegram, BOB)) == 2
-        assert "In hand: turn telegram:" in gateway.log
+        assert "Working on: turn telegram:" in gateway.log
         assert f"document '{COMPUTES}.txt'" in gateway.log
         assert len(telegram.called("getFile")) == 2
     assert texts(telegram, BOB) == [SKIPPED]

@@ -135,7 +135,7 @@ async def test_the_log_tells_that_somebody_asked_and_not_the_code(
             daybook.chat.say("Hello?", chat="5", sender=STRANGER)
             await daybook.chat.wait_heard(chat="5")
             (code,) = await gateway.codes()
-    assert "asks to be let in" in caplog.text
+    assert "asks for access" in caplog.text
     assert code not in caplog.text
     assert "Hello?" not in caplog.text
 

@@ -47,7 +47,7 @@ async def test_the_log_holds_no_words_of_the_memory(tmp_path: Path, caplog: pyte
     (talk.workspace / "MEMORY.md").write_text("- my safe's code is 4711\n")
     with caplog.at_level("DEBUG"):
         await ended(talk)
-    assert "an edit of MEMORY.md was passed over" in caplog.text
+    assert "skipped an edit of MEMORY.md" in caplog.text
     assert "safe" not in caplog.text
 
 

@@ -183,7 +183,7 @@ async def test_a_gap_is_said(diary: Diary) -> None:
     diary.breaks()
     diary.says("two")
     await diary.write()
-    assert "(A gap: 1 line of this talk's transcript cannot be read.)" in diary.log()
+    assert "(A gap: 1 line of this conversation's transcript cannot be read.)" in diary.log()
     diary.says("three")
     await diary.write()
     assert diary.log().count("A gap") == 1

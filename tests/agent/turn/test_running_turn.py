@@ -121,7 +121,7 @@ async def test_where_nothing_makes_room_the_person_is_told_what_to_do_and_the_ne
     talk.model._otherwise = rounds
     end = await talk.say(QUESTION, tool("read", lambda _: "word " * 30), size=200)
     assert end.kind is ResultKind.ERROR and end.text.endswith(
-        "This talk no longer fits the model's window. Send /new to start a fresh one; what was noted stays in memory."
+        "conversation no longer fits the model's window. Send /new to start another; what was noted stays in memory."
     )
     talk.behind["compaction"] = SUMMARY
     talk.model._otherwise = "Fine."

@@ -125,7 +125,7 @@ async def test_invariant_08_no_command_tells_others_of_the_owners_talks_or_memor
     assert len(answers) == len(commands) + 2
     assert not any(SECRET in answer for answer in answers)
     assert not any(private_talk in answer for answer in answers[:-1])
-    assert "There is no talk" in answers[-1]
+    assert "There is no conversation" in answers[-1]
     other = [request for request in daybook.model.requests if request.session != "main/owner"]
     assert other
     assert SECRET not in str(other)
@@ -161,7 +161,7 @@ async def test_sessions_and_switch_lead_back_to_an_earlier_talk(daybook: Daybook
         listed = await ask(daybook, "/sessions")
         ids = re.findall(r"`(\d{8}-[^`]+)`: (\d+) messages", listed)
         (first,) = [id for id, messages in ids if messages != "0"]
-        assert (await ask(daybook, f"/switch {first}")).startswith("Back in the talk of 2026-11-21 08:30")
+        assert (await ask(daybook, f"/switch {first}")).startswith("Back in the conversation of 2026-11-21 08:30")
         await ask(daybook, "Which number?")
     assert "The number is 42" in str(daybook.model.requests[1].messages)
 
@@ -254,7 +254,7 @@ async def test_a_chat_that_takes_no_files_is_told_where_the_export_is(daybook: D
     daybook.chat = ScriptedChannel("telegram", largest_file=0)
     daybook.model.then("Hello to you.")
     async with daybook.running():
-        assert "is written to" in await ask(daybook, "Good morning", "/export")
+        assert "is saved as" in await ask(daybook, "Good morning", "/export")
     assert all(one.file is None for one in daybook.chat.standing().values())
 
 

@@ -213,7 +213,7 @@ def test_what_a_talk_is_still_owed_is_told(home: Home) -> None:
     folder.mkdir(parents=True)
     (folder / "20261121-073000-000-aaaa-e000002.owed").write_text("{}")
     (told,) = (one for one in examine(home, {}) if "HISTORY.md" in one.message)
-    assert told.ok and told.message.startswith("1 part of a talk waits")
+    assert told.ok and told.message.startswith("1 part of a conversation waits")
 
 
 def test_damaged_transcripts_are_named_and_a_torn_tail_is_no_damage(home: Home) -> None:

@@ -573,7 +573,7 @@ async def test_new_while_a_turn_runs_ends_it_and_begins_afresh(daybook: Daybook)
         daybook.chat.say("Hello")
         assert (await daybook.chat.wait_heard(2))[1] == "A fresh start."
         await settled(gateway)
-    assert "What I was working on is stopped." in answer
+    assert "I stopped what I was working on." in answer
     assert len(daybook.model.requests[1].messages) == 1
 
 
@@ -587,7 +587,7 @@ async def test_what_is_said_after_new_belongs_to_the_new_talk(daybook: Daybook) 
         await daybook.chat.wait_heard(3)
         await settled(gateway)
     before, answer, after = daybook.chat.heard()
-    assert (before, after) == ("Hello.", "Fresh.") and answer.startswith("A new talk begins.")
+    assert (before, after) == ("Hello.", "Fresh.") and answer.startswith("Started a new conversation.")
     assert "An old secret" not in str(daybook.model.requests[1].messages)
 
 
