@@ -101,7 +101,7 @@ class Agent:
         self.history = History(sessions.parent / "history" / f"{settings.name}.db", clock)
         self.index = MemoryIndex(sessions.parent, settings.name, settings.memory.search, past, meaning)
         self._archive = archive
-        self._forgettings = RedactionLock()
+        self._redaction_lock = RedactionLock()
         self._store = Store(sessions.parent)
         self._recall = Recall(clock, settings.memory.recall, search or self.index.search)
         self._model = model
@@ -115,14 +115,16 @@ class Agent:
             self._windows,
             self.skills,
             self.history,
-            self._forgettings,
+            self._redaction_lock,
             self.index.search,
             clock,
         )
         debts = DeferredStore(sessions / settings.name, workspace)
-        self._leaving = SessionLifecycle(settings, self._talks, debts, self.history, self._forgettings, clock)
+        self._leaving = SessionLifecycle(settings, self._talks, debts, self.history, self._redaction_lock, clock)
         marks = sessions.parent / "journal" / f"{settings.name}.db"
-        self.journal = Journal(settings, archive, marks, model, self._windows, self.history, self._forgettings, clock)
+        self.journal = Journal(
+            settings, archive, marks, model, self._windows, self.history, self._redaction_lock, clock
+        )
 
     async def run(self) -> None:
         """Does deferred work of sessions, and indexes what changed meanwhile, until cancelled."""
@@ -134,7 +136,7 @@ class Agent:
         finally:
             try:
                 async with asyncio.timeout(_END_WAITS):
-                    await self._forgettings.all_written()
+                    await self._redaction_lock.all_written()
             except TimeoutError:
                 _log.error("not waiting for unfinished writes: their folder is held")
 
@@ -144,7 +146,7 @@ class Agent:
     async def idle(self) -> None:
         """Waits until nothing is deferred; `run` must be running."""
         await self._leaving.behind.idle()
-        await self._forgettings.all_written()
+        await self._redaction_lock.all_written()
 
     async def turn(self, request: TurnRequest) -> AsyncGenerator[TurnEvent, None]:
         """Runs a turn, or continues an interrupted one; ends with one `TurnResult`. Close the iterator to stop it."""
@@ -155,7 +157,7 @@ class Agent:
         specs = tuple(tool.spec for tool in own_tools)
         talk = await self._talks.talk(request.session, request.scope, transcript, specs, request.model)
         steps = TurnJournal(transcript, _turn_of(transcript, request), self._clock, [said.id for said in request.said])
-        incoming = UserInput(conversation, steps, talk.budget.window, self._recall, self._forgettings, self._clock)
+        incoming = UserInput(conversation, steps, talk.budget.window, self._recall, self._redaction_lock, self._clock)
         if request.approvals is not None and not steps.entries:
             await _tell_outcomes(steps, request.approvals)
         await incoming.journal(request.said)
@@ -192,7 +194,7 @@ class Agent:
         """Runs a call that the owner approved; the same `name` has its effect once. Raises `ToolError`."""
         if tool.once is not None:
             return (await tool.once.run(arguments, name)).text
-        async with self._forgettings.writing(scope):
+        async with self._redaction_lock.writing(scope):
             return (await (tool.approved or tool.run)(arguments)).text
 
     async def stopped(self, session: SessionKey, turn_id: str, shown: str) -> None:
@@ -305,11 +307,11 @@ class Agent:
         """The summary of a scope's day, from its log; None where it is empty. `since`: earlier messages from then on
         are included. `key` is charged."""
         asked = SummaryRequest(scope, day, coming, since)
-        return await summary(self._model, self.settings.model, str(key), asked, self._forgettings)
+        return await summary(self._model, self.settings.model, str(key), asked, self._redaction_lock)
 
     async def heartbeat(self, key: SessionKey, scope: Scope) -> str | None:
         """The heartbeat's message; None where HEARTBEAT.md is empty. `key` is charged. Raises `ModelError`."""
-        return await heartbeat(self._model, self.settings.model, str(key), scope, self._clock, self._forgettings)
+        return await heartbeat(self._model, self.settings.model, str(key), scope, self._clock, self._redaction_lock)
 
     async def why(self, key: SessionKey) -> report.WhyReport | None:
         """What the last reply of the session was based on; None where there is no reply."""
@@ -330,7 +332,7 @@ class Agent:
     ) -> Removal:
         """Forgets what was shown, and what was written of it since, in the scope's memory and those sessions: a mark
         replaces it. After that, nothing read before is sent or written."""
-        async with self._forgettings.forgetting(scope):
+        async with self._redaction_lock.forgetting(scope):
             finding = await asyncio.to_thread(refresh_plan, shown, scope)
             done = await asyncio.to_thread(forget, self.history, scope, self._clock, session, finding)
             holds = line_matcher(finding)
@@ -362,7 +364,7 @@ class Agent:
     def _promise(self, key: SessionKey, conversation: OpenSession, steps: TurnJournal) -> RememberGuard:
         remembering = frozenset(tool.name for tool in conversation.tools if tool.remembers)
         author = self._talks.author(key, conversation.scope)
-        return RememberGuard(steps, conversation.scope, self._clock, author, self._forgettings, remembering)
+        return RememberGuard(steps, conversation.scope, self._clock, author, self._redaction_lock, remembering)
 
 
 async def _tell_outcomes(steps: TurnJournal, approvals: OwnerConsent) -> None:

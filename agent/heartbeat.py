@@ -44,7 +44,7 @@ not repeat what the log says was said already, and do not report that all is wel
 
 
 async def heartbeat(
-    model: Model, settings: ModelSettings, session: str, scope: Scope, clock: Clock, forgettings: RedactionLock
+    model: Model, settings: ModelSettings, session: str, scope: Scope, clock: Clock, redaction_lock: RedactionLock
 ) -> str | None:
     """The message to send; empty: nothing. None: the list is empty, and no model was asked. Raises `ModelError`,
     `FileError`."""
@@ -52,7 +52,7 @@ async def heartbeat(
     async def made(reading: ReadEpoch) -> str | None:
         return await _heartbeat(model, settings, session, scope, clock, reading)
 
-    return await forgettings.until_current(scope, made)
+    return await redaction_lock.until_current(scope, made)
 
 
 async def _heartbeat(

@@ -50,14 +50,14 @@ class SessionLifecycle:
         talks: SessionCache,
         debts: DeferredStore,
         history: History,
-        forgettings: RedactionLock,
+        redaction_lock: RedactionLock,
         clock: Clock,
     ) -> None:
         self.behind = DeferredWork(debts, self._settle)
         self._settings = settings
         self._talks = talks
         self._history = history
-        self._forgettings = forgettings
+        self._redaction_lock = redaction_lock
         self._clock = clock
 
     async def leave(self, key: SessionKey, scope: Scope, reason: ContextLossReason) -> NewSession:
@@ -65,7 +65,7 @@ class SessionLifecycle:
         left = await asyncio.to_thread(self._talks.current, key)
         if left is not None:
             await self.owe(key, scope, left, reason)
-        async with self._forgettings.writing(scope):
+        async with self._redaction_lock.writing(scope):
             return await asyncio.to_thread(self._new_session, key, scope)
 
     async def leave_for(self, request: TurnRequest) -> None:
@@ -101,7 +101,7 @@ class SessionLifecycle:
         """Begins a session without deferred work for the last one: no job becomes memory."""
         transcript = await asyncio.to_thread(self._talks.current, request.session)
         if transcript is None or not _has_begun(transcript, request):
-            async with self._forgettings.writing(request.scope):
+            async with self._redaction_lock.writing(request.scope):
                 await asyncio.to_thread(self._talks.start, request.session, request.scope)
 
     def _new_session(self, key: SessionKey, scope: Scope) -> NewSession:

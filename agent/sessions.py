@@ -59,7 +59,7 @@ class SessionCache:
         windows: ModelWindows,
         skills: Skills,
         history: History,
-        forgettings: RedactionLock,
+        redaction_lock: RedactionLock,
         search: Search,
         clock: Clock,
     ) -> None:
@@ -70,7 +70,7 @@ class SessionCache:
         self._windows = windows
         self._skills = skills
         self._history = history
-        self._forgettings = forgettings
+        self._redaction_lock = redaction_lock
         self._search = search
         self._clock = clock
         self._open: OrderedDict[SessionKey, OpenSession] = OrderedDict()
@@ -82,7 +82,7 @@ class SessionCache:
         """The current session, opened, or a new one."""
         transcript = await asyncio.to_thread(self.current, key)
         if transcript is None:
-            async with self._forgettings.writing(scope):
+            async with self._redaction_lock.writing(scope):
                 transcript = await asyncio.to_thread(self.start, key, scope)
         known = self._open.get(key)
         if known is None or known.transcript is not transcript or known.scope != scope or known.sealed != sealed:
@@ -172,7 +172,7 @@ class SessionCache:
             author,
             self._search,
             partial(self.fixed_part, scope),
-            partial(self._forgettings.reading, scope),
+            partial(self._redaction_lock.reading, scope),
         )
         _keep(self._talks, transcript.path, talk)
         return talk

@@ -91,7 +91,7 @@ async def open_gateway(
     platforms: Platforms | None = None,
     model_of: ModelOf = build_model,
     built_ins: Callable[[Config], Sequence[BuiltIn]] = _no_built_ins,
-    patience: Timeouts = _USUAL,
+    timeouts: Timeouts = _USUAL,
 ) -> AsyncIterator[Gateway]:
     """Builds the gateway of a home and closes it again. `channels` False: only the terminal, to act alone. `platforms`
     and `model_of` make the channels and the models, others in tests; `built_ins`: jobs beside Daybook's own.
@@ -100,48 +100,48 @@ async def open_gateway(
     """
     async with AsyncExitStack() as stack:
         stack.enter_context(home.hold())
-        ground = await _open_ground(stack, home, config, clock or Clock(config.zone), patience)
-        staff = await _open_staff(stack, ground, model_of)
+        core = await _open_core(stack, home, config, clock or Clock(config.zone), timeouts)
+        staff = await _open_agents(stack, core, model_of)
         commands = all_commands()
-        front = open_channels(stack, home, config, ground.database, commands.menu, platforms, is_alone=not channels)
-        post = await _post(ground, front)
-        calendar = await _calendar(ground, staff, front, post, built_ins(config))
-        acting = _acting(ground, staff, front, post, calendar)
-        turns = await _turns(ground, staff, front, post, calendar, acting)
+        front = open_channels(stack, home, config, core.database, commands.menu, platforms, is_alone=not channels)
+        messaging = await _build_messaging(core, front)
+        calendar = await _build_scheduling(core, staff, front, messaging, built_ins(config))
+        effects = _build_effects(core, staff, front, messaging, calendar)
+        turns = await _turns(core, staff, front, messaging, calendar, effects)
         router = Router(
-            ground.database,
-            ground.clock,
-            ground.access,
+            core.database,
+            core.clock,
+            core.access,
             staff.sessions,
-            post.inbox,
-            post.outbox,
+            messaging.inbox,
+            messaging.outbox,
             turns,
             commands,
-            post.rewording,
-            post.acknowledgement,
+            messaging.rewording,
+            messaging.acknowledgement,
             front.channels,
-            ground.spawner.spawn,
+            core.spawner.spawn,
         )
-        house = _house(ground, staff, front, post, calendar, acting, turns, router)
-        commands.open(house)
-        offer = EmbedderOffer(home, config, staff.agents, staff.embedders, ground.spawner)
-        operations = {**all_operations(house, calendar.schedule), **offer.table(), **front.web_house.table()}
-        front.web_house.open(front.sources, operations["status"], offer.operate)
+        services = _services(core, staff, front, messaging, calendar, effects, turns, router)
+        commands.open(services)
+        offer = EmbedderOffer(home, config, staff.agents, staff.embedders, core.spawner)
+        operations = {**all_operations(services, calendar.schedule), **offer.table(), **front.web_host.table()}
+        front.web_host.open(front.sources, operations["status"], offer.operate)
         yield Gateway(
             terminal=front.terminal,
-            web=front.web_house if "web" in front.channels else None,
+            web=front.web_host if "web" in front.channels else None,
             operations=operations,
             sources=front.sources,
             schedule=calendar.schedule,
             router=router,
             turns=turns,
-            outbox=post.outbox,
-            in_hand=ground.in_hand,
+            outbox=messaging.outbox,
+            in_hand=core.in_hand,
             agents=staff.agents.values(),
-            commands=ground.spawner,
-            housekeeping=Housekeeping(ground.database, ground.clock, post.outgoing, post.intake, home.sessions),
+            commands=core.spawner,
+            housekeeping=Housekeeping(core.database, core.clock, messaging.outgoing, messaging.intake, home.sessions),
             warm=staff.warm if channels else [],
-            patience=patience,
+            timeouts=timeouts,
         )
 
 
@@ -152,7 +152,7 @@ class _Core:
     home: Home
     config: Config
     clock: Clock
-    patience: Timeouts
+    timeouts: Timeouts
     spawner: BackgroundTasks
     in_hand: ActiveWork
     database: Database
@@ -161,7 +161,7 @@ class _Core:
     access: Access
 
 
-async def _open_ground(stack: AsyncExitStack, home: Home, config: Config, clock: Clock, patience: Timeouts) -> _Core:
+async def _open_core(stack: AsyncExitStack, home: Home, config: Config, clock: Clock, timeouts: Timeouts) -> _Core:
     in_hand = ActiveWork(home.in_hand, home.stack)
     stack.callback(in_hand.close)
     database = await Database.open(home.database)
@@ -173,7 +173,7 @@ async def _open_ground(stack: AsyncExitStack, home: Home, config: Config, clock:
     people = {name: frozenset(accounts) for name, accounts in config.people.items()}
     access = Access(database, clock, rules(config), frozenset(config.owners), people, choices.activation)
     await access.load()
-    return _Core(home, config, clock, patience, BackgroundTasks(), in_hand, database, ledger, choices, access)
+    return _Core(home, config, clock, timeouts, BackgroundTasks(), in_hand, database, ledger, choices, access)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,15 +186,15 @@ class _Agents:
     embedders: Embedders
 
 
-async def _open_staff(stack: AsyncExitStack, ground: _Core, model_of: ModelOf) -> _Agents:
-    home, config, clock = ground.home, ground.config, ground.clock
+async def _open_agents(stack: AsyncExitStack, core: _Core, model_of: ModelOf) -> _Agents:
+    home, config, clock = core.home, core.config, core.clock
     agents: dict[str, Agent] = {}
     warm: list[AnthropicModel] = []
     embedders = Embedders()
     stack.callback(embedders.close)
     for name, one in config.agents.items():
-        model, anthropic = model_of(one.model, ground.ledger, clock, shown(home.env_file))
-        model = limited_for_others(model, config.limits, ground.ledger, clock, shown(home.env_file))
+        model, anthropic = model_of(one.model, core.ledger, clock, shown(home.env_file))
+        model = limited_for_others(model, config.limits, core.ledger, clock, shown(home.env_file))
         stack.push_async_callback(model.aclose)
         warm += [anthropic] if anthropic else []
         agents[name] = await build_agent(name, one, home, model, clock, embedders)
@@ -203,7 +203,7 @@ async def _open_staff(stack: AsyncExitStack, ground: _Core, model_of: ModelOf) -
         name: AgentHome(home.workspace(one.workspace), one.memory.group_daily_logs)
         for name, one in config.agents.items()
     }
-    return _Agents(agents, warm, SessionPolicy(ground.access, homes, config.default_agent, config.routes), embedders)
+    return _Agents(agents, warm, SessionPolicy(core.access, homes, config.default_agent, config.routes), embedders)
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,10 +219,10 @@ class _Messaging:
     rewording: EditedMessages
 
 
-async def _post(ground: _Core, front: OpenChannels) -> _Messaging:
-    home, config, database, clock = ground.home, ground.config, ground.database, ground.clock
+async def _build_messaging(core: _Core, front: OpenChannels) -> _Messaging:
+    home, config, database, clock = core.home, core.config, core.database, core.clock
     inbox = Inbox(database, clock)
-    outbox = Outbox(database, clock, front.channels, first_chat=ground.access.first_chat_id)
+    outbox = Outbox(database, clock, front.channels, first_chat=core.access.first_chat_id)
     questions = Confirmations(database, clock)
     await questions.load()
     return _Messaging(
@@ -233,12 +233,12 @@ async def _post(ground: _Core, front: OpenChannels) -> _Messaging:
             config.media,
             home.state,
             front.channels,
-            ground.in_hand,
+            core.in_hand,
             clock,
-            ground.patience.fetch,
-            ground.patience.space,
+            core.timeouts.fetch,
+            core.timeouts.space,
         ),
-        Acknowledgement(front.channels, signs(config), ground.spawner.spawn),
+        Acknowledgement(front.channels, signs(config), core.spawner.spawn),
         questions,
         EditedMessages(database, inbox, outbox, questions),
     )
@@ -253,12 +253,12 @@ class _Scheduling:
     daily: DailySummary
 
 
-async def _calendar(
-    ground: _Core, staff: _Agents, front: OpenChannels, post: _Messaging, more: Sequence[BuiltIn]
+async def _build_scheduling(
+    core: _Core, staff: _Agents, front: OpenChannels, messaging: _Messaging, more: Sequence[BuiltIn]
 ) -> _Scheduling:
     """`more`: jobs beside Daybook's own."""
-    home, config, database, clock, access = ground.home, ground.config, ground.database, ground.clock, ground.access
-    agents, sessions, outbox = staff.agents, staff.sessions, post.outbox
+    home, config, database, clock, access = core.home, core.config, core.database, core.clock, core.access
+    agents, sessions, outbox = staff.agents, staff.sessions, messaging.outbox
     schedule = ScheduleService(
         database,
         clock,
@@ -267,14 +267,14 @@ async def _calendar(
         outbox,
         access,
         front.channels,
-        schedule_rules(config, ground.patience.tick),
+        schedule_rules(config, core.timeouts.tick),
     )
     reports = schedule.reports
     journaling = JournalRoutine(
         clock, sessions, agents, [name for name, one in config.agents.items() if one.memory.journal]
     )
     daily = DailySummary(
-        database, clock, access, outbox, sessions, agents, ground.choices, schedule, journaling, summary_rules(config)
+        database, clock, access, outbox, sessions, agents, core.choices, schedule, journaling, summary_rules(config)
     )
     heartbeat = Heartbeat(
         database,
@@ -282,7 +282,7 @@ async def _calendar(
         outbox,
         sessions,
         agents[config.default_agent],
-        ground.ledger,
+        core.ledger,
         reports,
         heartbeat_rules(config),
     )
@@ -301,10 +301,12 @@ class _Effects:
     approvals: Approvals
 
 
-def _acting(ground: _Core, staff: _Agents, front: OpenChannels, post: _Messaging, calendar: _Scheduling) -> _Effects:
-    database, clock, access, sessions = ground.database, ground.clock, ground.access, staff.sessions
+def _build_effects(
+    core: _Core, staff: _Agents, front: OpenChannels, messaging: _Messaging, calendar: _Scheduling
+) -> _Effects:
+    database, clock, access, sessions = core.database, core.clock, core.access, staff.sessions
     scheduling = ScheduleTools(calendar.book, sessions)
-    messages = MessageTools(database, clock, access, sessions, post.outbox, post.outgoing, front.channels)
+    messages = MessageTools(database, clock, access, sessions, messaging.outbox, messaging.outgoing, front.channels)
 
     def tools(row: InboxRow) -> tuple[Tool, ...]:
         return (*scheduling.of_row(row), *messages.of_row(row))
@@ -315,9 +317,9 @@ def _acting(ground: _Core, staff: _Agents, front: OpenChannels, post: _Messaging
         access,
         sessions,
         staff.agents,
-        post.questions,
-        post.outbox,
-        post.outgoing,
+        messaging.questions,
+        messaging.outbox,
+        messaging.outgoing,
         front.channels,
         calendar.schedule.reports,
         tools,
@@ -326,66 +328,64 @@ def _acting(ground: _Core, staff: _Agents, front: OpenChannels, post: _Messaging
 
 
 async def _turns(
-    ground: _Core, staff: _Agents, front: OpenChannels, post: _Messaging, calendar: _Scheduling, acting: _Effects
+    core: _Core, staff: _Agents, front: OpenChannels, messaging: _Messaging, calendar: _Scheduling, effects: _Effects
 ) -> TurnQueue:
     rooms = TurnServices(
-        database=ground.database,
-        inbox=post.inbox,
-        outbox=post.outbox,
-        long_answers=LongAnswers(ground.clock, front.channels, post.outgoing),
-        choices=ground.choices,
-        intake=post.intake,
-        acknowledgement=post.acknowledgement,
+        database=core.database,
+        inbox=messaging.inbox,
+        outbox=messaging.outbox,
+        long_answers=LongAnswers(core.clock, front.channels, messaging.outgoing),
+        choices=core.choices,
+        intake=messaging.intake,
+        acknowledgement=messaging.acknowledgement,
         channels=front.channels,
         agents=staff.agents,
-        queues={
-            name: QueueRule(one.session.queue, one.session.queue_cap) for name, one in ground.config.agents.items()
-        },
+        queues={name: QueueRule(one.session.queue, one.session.queue_cap) for name, one in core.config.agents.items()},
         conversation=staff.sessions.of_row,
-        in_hand=ground.in_hand,
+        in_hand=core.in_hand,
         to_owner=calendar.schedule.reports.to_owner,
-        tools=acting.tools,
-        consent=acting.approvals.of_row,
-        names=DisplayNames(ground.access, await ground.database.run(chat_rows.known)),
+        tools=effects.tools,
+        consent=effects.approvals.of_row,
+        names=DisplayNames(core.access, await core.database.run(chat_rows.known)),
         sealed_in_jobs=_SEALED,
     )
-    patience = ground.patience
-    return TurnQueue(rooms, disk_wait=patience.disk, trial_age=patience.trial, paste_wait=patience.paste)
+    timeouts = core.timeouts
+    return TurnQueue(rooms, disk_wait=timeouts.disk, trial_age=timeouts.trial, paste_wait=timeouts.paste)
 
 
-def _house(
-    ground: _Core,
+def _services(
+    core: _Core,
     staff: _Agents,
     front: OpenChannels,
-    post: _Messaging,
+    messaging: _Messaging,
     calendar: _Scheduling,
-    acting: _Effects,
+    effects: _Effects,
     turns: TurnQueue,
     router: Router,
 ) -> Services:
-    database, clock, access = ground.database, ground.clock, ground.access
+    database, clock, access = core.database, core.clock, core.access
     return Services(
         database=database,
         clock=clock,
         access=access,
-        inbox=post.inbox,
-        outbox=post.outbox,
-        outgoing=post.outgoing,
-        pairing=Pairing(database, clock, access, post.outbox),
-        choices=ground.choices,
+        inbox=messaging.inbox,
+        outbox=messaging.outbox,
+        outgoing=messaging.outgoing,
+        pairing=Pairing(database, clock, access, messaging.outbox),
+        choices=core.choices,
         turns=turns,
         agents=staff.agents,
-        default_agent=ground.config.default_agent,
+        default_agent=core.config.default_agent,
         channels=front.channels,
         sources=front.sources,
-        ledger=ground.ledger,
+        ledger=core.ledger,
         book=calendar.book,
-        questions=post.questions,
-        approvals=acting.approvals,
-        rewording=post.rewording,
+        questions=messaging.questions,
+        approvals=effects.approvals,
+        rewording=messaging.rewording,
         forgetting=Redaction(database, clock, access, staff.sessions, front.web_record),
         daily=calendar.daily,
-        in_hand=ground.in_hand,
+        in_hand=core.in_hand,
         to_owner=calendar.schedule.reports.to_owner,
         dispatch=router.dispatch,
     )

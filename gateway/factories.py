@@ -229,7 +229,7 @@ def build_channels(
     database: Database,
     *,
     home: Home,
-    web_house: GatewayWebHost,
+    web_host: GatewayWebHost,
     web_record: StoredChatRecord,
 ) -> list[Channel]:
     telegram, discord = config.channels.telegram, config.channels.discord
@@ -258,7 +258,7 @@ def build_channels(
             make(
                 partial(web_token.read, web, home),
                 web_record,
-                web_house,
+                web_host,
                 home.uploads,
                 host=web.host,
                 port=web.port,
@@ -282,7 +282,7 @@ class OpenChannels:
     terminal: TerminalChannel
     channels: dict[str, Channel]
     sources: list[SupervisedSource]
-    web_house: GatewayWebHost
+    web_host: GatewayWebHost
     web_record: StoredChatRecord
 
 
@@ -298,16 +298,16 @@ def open_channels(
 ) -> OpenChannels:
     """Builds the channels. `is_alone`: only the terminal is listened to."""
     terminal = TerminalChannel()
-    web_house = GatewayWebHost(web_token.place(config.channels.web, home))
+    web_host = GatewayWebHost(web_token.place(config.channels.web, home))
     web_record = StoredChatRecord(database)
-    platforms = platforms or partial(build_channels, home=home, web_house=web_house, web_record=web_record)
+    platforms = platforms or partial(build_channels, home=home, web_host=web_host, web_record=web_record)
     others = [] if is_alone else platforms(config, menu, database)
     channels: dict[str, Channel] = {one.name: one for one in (terminal, *others)}
     for channel in channels.values():
         stack.push_async_callback(channel.aclose)
     sources = [SupervisedSource(channel) for channel in channels.values()]
     _hold_tokens(stack, tokens(config), sources)
-    return OpenChannels(terminal, channels, sources, web_house, web_record)
+    return OpenChannels(terminal, channels, sources, web_host, web_record)
 
 
 def _hold_tokens(stack: AsyncExitStack, held: Mapping[str, str], sources: list[SupervisedSource]) -> None:

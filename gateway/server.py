@@ -66,7 +66,7 @@ class Gateway:
         commands: BackgroundTasks,
         housekeeping: Housekeeping,
         warm: list[AnthropicModel],
-        patience: Timeouts,
+        timeouts: Timeouts,
     ) -> None:
         self.terminal = terminal
         self.web = web
@@ -81,7 +81,7 @@ class Gateway:
         self._commands = commands
         self._housekeeping = housekeeping
         self._warm = warm
-        self._patience = patience
+        self._timeouts = timeouts
 
     async def run(self, stop: asyncio.Event) -> None:
         """Continues what was left, listens and answers until `stop` is set; then ends in order: no new messages, turns
@@ -111,12 +111,12 @@ class Gateway:
 
     async def _drain(self) -> None:
         await self._turns.hold()
-        patience = self._patience
-        await _within(patience.send, self._commands.idle())
-        if not await _within(patience.turn, self._turns.lanes.idle()):
+        timeouts = self._timeouts
+        await _within(timeouts.send, self._commands.idle())
+        if not await _within(timeouts.turn, self._turns.lanes.idle()):
             self._turns.suspend()
-            await _within(patience.send, self._turns.lanes.idle())
-        await _within(patience.send, self._outbox.drained())
+            await _within(timeouts.send, self._turns.lanes.idle())
+        await _within(timeouts.send, self._outbox.drained())
 
     async def _warm_up(self) -> None:
         if self._warm:

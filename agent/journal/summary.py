@@ -118,14 +118,14 @@ class _Day:
 
 
 async def summary(
-    model: Model, settings: ModelSettings, session: str, asked: SummaryRequest, forgettings: RedactionLock
+    model: Model, settings: ModelSettings, session: str, asked: SummaryRequest, redaction_lock: RedactionLock
 ) -> Summary | None:
     """The summary of a day's log. None: the day is empty, or there is nothing to say."""
 
     async def made(reading: ReadEpoch) -> Summary | None:
         return await _summary(model, settings, session, asked, reading)
 
-    return await forgettings.until_current(asked.scope, made)
+    return await redaction_lock.until_current(asked.scope, made)
 
 
 async def _summary(

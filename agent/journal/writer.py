@@ -107,7 +107,7 @@ class Journal:
         model: Model,
         windows: ModelWindows,
         history: History,
-        forgettings: RedactionLock,
+        redaction_lock: RedactionLock,
         clock: Clock,
     ) -> None:
         self._settings = settings
@@ -116,7 +116,7 @@ class Journal:
         self._model = model
         self._windows = windows
         self._history = history
-        self._forgettings = forgettings
+        self._redaction_lock = redaction_lock
         self._clock = clock
         self._one_at_a_time = asyncio.Lock()
 
@@ -128,7 +128,7 @@ class Journal:
             problems: list[str] = []
             reachable = True
             for info, scope, begin in await asyncio.to_thread(self._talks, scope_of, since):
-                reading = self._forgettings.reading(scope)
+                reading = self._redaction_lock.reading(scope)
                 for listed in await asyncio.to_thread(self._lacking, info, scope, reading, begin, until):
                     try:
                         done = await self._entered(listed, reachable)
@@ -144,7 +144,7 @@ class Journal:
         """Writes a session's part of a day into its log. Where something was forgotten meanwhile (`/forget`), it is
         read again. Raises `FileError`."""
         while True:
-            reading = self._forgettings.reading(listed.scope)
+            reading = self._redaction_lock.reading(listed.scope)
             if (work := await asyncio.to_thread(self._as_it_reads, listed, reading)) is None:
                 return _Done.NOTHING
             try:

@@ -96,12 +96,12 @@ class RedactionLock:
 class ReadEpoch:
     """The time since the first read. Made by `RedactionLock.reading`."""
 
-    forgettings: RedactionLock
+    redaction_lock: RedactionLock
     scope: str
     count: int
 
     def is_current(self) -> bool:
-        return self.forgettings.count(self.scope) == self.count
+        return self.redaction_lock.count(self.scope) == self.count
 
     def check(self) -> None:
         """Raises `StaleRead` unless it is current."""
@@ -111,7 +111,7 @@ class ReadEpoch:
     @asynccontextmanager
     async def writing(self) -> AsyncIterator[None]:
         """Hold the lock while the result is written. Do not nest. Raises `StaleRead`."""
-        async with self.forgettings.lock(self.scope):
+        async with self.redaction_lock.lock(self.scope):
             self.check()
             yield
 

@@ -43,5 +43,9 @@ def build(
     None for a scope that is not private; `sealed` as in `TurnRequest`, `said_on` as in `ToolContext`.
     """
     own_talks = talks if scope.is_private else None
-    desk = ToolContext(scope, clock, settings, wrote, search, author, own_talks, sealed or {}, said_on=said_on)
-    return memory_tools(desk) + (file_tools(desk) if files else ()) + (skill_tools(desk, skills) if skills else ())
+    context = ToolContext(scope, clock, settings, wrote, search, author, own_talks, sealed or {}, said_on=said_on)
+    return (
+        memory_tools(context)
+        + (file_tools(context) if files else ())
+        + (skill_tools(context, skills) if skills else ())
+    )

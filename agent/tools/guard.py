@@ -59,23 +59,23 @@ Change = Callable[[bytes | None], bytes | None]
 """What a file would say, by what it says; None: it would be gone."""
 
 
-def written(desk: ToolContext, path: Path, change: Change | None = None, new: str = "") -> Effect | None:
+def written(context: ToolContext, path: Path, change: Change | None = None, new: str = "") -> Effect | None:
     """The effect of changing a file; `new`: the text that would be put into it. Without `change` the resulting whole is
     unknown. Blocks. Raises `FileError`, `ToolError`."""
-    kind = guarded(desk.scope, path)
+    kind = guarded(context.scope, path)
     if kind is Guarded.FREE:
         return None
-    desk.may_change(path)  # what is sealed is not asked about
-    before = files.read_bytes(path, desk.scope.folder)
+    context.may_change(path)  # what is sealed is not asked about
+    before = files.read_bytes(path, context.scope.folder)
     after = change(before) if change is not None else None
-    is_skill = any(names[-1:] == [folded_name(SKILL_FILE)] for names in folded_parts(path, desk.scope.folder))
+    is_skill = any(names[-1:] == [folded_name(SKILL_FILE)] for names in folded_parts(path, context.scope.folder))
     everywhere = is_skill and after is not None and _counts_everywhere(after)
     for_others = kind is Guarded.OTHERS or path.suffix.lower() == ".yaml"  # jobs that report to others
-    private = private_line(desk.scope, new) if for_others else ""
+    private = private_line(context.scope, new) if for_others else ""
     kinds = {Guarded.COMMON: EffectKind.WRITE_COMMON}
     return Effect(
         EffectKind.WRITE_SKILL if everywhere else kinds.get(kind, EffectKind.WRITE),
-        name_below(path, desk.scope.folder),
+        name_below(path, context.scope.folder),
         new,
         always=everywhere or kind is Guarded.COMMON,
         private=private,
@@ -84,31 +84,31 @@ def written(desk: ToolContext, path: Path, change: Change | None = None, new: st
     )
 
 
-async def of_write(desk: ToolContext, arguments: Arguments) -> Effect | None:
-    path, content = desk.path(text(arguments, "path")), files.clean(text(arguments, "content"))
-    return await desk.blocking(written, desk, path, lambda _: content.encode(), content)
+async def of_write(context: ToolContext, arguments: Arguments) -> Effect | None:
+    path, content = context.path(text(arguments, "path")), files.clean(text(arguments, "content"))
+    return await context.blocking(written, context, path, lambda _: content.encode(), content)
 
 
-async def of_edit(desk: ToolContext, arguments: Arguments) -> Effect | None:
-    path, old, new = desk.path(text(arguments, "path")), text(arguments, "old_text"), text(arguments, "new_text")
+async def of_edit(context: ToolContext, arguments: Arguments) -> Effect | None:
+    path, old, new = context.path(text(arguments, "path")), text(arguments, "old_text"), text(arguments, "new_text")
 
     def change(before: bytes | None) -> bytes:
         if before is None:
-            raise FileError(f"there is no file {desk.name(path)}")
-        return replace_once(before, old, new, desk.name(path))
+            raise FileError(f"there is no file {context.name(path)}")
+        return replace_once(before, old, new, context.name(path))
 
     shown = "\n".join([*(f"- {line}" for line in old.splitlines()), *(f"+ {line}" for line in new.splitlines())])
-    effect = await desk.blocking(written, desk, path, change, new)
+    effect = await context.blocking(written, context, path, change, new)
     return effect and dataclasses.replace(effect, text=shown)
 
 
-async def approved(desk: ToolContext, arguments: Arguments, run: Work) -> str | ToolResult:
+async def approved(context: ToolContext, arguments: Arguments, run: Work) -> str | ToolResult:
     """Changes a file as the owner approved, whether or not the conversation has read it."""
-    path = desk.path(text(arguments, "path"))
-    present = await desk.blocking(files.read_text, path, desk.scope.folder)
+    path = context.path(text(arguments, "path"))
+    present = await context.blocking(files.read_text, path, context.scope.folder)
     if present is not None:
-        desk.has_made(path, present)
-    return await run(desk, arguments)
+        context.has_made(path, present)
+    return await run(context, arguments)
 
 
 def _counts_everywhere(data: bytes) -> bool:

@@ -11,13 +11,15 @@ from agent.tools.base import Arguments, Tool, ToolError
 from agent.tools.context import ToolContext
 
 
-def skill_tools(desk: ToolContext, skills: Skills) -> tuple[Tool, ...]:
-    async def read(desk: ToolContext, arguments: Arguments) -> str:
-        every = await desk.blocking(skills.every, desk.scope)
+def skill_tools(context: ToolContext, skills: Skills) -> tuple[Tool, ...]:
+    async def read(context: ToolContext, arguments: Arguments) -> str:
+        every = await context.blocking(skills.every, context.scope)
         return _read(text(arguments, "name").strip(), every)
 
     return (
-        desk.tool(schema.spec("skill_read", "Read a skill's text.", {"name": schema.string()}), read, reads_only=True),
+        context.tool(
+            schema.spec("skill_read", "Read a skill's text.", {"name": schema.string()}), read, reads_only=True
+        ),
     )
 
 

@@ -47,7 +47,7 @@ class RememberGuard:
     scope: Scope
     clock: Clock
     author: Author
-    forgettings: RedactionLock
+    redaction_lock: RedactionLock
     remembering: frozenset[str]
 
     async def kept(self, run: Callable[[bool], AsyncGenerator[TurnEvent, None]]) -> AsyncGenerator[TurnEvent, None]:
@@ -90,7 +90,7 @@ class RememberGuard:
         """Adds the rest to today's log in the person's words, unless it is there; goes on when its caller is cancelled.
         Raises `FileError`."""
         if self.owed:
-            await self.forgettings.write(self.scope, self._write_down)
+            await self.redaction_lock.write(self.scope, self._write_down)
 
     async def _write_down(self) -> None:
         await asyncio.to_thread(self._add, self.owed)

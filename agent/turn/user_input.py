@@ -49,7 +49,7 @@ class UserInput:
     steps: TurnJournal
     window: int
     recall: Recall
-    forgettings: RedactionLock
+    redaction_lock: RedactionLock
     clock: Clock
 
     async def journal(self, said: Sequence[UserMessage]) -> None:
@@ -63,7 +63,7 @@ class UserInput:
 
     async def _journaled(self, one: UserMessage, *, newest: bool) -> bool:
         """False where something was forgotten since the additions to the message were read."""
-        reading = self.forgettings.reading(self.conversation.scope)
+        reading = self.redaction_lock.reading(self.conversation.scope)
         news = await self._news(one) if newest else _News()
         one = _within(one, self.window // 4)
         text = await _off_the_loop(_size(one), rendered, one, self.clock, self.window // 4, news.blocks)

@@ -27,12 +27,12 @@ def command(takers: Mapping[str, Take]) -> Command:
         said = answer_of(word)
         if said is None:
             raise CommandError("Please answer with yes or no.")
-        question = ask.house.approvals.find(id, ask.conversation)
-        if question is None and (found := ask.house.questions.find(id, ask.row.message)) is not None:
+        question = ask.services.approvals.find(id, ask.conversation)
+        if question is None and (found := ask.services.questions.find(id, ask.row.message)) is not None:
             question = found if found.kind != APPROVAL else None  # whoever is asked for a yes may be the owner no more
         if question is None:
             raise CommandError(_GONE)
-        with ask.house.questions.answering(question):
+        with ask.services.questions.answering(question):
             text = await takers[question.kind](ask, question, said)
         pressed = ask.row.message.platform_id if ask.row.message.origin is Origin.COMMAND else ""
         return CommandReply(text, replaces=pressed, settles=question)
@@ -44,7 +44,7 @@ _LISTED = 10
 
 
 async def approvals(ask: CommandContext) -> CommandReply:
-    words, listed = await ask.house.approvals.listed(ask.row.message.address)
+    words, listed = await ask.services.approvals.listed(ask.row.message.address)
     if not listed:
         return CommandReply(words.none_open)
     shown = listed[:_LISTED]
@@ -62,7 +62,7 @@ async def approvals(ask: CommandContext) -> CommandReply:
 
 async def take_approval(ask: CommandContext, question: StoredQuestion, said: bool) -> str:
     try:
-        return await ask.house.approvals.answer(question, said, ask.row.message.address)
+        return await ask.services.approvals.answer(question, said, ask.row.message.address)
     except StoreUnavailable as problem:
         raise CommandError(f"That could not be written down: {reason(problem)}") from problem
 
@@ -73,6 +73,6 @@ COMMANDS = (Command("approvals", "", "what waits for your yes", approvals, Comma
 async def take_rewording(ask: CommandContext, question: StoredQuestion, said: bool) -> str:
     if not said:
         return "Then my answer stands."
-    for row in await ask.house.rewording.accepted(question, ask.row.session):
-        ask.house.dispatch(row)
+    for row in await ask.services.rewording.accepted(question, ask.row.session):
+        ask.services.dispatch(row)
     return "Here is my answer to the new wording:"

@@ -114,12 +114,12 @@ class CommandContext:
     words: str
     row: InboxRow
     conversation: SessionRoute
-    house: Services
+    services: Services
     until_answered: AsyncExitStack
 
     @property
     def agent(self) -> Agent:
-        return self.house.agents[self.conversation.session.agent]
+        return self.services.agents[self.conversation.session.agent]
 
     @property
     def name(self) -> str:
@@ -128,18 +128,18 @@ class CommandContext:
 
     async def begin(self, *, alone: bool = False) -> None:
         """Counts an attempt that a crash may cut off; `alone`: waits until no turn runs. Raises `StoreUnavailable`."""
-        await self.house.inbox.take([self.row], self.name, alone=alone)
+        await self.services.inbox.take([self.row], self.name, alone=alone)
 
     async def tell(self, text: str) -> None:
         """Sends a text before the answer, once over restarts. Raises `StoreUnavailable`."""
         message = self.row.message
         key = f"{self.name}:before:{{}}"
-        drafts = self.house.outbox.drafts(key, message.address, text, answer_with=message.answer_with)
-        await self.house.outbox.write(drafts)
+        drafts = self.services.outbox.drafts(key, message.address, text, answer_with=message.answer_with)
+        await self.services.outbox.write(drafts)
 
     async def chosen_model(self) -> str | None:
         """The model chosen with `/model`, None for the configured one."""
-        return self.house.choices.model(str(self.conversation.session))
+        return self.services.choices.model(str(self.conversation.session))
 
     async def context_report(self) -> ContextReport:
         """The context with which the next turn would begin."""
@@ -183,11 +183,11 @@ class ParsedCommand:
 class CommandRunner:
     def __init__(self, table: Sequence[Command]) -> None:
         self._table = {command.name: command for command in table}
-        self._house: Services | None = None
+        self.services: Services | None = None
 
-    def open(self, house: Services) -> None:
+    def open(self, services: Services) -> None:
         """Give the commands the house that they ask (it is built after them: menus want the table first)."""
-        self._house = house
+        self.services = services
 
     @property
     def menu(self) -> tuple[CommandInfo, ...]:
@@ -200,13 +200,13 @@ class CommandRunner:
     def find(self, message: InboundMessage, agent: str) -> ParsedCommand | None:
         """The command in a message, `/new now` as (`new`, `now`), or None. A bare yes or no to an open question is an
         `/answer`; where no model is connected, plain words count too."""
-        assert self._house is not None
-        question = self._house.questions.answered_by(message)
+        assert self.services is not None
+        question = self.services.questions.answered_by(message)
         if match := _COMMAND.match(message.text.strip()):
             return ParsedCommand(match[1].lower(), (match[2] or "").strip())
         if question is not None:
             return ParsedCommand(_ANSWER, f"{question.id} {message.text.strip()}")
-        is_offline = self._house.agents[agent].settings.model.name == OFFLINE
+        is_offline = self.services.agents[agent].settings.model.name == OFFLINE
         alone = not message.quote and not message.attachments
         plain = plain_command(message.text) if is_offline and alone else None
         return ParsedCommand(plain.name, plain.words) if plain is not None else None
@@ -234,12 +234,12 @@ class CommandRunner:
 
     async def run(self, wanted: ParsedCommand, row: InboxRow, conversation: SessionRoute) -> None:
         """Carries out a command and commits its reply and end together, or leaves it to the model."""
-        assert self._house is not None
+        assert self.services is not None
         async with AsyncExitStack() as until_answered:
-            ask = CommandContext(wanted.words, row, conversation, self._house, until_answered)
+            ask = CommandContext(wanted.words, row, conversation, self.services, until_answered)
             if is_given_up([row]):
                 return await self._skip(ask)
-            until_answered.enter_context(ask.house.in_hand.working(f"/{wanted.name} in {row.session}", [row.seq]))
+            until_answered.enter_context(ask.services.in_hand.working(f"/{wanted.name} in {row.session}", [row.seq]))
             try:
                 await self._take_up_again(ask)
             except ShuttingDown:  # the next process takes it up
@@ -255,17 +255,17 @@ class CommandRunner:
         message = ask.row.message
         log.error("%s is skipped: the process crashed or hung on it repeatedly", ask.name)
         text = _TO_OWNER.format(by=message.sender.name or "?", chat=message.address)
-        besides = await ask.house.to_owner(text, f"skipped:{ask.row.seq}")
+        besides = await ask.services.to_owner(text, f"skipped:{ask.row.seq}")
         await self._write_down(ask, CommandReply(SKIPPED), [one for one in besides if one.address != message.address])
 
     async def _take_up_again(self, ask: CommandContext) -> None:
         """Counts another attempt at a command during which a process died; after several, nothing runs beside it.
         Raises `ShuttingDown`."""
-        if not ask.house.inbox.is_left_over(ask.row):
+        if not ask.services.inbox.is_left_over(ask.row):
             return None
         alone = is_suspect([ask.row])
         if alone:
-            await ask.until_answered.enter_async_context(ask.house.turns.trial(ask.row))
+            await ask.until_answered.enter_async_context(ask.services.turns.trial(ask.row))
         while True:
             try:
                 return await ask.begin(alone=alone)
@@ -275,11 +275,11 @@ class CommandRunner:
 
     async def _write_down(self, ask: CommandContext, answer: CommandReply, besides: Sequence[Draft] = ()) -> None:
         """Commits the reply. `besides`: messages to others, in the same commit."""
-        row, message, conversation, house = ask.row, ask.row.message, ask.conversation, ask.house
-        channel = house.channels[message.address.channel]
+        row, message, conversation, services = ask.row, ask.row.message, ask.conversation, ask.services
+        channel = services.channels[message.address.channel]
         quotes = channel.pace(message.address).quotes or not conversation.is_private
-        await house.outbox.cut(message.address, answer.text)
-        drafts = house.outbox.drafts(
+        await services.outbox.cut(message.address, answer.text)
+        drafts = services.outbox.drafts(
             f"{ask.name}:{{}}",
             message.address,
             answer.text,
@@ -293,10 +293,10 @@ class CommandRunner:
         while True:
             try:
                 await ask.begin()
-                async with house.outbox.sending(drafts) as begin:
+                async with services.outbox.sending(drafts) as begin:
                     all_drafts = [*drafts, *besides]
-                    await house.inbox.finish([row], "command", all_drafts, settles.id if settles else "", begin)
-                return house.outbox.wake(besides)
+                    await services.inbox.finish([row], "command", all_drafts, settles.id if settles else "", begin)
+                return services.outbox.wake(besides)
             except StoreUnavailable as error:
                 log.error("the answer to a command in %s waits for the disk: %s", message.address, error)
                 await asyncio.sleep(_DISK_WAIT)
@@ -308,7 +308,7 @@ class CommandRunner:
                 await ask.tell(_FOR_THE_MODEL)
         except StoreUnavailable as error:
             log.error("the sender of a command in %s could not be told: %s", ask.row.message.address, error)
-        ask.house.turns.post(ask.row)
+        ask.services.turns.post(ask.row)
 
     def _unknown(self, name: str) -> str:
         near = difflib.get_close_matches(name.lower(), self._table, n=1, cutoff=0.5)

@@ -27,7 +27,7 @@ async def daily(ask: CommandContext) -> str | CommandReply:
         return await _now(ask)
     address = ask.row.message.address
     if not words:
-        hour = await ask.house.daily.hour(address)
+        hour = await ask.services.daily.hour(address)
         comes = "No daily summary comes here." if hour is None else f"The daily summary comes here at {hour:%H:%M}."
         return f"{comes} {_HOW}"
     match = _CLOCK.fullmatch(words)
@@ -36,27 +36,27 @@ async def daily(ask: CommandContext) -> str | CommandReply:
     if not ask.conversation.is_private and ask.conversation.role is not Role.OWNER:
         raise CommandError("In a group, only my owner can change that.")
     at = time(int(match[1]), int(match[2])) if match is not None else None
-    await ask.house.daily.choose(address, at)
+    await ask.services.daily.choose(address, at)
     if at is None:
         return "No daily summary comes here any more. `/daily 21:00` brings it back."
     which = "the day before" if at < time(12) else "the day"
-    return f"From now on I tell {which} here at {at:%H:%M} ({ask.house.clock.zone.key})."
+    return f"From now on I tell {which} here at {at:%H:%M} ({ask.services.clock.zone.key})."
 
 
 async def _now(ask: CommandContext) -> CommandReply:
     """Says at once that it takes a moment; the command stays open in the inbox until the summary is made."""
     await ask.begin()
     await ask.tell(_LOOKING)
-    work = ask.house.daily.now(ask.conversation, ask.row.message.address)
+    work = ask.services.daily.now(ask.conversation, ask.row.message.address)
     try:
-        told = await ask.house.turns.unless_stopped(str(ask.conversation.session), ask.row.seq, work)
+        told = await ask.services.turns.unless_stopped(str(ask.conversation.session), ask.row.seq, work)
     except WasStopped:
         return CommandReply("Stopped.")
     return CommandReply(told.text, told.buttons)
 
 
 async def done(ask: CommandContext) -> str:
-    scope, clock = ask.conversation.scope, ask.house.clock
+    scope, clock = ask.conversation.scope, ask.services.clock
     author = ask.agent.history.author(scope, str(ask.conversation.session))
 
     def close() -> str:
@@ -68,7 +68,7 @@ async def done(ask: CommandContext) -> str:
     try:
         if ask.words.strip():
             closed = await asyncio.to_thread(close)
-            language = await ask.house.database.run(chat_rows.language, ask.row.message.address)
+            language = await ask.services.database.run(chat_rows.language, ask.row.message.address)
             return f"{STRINGS[language].done}: ~~{closed}~~"
         known = await asyncio.to_thread(open_items.still_open, scope)
     except NoSuchItem as error:

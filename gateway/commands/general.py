@@ -7,30 +7,30 @@ from gateway.policy.access import NoSuchCode, Role
 
 
 async def status(ask: CommandContext) -> str:
-    house, session = ask.house, str(ask.conversation.session)
+    services, session = ask.services, str(ask.conversation.session)
     report = await ask.context_report()
     window = report.budget.window
     lines = [
-        f"- Talk: {'answering now' if house.turns.is_running(session) else 'idle'}",
+        f"- Talk: {'answering now' if services.turns.is_running(session) else 'idle'}",
         f"- Context: {report.projected:,} of {window:,} tokens ({report.projected / window:.0%})",
         f"- Memory: {report.flushes} flushes, {report.compactions} compactions in this conversation; the next flush at "
         f"{report.budget.flush_at:,}, compaction at {report.budget.compact_at:,} tokens",
         f"- Model: `{report.model}`",
     ]
     if ask.conversation.role is Role.OWNER and ask.conversation.is_private:
-        waiting, unsent = await house.inbox.counts(), await house.outbox.counts()
+        waiting, unsent = await services.inbox.counts(), await services.outbox.counts()
         others = waiting.waiting - 1  # this command waits too, until it is answered
-        states = (f"{one.source.name} {one.status.state}" for one in house.sources)
+        states = (f"{one.source.name} {one.status.state}" for one in services.sources)
         lines += [
             f"- Channels: {', '.join(states)}",
             f"- Waiting: {others} to answer, {unsent.waiting} to send; {unsent.repeated} sent twice in doubt",
-            f"- Spent today: ${house.ledger.spent_today:.4f}",
+            f"- Spent today: ${services.ledger.spent_today:.4f}",
         ]
     return "\n".join(lines)
 
 
 async def usage(ask: CommandContext) -> str:
-    sums = await ask.house.ledger.sums(7)
+    sums = await ask.services.ledger.sums(7)
     if not sums:
         return "No model has been called in the last seven days."
     days: dict[str, list[float]] = {}
@@ -71,12 +71,12 @@ async def whoami(ask: CommandContext) -> str:
 
 async def pair(ask: CommandContext) -> str:
     if not ask.words:
-        waiting = ask.house.access.requests()
+        waiting = ask.services.access.requests()
         if not waiting:
             return "Nobody is waiting. `/pair CODE` lets somebody in."
         return "\n".join(f"- `{one.code}`: {one.name} ({one.channel}:{one.user_id})" for one in waiting)
     try:
-        person = await ask.house.pairing.approve(ask.words)
+        person = await ask.services.pairing.approve(ask.words)
     except NoSuchCode as error:
         raise CommandError("No such code is open; codes are good for one hour.") from error
     return f"{person.name} ({person.channel}:{person.user_id}) may talk to me now."

@@ -15,7 +15,7 @@ _SAYS = {
 
 
 async def activation(ask: CommandContext) -> str:
-    message, access = ask.row.message, ask.house.access
+    message, access = ask.row.message, ask.services.access
     if message.kind is not ChatKind.GROUP:
         raise CommandError("This is for groups; in private I always answer.")
     rule = access.rule(message)
@@ -29,7 +29,7 @@ async def activation(ask: CommandContext) -> str:
         raise CommandError("Only my owner, and who is on this group's list, can change that.")
     if word != "default" and word not in _MODES:
         raise CommandError("`/activation mention`, `/activation always` or `/activation default`.")
-    await ask.house.choices.choose_activation(access.chat_of(message), _MODES.get(word))
+    await ask.services.choices.choose_activation(access.chat_of(message), _MODES.get(word))
     changed = access.rule(message)
     assert changed is not None
     return _SAYS["required" if changed.mention_required else "optional"]

@@ -37,8 +37,8 @@ async def remember(ask: CommandContext) -> str:
     scope = ask.conversation.scope
     with ask.agent.history.author(scope, str(ask.conversation.session)).writes("/remember"):
         try:
-            entry = with_days(ask.words, ask.house.clock.today())
-            log = await asyncio.to_thread(append_log, scope, ask.house.clock, entry)
+            entry = with_days(ask.words, ask.services.clock.today())
+            log = await asyncio.to_thread(append_log, scope, ask.services.clock, entry)
         except FileError as error:
             raise CommandError(f"That could not be written down: {error}") from error
     return f"Noted in `{log.relative_to(scope.workspace)}`."
@@ -53,9 +53,9 @@ async def undo(ask: CommandContext) -> str:
     if change is None:
         return "There is no memory change in this conversation that I could undo."
     try:
-        paths = await asyncio.to_thread(restore, history, scope, ask.house.clock, change, session)
+        paths = await asyncio.to_thread(restore, history, scope, ask.services.clock, change, session)
         if change.by == FORGETTING:
-            await ask.house.forgetting.bring_back(ask.agent, scope, change.id)
+            await ask.services.forgetting.bring_back(ask.agent, scope, change.id)
     except Conflict as conflict:
         history.pass_over(change)
         what = f"“{change.summary}” could not be undone: {conflict}"
@@ -75,10 +75,10 @@ async def forget_(ask: CommandContext) -> CommandReply:
     answer = answer_of(ask.words)
     if answer is None:
         return await _ask_first(ask)
-    question = ask.house.questions.newest(FORGET, ask.row.message)
+    question = ask.services.questions.newest(FORGET, ask.row.message)
     if question is None:
         return CommandReply("Nothing is waiting to be forgotten. `/forget TEXT` shows first what it would remove.")
-    with ask.house.questions.answering(question):
+    with ask.services.questions.answering(question):
         return CommandReply(await take_forget(ask, question, answer), settles=question)
 
 
@@ -96,7 +96,7 @@ async def take_forget(ask: CommandContext, question: StoredQuestion, said: bool)
 async def _ask_first(ask: CommandContext) -> CommandReply:
     try:
         finding = await asyncio.to_thread(find, ask.conversation.scope, ask.words)
-        said = await ask.house.forgetting.mentions(
+        said = await ask.services.forgetting.mentions(
             ask.agent, ask.conversation.scope, finding, ask.row.message.platform_id
         )
     except FileError as error:
@@ -104,7 +104,7 @@ async def _ask_first(ask: CommandContext) -> CommandReply:
     unread = [f"Not looked into: {reason}" for reason in finding.unread]
     if not finding.places and not said:
         return CommandReply("\n\n".join([f"I have nothing in memory about “{ask.words}”.", *unread]))
-    message, questions = ask.row.message, ask.house.questions
+    message, questions = ask.row.message, ask.services.questions
     subject = _FINDING.dump_json(finding).decode()
     question = questions.new(FORGET, message.address, message.sender.id, subject, _ANSWER_WITHIN)
     await questions.put(question)
@@ -128,8 +128,8 @@ async def _ask_first(ask: CommandContext) -> CommandReply:
 
 async def _forget(ask: CommandContext, shown: ForgetPlan) -> str:
     session, scope = str(ask.conversation.session), ask.conversation.scope
-    removed, on_page = await ask.house.forgetting.forget(ask.agent, scope, session, shown)
-    ask.until_answered.callback(ask.house.database.purge)  # with the answer, the question goes
+    removed, on_page = await ask.services.forgetting.forget(ask.agent, scope, session, shown)
+    ask.until_answered.callback(ask.services.database.purge)  # with the answer, the question goes
     finding = removed.finding
     kept = _kept(removed)
     if not removed.files and not removed.messages and not on_page:

@@ -50,7 +50,7 @@ async def remind(ask: CommandContext) -> str:
     if not understood.rest:
         raise CommandError(f"What shall I remind you of? {_HOW}")
     wish = JobRequest(text=understood.rest, when=when_.fields(understood.when))
-    booked = await _asked(ask.house.book.add(_asker(ask), wish))
+    booked = await _asked(ask.services.book.add(_asker(ask), wish))
     again = f"{when_.in_words(booked.job.when)}, next" if isinstance(booked.job.when, Cron | when_.Every) else ""
     where = "here" if booked.is_here else "in the chat where you wrote to me last"
     how = " ".join(filter(None, [f"{where},", again, booked.soon]))
@@ -65,7 +65,7 @@ def _is_offline(ask: CommandContext) -> bool:
 async def jobs(ask: CommandContext) -> str | CommandReply:
     verb, _, id = ask.words.partition(" ")
     if not verb:
-        return _listed(await ask.house.book.rows(_asker(ask)))
+        return _listed(await ask.services.book.rows(_asker(ask)))
     act = _VERBS.get(verb.lower())
     if act is None or not id.strip():
         raise CommandError(f"I know `/jobs`, and `/jobs VERB ID` with {', '.join(_VERBS)}.")
@@ -73,17 +73,17 @@ async def jobs(ask: CommandContext) -> str | CommandReply:
 
 
 async def _pause(ask: CommandContext, id: str) -> str:
-    job = await ask.house.book.switch(_asker(ask), id, enabled=False)
+    job = await ask.services.book.switch(_asker(ask), id, enabled=False)
     return f"`{job.id}` is paused; `/jobs resume {job.id}` lets it go on."
 
 
 async def _resume(ask: CommandContext, id: str) -> str:
-    job = await ask.house.book.switch(_asker(ask), id, enabled=True)
-    return f"`{job.id}` goes on; next: {ask.house.book.next_run(job) or 'never'}."
+    job = await ask.services.book.switch(_asker(ask), id, enabled=True)
+    return f"`{job.id}` goes on; next: {ask.services.book.next_run(job) or 'never'}."
 
 
 async def _delete(ask: CommandContext, id: str) -> str:
-    job = await ask.house.book.remove(_asker(ask), id)
+    job = await ask.services.book.remove(_asker(ask), id)
     return f"`{job.id}` is deleted: {one_line(job.text, _SHOWN)}"
 
 
@@ -95,17 +95,17 @@ async def _snooze(ask: CommandContext, words: str) -> CommandReply:
         raise CommandError(f"{error}.") from error
     if understood is None or understood.rest or not isinstance(understood.when, At):
         raise CommandError(f"For how long? `/jobs snooze {name} 10m`, or `tomorrow 9:00`.")
-    zone = ask.house.clock.zone
-    booked = await ask.house.book.snooze(_asker(ask), name.strip("`"), resolved(understood.when.moment, zone))
+    zone = ask.services.clock.zone
+    booked = await ask.services.book.snooze(_asker(ask), name.strip("`"), resolved(understood.when.moment, zone))
     return _answered(ask, booked.job.text, f"⏰ {(await _words(ask)).again.format(when=booked.said)}")
 
 
 async def _done(ask: CommandContext, name: str) -> CommandReply:
-    return _answered(ask, await ask.house.book.done(_asker(ask), name), f"✓ {(await _words(ask)).is_done}")
+    return _answered(ask, await ask.services.book.done(_asker(ask), name), f"✓ {(await _words(ask)).is_done}")
 
 
 async def _words(ask: CommandContext) -> Strings:
-    return STRINGS[await ask.house.database.run(chat_rows.language, ask.row.message.address)]
+    return STRINGS[await ask.services.database.run(chat_rows.language, ask.row.message.address)]
 
 
 def _answered(ask: CommandContext, reminder: str, said: str) -> CommandReply:
@@ -118,7 +118,7 @@ def _answered(ask: CommandContext, reminder: str, said: str) -> CommandReply:
 
 
 async def _run(ask: CommandContext, id: str) -> str:
-    job = await ask.house.book.run(_asker(ask), id)
+    job = await ask.services.book.run(_asker(ask), id)
     return f"`{job.id}` runs now."
 
 
@@ -140,7 +140,7 @@ def _asker(ask: CommandContext) -> Requester:
 
 def _said_at(ask: CommandContext) -> datetime:
     """When the command was sent, on the user's clock: a command that is repeated after a crash means the same."""
-    clock, sent_at = ask.house.clock, ask.row.message.sent_at
+    clock, sent_at = ask.services.clock, ask.row.message.sent_at
     return clock.local(sent_at) if timedelta() <= clock.instant() - sent_at <= _BELATED else clock.now()
 
 

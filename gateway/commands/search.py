@@ -28,7 +28,7 @@ async def memory(ask: CommandContext) -> str:
     word, _, rest = ask.words.partition(" ")
     if word.lower() == "test" and (not rest.strip() or ARROW in rest):
         return await _test(ask, rest)
-    clock = ask.house.clock
+    clock = ask.services.clock
     found = await asyncio.to_thread(ask.agent.index.search, ask.conversation.scope, clock, [ask.words], most=_LOOKED_AT)
     hits = [hit for hit in found.hits if hit.strength]
     gaps = [f"_Not searched: {gap}_" for gap in found.gaps[:_MOST_GAPS]]
@@ -42,7 +42,7 @@ async def memory(ask: CommandContext) -> str:
 
 async def _test(ask: CommandContext, rest: str) -> str:
     """Runs the memory tests of this chat's scope, after adding a new one where one was given."""
-    scope, clock = ask.conversation.scope, ask.house.clock
+    scope, clock = ask.conversation.scope, ask.services.clock
     try:
         if rest.strip():
             question, _, words = rest.partition(ARROW)

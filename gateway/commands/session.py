@@ -27,7 +27,7 @@ _PUTTING_IN_ORDER = "I'm shortening the earlier part of this conversation and wi
 
 async def new(ask: CommandContext) -> str:
     session = str(ask.conversation.session)
-    stopped = await ask.until_answered.enter_async_context(ask.house.turns.stopped(session, ask.row.seq))
+    stopped = await ask.until_answered.enter_async_context(ask.services.turns.stopped(session, ask.row.seq))
     begun = await ask.agent.new_session(ask.conversation.session, ask.conversation.scope)
     ended = " I stopped what I was working on." if stopped.ran else ""
     noted = f"could not be saved in today's log ({begun.unnoted})" if begun.unnoted else "is saved in today's log"
@@ -37,7 +37,7 @@ async def new(ask: CommandContext) -> str:
 async def compact(ask: CommandContext) -> str:
     """Says at once that it takes a while; its reply is the outcome. Until then the command is open in the inbox: after
     a crash the next process goes on, and sees in the transcript whether the summary was made."""
-    turns, session = ask.house.turns, str(ask.conversation.session)
+    turns, session = ask.services.turns, str(ask.conversation.session)
     try:
         await ask.begin()
         if turns.is_busy(session):
@@ -58,7 +58,7 @@ async def compact(ask: CommandContext) -> str:
 
 async def _compacted(ask: CommandContext) -> Compacted:
     key, scope, model = ask.conversation.session, ask.conversation.scope, await ask.chosen_model()
-    async with ask.house.turns.alone(str(key)):
+    async with ask.services.turns.alone(str(key)):
         return await ask.agent.compact(key, scope, ask.words, model, ask.name, partial(ask.tell, _PUTTING_IN_ORDER))
 
 
@@ -68,7 +68,7 @@ def _outcome(done: Compacted) -> str:
 
 
 async def stop(ask: CommandContext) -> str:
-    stopped = await ask.house.turns.stop(str(ask.conversation.session), ask.row.seq)
+    stopped = await ask.services.turns.stop(str(ask.conversation.session), ask.row.seq)
     if not stopped.ran and not stopped.waiting:
         return "Nothing is running."
     waiting = {0: "", 1: " One waiting message is set aside."}
@@ -89,7 +89,7 @@ async def model(ask: CommandContext) -> str:
         return f"This conversation uses `{configured}`. `/model NAME` changes it here, until `/model default`."
     name = ask.words.split()[0]
     back = name in ("default", configured)
-    await ask.house.choices.choose_model(session, None if back else name)
+    await ask.services.choices.choose_model(session, None if back else name)
     return f"This conversation uses `{configured if back else name}` from now on."
 
 
@@ -98,7 +98,7 @@ async def sessions(ask: CommandContext) -> str:
     if not known:
         return "There is no conversation yet."
     lines = [
-        f"- `{one.id}`: {one.messages} messages, last {ask.house.clock.local(one.last):%Y-%m-%d %H:%M}"
+        f"- `{one.id}`: {one.messages} messages, last {ask.services.clock.local(one.last):%Y-%m-%d %H:%M}"
         for one in known[:_LISTED]
     ]
     more = f"\n\nand {len(known) - _LISTED} older ones." if len(known) > _LISTED else ""
@@ -109,18 +109,18 @@ async def switch(ask: CommandContext) -> str:
     if not ask.words:
         raise CommandError("Which one? `/switch ID`; /sessions lists them.")
     session = str(ask.conversation.session)
-    await ask.until_answered.enter_async_context(ask.house.turns.stopped(session, ask.row.seq))
+    await ask.until_answered.enter_async_context(ask.services.turns.stopped(session, ask.row.seq))
     try:
         conversation = ask.conversation
         found = await ask.agent.switch(conversation.session, conversation.scope, ask.words.strip("`"))
     except NoSuchSession as error:
         raise CommandError(f"There is no conversation {ask.words} here; /sessions lists them.") from error
-    started = ask.house.clock.local(found.started)
+    started = ask.services.clock.local(found.started)
     return f"Back in the conversation of {started:%Y-%m-%d %H:%M} ({found.messages} messages)."
 
 
 async def export(ask: CommandContext) -> CommandReply:
-    session, scope, today = ask.conversation.session, ask.conversation.scope, ask.house.clock.today()
+    session, scope, today = ask.conversation.session, ask.conversation.scope, ask.services.clock.today()
     try:
         talk = (await ask.agent.export(session)).encode()
         path = scope.folder / "exports" / f"{today}-{session.path.replace('/', '-')}.md"
@@ -136,23 +136,23 @@ async def export(ask: CommandContext) -> CommandReply:
 async def _copy(ask: CommandContext, path: Path) -> tuple[OutboundFile, ...]:
     """The file itself, where the chat can take it and is not on this machine."""
     address, scope = ask.row.message.address, ask.conversation.scope
-    most = ask.house.channels[address.channel].largest_file(address)
+    most = ask.services.channels[address.channel].largest_file(address)
     if address.channel in LOCAL_CHANNELS or most == 0:
         return ()
     try:
         name = path.relative_to(scope.folder).as_posix()
-        return (await asyncio.to_thread(ask.house.outgoing.keep, scope, name, most),)
+        return (await asyncio.to_thread(ask.services.outgoing.keep, scope, name, most),)
     except FileError as error:
         log.warning("an export stays in the workspace: %s", error)
         return ()
 
 
 async def context(ask: CommandContext) -> str:
-    return context_text(await ask.context_report(), ask.house.clock)
+    return context_text(await ask.context_report(), ask.services.clock)
 
 
 async def why(ask: CommandContext) -> str:
-    return why_text(await ask.agent.why(ask.conversation.session), ask.house.clock)
+    return why_text(await ask.agent.why(ask.conversation.session), ask.services.clock)
 
 
 COMMANDS = (

@@ -19,8 +19,8 @@ from gateway.store.database import StoreUnavailable
 
 
 class HistoryOperations:
-    def __init__(self, house: Services) -> None:
-        self._house = house
+    def __init__(self, services: Services) -> None:
+        self.services = services
 
     def table(self) -> Mapping[str, Operation]:
         return {"memory.log": self.log, "memory.diff": self.diff, "memory.restore": self.restore}
@@ -36,7 +36,7 @@ class HistoryOperations:
         found: list[Change] = []
         try:
             named = "agent" in parameters and parameters["agent"] is not None
-            for agent in (named_agent(self._house, parameters),) if named else self._house.agents.values():
+            for agent in (named_agent(self.services, parameters),) if named else self.services.agents.values():
                 found += await asyncio.to_thread(agent.history.changes, str(scope) if scope else None, most)
         except HistoryUnavailable as error:
             raise OperationError(str(error.strerror)) from error
@@ -55,9 +55,9 @@ class HistoryOperations:
         agent, change = await self._find(parameters)
         scope = scope_named(change.scope, agent.workspace)
         try:
-            paths = await asyncio.to_thread(restore, agent.history, scope, self._house.clock, change)
+            paths = await asyncio.to_thread(restore, agent.history, scope, self.services.clock, change)
             if change.by == FORGET:
-                await self._house.forgetting.bring_back(agent, scope, change.id)
+                await self.services.forgetting.bring_back(agent, scope, change.id)
         except FileError as error:
             raise OperationError(str(error)) from error
         except OSError as error:
@@ -68,7 +68,7 @@ class HistoryOperations:
 
     async def _find(self, parameters: Params) -> tuple[Agent, Change]:
         id = required(parameters, "id")
-        for agent in self._house.agents.values():
+        for agent in self.services.agents.values():
             try:
                 return agent, await asyncio.to_thread(agent.history.find, id)
             except NoSuchChange:
@@ -79,7 +79,7 @@ class HistoryOperations:
 
     def _checked(self, scope: str) -> None:
         try:
-            for agent in self._house.agents.values():
+            for agent in self.services.agents.values():
                 scope_named(scope, agent.workspace)
         except ValueError as error:
             raise OperationError(f"{scope!r} is no scope; write owner, person:ID or group:CHANNEL:CHAT") from error

@@ -40,8 +40,8 @@ class _Progress:
 
 
 class MemoryOperations:
-    def __init__(self, house: Services) -> None:
-        self._house = house
+    def __init__(self, services: Services) -> None:
+        self.services = services
         self._indexing: dict[tuple[str, str], _Progress] = {}
 
     def table(self) -> Mapping[str, Operation]:
@@ -58,7 +58,7 @@ class MemoryOperations:
         text}`. `now` leaves out what is dated later; `for_people` returns `{hits, gaps}` without weak hits, each with
         its `strength`."""
         agent, scope = self._asked_of(parameters)
-        clock, until = self._house.clock, None
+        clock, until = self.services.clock, None
         if day := parameters.get("now"):
             clock = _clock_of(str(day), clock)
             until = clock.today()
@@ -98,7 +98,7 @@ class MemoryOperations:
             progress.done += count
 
         try:
-            await asyncio.to_thread(work, scope, self._house.clock, progress=indexed)
+            await asyncio.to_thread(work, scope, self.services.clock, progress=indexed)
             missing = await asyncio.to_thread(agent.index.unembedded_count, scope)
             progress.of_what, progress.done, progress.of = "texts", 0, missing
             while await asyncio.to_thread(agent.index.embed, _EMBED_FOR, embedded):
@@ -124,7 +124,7 @@ class MemoryOperations:
         where}`."""
         agent, scope = self._asked_of(parameters)
         try:
-            report = await tested(agent, scope, self._house.clock)
+            report = await tested(agent, scope, self.services.clock)
         except FileError as error:
             raise OperationError(str(error)) from error
         results: list[Json] = [
@@ -141,7 +141,7 @@ class MemoryOperations:
         return {"results": results, "gaps": list(report.gaps), "unread": list(report.unread)}
 
     def _asked_of(self, parameters: Params) -> tuple[Agent, Scope]:
-        agent = named_agent(self._house, parameters)
+        agent = named_agent(self.services, parameters)
         return agent, self._scope(str(parameters.get("scope") or "owner"), agent)
 
     @staticmethod

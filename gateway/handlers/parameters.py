@@ -7,13 +7,13 @@ from gateway.commands.context import Services
 from gateway.rpc.protocol import OperationError, Params
 
 
-def named_agent(house: Services, parameters: Params) -> Agent:
+def named_agent(services: Services, parameters: Params) -> Agent:
     """The agent of `{agent?}`, else the default one. Raises `OperationError`."""
-    name = parameters.get("agent") or house.default_agent
+    name = parameters.get("agent") or services.default_agent
     try:
-        return house.agents[str(name)]
+        return services.agents[str(name)]
     except KeyError as error:
-        raise OperationError(f"there is no agent {name}; there are: {', '.join(house.agents)}") from error
+        raise OperationError(f"there is no agent {name}; there are: {', '.join(services.agents)}") from error
 
 
 def required(parameters: Params, name: str) -> str:

@@ -12,14 +12,14 @@ from gateway.rpc.protocol import Operation, OperationError, Params
 
 
 class PeopleOperations:
-    def __init__(self, house: Services) -> None:
-        self._house = house
+    def __init__(self, services: Services) -> None:
+        self.services = services
 
     def table(self) -> Mapping[str, Operation]:
         return {"pair.list": self.list, "pair.approve": self.approve, "pair.revoke": self.revoke}
 
     async def list(self, _: Params) -> Json:
-        access = self._house.access
+        access = self.services.access
         waiting: list[Json] = [
             {
                 "code": one.code,
@@ -47,7 +47,7 @@ class PeopleOperations:
     async def approve(self, parameters: Params) -> Json:
         code = required(parameters, "code")
         try:
-            person = await self._house.pairing.approve(code)
+            person = await self.services.pairing.approve(code)
         except NoSuchCode as error:
             raise OperationError(
                 f"no open request has the code {code}; codes are good for one hour (`daybook pair list` shows them)"
@@ -64,6 +64,6 @@ class PeopleOperations:
 
     async def revoke(self, parameters: Params) -> Json:
         account = required(parameters, "id")
-        if not await self._house.pairing.revoke(account):
+        if not await self.services.pairing.revoke(account):
             raise OperationError(f"{account} is not among the approved (`daybook pair list` shows them)")
         return {"id": account, "message": f"{account} may no longer talk to me."}

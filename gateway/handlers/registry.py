@@ -16,14 +16,14 @@ from gateway.rpc.protocol import Operation
 from gateway.scheduling.service import ScheduleService
 
 
-def all_operations(house: Services, schedule: ScheduleService) -> Mapping[str, Operation]:
+def all_operations(services: Services, schedule: ScheduleService) -> Mapping[str, Operation]:
     return {
-        **StatusOperations(house).table(),
-        **PeopleOperations(house).table(),
-        **SessionOperations(house).table(),
-        **MemoryOperations(house).table(),
-        **HistoryOperations(house).table(),
-        **ScheduleOperations(house.book, schedule).table(),
-        **SkillOperations(house).table(),
-        **UsageOperations(house).table(),
+        **StatusOperations(services).table(),
+        **PeopleOperations(services).table(),
+        **SessionOperations(services).table(),
+        **MemoryOperations(services).table(),
+        **HistoryOperations(services).table(),
+        **ScheduleOperations(services.book, schedule).table(),
+        **SkillOperations(services).table(),
+        **UsageOperations(services).table(),
     }

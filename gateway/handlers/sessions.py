@@ -15,8 +15,8 @@ from gateway.rpc.protocol import Operation, OperationError, Params
 
 
 class SessionOperations:
-    def __init__(self, house: Services) -> None:
-        self._house = house
+    def __init__(self, services: Services) -> None:
+        self.services = services
 
     def table(self) -> Mapping[str, Operation]:
         return {
@@ -27,7 +27,7 @@ class SessionOperations:
         }
 
     async def list(self, _: Params) -> Json:
-        infos = [info for agent in self._house.agents.values() for info in await agent.sessions()]
+        infos = [info for agent in self.services.agents.values() for info in await agent.sessions()]
         return [_session_json(info) for info in sorted(infos, key=lambda info: info.last, reverse=True)]
 
     async def show(self, parameters: Params) -> Json:
@@ -38,14 +38,14 @@ class SessionOperations:
         days = parameters.get("days")
         if not isinstance(days, int) or days < 1:
             raise OperationError("days must be a whole number of at least 1")
-        before = self._house.clock.now() - timedelta(days=days)
-        removed = [one for agent in self._house.agents.values() for one in await agent.prune(before)]
+        before = self.services.clock.now() - timedelta(days=days)
+        removed = [one for agent in self.services.agents.values() for one in await agent.prune(before)]
         return {"removed": [info.id for info in removed]}
 
     async def _find(self, session: str) -> tuple[Agent, SessionInfo]:
         """The session of an id, a key, or the path that a search shows."""
         session = session.removeprefix("sessions/").removesuffix(".jsonl")
-        for agent in self._house.agents.values():
+        for agent in self.services.agents.values():
             for info in await agent.sessions():
                 if session in (info.id, str(info.key)):
                     return agent, info

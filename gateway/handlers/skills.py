@@ -13,8 +13,8 @@ from gateway.rpc.protocol import Operation, OperationError, Params
 
 
 class SkillOperations:
-    def __init__(self, house: Services) -> None:
-        self._house = house
+    def __init__(self, services: Services) -> None:
+        self.services = services
 
     def table(self) -> Mapping[str, Operation]:
         return {"skills.list": self.list, "skills.show": self.show}
@@ -33,7 +33,7 @@ class SkillOperations:
         return {**_skill_json(usable), "text": usable.body}
 
     async def _skills(self, parameters: Params) -> tuple[Skill, ...]:
-        return await asyncio.to_thread(named_agent(self._house, parameters).skills.every)
+        return await asyncio.to_thread(named_agent(self.services, parameters).skills.every)
 
 
 def _skill_json(skill: Skill) -> dict[str, Json]:

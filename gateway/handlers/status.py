@@ -20,25 +20,25 @@ _NEXT_JOBS = 20
 
 
 class StatusOperations:
-    def __init__(self, house: Services) -> None:
-        self._house = house
+    def __init__(self, services: Services) -> None:
+        self.services = services
 
     def table(self) -> Mapping[str, Operation]:
         return {"status": self.status, "chat.outcome": self.outcome}
 
     async def status(self, _: Params) -> Json:
-        house = self._house
+        services = self.services
         channels: dict[str, Json] = {name: {"state": str(Health.OFF), "last_error": ""} for name in PLATFORMS}
-        for source in house.sources:
+        for source in services.sources:
             known = source.status
             channels[source.source.name] = {"state": str(known.state), "last_error": known.last_error}
-        inbox, outbox = await house.inbox.counts(), await house.outbox.counts()
-        today = await house.ledger.sums(1)
-        sessions = [info for _, agent in house.agents.items() for info in await agent.sessions()]
+        inbox, outbox = await services.inbox.counts(), await services.outbox.counts()
+        today = await services.ledger.sums(1)
+        sessions = [info for _, agent in services.agents.items() for info in await agent.sessions()]
         return {
             "channels": channels,
             "sessions": len(sessions),
-            "running": house.turns.lanes.busy,
+            "running": services.turns.lanes.busy,
             "inbox": {"waiting": inbox.waiting, "oldest": inbox.oldest, "unreadable": inbox.unreadable},
             "outbox": {
                 "waiting": outbox.waiting,
@@ -46,9 +46,9 @@ class StatusOperations:
                 "failed": outbox.failed,
                 "repeated": outbox.repeated,
             },
-            "jobs": jobs_json(await house.book.rows(OPERATOR), _NEXT_JOBS),
+            "jobs": jobs_json(await services.book.rows(OPERATOR), _NEXT_JOBS),
             "usage": {
-                "day": house.clock.today().isoformat(),
+                "day": services.clock.today().isoformat(),
                 "calls": sum(one.calls for one in today),
                 "input": sum(one.input for one in today),
                 "output": sum(one.output for one in today),
@@ -60,7 +60,7 @@ class StatusOperations:
 
     async def outcome(self, parameters: Params) -> Json:
         """`{id}`: `{done, outcome, turn}` of a message from the terminal."""
-        known = await self._house.inbox.fate(TERMINAL, "", required(parameters, "id"))
+        known = await self.services.inbox.fate(TERMINAL, "", required(parameters, "id"))
         return {"done": known.done, "outcome": known.outcome, "turn": known.turn}
 
 
@@ -68,15 +68,15 @@ _DAYS = 7
 
 
 class UsageOperations:
-    def __init__(self, house: Services) -> None:
-        self._house = house
+    def __init__(self, services: Services) -> None:
+        self.services = services
 
     def table(self) -> Mapping[str, Operation]:
         return {"usage": self.usage}
 
     async def usage(self, parameters: Params) -> Json:
         """`{days?}`: the sums of each day, purpose, session and model."""
-        sums = await self._house.ledger.sums(number(parameters, "days") or _DAYS)
+        sums = await self.services.ledger.sums(number(parameters, "days") or _DAYS)
         return [
             {
                 "day": one.day,

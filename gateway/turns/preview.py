@@ -125,7 +125,7 @@ class LivePreview:
         self._turn = turn
         self._reply_to = reply_to
         self._is_clear = is_clear
-        self._patience = closing
+        self._timeouts = closing
         self._changed = asyncio.Event()
         self._shown = ""
         self._draft_id = zlib.crc32(turn.encode()) % 2_000_000_000 + next(self._draft_ids)
@@ -143,7 +143,7 @@ class LivePreview:
         finally:
             self._closing = True
             self._changed.set()
-            await self._finish(task, self._patience if self._makes_messages() else _CLOSING_DRAFT)
+            await self._finish(task, self._timeouts if self._makes_messages() else _CLOSING_DRAFT)
             await self._ask_until_known()
 
     def changed(self) -> None:
@@ -262,7 +262,7 @@ class LivePreview:
     async def _ask_until_known(self) -> None:
         """Asks for the id until it is known. A platform that fails here would not take the reply any sooner."""
         with suppress(TimeoutError):
-            async with asyncio.timeout(self._patience):
+            async with asyncio.timeout(self._timeouts):
                 while self.uncertain and await self._ask_again():  # noqa: ASYNC110  the platform rings no bell
                     await asyncio.sleep(_BETWEEN_ASKS)
 
@@ -276,7 +276,7 @@ class LivePreview:
         if age is None or age >= window:
             return False
         try:
-            async with asyncio.timeout(self._patience):
+            async with asyncio.timeout(self._timeouts):
                 platform_id = await self._channel.send(out)
             await self._database.run(outbox_rows.preview_shown, self._turn, platform_id)
         except (SendError, TimeoutError) as error:

@@ -64,11 +64,11 @@ class StoppedTurn:
 
 class TurnQueue:
     def __init__(
-        self, rooms: TurnServices, disk_wait: float = 15.0, trial_age: float = 10.0, paste_wait: float = 1.0
+        self, services: TurnServices, disk_wait: float = 15.0, trial_age: float = 10.0, paste_wait: float = 1.0
     ) -> None:
         """Times in seconds. `disk_wait`: between tries while the disk fails; `trial_age` as in `TrialGate`;
         `paste_wait`: for the rest of a text that the client has cut, or of an album."""
-        self._rooms = rooms
+        self._services = services
         self._disk_wait = disk_wait
         self._paste_wait = paste_wait
         self._running: dict[str, RunningTurn] = {}
@@ -139,7 +139,7 @@ class TurnQueue:
 
     async def _set_aside(self, session: str, seqs: Sequence[int]) -> None:
         try:
-            await self._end_stopped([self._rooms.inbox.row(seq) for seq in seqs])
+            await self._end_stopped([self._services.inbox.row(seq) for seq in seqs])
         except StoreUnavailable:
             self.lanes.put_back(session, seqs)
             raise
@@ -147,8 +147,8 @@ class TurnQueue:
     async def _end_stopped(self, rows: Sequence[InboxRow]) -> None:
         """Ends messages that no turn will answer."""
         if rows:
-            await self._rooms.inbox.finish(rows, "stopped")
-            self._rooms.acknowledgement.ended(rows)
+            await self._services.inbox.finish(rows, "stopped")
+            self._services.acknowledgement.ended(rows)
 
     def alone(self, session: str) -> AbstractAsyncContextManager[None]:
         """Inside, no turn of the session runs; a running one is waited for."""
@@ -162,9 +162,9 @@ class TurnQueue:
         """The process is about to end: begins nothing new, and blames no work in hand."""
         self.lanes.hold()
         self._gate.close()
-        self._rooms.in_hand.asked_to_end()
+        self._services.in_hand.asked_to_end()
         try:
-            await self._rooms.inbox.forgive()
+            await self._services.inbox.forgive()
         except StoreUnavailable as error:
             log.error("messages in hand count as tried once more: %s", error)
 
@@ -174,7 +174,7 @@ class TurnQueue:
             running.cancel("suspend")
 
     def _mode(self, row: InboxRow) -> QueueMode:
-        return self._rooms.queues[self._rooms.conversation(row).session.agent].mode
+        return self._services.queues[self._services.conversation(row).session.agent].mode
 
     async def _serve(self, lane: SessionLane) -> None:
         """Runs one turn, again as long as it is interrupted or the disk fails."""
@@ -219,7 +219,7 @@ class TurnQueue:
                 else:
                     held.enter_context(self._gate.beside_others())
                 rows = self._gather(lane, interrupted)
-                yield Turn(self._rooms, lane, rows, interrupted, is_trial=_is_to_try(rows)) if rows else None
+                yield Turn(self._services, lane, rows, interrupted, is_trial=_is_to_try(rows)) if rows else None
                 return
 
     async def _separate(self, lane: SessionLane) -> None:
@@ -234,9 +234,9 @@ class TurnQueue:
             parts = _one_thing_said(left)
             turns |= {row.seq: f"{user_message_id(parts[0].message)}{ANEW}" for row in parts}
             left = [row for row in left if row.seq not in turns]
-        await self._rooms.inbox.separate(turns)
-        session = self._rooms.conversation(waiting[0]).session
-        await self._rooms.agents[session.agent].stopped(session, waiting[0].turn, "")
+        await self._services.inbox.separate(turns)
+        session = self._services.conversation(waiting[0]).session
+        await self._services.agents[session.agent].stopped(session, waiting[0].turn, "")
 
     async def _all_said(self, lane: SessionLane) -> None:
         """Waits for the rest of a text that the client has cut, or of an album."""
@@ -251,7 +251,7 @@ class TurnQueue:
             parts = now
 
     def _waiting(self, lane: SessionLane) -> list[InboxRow]:
-        return [self._rooms.inbox.row(seq) for seq in lane]
+        return [self._services.inbox.row(seq) for seq in lane]
 
     def _gather(self, lane: SessionLane, interrupted: Turn | None) -> list[InboxRow]:
         """The messages of the next turn: the oldest, what an earlier process had bound to the same turn, the rest of a
@@ -267,13 +267,13 @@ class TurnQueue:
             return self._take(lane, lambda row: row.turn == first.turn)
         parts = {row.seq for row in _one_thing_said(waiting)}
         rows = self._take(lane, lambda row: row.seq in parts)
-        cap = self._rooms.queues[self._rooms.conversation(first).session.agent].cap
+        cap = self._services.queues[self._services.conversation(first).session.agent].cap
         if self._mode(first) == "collect" or len(waiting) > cap:
             rows += self._take(lane, lambda row: _together(row, first) and not row.turn, cap - len(rows))
         return rows
 
     def _take(self, lane: SessionLane, wanted: Callable[[InboxRow], bool], most: int | None = None) -> list[InboxRow]:
-        inbox = self._rooms.inbox
+        inbox = self._services.inbox
         return [inbox.row(seq) for seq in lane.take_where(lambda seq: wanted(inbox.row(seq)), most)]
 
     async def _answer(self, turn: Turn) -> bool:
@@ -301,7 +301,7 @@ class TurnQueue:
     async def _wait_for_disk(self, row: InboxRow, error: Exception) -> None:
         """Waits for the disk. The message stays in the inbox, and its sender is told once, without anything on disk."""
         log.error("session %s waits for the disk: %s", row.session, error)
-        channel = self._rooms.channels.get(row.message.address.channel)
+        channel = self._services.channels.get(row.message.address.channel)
         if row.session not in self._told_of_disk and channel is not None:
             self._told_of_disk.add(row.session)
             try:

@@ -116,7 +116,7 @@ class Turn:
 
     def __init__(
         self,
-        rooms: TurnServices,
+        services: TurnServices,
         lane: SessionLane,
         rows: Sequence[InboxRow],
         interrupted: Turn | None = None,
@@ -126,14 +126,14 @@ class Turn:
         """`interrupted`: a turn whose messages, which the agent may know, get their end from this one."""
         first = rows[0]
         carried: list[InboxRow] = interrupted.rows if interrupted is not None else []
-        self._rooms = rooms
+        self._services = services
         self._lane = lane
         self._shown_up_to = 0
         self._stood: str | None = None
         self._preview: LivePreview | None = None
-        self._conversation = rooms.conversation(first)
-        self._agent = rooms.agents[self._conversation.session.agent]
-        self._queue = rooms.queues[self._conversation.session.agent]
+        self._conversation = services.conversation(first)
+        self._agent = services.agents[self._conversation.session.agent]
+        self._queue = services.queues[self._conversation.session.agent]
         self.id = first.turn or user_message_id(first.message)
         self._interrupted = interrupted
         self._said = (*carried, *rows)
@@ -149,12 +149,12 @@ class Turn:
         if is_given_up(self.rows):
             await self._skip()
         else:
-            with self._rooms.in_hand.working(self._name, [row.seq for row in self.rows]):
+            with self._services.in_hand.working(self._name, [row.seq for row in self.rows]):
                 await self._run()
 
     async def _run(self) -> None:
-        self._stood = await self._rooms.inbox.take(self.rows, self.id, alone=self.is_trial)
-        self._said = tuple(self._rooms.inbox.row(row.seq) for row in self._said)  # an edit may have come until now
+        self._stood = await self._services.inbox.take(self.rows, self.id, alone=self.is_trial)
+        self._said = tuple(self._services.inbox.row(row.seq) for row in self._said)  # an edit may have come until now
         await self._close_interrupted()  # not before: a crash would find its messages with a turn that was stopped
         if note := nothing_to_answer([row.message for row in self._said]):
             return await self._end(TurnResult(ResultKind.ERROR, note, Usage()))
@@ -181,7 +181,9 @@ class Turn:
         await self._end(
             TurnResult(ResultKind.ERROR, SKIPPED, Usage()),
             outcome=f"skipped: {SKIPPED}" if row.message.due else "",
-            besides=await self._rooms.to_owner(_TO_OWNER.format(by=by, chat=row.message.address), f"skipped:{row.seq}"),
+            besides=await self._services.to_owner(
+                _TO_OWNER.format(by=by, chat=row.message.address), f"skipped:{row.seq}"
+            ),
         )
         try:
             await self.stopped()  # so that the next turn of the session does not answer it
@@ -207,9 +209,11 @@ class Turn:
         """Leaves no half-written message of an interrupted turn in the chat: the reply comes in another."""
         if self._preview and self._preview.message:
             address, edits = self.rows[0].message.address, self._preview.message
-            cut = await self._rooms.long_answers.fitted(address, self._cut("Interrupted."))
-            drafts = self._rooms.outbox.drafts(f"{self.id}:cut:{{}}", address, cut.text, edits=edits, files=cut.files)
-            await self._rooms.outbox.write(drafts)
+            cut = await self._services.long_answers.fitted(address, self._cut("Interrupted."))
+            drafts = self._services.outbox.drafts(
+                f"{self.id}:cut:{{}}", address, cut.text, edits=edits, files=cut.files
+            )
+            await self._services.outbox.write(drafts)
 
     def _cut(self, why: str) -> str:
         shown = self._preview is not None and self._preview.message
@@ -219,13 +223,13 @@ class Turn:
         if self._due is not None:
             return await self._work(await self._request())
         address = self.rows[0].message.address
-        channel = self._rooms.channels[address.channel]
+        channel = self._services.channels[address.channel]
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(channel.typing(address))
             request = await self._request()
-            is_clear = functools.partial(self._rooms.outbox.is_clear, address)
+            is_clear = functools.partial(self._services.outbox.is_clear, address)
             self._preview = LivePreview(
-                self._rooms.database, channel, address, self.id, self._reply_to(), self._stood, is_clear
+                self._services.database, channel, address, self.id, self._reply_to(), self._stood, is_clear
             )
             preview = await stack.enter_async_context(self._preview.open(self.reply))
             events = await stack.enter_async_context(aclosing(self._agent.turn(request)))
@@ -263,20 +267,20 @@ class Turn:
             scope=self._conversation.scope,
             said=await self._as_said(self._said),
             arrived=self._arrived,
-            tools=() if self._due else self._rooms.tools(first),
-            model=self._rooms.choices.model(first.session),
+            tools=() if self._due else self._services.tools(first),
+            model=self._services.choices.model(first.session),
             purpose=JOB if self._due else CHAT,
             fresh=self._due is not None,
-            sealed=self._rooms.sealed_in_jobs if self._due else {},
-            approvals=self._rooms.consent(first, self.id),
+            sealed=self._services.sealed_in_jobs if self._due else {},
+            approvals=self._services.consent(first, self.id),
         )
 
     async def _opened(self, row: InboxRow, overheard: Sequence[InboxRow] = ()) -> UserMessage:
         session, is_owners = self._conversation.session, self._conversation.scope.audience is Audience.OWNER
-        opened = await self._rooms.intake.opened(row.message, str(session), is_owners=is_owners)
+        opened = await self._services.intake.opened(row.message, str(session), is_owners=is_owners)
         if needs_advice(opened):
             self._advice = ADVICE
-        told = build_user_message(row.message, self._rooms.names, opened, overheard)
+        told = build_user_message(row.message, self._services.names, opened, overheard)
         return replace(told, id=f"{told.id}{ANEW}") if self.id.endswith(ANEW) else told
 
     async def _arrived(self) -> Sequence[UserMessage]:
@@ -284,7 +288,7 @@ class Turn:
         of its own, as do albums and whatever follows such a message."""
         if self._queue.mode != "steer" or self.is_trial:
             return ()
-        inbox = self._rooms.inbox
+        inbox = self._services.inbox
         here = self.rows[0].message.address
         said_here = [inbox.row(seq) for seq in self._lane if inbox.row(seq).message.address == here]
         plain = itertools.takewhile(
@@ -297,7 +301,7 @@ class Turn:
             return ()
         rows = [inbox.row(seq) for seq in waiting]
         self.rows += rows
-        self._rooms.in_hand.put(self._name, [row.seq for row in self.rows])
+        self._services.in_hand.put(self._name, [row.seq for row in self.rows])
         await inbox.join(rows, self.id)
         return await self._as_said([inbox.row(row.seq) for row in rows])  # an edit may have come until now
 
@@ -305,7 +309,7 @@ class Turn:
         """The messages for the model: in a group, each with the new overheard ones before it."""
         if self._conversation.is_private or not rows:
             return tuple([await self._opened(row) for row in rows])
-        overheard = await self._rooms.inbox.overheard(rows[0].session, max(row.seq for row in rows))
+        overheard = await self._services.inbox.overheard(rows[0].session, max(row.seq for row in rows))
         shown: list[UserMessage] = []
         for row in rows:
             before = [one for one in overheard if self._shown_up_to < one.seq < row.seq]
@@ -317,19 +321,19 @@ class Turn:
         """Overheard messages that were shown with those of this turn, by an earlier process too."""
         if not self._shown_up_to:
             return ()
-        return await self._rooms.inbox.overheard(self.rows[0].session, max(row.seq for row in self.rows))
+        return await self._services.inbox.overheard(self.rows[0].session, max(row.seq for row in self.rows))
 
     async def _standing_preview(self) -> tuple[str, bool]:
         """The message that the end replaces, perhaps an earlier process's, and whether there may be an unknown one."""
         if self._preview is not None:
             return self._preview.message, self._preview.uncertain
-        known = await self._rooms.database.run(outbox_rows.preview_of, self.id)
+        known = await self._services.database.run(outbox_rows.preview_of, self.id)
         return known or "", known == ""
 
     def _reply_to(self) -> str:
         """The message to answer in a reply: always in groups; in a private chat only if others came in between."""
         message = self.rows[0].message
-        quotes = self._rooms.channels[message.address.channel].pace(message.address).quotes
+        quotes = self._services.channels[message.address.channel].pace(message.address).quotes
         return message.platform_id if quotes or not self._conversation.is_private or len(self._lane) else ""
 
     async def _end(self, end: TurnResult, outcome: str = "", besides: Sequence[Draft] = ()) -> None:
@@ -347,7 +351,7 @@ class Turn:
                 raise
             except Exception:
                 log.exception("turn %s ends in silence", self.id)
-                await self._rooms.inbox.finish(self.rows, outcome or str(ResultKind.ERROR))
+                await self._services.inbox.finish(self.rows, outcome or str(ResultKind.ERROR))
 
     async def _end_with(self, end: TurnResult, outcome: str, besides: Sequence[Draft]) -> None:
         """Commits the end of messages with the reply to them, then sends it. `besides`: messages to others, in the same
@@ -360,8 +364,8 @@ class Turn:
         if not text and preview:
             text = self.reply.text or "…"
         address = self.rows[0].message.address
-        answer = await self._rooms.long_answers.fitted(address, text)
-        drafts = self._rooms.outbox.drafts(
+        answer = await self._services.long_answers.fitted(address, text)
+        drafts = self._services.outbox.drafts(
             f"{self.id}:{{}}" + (":error" if end.kind is ResultKind.ERROR else ""),
             address,
             answer.text,
@@ -372,10 +376,10 @@ class Turn:
         )
         rows = [*self.rows, *await self._overheard()]
         besides = [draft for draft in besides if self._due or draft.address != address]
-        async with self._rooms.outbox.sending(drafts) as begin:
-            await self._rooms.inbox.finish(rows, outcome or str(end.kind), [*drafts, *besides], begin=begin)
-        self._rooms.outbox.wake(besides)
-        self._rooms.acknowledgement.ended(self.rows)
+        async with self._services.outbox.sending(drafts) as begin:
+            await self._services.inbox.finish(rows, outcome or str(end.kind), [*drafts, *besides], begin=begin)
+        self._services.outbox.wake(besides)
+        self._services.acknowledgement.ended(self.rows)
 
     async def _end_of_job(self, due: DueJob, end: TurnResult, outcome: str) -> tuple[TurnResult, str]:
         """The end of a job's turn. Failures do not go into the chat: the schedule reads them, tries again and tells the
@@ -384,5 +388,5 @@ class Turn:
             return replace(end, text=""), outcome or f"{ResultKind.ERROR}: {end.text}"
         if not due.late or not end.text:
             return end, outcome
-        language = await self._rooms.database.run(chat_rows.language, self.rows[0].message.address)
+        language = await self._services.database.run(chat_rows.language, self.rows[0].message.address)
         return replace(end, text=f"{end.text}\n\n{late_mark(due.moment, language)}"), outcome

@@ -83,10 +83,10 @@ async def live(home: Home) -> None:
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
     usual, given = Timeouts(), os.environ.get
-    patience = Timeouts(trial=float(given("TRIAL_S", usual.trial)), paste=float(given("PASTE_S", usual.paste)))
+    timeouts = Timeouts(trial=float(given("TRIAL_S", usual.trial)), paste=float(given("PASTE_S", usual.paste)))
     async with (
         open_gateway(
-            home, load(home, {}).config, channels=True, platforms=platforms, model_of=model_of, patience=patience
+            home, load(home, {}).config, channels=True, platforms=platforms, model_of=model_of, timeouts=timeouts
         ) as gateway,
         serve(home.socket, gateway.operations, gateway.terminal),
     ):

@@ -46,7 +46,7 @@ class Story:
         self.moment: datetime | None = None
         self.gateway: Gateway | None = None
         self.waits: list[float] = []
-        self.patience = Timeouts()
+        self.timeouts = Timeouts()
 
     # the house
 
@@ -84,7 +84,7 @@ class Story:
         model_of = functools.partial(build_model, sleep=self._without_waiting)
         stop = asyncio.Event()
         async with open_gateway(
-            self.home, config, channels=True, clock=clock, model_of=model_of, patience=self.patience
+            self.home, config, channels=True, clock=clock, model_of=model_of, timeouts=self.timeouts
         ) as gateway:
             task = asyncio.create_task(gateway.run(stop))
             self.gateway = gateway

@@ -35,7 +35,7 @@ async def a_day(folder: Path, **config: Any) -> AsyncIterator[tuple[Story, Diari
     async with story(folder, **config) as told:
         diarist = told.model.reply = Diarist()
         told.model.beside = lambda _: None
-        told.patience = Timeouts(tick=0.02)
+        told.timeouts = Timeouts(tick=0.02)
         at(told, f"{DAY} 08:30")
         yield told, diarist
 

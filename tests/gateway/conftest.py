@@ -128,7 +128,7 @@ class Daybook:
     chat: ScriptedChannel = field(default_factory=lambda: ScriptedChannel("telegram"))
     others: tuple[ScriptedChannel, ...] = ()
     model: ScriptedModel = field(default_factory=ScriptedModel)
-    patience: Timeouts = field(default_factory=lambda: Timeouts(tick=0.02))
+    timeouts: Timeouts = field(default_factory=lambda: Timeouts(tick=0.02))
     built_ins: Callable[[Config], Sequence[BuiltIn]] = lambda _: ()
     settings: dict[str, object] = field(default_factory=lambda: {"owners": [f"telegram:{OWNER}"]})
 
@@ -164,7 +164,7 @@ class Daybook:
                 platforms=lambda _config, _menu, _database: channels,
                 model_of=lambda _config, _ledger, _clock, _env_file: (self.model, None),
                 built_ins=self.built_ins,
-                patience=self.patience,
+                timeouts=self.timeouts,
             ) as gateway,
             asyncio.TaskGroup() as group,
         ):

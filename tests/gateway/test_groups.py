@@ -133,7 +133,7 @@ def picture(
 
 @pytest.mark.parametrize("killed", [False, True])
 async def test_an_album_is_called_by_a_caption_that_comes_after_its_pictures(daybook: Daybook, killed: bool) -> None:
-    daybook.patience = Timeouts(paste=600.0) if killed else Timeouts(turn=600.0, send=600.0)
+    daybook.timeouts = Timeouts(paste=600.0) if killed else Timeouts(turn=600.0, send=600.0)
     daybook.group()
     daybook.model.then("The left one.", "You're welcome.")
     async with daybook.running() as gateway:
@@ -146,7 +146,7 @@ async def test_an_album_is_called_by_a_caption_that_comes_after_its_pictures(day
         if killed:
             await taken_in(daybook)
             await gateway.kill()
-    daybook.patience = Timeouts()
+    daybook.timeouts = Timeouts()
     async with daybook.running():
         assert await daybook.chat.wait_heard(chat=GROUP) == ["The left one."]
         call(daybook, "thanks")
@@ -157,7 +157,7 @@ async def test_an_album_is_called_by_a_caption_that_comes_after_its_pictures(day
 
 
 async def test_an_album_is_called_by_a_caption_that_comes_before_its_pictures(daybook: Daybook) -> None:
-    daybook.patience = Timeouts(paste=600.0)
+    daybook.timeouts = Timeouts(paste=600.0)
     daybook.group()
     daybook.model.then("The left one.", "You're welcome.")
     async with daybook.running() as gateway:

@@ -40,7 +40,7 @@ class Diary:
         self.workspace.mkdir()
         self.clock = Clock(BERLIN, lambda: self.now)
         self.archive = Archive(self.folder / "sessions", "main")
-        self.forgettings = RedactionLock()
+        self.redaction_lock = RedactionLock()
         self.talk = ""
         self.new_talk()
 
@@ -76,7 +76,7 @@ class Diary:
 
     async def forgets(self, *ids: str) -> None:
         """What those messages say is forgotten."""
-        async with self.forgettings.forgetting(self.scope):
+        async with self.redaction_lock.forgetting(self.scope):
             number = self.file.read_bytes().count(b"\n")
             lines = {id: [(0, 1)] for id in ids}
             mark = RedactionEntry(f"e{number:06d}", utc_stamp(self.now), self.now.date().isoformat(), lines, "c")
@@ -96,7 +96,7 @@ class Diary:
         settings, model = AgentSettings(), model or self.model
         history = History(self.folder / "history.db", self.clock)
         windows = ModelWindows(settings, model, self.clock)
-        return Journal(settings, self.archive, self.marks, model, windows, history, self.forgettings, self.clock)
+        return Journal(settings, self.archive, self.marks, model, windows, history, self.redaction_lock, self.clock)
 
     def log(self, day: date = DAY) -> str:
         file = self.workspace / "memory" / f"{day.isoformat()}.md"

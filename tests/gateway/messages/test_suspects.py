@@ -28,7 +28,7 @@ NEVER = Timeouts(tick=0.02, trial=3600.0)
 
 @pytest.fixture
 def daybook(daybook: Daybook) -> Daybook:
-    daybook.patience = AT_ONCE
+    daybook.timeouts = AT_ONCE
     daybook.settings["channels"] = {"telegram": {"allow": [ALICE, BOB]}}
     return daybook
 
@@ -94,7 +94,7 @@ async def test_the_owner_reads_of_an_own_message_once(daybook: Daybook) -> None:
 
 
 async def test_graceful_ends_count_as_nothing(daybook: Daybook) -> None:
-    daybook.patience = Timeouts(turn=0.0, trial=3600.0)
+    daybook.timeouts = Timeouts(turn=0.0, trial=3600.0)
     daybook.chat.say("Hello")
     for _ in range(TRIED_ALONE_AFTER + 1):
         hold = Hold()
@@ -111,7 +111,7 @@ async def test_graceful_ends_count_as_nothing(daybook: Daybook) -> None:
 async def test_a_graceful_end_of_a_trial_counts_as_nothing(daybook: Daybook) -> None:
     daybook.chat.say("Hello")
     await make_suspect(daybook)
-    daybook.patience = Timeouts(turn=0.0, trial=0.0)
+    daybook.timeouts = Timeouts(turn=0.0, trial=0.0)
     for _ in range(5):
         hold = Hold()
         daybook.model.then(ScriptedAnswer("never said", hold=hold))
@@ -130,17 +130,17 @@ async def test_a_death_outside_a_trial_acquits_for_those_inside(daybook: Daybook
     daybook.chat.say("Hello")
     await make_suspect(daybook)
     for _ in range(3):
-        daybook.patience = AT_ONCE
+        daybook.timeouts = AT_ONCE
         for _ in range(2):
             await die(daybook, asked="Hello")
-        daybook.patience = NEVER
+        daybook.timeouts = NEVER
         async with daybook.running() as gateway:
             daybook.chat.say("/whoami", chat="elsewhere")
             heard = len(daybook.chat.heard("elsewhere"))
             await daybook.chat.wait_heard(heard + 1, chat="elsewhere")
             assert on_disk(daybook, "died_alone") == [(2,)]
             await gateway.kill()
-    daybook.patience = AT_ONCE
+    daybook.timeouts = AT_ONCE
     daybook.model.then("Hello to you.")
     async with daybook.running():
         assert await daybook.chat.wait_heard() == ["Hello to you."]
@@ -149,7 +149,7 @@ async def test_a_death_outside_a_trial_acquits_for_those_inside(daybook: Daybook
 async def test_no_trial_begins_in_a_young_process_and_kills_then_blame_nobody(daybook: Daybook) -> None:
     daybook.chat.say("Hello")
     await make_suspect(daybook)
-    daybook.patience = NEVER
+    daybook.timeouts = NEVER
     for number in range(5):
         daybook.model.then(f"Hello, number {number}.")
         async with daybook.running() as gateway:
@@ -159,7 +159,7 @@ async def test_no_trial_begins_in_a_young_process_and_kills_then_blame_nobody(da
             await gateway.kill()
     assert on_disk(daybook, "attempts, died_alone") == [(TRIED_ALONE_AFTER, 0)]
     assert daybook.chat.heard() == []
-    daybook.patience = AT_ONCE
+    daybook.timeouts = AT_ONCE
     daybook.model.then("Hello to you.")
     async with daybook.running():
         assert await daybook.chat.wait_heard() == ["Hello to you."]
@@ -179,12 +179,12 @@ async def test_nothing_runs_beside_a_trial_and_commands_are_answered(daybook: Da
     await make_suspect(daybook)
     holds = {name: Hold() for name in ("Suspect", "Runs before", "Waits", "Waits, too")}
     daybook.model = ScriptedModel(otherwise=partial(held_answer, holds))
-    daybook.patience = NEVER
+    daybook.timeouts = NEVER
     async with daybook.running() as gateway:  # so that it stands in the inbox as the trial begins
         daybook.chat.say("Runs before", chat="2", sender=ALICE)
         await holds["Runs before"].reached.wait()
         await gateway.kill()
-    daybook.patience = AT_ONCE
+    daybook.timeouts = AT_ONCE
     holds["Runs before"] = Hold()
     async with daybook.running() as gateway:
         await holds["Runs before"].reached.wait()
@@ -346,7 +346,7 @@ async def test_what_a_suspect_has_done_is_not_done_again(daybook: Daybook) -> No
 async def test_stop_sets_a_suspect_aside_that_waits_for_its_trial(daybook: Daybook) -> None:
     daybook.chat.say("Hello")
     await make_suspect(daybook)
-    daybook.patience = NEVER
+    daybook.timeouts = NEVER
     async with daybook.running() as gateway:
         daybook.chat.say("/stop")
         assert await daybook.chat.wait_heard() == ["One waiting message is set aside."]
@@ -356,7 +356,7 @@ async def test_stop_sets_a_suspect_aside_that_waits_for_its_trial(daybook: Daybo
 async def test_a_gateway_that_is_asked_to_end_waits_for_no_trial(daybook: Daybook) -> None:
     daybook.chat.say("Hello")
     await make_suspect(daybook)
-    daybook.patience = Timeouts(turn=600.0, send=600.0, trial=3600.0)
+    daybook.timeouts = Timeouts(turn=600.0, send=600.0, trial=3600.0)
     async with daybook.running() as gateway:
         await gateway.end()
     assert on_disk(daybook, "attempts, died_alone") == [(TRIED_ALONE_AFTER, 0)]

@@ -519,7 +519,7 @@ async def test_a_built_in_job_stands_in_the_list_and_runs(daybook: Daybook) -> N
 @pytest.mark.parametrize("operation", ["schedule.list", "schedule.run", "schedule.pause"])
 async def test_a_job_that_was_offered_a_moment_ago_is_a_job_like_others(daybook: Daybook, operation: str) -> None:
     """As `/daily 8:15` offers one; the schedule has not looked at the clock since."""
-    daybook.patience = Timeouts(tick=60)
+    daybook.timeouts = Timeouts(tick=60)
     async with awake(daybook) as gateway:
         await gateway.ticks()
         gateway.gateway.schedule.offer(BuiltIn("news", Cron("15 8 * * *"), Nightly(JobOutcome()).run))

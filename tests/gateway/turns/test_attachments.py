@@ -42,7 +42,7 @@ class Counting(ScriptedChannel):
 @pytest.fixture
 def chat(daybook: Daybook) -> Counting:
     daybook.chat = chat = Counting()
-    daybook.patience = Timeouts(fetch=0.0)
+    daybook.timeouts = Timeouts(fetch=0.0)
     return chat
 
 
@@ -360,7 +360,7 @@ async def test_a_chat_has_a_budget_of_bytes_a_day_and_the_owner_in_private_has_n
     daybook: Daybook, chat: Counting
 ) -> None:
     daybook.group()
-    daybook.patience = Timeouts(fetch=0.0, space=MediaLimits(a_day=1_000))
+    daybook.timeouts = Timeouts(fetch=0.0, space=MediaLimits(a_day=1_000))
     big = b"Six hundred bytes. " * 32
     group: dict[str, object] = {"chat": GROUP, "group": True}
     async with daybook.running():
@@ -375,7 +375,7 @@ async def test_a_chat_has_a_budget_of_bytes_a_day_and_the_owner_in_private_has_n
 
 async def test_a_restart_does_not_forget_what_a_chat_brought_today(daybook: Daybook, chat: Counting) -> None:
     daybook.group()
-    daybook.patience = Timeouts(fetch=0.0, space=MediaLimits(a_day=1_000))
+    daybook.timeouts = Timeouts(fetch=0.0, space=MediaLimits(a_day=1_000))
     big = b"Six hundred bytes. " * 32
     async with daybook.running():
         assert "Six hundred" in await sends(daybook, chat, big, "one.txt", chat=GROUP, group=True)
@@ -388,7 +388,7 @@ async def test_files_that_come_together_share_the_budget_before_they_are_fetched
     daybook: Daybook, chat: Counting
 ) -> None:
     daybook.group()
-    daybook.patience = Timeouts(fetch=0.0, space=MediaLimits(a_day=1_000))
+    daybook.timeouts = Timeouts(fetch=0.0, space=MediaLimits(a_day=1_000))
     daybook.model.then("ok")
     big = b"Six hundred bytes. " * 32
     names = ["one.txt", "two.txt", "three.txt", "four.txt"]
@@ -402,7 +402,7 @@ async def test_files_that_come_together_share_the_budget_before_they_are_fetched
 async def test_a_disk_that_is_nearly_full_keeps_no_files_and_the_words_are_answered(
     daybook: Daybook, chat: Counting
 ) -> None:
-    daybook.patience = Timeouts(fetch=0.0, space=MediaLimits(free=lambda _: 999_999_999))
+    daybook.timeouts = Timeouts(fetch=0.0, space=MediaLimits(free=lambda _: 999_999_999))
     async with daybook.running():
         asked = await sends(daybook, chat, b"text", "page.txt")
     assert "page.txt could not be read: there is too little room on my disk" in asked and asked.endswith(

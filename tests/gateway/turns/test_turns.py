@@ -201,7 +201,7 @@ async def test_a_token_after_real_text_is_taken_off(daybook: Daybook) -> None:
 
 
 async def test_a_text_that_the_client_has_cut_is_one_message(daybook: Daybook) -> None:
-    daybook.patience = Timeouts(paste=600.0)
+    daybook.timeouts = Timeouts(paste=600.0)
     daybook.model.then("Long.")
     async with daybook.running():
         daybook.chat.say("first half,", continues=True)
@@ -227,7 +227,7 @@ def album(daybook: Daybook, *captions: str, name: str = "a1", **said: Any) -> No
 
 
 async def test_an_album_is_one_turn_however_it_arrives(daybook: Daybook) -> None:
-    daybook.patience = Timeouts(paste=600.0)
+    daybook.timeouts = Timeouts(paste=600.0)
     daybook.model.then("Nice cats.")
     async with daybook.running() as gateway:
         album(daybook, "")
@@ -282,7 +282,7 @@ async def test_an_album_does_not_steer_a_running_turn_bit_by_bit(daybook: Dayboo
 
 
 async def test_an_album_that_was_cut_by_a_restart_is_one_turn(daybook: Daybook) -> None:
-    daybook.patience = Timeouts(paste=600.0)
+    daybook.timeouts = Timeouts(paste=600.0)
     async with daybook.running() as gateway:
         album(daybook, "Which cat is fatter?", "")
         await daybook.chat.wait_until(lambda: daybook.chat.offered == 1)
@@ -297,7 +297,7 @@ async def test_an_album_that_was_cut_by_a_restart_is_one_turn(daybook: Daybook) 
 
 
 async def test_a_whole_album_is_not_waited_for(daybook: Daybook) -> None:
-    daybook.patience = Timeouts(paste=600.0)
+    daybook.timeouts = Timeouts(paste=600.0)
     daybook.model.then("Ten.")
     async with daybook.running() as gateway:
         album(daybook, "How many?", *[""] * (LARGEST_ALBUM - 1))
@@ -396,7 +396,7 @@ async def test_interrupt_ends_the_running_turn_and_answers_both(daybook: Daybook
 
 async def test_what_was_interrupted_is_answered_though_the_process_dies_before_the_next_turn(daybook: Daybook) -> None:
     """The interrupting text may go on, so its turn waits for the rest, and the process dies meanwhile."""
-    daybook.patience = Timeouts(paste=600.0)
+    daybook.timeouts = Timeouts(paste=600.0)
     daybook.queue("interrupt")
     daybook.chat = ScriptedChannel("telegram", preview=PreviewStyle.EDIT)
     hold, late = Hold(), Hold()
@@ -412,7 +412,7 @@ async def test_what_was_interrupted_is_answered_though_the_process_dies_before_t
     daybook.model = ScriptedModel()
     daybook.model.then("Answered.", "Answered.")
     daybook.queue("steer")
-    daybook.patience = Timeouts()
+    daybook.timeouts = Timeouts()
     async with daybook.running() as gateway:
         await settled(gateway)
     assert daybook.chat.heard()[-1] == "Answered."
@@ -521,7 +521,7 @@ async def test_stop_sets_aside_what_waits(daybook: Daybook) -> None:
 
 
 async def test_stop_while_the_rest_of_a_paste_is_awaited(daybook: Daybook) -> None:
-    daybook.patience = Timeouts(paste=600.0)
+    daybook.timeouts = Timeouts(paste=600.0)
     async with daybook.running() as gateway:
         daybook.chat.say("first half,", continues=True)
         await daybook.chat.wait_until(lambda: daybook.chat.offered == 1)
@@ -684,7 +684,7 @@ async def test_after_a_preview_whose_id_is_unknown_the_reply_is_marked(daybook: 
 
 
 async def test_at_shutdown_a_turn_is_finished_and_its_reply_delivered(daybook: Daybook) -> None:
-    daybook.patience = Timeouts(turn=600.0, send=600.0)
+    daybook.timeouts = Timeouts(turn=600.0, send=600.0)
     hold = Hold()
     daybook.model.then(ScriptedAnswer("Hello.", hold=hold))
     async with daybook.running() as gateway:
@@ -700,7 +700,7 @@ async def test_at_shutdown_a_turn_is_finished_and_its_reply_delivered(daybook: D
 async def test_a_turn_that_outlasts_the_grace_goes_on_at_the_next_start(
     daybook: Daybook,
 ) -> None:
-    daybook.patience = Timeouts(turn=0.0)
+    daybook.timeouts = Timeouts(turn=0.0)
     hold = Hold()
     daybook.model.then(ScriptedAnswer("never said", hold=hold))
     async with daybook.running() as gateway:
@@ -737,7 +737,7 @@ async def test_a_rate_limit_on_one_chat_lets_another_go_on(daybook: Daybook) -> 
 async def test_a_disk_that_fills_in_a_turn_is_told_and_the_message_answered_later(
     daybook: Daybook,
 ) -> None:
-    daybook.patience = Timeouts(disk=0.05)
+    daybook.timeouts = Timeouts(disk=0.05)
     hold = Hold()
     daybook.model.then(ScriptedAnswer("Hello.", hold=hold))
     daybook.model.then("Hello after all.")

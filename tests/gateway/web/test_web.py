@@ -181,7 +181,7 @@ async def test_the_page_can_be_turned_off(database: Database, home: Home) -> Non
     def built(**web: object) -> list[str]:
         config = Config.model_validate({"timezone": "Etc/UTC", "channels": {"web": web}})
         built = build_channels(
-            config, (), database, home=home, web_house=GatewayWebHost(""), web_record=StoredChatRecord(database)
+            config, (), database, home=home, web_host=GatewayWebHost(""), web_record=StoredChatRecord(database)
         )
         return [one.name for one in built]
 
