@@ -107,7 +107,7 @@ class Agent:
         self._model = model
         self._clock = clock
         self._windows = ModelWindows(settings, model, clock)
-        self._talks = SessionCache(
+        self._session_cache = SessionCache(
             settings,
             archive,
             past,
@@ -119,8 +119,10 @@ class Agent:
             self.index.search,
             clock,
         )
-        debts = DeferredStore(sessions / settings.name, workspace)
-        self._leaving = SessionLifecycle(settings, self._talks, debts, self.history, self._redaction_lock, clock)
+        deferred_store = DeferredStore(sessions / settings.name, workspace)
+        self._lifecycle = SessionLifecycle(
+            settings, self._session_cache, deferred_store, self.history, self._redaction_lock, clock
+        )
         marks = sessions.parent / "journal" / f"{settings.name}.db"
         self.journal = Journal(
             settings, archive, marks, model, self._windows, self.history, self._redaction_lock, clock
@@ -131,7 +133,7 @@ class Agent:
         owner = Scope(Audience.OWNER, self.workspace)
         try:
             async with asyncio.TaskGroup() as group:
-                group.create_task(self._leaving.behind.run())
+                group.create_task(self._lifecycle.behind.run())
                 group.create_task(keep_indexed(self.index, owner, self._clock))
         finally:
             try:
@@ -145,24 +147,26 @@ class Agent:
 
     async def idle(self) -> None:
         """Waits until nothing is deferred; `run` must be running."""
-        await self._leaving.behind.idle()
+        await self._lifecycle.behind.idle()
         await self._redaction_lock.all_written()
 
     async def turn(self, request: TurnRequest) -> AsyncGenerator[TurnEvent, None]:
         """Runs a turn, or continues an interrupted one; ends with one `TurnResult`. Close the iterator to stop it."""
-        await self._leaving.leave_for(request)
-        conversation = await self._talks.take_up(request.session, request.scope, request.sealed)
+        await self._lifecycle.leave_for(request)
+        conversation = await self._session_cache.take_up(request.session, request.scope, request.sealed)
         transcript = conversation.transcript
         own_tools = (*conversation.tools, *request.tools)
         specs = tuple(tool.spec for tool in own_tools)
-        talk = await self._talks.talk(request.session, request.scope, transcript, specs, request.model)
+        builder = await self._session_cache.builder(request.session, request.scope, transcript, specs, request.model)
         steps = TurnJournal(transcript, _turn_of(transcript, request), self._clock, [said.id for said in request.said])
-        incoming = UserInput(conversation, steps, talk.budget.window, self._recall, self._redaction_lock, self._clock)
+        incoming = UserInput(
+            conversation, steps, builder.budget.window, self._recall, self._redaction_lock, self._clock
+        )
         if request.approvals is not None and not steps.entries:
             await _tell_outcomes(steps, request.approvals)
         await incoming.journal(request.said)
-        smaller = partial(self._windows.overflowed, talk.model_name)
-        shelter = ContextWindow(talk, steps.turn, smaller, partial(self._leaving.compacted, talk))
+        smaller = partial(self._windows.overflowed, builder.model_name)
+        shelter = ContextWindow(builder, steps.turn, smaller, partial(self._lifecycle.compacted, builder))
 
         async def arrived() -> None:
             await incoming.journal(await request.arrived())
@@ -183,12 +187,12 @@ class Agent:
                 if isinstance(event, TurnResult) and event.kind is ResultKind.REPLY and shelter.failure:
                     event = dataclasses.replace(event, text=f"{event.text}\n\n_({shelter.failure})_")
                 if isinstance(event, TurnResult) and event.kind is ResultKind.REPLY:
-                    self._leaving.behind.again()
+                    self._lifecycle.behind.again()
                 yield event
 
     def tools(self, key: SessionKey, scope: Scope) -> tuple[Tool, ...]:
         """The agent's own tools for that session, which have read nothing yet."""
-        return self._talks.tools(key, scope)
+        return self._session_cache.tools(key, scope)
 
     async def run_approved(self, scope: Scope, tool: Tool, arguments: Arguments, name: str) -> str:
         """Runs a call that the owner approved; the same `name` has its effect once. Raises `ToolError`."""
@@ -200,7 +204,7 @@ class Agent:
     async def stopped(self, session: SessionKey, turn_id: str, shown: str) -> None:
         """Closes a cancelled turn in the journal. `shown`: what the person saw of its reply. Does nothing for a turn
         that had ended, or had not begun."""
-        transcript = await asyncio.to_thread(self._talks.current, session)
+        transcript = await asyncio.to_thread(self._session_cache.current, session)
         if transcript is None:
             return
         steps = TurnJournal(transcript, turn_id, self._clock)
@@ -208,7 +212,7 @@ class Agent:
             return
         if ending(steps, self.settings.session.max_tool_rounds) is None:
             await self._stop(steps, shown)
-        conversation = self._talks.held(session)
+        conversation = self._session_cache.held(session)
         if conversation is None or conversation.transcript is not transcript:
             return
         try:
@@ -229,7 +233,7 @@ class Agent:
     async def new_session(self, key: SessionKey, scope: Scope) -> NewSession:
         """Ends the session and starts a new one, without waiting for a model: the end of the conversation goes into
         today's log; its flush and its paragraph in HISTORY.md are deferred (`run`)."""
-        return await self._leaving.leave(key, scope, ContextLossReason.NEW)
+        return await self._lifecycle.leave(key, scope, ContextLossReason.NEW)
 
     async def compact(
         self,
@@ -243,20 +247,20 @@ class Agent:
         """Replaces the older part of the conversation by a summary, now. No turn of the session may run meanwhile.
         `asked` names the request, which is done once over restarts; `begins` is called where there is something to do.
         Raises `NotCompacted` (nothing has changed) and `ModelError`."""
-        talk = await self._talks.taken_up_talk(key, scope, model)
-        done = made_for(talk, asked)
+        builder = await self._session_cache.current_builder(key, scope, model)
+        done = made_for(builder, asked)
         if done is None:
-            in_turn = is_one_turn(talk)
+            in_turn = is_one_turn(builder)
             if begins is not None:
                 await begins()
-            await before_context_loss(talk, ContextLossReason.COMMAND)
-            done = await compact(talk, focus, in_turn=in_turn, asked=asked)
-        await self._leaving.compacted(talk, done)
+            await before_context_loss(builder, ContextLossReason.COMMAND)
+            done = await compact(builder, focus, in_turn=in_turn, asked=asked)
+        await self._lifecycle.compacted(builder, done)
         return done
 
     async def compacted(self, key: SessionKey, scope: Scope, asked: str) -> Compacted | None:
         """The result of that request of `compact`, even if it was cancelled; None where there is none."""
-        return made_for(await self._talks.taken_up_talk(key, scope, None), asked)
+        return made_for(await self._session_cache.current_builder(key, scope, None), asked)
 
     async def sessions(self, key: SessionKey | None = None) -> tuple[SessionInfo, ...]:
         """All sessions, or those of one key, the latest first."""
@@ -270,9 +274,9 @@ class Agent:
         """Returns to an earlier session of this key; the flush of the present one is deferred. Raises
         `NoSuchSession`."""
         found = await asyncio.to_thread(self._archive.find, id, key)
-        left = await asyncio.to_thread(self._talks.current, key)
+        left = await asyncio.to_thread(self._session_cache.current, key)
         if left is not None and left.header.id != found.id:
-            await self._leaving.owe(key, scope, left, ContextLossReason.SWITCH)
+            await self._lifecycle.owe(key, scope, left, ContextLossReason.SWITCH)
         await asyncio.to_thread(self._archive.make_current, key, found.id)
         return found
 
@@ -295,8 +299,8 @@ class Agent:
         budget = await self._windows.budget(name)
 
         def look() -> report.ContextReport:
-            transcript = self._talks.current(key) or self._talks.unsaved(key, scope)
-            specs = self._talks.specs(key, scope, transcript)
+            transcript = self._session_cache.current(key) or self._session_cache.unsaved(key, scope)
+            specs = self._session_cache.specs(key, scope, transcript)
             return report.context_report(transcript, specs, name, budget, self.workspace, self._clock)
 
         return await asyncio.to_thread(look)
@@ -317,14 +321,14 @@ class Agent:
         """What the last reply of the session was based on; None where there is no reply."""
 
         def look() -> report.WhyReport | None:
-            transcript = self._talks.current(key)
+            transcript = self._session_cache.current(key)
             return report.why_report(transcript, self.workspace, self._clock) if transcript else None
 
         return await asyncio.to_thread(look)
 
     async def mentions(self, is_meant: Callable[[SessionKey], bool], finding: ForgetPlan) -> int:
         """The number of messages of those sessions that mention what is to be forgotten."""
-        talks = await asyncio.to_thread(self._talks.meant, is_meant)
+        talks = await asyncio.to_thread(self._session_cache.meant, is_meant)
         return await asyncio.to_thread(mentions, talks, line_matcher(finding))
 
     async def forget(
@@ -336,10 +340,10 @@ class Agent:
             finding = await asyncio.to_thread(refresh_plan, shown, scope)
             done = await asyncio.to_thread(forget, self.history, scope, self._clock, session, finding)
             holds = line_matcher(finding)
-            talks = await asyncio.to_thread(self._talks.meant, is_meant)
-            fixed = await asyncio.to_thread(self._talks.fixed_part, scope)
+            talks = await asyncio.to_thread(self._session_cache.meant, is_meant)
+            fixed = await asyncio.to_thread(self._session_cache.fixed_part, scope)
             said, among = await redact(talks, holds, self._clock, done.change, fixed)
-            await asyncio.to_thread(self.journal.forget, [talk.header.id for talk in talks], holds)
+            await asyncio.to_thread(self.journal.forget, [builder.header.id for builder in talks], holds)
             unpurged = await self._unpurged(scope)
         return Removal(finding, done.change, done.files, said, among, unpurged, done.kept)
 
@@ -354,16 +358,16 @@ class Agent:
 
     async def bring_back(self, is_meant: Callable[[SessionKey], bool], change: str) -> None:
         """Undoes what a `forget` did to those sessions."""
-        talks = await asyncio.to_thread(self._talks.meant, is_meant)
+        talks = await asyncio.to_thread(self._session_cache.meant, is_meant)
         await bring_back(talks, self._clock, change)
 
     async def last_activity(self, key: SessionKey) -> datetime | None:
         """When a person last wrote in the current session."""
-        return await self._talks.last_activity(key)
+        return await self._session_cache.last_activity(key)
 
     def _promise(self, key: SessionKey, conversation: OpenSession, steps: TurnJournal) -> RememberGuard:
         remembering = frozenset(tool.name for tool in conversation.tools if tool.remembers)
-        author = self._talks.author(key, conversation.scope)
+        author = self._session_cache.author(key, conversation.scope)
         return RememberGuard(steps, conversation.scope, self._clock, author, self._redaction_lock, remembering)
 
 

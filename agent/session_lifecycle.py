@@ -48,21 +48,21 @@ class SessionLifecycle:
         self,
         settings: AgentSettings,
         talks: SessionCache,
-        debts: DeferredStore,
+        deferred_store: DeferredStore,
         history: History,
         redaction_lock: RedactionLock,
         clock: Clock,
     ) -> None:
-        self.behind = DeferredWork(debts, self._settle)
+        self.behind = DeferredWork(deferred_store, self._settle)
         self._settings = settings
-        self._talks = talks
+        self._session_cache = talks
         self._history = history
         self._redaction_lock = redaction_lock
         self._clock = clock
 
     async def leave(self, key: SessionKey, scope: Scope, reason: ContextLossReason) -> NewSession:
         """Ends the current session and begins a new one."""
-        left = await asyncio.to_thread(self._talks.current, key)
+        left = await asyncio.to_thread(self._session_cache.current, key)
         if left is not None:
             await self.owe(key, scope, left, reason)
         async with self._redaction_lock.writing(scope):
@@ -79,10 +79,10 @@ class SessionLifecycle:
         if last is not None:
             await self.behind.owe(DeferredTask(key.path, left.header.id, scope, reason, last))
 
-    async def compacted(self, talk: RequestBuilder, done: Compacted) -> None:
+    async def compacted(self, builder: RequestBuilder, done: Compacted) -> None:
         """Notes the deferred work for the part that a summary has replaced."""
         owed = DeferredTask(
-            talk.session.path, talk.transcript.header.id, talk.scope, ContextLossReason.COMPACTION, done.entry
+            builder.session.path, builder.transcript.header.id, builder.scope, ContextLossReason.COMPACTION, done.entry
         )
         await self.behind.owe(owed)
 
@@ -90,8 +90,8 @@ class SessionLifecycle:
         minutes = self._settings.session.idle_reset_minutes
         if minutes is None:
             return
-        transcript = await asyncio.to_thread(self._talks.current, request.session)
-        last = await self._talks.last_activity(request.session)
+        transcript = await asyncio.to_thread(self._session_cache.current, request.session)
+        last = await self._session_cache.last_activity(request.session)
         if transcript is None or last is None or self._clock.instant() - last < timedelta(minutes=minutes):
             return
         if not _has_begun(transcript, request):
@@ -99,29 +99,29 @@ class SessionLifecycle:
 
     async def _begin_anew(self, request: TurnRequest) -> None:
         """Begins a session without deferred work for the last one: no job becomes memory."""
-        transcript = await asyncio.to_thread(self._talks.current, request.session)
+        transcript = await asyncio.to_thread(self._session_cache.current, request.session)
         if transcript is None or not _has_begun(transcript, request):
             async with self._redaction_lock.writing(request.scope):
-                await asyncio.to_thread(self._talks.start, request.session, request.scope)
+                await asyncio.to_thread(self._session_cache.start, request.session, request.scope)
 
     def _new_session(self, key: SessionKey, scope: Scope) -> NewSession:
-        ended = self._talks.current(key)
+        ended = self._session_cache.current(key)
         unnoted = self._note_end(ended, scope) if ended is not None else ""
-        header = self._talks.start(key, scope).header
+        header = self._session_cache.start(key, scope).header
         started = datetime.fromisoformat(header.started)
         return NewSession(SessionInfo(header.id, key, started, started, messages=0), unnoted)
 
     def _note_end(self, ended: Transcript, scope: Scope) -> str:
         """Writes the end of a conversation into the log; returns why that failed, else "". A new session begins in any
         case."""
-        talk = snapshot(ended, self._clock)
-        if talk is None:
+        builder = snapshot(ended, self._clock)
+        if builder is None:
             return ""
         try:
             log = read_text(log_path(scope, self._clock.today()), scope.folder)
-            if log is None or talk.body not in log.text:
+            if log is None or builder.body not in log.text:
                 with self._history.author(scope).writes("/new"):
-                    append_section(scope, self._clock, talk.heading, talk.body)
+                    append_section(scope, self._clock, builder.heading, builder.body)
         except FileError as problem:
             _log.error("the end of %s is not in the log: %s", ended.header.id, problem)
             return str(problem)
@@ -129,13 +129,15 @@ class SessionLifecycle:
 
     async def _settle(self, owed: DeferredTask) -> None:
         """Does the deferred work of a session. Raises `OSError` and `RetryLater`; it is then still to be done."""
-        talk = await self._talks.left_talk(SessionKey(self._settings.name, owed.path), owed.scope, owed.session)
-        if talk is None:
+        builder = await self._session_cache.builder_of(
+            SessionKey(self._settings.name, owed.path), owed.scope, owed.session
+        )
+        if builder is None:
             return
         if owed.reason.leaves:
-            await before_context_loss(talk, owed.reason)
+            await before_context_loss(builder, owed.reason)
         if owed.reason is not ContextLossReason.SWITCH:
-            await consolidate(talk, concerned(talk.transcript.entries, owed.upto), owed.source)
+            await consolidate(builder, concerned(builder.transcript.entries, owed.upto), owed.source)
 
 
 def _has_begun(transcript: Transcript, request: TurnRequest) -> bool:

@@ -74,7 +74,7 @@ class SessionCache:
         self._search = search
         self._clock = clock
         self._open: OrderedDict[SessionKey, OpenSession] = OrderedDict()
-        self._talks: OrderedDict[Path, RequestBuilder] = OrderedDict()
+        self._session_cache: OrderedDict[Path, RequestBuilder] = OrderedDict()
         self._transcripts: WeakValueDictionary[Path, Transcript] = WeakValueDictionary()
         self._reading = threading.Lock()
 
@@ -152,14 +152,14 @@ class SessionCache:
                 return self._clock.local(datetime.fromisoformat(entry.ts))
         return None
 
-    async def talk(
+    async def builder(
         self, key: SessionKey, scope: Scope, transcript: Transcript, specs: tuple[ToolSpec, ...], model: str | None
     ) -> RequestBuilder:
         """The session's request builder, kept for deferred work. `model`: by default the agent's."""
         name = model or self._settings.model.name
         budget = await self._windows.budget(name)
         author = self._history.author(scope)
-        talk = RequestBuilder(
+        builder = RequestBuilder(
             key,
             scope,
             transcript,
@@ -174,25 +174,25 @@ class SessionCache:
             partial(self.fixed_part, scope),
             partial(self._redaction_lock.reading, scope),
         )
-        _keep(self._talks, transcript.path, talk)
-        return talk
+        _keep(self._session_cache, transcript.path, builder)
+        return builder
 
-    async def taken_up_talk(self, key: SessionKey, scope: Scope, model: str | None) -> RequestBuilder:
+    async def current_builder(self, key: SessionKey, scope: Scope, model: str | None) -> RequestBuilder:
         """The request builder of the current session, or of a new one, with the tools of its last request."""
         transcript = (await self.take_up(key, scope)).transcript
-        return await self.talk(key, scope, transcript, self.specs(key, scope, transcript), model)
+        return await self.builder(key, scope, transcript, self.specs(key, scope, transcript), model)
 
-    async def left_talk(self, key: SessionKey, scope: Scope, id: str) -> RequestBuilder | None:
+    async def builder_of(self, key: SessionKey, scope: Scope, id: str) -> RequestBuilder | None:
         """The request builder of any session as it was last sent; None where its transcript is gone or unusable."""
         path = self._archive.path(key, id)
-        known = self._talks.get(path)
+        known = self._session_cache.get(path)
         try:
             transcript = await asyncio.to_thread(self._read, path)
         except (FileNotFoundError, TranscriptUnusable):
             return None
         await self._take_out_owners(transcript, scope)
         model = known.model_name if known is not None else None
-        return await self.talk(key, scope, transcript, self.specs(key, scope, transcript), model)
+        return await self.builder(key, scope, transcript, self.specs(key, scope, transcript), model)
 
     async def _take_out_owners(self, transcript: Transcript, scope: Scope) -> None:
         if scope.audience is not Audience.OWNER:
@@ -200,7 +200,7 @@ class SessionCache:
 
     def specs(self, key: SessionKey, scope: Scope, transcript: Transcript) -> tuple[ToolSpec, ...]:
         """The tools that its last request offered; before the first, the default ones."""
-        known = self._talks.get(transcript.path)
+        known = self._session_cache.get(transcript.path)
         return known.specs if known is not None else tuple(tool.spec for tool in self.tools(key, scope))
 
     def tools(self, key: SessionKey, scope: Scope) -> tuple[Tool, ...]:

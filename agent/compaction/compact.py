@@ -64,38 +64,38 @@ def uncompacted_entry(id: str, ts: str, turn: str, why: str) -> MarkEntry:
     return MarkEntry(id, ts, UNCOMPACTED, {"turn": turn, "why": why})
 
 
-def made_for(talk: RequestBuilder, asked: str) -> Compacted | None:
+def made_for(builder: RequestBuilder, asked: str) -> Compacted | None:
     """The compaction made for that request of a person, by any process."""
     if not asked:
         return None
-    for entry in reversed(talk.transcript.entries):
+    for entry in reversed(builder.transcript.entries):
         if isinstance(entry, CompactionEntry) and entry.asked == asked:
-            return Compacted(entry.tokens_before, talk.projected(), entry.id, entry.summary)
+            return Compacted(entry.tokens_before, builder.projected(), entry.id, entry.summary)
     return None
 
 
-def place_to_cut(talk: RequestBuilder, *, in_turn: bool = False, sparse: bool = False) -> int:
+def place_to_cut(builder: RequestBuilder, *, in_turn: bool = False, sparse: bool = False) -> int:
     """Where `compact` cuts. Raises `NothingToCompact`."""
-    shown = list(in_context(talk.transcript.entries))
-    keep = 0 if sparse else min(talk.settings.session.keep_recent_tokens, talk.budget.window // 4)
-    cut = cut_at_step(shown, keep, 2 * room_of(talk)) if in_turn else cut_point(shown, keep)
+    shown = list(in_context(builder.transcript.entries))
+    keep = 0 if sparse else min(builder.settings.session.keep_recent_tokens, builder.budget.window // 4)
+    cut = cut_at_step(shown, keep, 2 * room_of(builder)) if in_turn else cut_point(shown, keep)
     if cut is None:
         raise NothingToCompact
-    return cut if in_turn else sparing(shown, cut, unflushed(talk.transcript.entries))
+    return cut if in_turn else sparing(shown, cut, unflushed(builder.transcript.entries))
 
 
-def is_one_turn(talk: RequestBuilder) -> bool:
+def is_one_turn(builder: RequestBuilder) -> bool:
     """True where a cut is possible between steps only. Raises `NothingToCompact`."""
     try:
-        place_to_cut(talk)
+        place_to_cut(builder)
     except NothingToCompact:
-        place_to_cut(talk, in_turn=True)
+        place_to_cut(builder, in_turn=True)
         return True
     return False
 
 
 async def compact(
-    talk: RequestBuilder,
+    builder: RequestBuilder,
     focus: str = "",
     *,
     overflowed: bool = False,
@@ -108,21 +108,21 @@ async def compact(
     `asked` names the request of a person. Raises `NotCompacted`, `ModelError` and `TranscriptNotWritten`."""
     while True:
         try:
-            cut = place_to_cut(talk, in_turn=in_turn, sparse=sparse)
-            return await _compacted(talk, cut, focus, overflowed, in_turn, asked)
+            cut = place_to_cut(builder, in_turn=in_turn, sparse=sparse)
+            return await _compacted(builder, cut, focus, overflowed, in_turn, asked)
         except (StaleRead, StaleRequest):
-            _log.info("%s: something was forgotten during the summary; it is made again", talk.session)
+            _log.info("%s: something was forgotten during the summary; it is made again", builder.session)
 
 
 async def _compacted(
-    talk: RequestBuilder, cut: int, focus: str, overflowed: bool, in_turn: bool, asked: str
+    builder: RequestBuilder, cut: int, focus: str, overflowed: bool, in_turn: bool, asked: str
 ) -> Compacted:
-    transcript, reading = talk.transcript, talk.reading()
+    transcript, reading = builder.transcript, builder.reading()
     shown = list(in_context(transcript.entries))
     dropped, kept, said = shown[:cut], shown[cut:], said_before(shown, cut)
     replaced = sum(map(size_of, dropped)) - sum(map(size_of, said))
     try:
-        summary = await Summarizer(talk, reading, dropped, kept, replaced, focus, overflowed, in_turn).summary()
+        summary = await Summarizer(builder, reading, dropped, kept, replaced, focus, overflowed, in_turn).summary()
     except ContextOverflow as refused:
         raise NotCompacted(TOO_LARGE) from refused
     except UnusableSummary as problem:
@@ -130,17 +130,17 @@ async def _compacted(
         raise NotCompacted(
             f"The model's summary was of no use ({why}), so I kept the conversation as it is."
         ) from problem
-    room = room_of(talk)
+    room = room_of(builder)
     summary = with_identifiers(backed(summary, dropped, room, replaced), dropped, room)
     if estimate(summary) >= replaced:
         raise NotCompacted(
             "The summary would not have been shorter than what it replaces, so I kept the conversation as it is."
         )
-    before = talk.projected()
-    fixed = await asyncio.to_thread(talk.read_fixed)
+    before = builder.projected()
+    fixed = await asyncio.to_thread(builder.read_fixed)
     entry = CompactionEntry(
         transcript.new_id(),
-        utc_stamp(talk.clock.now()),
+        utc_stamp(builder.clock.now()),
         summary,
         id_of(kept[0]),
         before,
@@ -151,5 +151,5 @@ async def _compacted(
     )
     async with reading.writing():
         await transcript.append(entry)
-    _log.info("%s: compacted from %d to %d tokens", talk.session, before, talk.projected())
-    return Compacted(before, talk.projected(), entry.id, summary)
+    _log.info("%s: compacted from %d to %d tokens", builder.session, before, builder.projected())
+    return Compacted(before, builder.projected(), entry.id, summary)

@@ -115,28 +115,28 @@ def concerned(entries: Sequence[Entry], upto: str) -> Sequence[Shown]:
     return [entry for entry in before[:stop] if id_of(entry) not in said]
 
 
-async def consolidate(talk: RequestBuilder, entries: Sequence[Shown], source: str) -> None:
+async def consolidate(builder: RequestBuilder, entries: Sequence[Shown], source: str) -> None:
     """Writes down what those entries leave; repeating it adds nothing. Raises `RetryLater` where HISTORY.md cannot be
     written, and where the model fails, after writing an extract."""
-    reading = talk.reading()
-    made_from = sources_of(entries, talk.transcript, talk.scope)
-    shown = _shown(entries, unflushed(talk.transcript.entries), talk.clock)
+    reading = builder.reading()
+    made_from = sources_of(entries, builder.transcript, builder.scope)
+    shown = _shown(entries, unflushed(builder.transcript.entries), builder.clock)
     if not shown:
         return
     try:
-        found = await _findings(talk, reading, shown)
+        found = await _findings(builder, reading, shown)
     except ModelError as problem:
         await _written(
-            talk, reading, ConsolidationResult(_extract(entries, talk.clock)), source, made_from, extract=True
+            builder, reading, ConsolidationResult(_extract(entries, builder.clock)), source, made_from, extract=True
         )
         raise RetryLater(f"the model could not be asked ({problem})") from problem
     if not found.history.strip():
-        found = dataclasses.replace(found, history=_extract(entries, talk.clock))
-    await _written(talk, reading, found, source, made_from)
+        found = dataclasses.replace(found, history=_extract(entries, builder.clock))
+    await _written(builder, reading, found, source, made_from)
 
 
 async def _written(
-    talk: RequestBuilder,
+    builder: RequestBuilder,
     reading: ReadEpoch,
     found: ConsolidationResult,
     source: str,
@@ -149,33 +149,35 @@ async def _written(
     found = dataclasses.replace(found, history=history)
     try:
         async with reading.writing():
-            with talk.author.writes(PURPOSE), provenance_of_writes(Provenance(tuple(made_from))):
-                await asyncio.to_thread(store_consolidation, talk.scope, talk.clock, found, source, extract=extract)
+            with builder.author.writes(PURPOSE), provenance_of_writes(Provenance(tuple(made_from))):
+                await asyncio.to_thread(
+                    store_consolidation, builder.scope, builder.clock, found, source, extract=extract
+                )
     except StaleRead:
         raise RetryLater("words of the talk were forgotten while it was read") from None
     except FileError as problem:
         raise RetryLater(str(problem)) from problem
 
 
-async def _findings(talk: RequestBuilder, reading: ReadEpoch, said: str) -> ConsolidationResult:
+async def _findings(builder: RequestBuilder, reading: ReadEpoch, said: str) -> ConsolidationResult:
     """Asks the model what to keep. An answer in plain text is the paragraph. Raises `ModelError`."""
-    index = await asyncio.to_thread(notes.index_path, talk.scope)
-    known = await asyncio.to_thread(_known, index, talk.scope)
+    index = await asyncio.to_thread(notes.index_path, builder.scope)
+    known = await asyncio.to_thread(_known, index, builder.scope)
     shown = f"{untrusted.marked_block('file', known or '(empty)', name=index.name)}\n{said}"
-    settings = talk.settings.model
+    settings = builder.settings.model
     request = ModelRequest(
-        model=talk.model_name,
+        model=builder.model_name,
         system=(_SYSTEM.format(name=index.name, unwritten=UNWRITTEN),),
         messages=(Message("user", ({"type": "text", "text": shown},)),),
         tools=(_SAVE,),
         max_tokens=min(_MOST_TOKENS, settings.max_tokens),
         purpose=PURPOSE,
-        session=str(talk.session),
+        session=str(builder.session),
         effort=settings.effort,
         cache="off",
         is_current=reading.is_current,
     )
-    return _read(await ask(talk.model, request))
+    return _read(await ask(builder.model, request))
 
 
 def _extract(entries: Sequence[Entry], clock: Clock) -> str:

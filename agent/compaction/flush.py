@@ -89,33 +89,33 @@ Nobody reads your answer. Go on with no task, answer no question.
 - Nothing to add: answer {silence} alone."""
 
 
-async def before_context_loss(talk: RequestBuilder, reason: ContextLossReason) -> None:
+async def before_context_loss(builder: RequestBuilder, reason: ContextLossReason) -> None:
     """Flushes, unless this cycle has been. Never raises for a failing model or workspace; raises
     `TranscriptNotWritten`. Cancelled, it is done over."""
-    transcript = talk.transcript
+    transcript = builder.transcript
     cycle = flush_state_of(transcript.entries)
     if cycle.flushed == cycle.number or cycle.tries >= MOST_TRIES or not answered_since(transcript.entries):
         return
-    record = _Record(talk, reason, cycle.number)
-    if not talk.settings.session.flush.enabled:
+    record = _Record(builder, reason, cycle.number)
+    if not builder.settings.session.flush.enabled:
         await record.write(FlushStatus.SKIPPED, why="disabled")
         return
-    flush = _Flush(talk)
+    flush = _Flush(builder)
     try:
-        await asyncio.to_thread(check_writable, flush.log, talk.scope.folder)
+        await asyncio.to_thread(check_writable, flush.log, builder.scope.folder)
     except FileError as problem:
         await record.write(FlushStatus.SKIPPED, why=f"not writable: {problem}")
         return
     await record.write(FlushStatus.STARTED, path=flush.path)
     try:
-        found = taint(transcript, talk.scope, "")
-        with talk.author.writes(PURPOSE), provenance_of_writes(found.provenance(talk.scope)):
+        found = taint(transcript, builder.scope, "")
+        with builder.author.writes(PURPOSE), provenance_of_writes(found.provenance(builder.scope)):
             await flush.run()
     except ContextOverflow:
-        _log.warning("%s: a flush is skipped: %s", talk.session, NO_ROOM)
+        _log.warning("%s: a flush is skipped: %s", builder.session, NO_ROOM)
         await record.write(FlushStatus.SKIPPED, why=NO_ROOM)
     except ModelError as problem:
-        _log.warning("%s: a flush failed: %s", talk.session, problem)
+        _log.warning("%s: a flush failed: %s", builder.session, problem)
         await record.write(FlushStatus.FAILED, why=str(problem), written=flush.written)
     else:
         why = "only the newest part of the talk fitted the model's window" if flush.since else ""
@@ -131,8 +131,8 @@ def _day_of(entries: Sequence[Entry], clock: Clock) -> date | None:
 
 
 class _Record:
-    def __init__(self, talk: RequestBuilder, reason: ContextLossReason, cycle: int) -> None:
-        self._talk = talk
+    def __init__(self, builder: RequestBuilder, reason: ContextLossReason, cycle: int) -> None:
+        self._builder = builder
         self._fields: dict[str, Json] = {"reason": str(reason), "cycle": cycle}
 
     async def write(
@@ -142,40 +142,40 @@ class _Record:
         fields |= {name: value for name, value in (("why", why), ("path", path), (SINCE, since)) if value}
         if written:
             fields["written"] = list(written)
-        transcript = self._talk.transcript
-        await transcript.append(MarkEntry(transcript.new_id(), utc_stamp(self._talk.clock.now()), FLUSH, fields))
+        transcript = self._builder.transcript
+        await transcript.append(MarkEntry(transcript.new_id(), utc_stamp(self._builder.clock.now()), FLUSH, fields))
 
 
 class _Flush:
     """One flush turn. Its clock is stopped, so that midnight does not move the file that it was told to write."""
 
-    def __init__(self, talk: RequestBuilder) -> None:
-        self._talk = talk
-        start = talk.clock.now()
-        self._clock = Clock(talk.clock.zone, lambda: start)
-        self.log = log_path(talk.scope, start.date())
-        self.path = self.log.relative_to(talk.scope.folder).as_posix()
-        self._reading = talk.reading()
-        self._entries = settled(talk.transcript.entries)
-        self._size = talk.projected(self._entries)
-        self._said_on = _day_of(talk.transcript.entries, talk.clock)
+    def __init__(self, builder: RequestBuilder) -> None:
+        self._builder = builder
+        start = builder.clock.now()
+        self._clock = Clock(builder.clock.zone, lambda: start)
+        self.log = log_path(builder.scope, start.date())
+        self.path = self.log.relative_to(builder.scope.folder).as_posix()
+        self._reading = builder.reading()
+        self._entries = settled(builder.transcript.entries)
+        self._size = builder.projected(self._entries)
+        self._said_on = _day_of(builder.transcript.entries, builder.clock)
         self.since = ""
         self._written: dict[Path, None] = {}
         built = tools.build(
-            talk.scope,
+            builder.scope,
             self._clock,
-            talk.settings.memory,
-            talk.search,
+            builder.settings.memory,
+            builder.search,
             files=False,
             wrote=self._wrote,
-            author=talk.author,
+            author=builder.author,
             said_on=lambda _: self._said_on,
         )
         self._tools = {tool.name: tool for tool in built if tool.name in _READING | _ADDING}
 
     @property
     def written(self) -> list[str]:
-        return [path.relative_to(self._talk.scope.folder).as_posix() for path in self._written]
+        return [path.relative_to(self._builder.scope.folder).as_posix() for path in self._written]
 
     def _wrote(self, path: Path) -> None:
         self._written[path] = None
@@ -183,11 +183,11 @@ class _Flush:
     async def run(self) -> None:
         """Flushes on the last request, which the server has cached; where that is too large, on the newest part that
         fits. Raises `ModelError`: `ContextOverflow` where no part does."""
-        fixed = self._talk.fixed
-        room = self._talk.budget.window - _PROMPT_TOKENS - _LEAST_TOKENS - fixed
+        fixed = self._builder.fixed
+        room = self._builder.budget.window - _PROMPT_TOKENS - _LEAST_TOKENS - fixed
         if self._size <= fixed + room:
             try:
-                return await self._rounds(self._talk.context(self._entries, pictures=False).messages, self._size)
+                return await self._rounds(self._builder.context(self._entries, pictures=False).messages, self._size)
             except ContextOverflow:
                 room = (self._size - fixed) // 2
         for left in reversed(range(_HALVINGS)):
@@ -196,7 +196,7 @@ class _Flush:
                 break
             self.since = id_of(part[0])
             try:
-                return await self._rounds(self._talk.context(part, pictures=False).messages, fixed + room)
+                return await self._rounds(self._builder.context(part, pictures=False).messages, fixed + room)
             except ContextOverflow:
                 if not left:
                     raise
@@ -205,13 +205,13 @@ class _Flush:
 
     async def _rounds(self, before: Sequence[Message], size: int) -> None:
         """`size` of the first request in tokens. An overflow after the first answer is a normal end."""
-        messages = [*before, self._talk.words_of_ours(self._prompt())]
-        left = self._talk.budget.window - size - _PROMPT_TOKENS
-        most = max(_LEAST_TOKENS, min(_MOST_TOKENS, self._talk.budget.answer, left))
+        messages = [*before, self._builder.words_of_ours(self._prompt())]
+        left = self._builder.budget.window - size - _PROMPT_TOKENS
+        most = max(_LEAST_TOKENS, min(_MOST_TOKENS, self._builder.budget.answer, left))
         for round in range(MOST_ROUNDS):
             try:
-                request = self._talk.request(messages, self._reading, PURPOSE, most, aside=True)
-                answer = await ask(self._talk.model, request)
+                request = self._builder.request(messages, self._reading, PURPOSE, most, aside=True)
+                answer = await ask(self._builder.model, request)
             except ContextOverflow:
                 if round:
                     return
@@ -229,7 +229,7 @@ class _Flush:
         return call.get("name") in _ADDING and not result.get("is_error")
 
     def _prompt(self) -> str:
-        wished = self._talk.settings.session.flush
+        wished = self._builder.settings.session.flush
         parts = (wished.system_prompt or SYSTEM_PROMPT, wished.prompt or PROMPT)
         day = self._clock.now()
         safety = SAFETY.format(day=f"{day:%Y-%m-%d}, {day:%H:%M} {day.tzinfo}", path=self.path, silence=NO_REPLY)
@@ -284,7 +284,7 @@ class _Flush:
 
     def _is_note(self, name: str) -> bool:
         try:
-            known = notes.listing(self._talk.scope, self._clock)
+            known = notes.listing(self._builder.scope, self._clock)
         except FileError:
             return False
         return any(slug(note.name) == slug(name) for note in known)

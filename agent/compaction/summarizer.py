@@ -31,9 +31,9 @@ _HALVINGS = 3
 """How often a pass is halved because the server's window is smaller than it says."""
 
 
-def room_of(talk: RequestBuilder) -> int:
+def room_of(builder: RequestBuilder) -> int:
     """Tokens that a summary may take: a small share of the window."""
-    return max(200, min(_MOST_TOKENS, talk.budget.answer, talk.budget.window // 16))
+    return max(200, min(_MOST_TOKENS, builder.budget.answer, builder.budget.window // 16))
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Summarizer:
     in_turn      the cut is between two steps
     """
 
-    talk: RequestBuilder
+    builder: RequestBuilder
     reading: ReadEpoch
     dropped: Sequence[Shown]
     kept: Sequence[Shown]
@@ -58,27 +58,27 @@ class Summarizer:
 
     @property
     def room(self) -> int:
-        return room_of(self.talk)
+        return room_of(self.builder)
 
     async def summary(self) -> str:
         """The summary. Raises `UnusableSummary` where the second answer will not do either, `ModelError`
         (`ContextOverflow` where no useful part fits) and `StaleRequest`."""
-        budget = self.talk.budget
-        sent = settled(self.talk.transcript.entries)
-        size = self.talk.projected(sent) + _PROMPT_TOKENS + 2 * self.room
+        budget = self.builder.budget
+        sent = settled(self.builder.transcript.entries)
+        size = self.builder.projected(sent) + _PROMPT_TOKENS + 2 * self.room
         if not self.overflowed and size <= budget.window:
-            whole = self.talk.context(sent, pictures=False).messages
+            whole = self.builder.context(sent, pictures=False).messages
             try:
                 return await self._asked(whole, self.replaced, self.kept)
             except ContextOverflow:
                 _log.info(
-                    "%s: the conversation exceeds the model's window; it is summarised in parts", self.talk.session
+                    "%s: the conversation exceeds the model's window; it is summarised in parts", self.builder.session
                 )
         return await self._in_passes()
 
     async def _in_passes(self) -> str:
-        taken = self.talk.fixed + _PROMPT_TOKENS + 4 * self.room
-        room = max(self.room, min(self.talk.budget.window, self.talk.projected()) - taken)
+        taken = self.builder.fixed + _PROMPT_TOKENS + 4 * self.room
+        room = max(self.room, min(self.builder.budget.window, self.builder.projected()) - taken)
         room = room // 2 if self.overflowed else room
         for left in reversed(range(_HALVINGS)):
             try:
@@ -100,15 +100,15 @@ class Summarizer:
         failed = ""
         for left in reversed(range(_TRIES)):
             text = instruction(self.room, kept, self.focus, failed, in_turn=self.in_turn)
-            words = self.talk.words_of_ours(text)
-            request = self.talk.request([*messages, words], self.reading, PURPOSE, 2 * self.room, aside=True)
-            answer = await ask(self.talk.model, request)
+            words = self.builder.words_of_ours(text)
+            request = self.builder.request([*messages, words], self.reading, PURPOSE, 2 * self.room, aside=True)
+            answer = await ask(self.builder.model, request)
             try:
                 return checked(answer, replaced, self.room)
             except UnusableSummary as problem:
                 if answer.model == OFFLINE:
                     return extract(self.dropped, self.room)
-                _log.warning("%s: a summary is unusable: %s", self.talk.session, problem)
+                _log.warning("%s: a summary is unusable: %s", self.builder.session, problem)
                 if not left:
                     raise
                 failed = str(problem)

@@ -31,20 +31,20 @@ def repair(messages: Sequence[Message]) -> tuple[Message, ...]:
 
 
 def _fixed(messages: Sequence[Message]) -> tuple[Message, ...]:
-    talk: list[Message] = []
+    builder: list[Message] = []
     used: set[str] = set()
     for message in messages:
         if message.role == "assistant":
-            _add_answer(talk, _answer_blocks(message, used))
+            _add_answer(builder, _answer_blocks(message, used))
         elif message.role == "user":
-            _add_question(talk, message)
-    if talk and talk[0].role == "assistant":
-        talk.insert(0, Message("user", ({"type": "text", "text": LOST_START},)))
-    if talk and talk[-1].role == "assistant" and _calls(talk[-1]):
-        talk.append(_question(talk[-1], ()))
-    if talk and talk[-1].role == "assistant":
-        talk[-1] = _trimmed(talk[-1])
-    return tuple(talk)
+            _add_question(builder, message)
+    if builder and builder[0].role == "assistant":
+        builder.insert(0, Message("user", ({"type": "text", "text": LOST_START},)))
+    if builder and builder[-1].role == "assistant" and _calls(builder[-1]):
+        builder.append(_question(builder[-1], ()))
+    if builder and builder[-1].role == "assistant":
+        builder[-1] = _trimmed(builder[-1])
+    return tuple(builder)
 
 
 def _answer_blocks(message: Message, used: set[str]) -> tuple[Block, ...]:
@@ -64,27 +64,27 @@ def _answer_blocks(message: Message, used: set[str]) -> tuple[Block, ...]:
     return _as_given(message, kept)
 
 
-def _add_answer(talk: list[Message], blocks: tuple[Block, ...]) -> None:
+def _add_answer(builder: list[Message], blocks: tuple[Block, ...]) -> None:
     if not blocks:
         return
-    if talk and talk[-1].role == "assistant":
-        if not _calls(talk[-1]):
-            talk[-1] = Message("assistant", talk[-1].content + blocks)
+    if builder and builder[-1].role == "assistant":
+        if not _calls(builder[-1]):
+            builder[-1] = Message("assistant", builder[-1].content + blocks)
             return
-        talk.append(_question(talk[-1], ()))
-    talk.append(Message("assistant", blocks))
+        builder.append(_question(builder[-1], ()))
+    builder.append(Message("assistant", blocks))
 
 
-def _add_question(talk: list[Message], message: Message) -> None:
+def _add_question(builder: list[Message], message: Message) -> None:
     blocks = [b for b in message.content if b.get("type") not in _ASSISTANT_ONLY and not _is_blank(b)]
-    if talk and talk[-1].role == "user":
-        asked = talk[-2] if len(talk) > 1 else None
-        blocks = [*talk.pop().content, *blocks]
+    if builder and builder[-1].role == "user":
+        asked = builder[-2] if len(builder) > 1 else None
+        blocks = [*builder.pop().content, *blocks]
         made = _question(asked, blocks)
     else:
-        made = _question(talk[-1] if talk else None, blocks)
+        made = _question(builder[-1] if builder else None, blocks)
     if made.content:
-        talk.append(message if made == message else made)
+        builder.append(message if made == message else made)
 
 
 def _question(asked: Message | None, blocks: Sequence[Block]) -> Message:

@@ -71,19 +71,19 @@ class ModelCaller:
                         yield note
             except ContextOverflow:
                 if not await self._hide(
-                    suspects(self._room.talk.context().messages, None), "there is no room for them"
+                    suspects(self._room.builder.context().messages, None), "there is no room for them"
                 ):
                     raise
                 continue
-            talk = self._room.talk
-            reading = talk.reading()
-            now = talk.context()
-            asked = talk.request(now.messages, reading, self._purpose)
-            expected = talk.projected()
+            builder = self._room.builder
+            reading = builder.reading()
+            now = builder.context()
+            asked = builder.request(now.messages, reading, self._purpose)
+            expected = builder.projected()
             answer: Completed | None = None
             problem: InvalidRequest | None = None
             try:
-                async with closing(talk.model.stream(await self._with_pictures(asked))) as events:
+                async with closing(builder.model.stream(await self._with_pictures(asked))) as events:
                     async for event in events:
                         match event:
                             case TextDelta(text):
@@ -120,9 +120,9 @@ class ModelCaller:
                 continue
             if answer is None:
                 raise ModelError("The model's answer ended before it was complete. Please try again.")
-            found = taint(talk.transcript, talk.scope, "")
+            found = taint(builder.transcript, builder.scope, "")
             doubted = not is_credible(answer.usage.context, expected + estimate_blocks(answer.content))
-            yield ModelAnswer(answer, now.prefix, reading, found.of_answers(talk.scope), doubted)
+            yield ModelAnswer(answer, now.prefix, reading, found.of_answers(builder.scope), doubted)
             return
 
     async def _with_pictures(self, request: ModelRequest) -> ModelRequest:
@@ -134,7 +134,9 @@ class ModelCaller:
     async def _hide(self, paths: Sequence[str], why: str) -> bool:
         """Hides pictures; returns whether there was any."""
         if paths:
-            talk = self._room.talk
-            _log.warning("%s: pictures are not shown any more (%s): %s", talk.session, why, ", ".join(paths))
-            await talk.transcript.append(hide_entry(talk.transcript.new_id(), utc_stamp(talk.clock.now()), paths))
+            builder = self._room.builder
+            _log.warning("%s: pictures are not shown any more (%s): %s", builder.session, why, ", ".join(paths))
+            await builder.transcript.append(
+                hide_entry(builder.transcript.new_id(), utc_stamp(builder.clock.now()), paths)
+            )
         return bool(paths)

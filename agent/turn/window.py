@@ -43,21 +43,21 @@ class ContextWindow:
 
     def __init__(
         self,
-        talk: RequestBuilder,
+        builder: RequestBuilder,
         turn: str,
         smaller: Callable[[int, int | None], Awaitable[Budget]],
         compacted: Callable[[Compacted], Awaitable[None]],
     ) -> None:
-        self._talk = talk
+        self._builder = builder
         self._smaller = smaller
         self._compacted = compacted
         self._retries = _MOST_RETRIES
         self._turn = turn
-        self.failure = failure_of(talk.transcript.entries, turn)
+        self.failure = failure_of(builder.transcript.entries, turn)
 
     @property
-    def talk(self) -> RequestBuilder:
-        return self._talk
+    def builder(self) -> RequestBuilder:
+        return self._builder
 
     async def before_call(self) -> AsyncGenerator[TextReset, None]:
         """Makes room for the next request; yields notes for the person where that takes long. Raises `ContextOverflow`
@@ -75,32 +75,32 @@ class ContextWindow:
 
     async def _before_call(self) -> None:
         if self._is_cache_cold():
-            await self._prune(older_than(self._talk.transcript.entries, KEPT_TURNS), LONGEST)
+            await self._prune(older_than(self._builder.transcript.entries, KEPT_TURNS), LONGEST)
         if self._has_room:
             return
-        if self._talk.projected() >= self._talk.budget.flush_at:
-            await before_context_loss(self._talk, ContextLossReason.THRESHOLD)
-        if self._talk.is_crowded:
+        if self._builder.projected() >= self._builder.budget.flush_at:
+            await before_context_loss(self._builder, ContextLossReason.THRESHOLD)
+        if self._builder.is_crowded:
             await self._make_room()
-        if not self._talk.budget.fits(self._talk.projected()):
+        if not self._builder.budget.fits(self._builder.projected()):
             await self._prune("", self._tight)
-        if not self._talk.budget.fits(self._talk.projected()):
+        if not self._builder.budget.fits(self._builder.projected()):
             raise ContextOverflow(self._no_room())
 
     @property
     def _has_room(self) -> bool:
-        size = self._talk.projected()
-        return size < self._talk.budget.flush_at and self._talk.budget.fits(size)
+        size = self._builder.projected()
+        return size < self._builder.budget.flush_at and self._builder.budget.fits(size)
 
     async def _make_room(self) -> None:
         """Shortens results where that suffices; else compacts, which drops most of them anyway."""
-        older = older_than(self._talk.transcript.entries, KEPT_TURNS)
-        if older and await self._prune(older, LONGEST, to_at_most=self._talk.budget.flush_at):
+        older = older_than(self._builder.transcript.entries, KEPT_TURNS)
+        if older and await self._prune(older, LONGEST, to_at_most=self._builder.budget.flush_at):
             return
-        await before_context_loss(self._talk, ContextLossReason.COMPACTION)
+        await before_context_loss(self._builder, ContextLossReason.COMPACTION)
         await self._compact()
-        if self._talk.is_crowded and not await self._prune(
-            self._newest_answer, LONGEST, to_at_most=self._talk.budget.flush_at
+        if self._builder.is_crowded and not await self._prune(
+            self._newest_answer, LONGEST, to_at_most=self._builder.budget.flush_at
         ):
             await self._compact(in_turn=True)
 
@@ -108,16 +108,16 @@ class ContextWindow:
         if not self._retries:
             raise ContextOverflow(self._no_room())
         self._retries -= 1
-        before, stated = self._talk.projected(), self._talk.budget.window
-        self._talk = dataclasses.replace(self._talk, budget=await self._smaller(before, window))
-        if window is not None and self._talk.budget.window < stated and self._has_room:
+        before, stated = self._builder.projected(), self._builder.budget.window
+        self._builder = dataclasses.replace(self._builder, budget=await self._smaller(before, window))
+        if window is not None and self._builder.budget.window < stated and self._has_room:
             return  # a shorter answer is room enough
         first = self._retries == _MOST_RETRIES - 1
         if first and await self._prune(
-            older_than(self._talk.transcript.entries, 1), LONGEST, to_at_most=before * 3 // 4
+            older_than(self._builder.transcript.entries, 1), LONGEST, to_at_most=before * 3 // 4
         ):
             return
-        await before_context_loss(self._talk, ContextLossReason.OVERFLOW)
+        await before_context_loss(self._builder, ContextLossReason.OVERFLOW)
         if await self._compact(overflowed=True) or await self._compact(overflowed=True, in_turn=True):
             return
         if await self._prune("", self._tight):
@@ -129,20 +129,20 @@ class ContextWindow:
 
     def _no_room(self) -> str:
         """What the person can do. A new session does not help where this turn alone is too large."""
-        shown = in_context(self._talk.transcript.entries)
+        shown = in_context(self._builder.transcript.entries)
         if any(not isinstance(entry, MessageEntry) or entry.meta.turn != self._turn for entry in shown):
             return TOO_LONG
-        budget = self._talk.budget
-        return TOO_SMALL.format(need=self._talk.projected(), window=budget.window, answer=budget.answer)
+        budget = self._builder.budget
+        return TOO_SMALL.format(need=self._builder.projected(), window=budget.window, answer=budget.answer)
 
     @property
     def _tight(self) -> int:
-        return tight(self._talk.budget.window)
+        return tight(self._builder.budget.window)
 
     @property
     def _newest_answer(self) -> str | None:
         """The entry with which the newest step begins."""
-        entries = reversed(self._talk.transcript.entries)
+        entries = reversed(self._builder.transcript.entries)
         return next((e.id for e in entries if isinstance(e, MessageEntry) and e.role == "assistant"), None)
 
     async def _compact(self, *, overflowed: bool = False, in_turn: bool = False, sparse: bool = False) -> bool:
@@ -150,19 +150,19 @@ class ContextWindow:
         if self.failure:
             return False
         try:
-            done = await compact(self._talk, overflowed=overflowed, in_turn=in_turn, sparse=sparse)
+            done = await compact(self._builder, overflowed=overflowed, in_turn=in_turn, sparse=sparse)
         except NothingToCompact:
             return False
         except (NotCompacted, ModelError) as problem:
-            _log.warning("%s: not compacted: %s", self._talk.session, problem)
+            _log.warning("%s: not compacted: %s", self._builder.session, problem)
             await self._note_failure(str(problem))
             return False
         await self._compacted(done)
         return True
 
     async def _note_failure(self, why: str) -> None:
-        transcript = self._talk.transcript
-        now = utc_stamp(self._talk.clock.now())
+        transcript = self._builder.transcript
+        now = utc_stamp(self._builder.clock.now())
         await transcript.append(uncompacted_entry(transcript.new_id(), now, self._turn, why))
         self.failure = why
 
@@ -171,21 +171,21 @@ class ContextWindow:
         enough; returns whether it did."""
         if before is None:
             return False
-        talk = self._talk
-        entries = talk.transcript.entries
-        mark = prune_entry(talk.transcript.new_id(), utc_stamp(talk.clock.now()), before, limit)
+        builder = self._builder
+        entries = builder.transcript.entries
+        mark = prune_entry(builder.transcript.new_id(), utc_stamp(builder.clock.now()), before, limit)
         now, then = [e.id for e in in_context(entries)], [e.id for e in in_context([*entries, mark])]
-        if now == then or (to_at_most is not None and talk.projected([*entries, mark]) > to_at_most):
+        if now == then or (to_at_most is not None and builder.projected([*entries, mark]) > to_at_most):
             return False
-        await talk.transcript.append(mark)
+        await builder.transcript.append(mark)
         return True
 
     def _is_cache_cold(self) -> bool:
         """True where the server's cache of the last request has expired."""
-        for entry in reversed(self._talk.transcript.entries):
+        for entry in reversed(self._builder.transcript.entries):
             if ends_a_flush(entry) or (isinstance(entry, MessageEntry) and entry.role == "assistant"):
-                age = self._talk.clock.instant() - datetime.fromisoformat(entry.ts)
-                return age > _CACHE_LASTS.get(self._talk.settings.model.cache, timedelta(0))
+                age = self._builder.clock.instant() - datetime.fromisoformat(entry.ts)
+                return age > _CACHE_LASTS.get(self._builder.settings.model.cache, timedelta(0))
         return False
 
     async def _noted(self, work: Awaitable[None]) -> AsyncGenerator[TextReset, None]:
