@@ -276,7 +276,7 @@ async def _at_the_page(story: Story) -> None:
     await story.says(None, caption="What is in it?", document={**document, "file_name": "plan.txt"})
     story.note("owner, a document")
     async with at_the_page(story) as page:
-        for chat, text in (("main", "Hello from the page"), ("work", "What is there to do?")):
+        for chat, text in (("main", "Hello from the page"), ("study", "What is there to do?")):
             async with page.opened(chat) as tab:
                 await tab.say(text)
                 await tab.hears("I see.")

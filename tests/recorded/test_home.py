@@ -82,7 +82,7 @@ async def test_each_session_goes_on(story: Story) -> None:
     asked = str(story.model.bodies[-1]["messages"][:-1])
     assert UNDELIVERED in asked and "Lisbon" not in asked
     listed = json.loads(await story.cli("sessions", "list", "--json"))
-    keys = ["group/telegram--1001234567890", "owner", "owner/jobs/look-at-the-tide", "owner/work"]
+    keys = ["group/telegram--1001234567890", "owner", "owner/jobs/look-at-the-tide", "owner/study"]
     assert sorted(one["key"] for one in listed) == [
         *(f"main/{key}" for key in keys),
         *["main/person/telegram-22222"] * 2,
