@@ -1,1 +1,1 @@
-"""The agent: one turn of one session, from what a person wrote to what is answered. It imports nothing of ours."""
+"""The agent: one turn of one session. It imports nothing of ours."""

@@ -1,6 +1,6 @@
-"""The facade of an agent: turns of its sessions, and everything else that is asked of them.
+"""The facade of an agent: its turns, and all else about its sessions.
 
-The caller decides who may speak and in which session, and that a session has one turn at a time.
+The caller decides who may speak in which session, and runs one turn of a session at a time.
 """
 
 from __future__ import annotations
@@ -9,8 +9,7 @@ import asyncio
 import dataclasses
 import itertools
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Sequence
-from contextlib import aclosing
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from datetime import date, datetime
 from functools import partial
 from pathlib import Path
@@ -18,25 +17,25 @@ from pathlib import Path
 from agent import report
 from agent.clock import Clock
 from agent.compaction.compact import Compacted, compact, is_one_turn, made_for
-from agent.compaction.deferred_store import DeferredStore
+from agent.compaction.deferred import DeferredStore
 from agent.compaction.flush import before_context_loss
 from agent.compaction.flush_state import ContextLossReason
-from agent.context.model_windows import ModelWindows
-from agent.context.open_session import OpenSession
+from agent.context.budget import ModelWindows
 from agent.context.recall import Recall
+from agent.context.request import OpenSession
 from agent.forget import Removal, bring_back, mentions, redact
-from agent.formats import untrusted
+from agent.formats.sqlite import StorageUnavailable
 from agent.heartbeat import heartbeat
 from agent.journal.summary import Summary, SummaryRequest, UpcomingJob, summary
 from agent.journal.writer import Journal
+from agent.languages.codes import Language
 from agent.media.store import Store
 from agent.memory.files import FileError
 from agent.memory.forget import ForgetPlan, forget, line_matcher, refresh_plan
 from agent.memory.history import History
-from agent.memory.redaction_lock import RedactionLock
+from agent.memory.redaction_lock import ReadEpoch, RedactionLock
 from agent.memory.scope import Audience, Scope
-from agent.model.base import Model
-from agent.search.database import NotStored
+from agent.model.base import Json, Model
 from agent.search.engine import MemoryIndex
 from agent.search.indexer import keep_indexed
 from agent.search.results import Search
@@ -46,21 +45,21 @@ from agent.session.entries import RedactionEntry
 from agent.session.export import markdown
 from agent.session.past_sessions import PastSessions
 from agent.session.transcript import Transcript
-from agent.session.turn_journal import TurnJournal, content_of, text_of, turns_of_said
+from agent.session.turn_record import TurnRecord, text_of, turns_of_said
 from agent.session_lifecycle import NewSession, SessionLifecycle
 from agent.sessions import SessionCache
 from agent.settings import AgentSettings
 from agent.silence import deliverable_text
 from agent.skills import Skills
-from agent.tools.base import Arguments, OwnerConsent, Tool
+from agent.tools.base import Tool, offered
 from agent.turn.loop import run_turn
 from agent.turn.model_call import ModelCaller
 from agent.turn.outcome import ending
 from agent.turn.remember_guard import RememberGuard
 from agent.turn.tool_calls import STOPPED_CALL, ToolRunner
-from agent.turn.user_input import UserInput
+from agent.turn.user_input import UserInput, branch, tell_outcomes
 from agent.turn.window import ContextWindow
-from agent.values import CHAT, ResultKind, SessionKey, TurnEvent, TurnRequest, TurnResult
+from agent.values import CHAT, Emit, ResultKind, SessionKey, TurnRequest, TurnResult
 
 _log = logging.getLogger(__name__)
 
@@ -68,18 +67,14 @@ _STOP_WAITS = 0.5
 """Seconds that a stop, which must be felt at once, waits for a file that another program holds."""
 _END_WAITS = 5.0
 """Seconds that the end waits for such a file."""
-_LOOKED_BACK = 200
-"""Entries in which a notice is looked for that a crash has left untold of."""
 _STOPPED_HERE = "[Stopped here by the person]"
 
 
 class Agent:
-    """`workspace` and `sessions` are folders of this agent's home; `model` may be shared and is closed by its owner.
-    The change history, the search index and pictures are kept beside the sessions. `search` recalls memories, by
-    default from the index. `configured` as in `Skills`.
+    """`workspace` and `sessions` are folders; change history, search index and pictures are beside the sessions.
+    `model` is closed by its owner. `search` recalls memories, by default from the index.
 
-    Every method may raise `OSError` (`TranscriptNotWritten` is one) where the disk fails, and
-    `agent.memory.files.FileError` where a workspace file cannot be written; nothing is done then.
+    Every method may raise `OSError`, and `FileError` if a workspace file cannot be written; then nothing is done.
     """
 
     def __init__(
@@ -129,7 +124,7 @@ class Agent:
         )
 
     async def run(self) -> None:
-        """Does deferred work of sessions, and indexes what changed meanwhile, until cancelled."""
+        """Does deferred work, and indexes what changed, until cancelled."""
         owner = Scope(Audience.OWNER, self.workspace)
         try:
             async with asyncio.TaskGroup() as group:
@@ -150,89 +145,86 @@ class Agent:
         await self._lifecycle.behind.idle()
         await self._redaction_lock.all_written()
 
-    async def turn(self, request: TurnRequest) -> AsyncGenerator[TurnEvent, None]:
-        """Runs a turn, or continues an interrupted one; ends with one `TurnResult`. Close the iterator to stop it."""
+    async def turn(self, request: TurnRequest, emit: Emit) -> TurnResult:
+        """Runs or continues a turn. Cancel it to stop it."""
         await self._lifecycle.leave_for(request)
         conversation = await self._session_cache.take_up(request.session, request.scope, request.sealed)
         transcript = conversation.transcript
         own_tools = (*conversation.tools, *request.tools)
-        specs = tuple(tool.spec for tool in own_tools)
-        builder = await self._session_cache.builder(request.session, request.scope, transcript, specs, request.model)
-        steps = TurnJournal(transcript, _turn_of(transcript, request), self._clock, [said.id for said in request.said])
+        offers = partial(offered, own_tools)
+        builder = await self._session_cache.builder(request.session, request.scope, transcript, offers(), request.model)
+        await branch(conversation, request.said, self._redaction_lock, self._clock)
+        record = TurnRecord(transcript, _turn_of(transcript, request), self._clock, [said.id for said in request.said])
         incoming = UserInput(
-            conversation, steps, builder.budget.window, self._recall, self._redaction_lock, self._clock
+            conversation, record, builder.budget.window, self._recall, self._redaction_lock, self._clock
         )
-        if request.approvals is not None and not steps.entries:
-            await _tell_outcomes(steps, request.approvals)
-        await incoming.journal(request.said)
+        if request.approvals is not None and not record.entries:
+            await tell_outcomes(record, request.approvals)
+        await incoming.record_messages(request.said)
         smaller = partial(self._windows.overflowed, builder.model_name)
-        shelter = ContextWindow(builder, steps.turn, smaller, partial(self._lifecycle.compacted, builder))
+        window = ContextWindow(builder, record.turn, smaller, partial(self._lifecycle.compacted, builder), offers)
 
         async def arrived() -> None:
-            await incoming.journal(await request.arrived())
+            await incoming.record_messages(await request.arrived())
 
-        ask = ModelCaller(shelter, request.purpose, self._store)
+        ask = ModelCaller(window, request.purpose, self._store)
         calls = ToolRunner(
-            own_tools, steps, request.scope, conversation.freshness, conversation.written, request.approvals
+            own_tools, record, request.scope, conversation.freshness, conversation.written, request.approvals
         )
 
-        def run(may_join: bool) -> AsyncGenerator[TurnEvent, None]:
+        async def run(may_join: bool, emit: Emit) -> TurnResult:
             limit = self.settings.session.max_tool_rounds
-            return run_turn(steps, ask, calls, arrived if may_join else _nobody, limit)
+            return await run_turn(record, ask, calls, arrived if may_join else _nobody, limit, emit)
 
-        promise = self._promise(request.session, conversation, steps)
-        events = promise.kept(run) if request.purpose == CHAT else run(True)
-        async with aclosing(events):
-            async for event in events:
-                if isinstance(event, TurnResult) and event.kind is ResultKind.REPLY and shelter.failure:
-                    event = dataclasses.replace(event, text=f"{event.text}\n\n_({shelter.failure})_")
-                if isinstance(event, TurnResult) and event.kind is ResultKind.REPLY:
-                    self._lifecycle.behind.again()
-                yield event
+        guard = self._remember_guard(request.session, conversation, record)
+        end = await (guard.kept(run, emit) if request.purpose == CHAT else run(True, emit))
+        if end.kind is ResultKind.REPLY:
+            self._lifecycle.behind.again()
+            if window.failure:
+                end = dataclasses.replace(end, text=f"{end.text}\n\n_({window.failure})_")
+        return end
 
     def tools(self, key: SessionKey, scope: Scope) -> tuple[Tool, ...]:
-        """The agent's own tools for that session, which have read nothing yet."""
         return self._session_cache.tools(key, scope)
 
-    async def run_approved(self, scope: Scope, tool: Tool, arguments: Arguments, name: str) -> str:
-        """Runs a call that the owner approved; the same `name` has its effect once. Raises `ToolError`."""
+    async def run_approved(self, scope: Scope, tool: Tool, arguments: Json, name: str) -> str:
+        """Runs an approved call, once for each `name`. Raises `ToolError`."""
         if tool.once is not None:
-            return (await tool.once.run(arguments, name)).text
+            return (await (tool.once.approved or tool.once.run)(arguments, name)).text
         async with self._redaction_lock.writing(scope):
             return (await (tool.approved or tool.run)(arguments)).text
 
     async def stopped(self, session: SessionKey, turn_id: str, shown: str) -> None:
-        """Closes a cancelled turn in the journal. `shown`: what the person saw of its reply. Does nothing for a turn
-        that had ended, or had not begun."""
+        """Closes a cancelled turn in its transcript. `shown`: the part of its reply that the person saw."""
         transcript = await asyncio.to_thread(self._session_cache.current, session)
         if transcript is None:
             return
-        steps = TurnJournal(transcript, turn_id, self._clock)
-        if not steps.entries:
+        record = TurnRecord(transcript, turn_id, self._clock)
+        if not record.entries:
             return
-        if ending(steps, self.settings.session.max_tool_rounds) is None:
-            await self._stop(steps, shown)
+        if ending(record, self.settings.session.max_tool_rounds) is None:
+            await self._stop(record, shown)
         conversation = self._session_cache.held(session)
         if conversation is None or conversation.transcript is not transcript:
             return
         try:
             async with asyncio.timeout(_STOP_WAITS):
-                await self._promise(session, conversation, steps).write_down()
+                await self._remember_guard(session, conversation, record).write_down()
         except TimeoutError:
             _log.warning("a request to remember in %s is not written down yet", session)
         except FileError as problem:
             _log.error("a request to remember in %s is not written down: %s", session, problem)
 
-    async def _stop(self, steps: TurnJournal, shown: str) -> None:
-        for call in steps.open_calls:
-            await steps.result(call, STOPPED_CALL, error=True)
-        said = "\n\n".join(filter(None, (deliverable_text(text_of(answer)) for answer in steps.answers)))
-        rest = "" if _forgotten_since(steps) else shown.removeprefix(said).strip()
-        await steps.stopped(f"{rest}\n\n{_STOPPED_HERE}" if rest else _STOPPED_HERE)
+    async def _stop(self, record: TurnRecord, shown: str) -> None:
+        for call in record.open_calls:
+            await record.result(call, STOPPED_CALL, error=True)
+        said = "\n\n".join(filter(None, (deliverable_text(text_of(answer)) for answer in record.answers)))
+        rest = "" if _forgotten_since(record) else shown.removeprefix(said).strip()
+        await record.stopped(f"{rest}\n\n{_STOPPED_HERE}" if rest else _STOPPED_HERE)
 
     async def new_session(self, key: SessionKey, scope: Scope) -> NewSession:
-        """Ends the session and starts a new one, without waiting for a model: the end of the conversation goes into
-        today's log; its flush and its paragraph in HISTORY.md are deferred (`run`)."""
+        """Starts a new session without waiting for a model: the end of the conversation goes into today's log; flush
+        and paragraph in HISTORY.md are deferred."""
         return await self._lifecycle.leave(key, scope, ContextLossReason.NEW)
 
     async def compact(
@@ -244,9 +236,8 @@ class Agent:
         asked: str = "",
         begins: Callable[[], Awaitable[None]] | None = None,
     ) -> Compacted:
-        """Replaces the older part of the conversation by a summary, now. No turn of the session may run meanwhile.
-        `asked` names the request, which is done once over restarts; `begins` is called where there is something to do.
-        Raises `NotCompacted` (nothing has changed) and `ModelError`."""
+        """Summarises the older part of the conversation; no turn may run meanwhile. `asked` names the request, done
+        once over restarts. Raises `NotCompacted` and `ModelError`."""
         builder = await self._session_cache.current_builder(key, scope, model)
         done = made_for(builder, asked)
         if done is None:
@@ -259,29 +250,43 @@ class Agent:
         return done
 
     async def compacted(self, key: SessionKey, scope: Scope, asked: str) -> Compacted | None:
-        """The result of that request of `compact`, even if it was cancelled; None where there is none."""
+        """The result of that request of `compact`, even if it was cancelled."""
         return made_for(await self._session_cache.current_builder(key, scope, None), asked)
 
     async def sessions(self, key: SessionKey | None = None) -> tuple[SessionInfo, ...]:
-        """All sessions, or those of one key, the latest first."""
+        """All sessions, or those of one key, latest first."""
         return await asyncio.to_thread(self._archive.sessions, key)
 
     async def find(self, id: str, key: SessionKey | None = None) -> SessionInfo:
         """The session of that id, or the only one whose id begins or ends so. Raises `NoSuchSession`."""
         return await asyncio.to_thread(self._archive.find, id, key)
 
+    async def said_since(self, key: SessionKey, message: str) -> tuple[str, ...]:
+        """The ids of people's messages in the current session, from that one on; empty if it is not there."""
+        transcript = await asyncio.to_thread(self._session_cache.current, key)
+        return tuple(itertools.dropwhile(message.__ne__, turns_of_said(transcript.entries if transcript else ())))
+
     async def switch(self, key: SessionKey, scope: Scope, id: str) -> SessionInfo:
-        """Returns to an earlier session of this key; the flush of the present one is deferred. Raises
-        `NoSuchSession`."""
+        """Returns to an earlier session; the present one's flush is deferred. Raises `NoSuchSession`."""
         found = await asyncio.to_thread(self._archive.find, id, key)
         left = await asyncio.to_thread(self._session_cache.current, key)
         if left is not None and left.header.id != found.id:
-            await self._lifecycle.owe(key, scope, left, ContextLossReason.SWITCH)
+            await self._lifecycle.defer(key, scope, left, ContextLossReason.SWITCH)
         await asyncio.to_thread(self._archive.make_current, key, found.id)
+        if found.archived:
+            await asyncio.to_thread(self._archive.put_away, key, found.id, archived=False)
         return found
 
+    async def rename(self, key: SessionKey, id: str, title: str) -> str:
+        """Gives a session a title, and returns what is kept of it."""
+        return await asyncio.to_thread(self._archive.rename, key, id, title)
+
+    async def put_away(self, key: SessionKey, id: str, *, archived: bool) -> None:
+        """Archives a session, or takes it back. Raises `SessionInUse`."""
+        await asyncio.to_thread(self._archive.put_away, key, id, archived=archived)
+
     async def export(self, key: SessionKey, id: str | None = None) -> str:
-        """A session as Markdown, by default the current one. Raises `NoSuchSession`, `TranscriptUnusable`."""
+        """A session as Markdown, by default the current. Raises `NoSuchSession`, `TranscriptUnusable`."""
 
         def export() -> str:
             chosen = self._archive.find(id or self._archive.current(key) or "", key)
@@ -290,11 +295,10 @@ class Agent:
         return await asyncio.to_thread(export)
 
     async def prune(self, before: datetime) -> tuple[SessionInfo, ...]:
-        """Deletes sessions last used before that moment, except current ones, and returns them."""
+        """Deletes sessions last used before that moment, except current ones."""
         return await asyncio.to_thread(self._archive.prune, before)
 
     async def context_report(self, key: SessionKey, scope: Scope, model: str | None = None) -> report.ContextReport:
-        """How full the window is and with what; before the first message, as it would begin."""
         name = model or self.settings.model.name
         budget = await self._windows.budget(name)
 
@@ -306,19 +310,25 @@ class Agent:
         return await asyncio.to_thread(look)
 
     async def summary(
-        self, key: SessionKey, scope: Scope, day: date, coming: Sequence[UpcomingJob], since: datetime | None = None
+        self,
+        key: SessionKey,
+        scope: Scope,
+        day: date,
+        coming: Sequence[UpcomingJob],
+        since: datetime | None = None,
+        language: Language = Language.ENGLISH,
     ) -> Summary | None:
-        """The summary of a scope's day, from its log; None where it is empty. `since`: earlier messages from then on
-        are included. `key` is charged."""
-        asked = SummaryRequest(scope, day, coming, since)
+        """The summary of a scope's day; None if its log is empty. `since`: earlier messages to include; `language`: the
+        chat's, for a log whose language is unknown. `key` is charged."""
+        asked = SummaryRequest(scope, day, coming, since, language)
         return await summary(self._model, self.settings.model, str(key), asked, self._redaction_lock)
 
     async def heartbeat(self, key: SessionKey, scope: Scope) -> str | None:
-        """The heartbeat's message; None where HEARTBEAT.md is empty. `key` is charged. Raises `ModelError`."""
+        """The heartbeat's message; None if HEARTBEAT.md is empty. `key` is charged. Raises `ModelError`."""
         return await heartbeat(self._model, self.settings.model, str(key), scope, self._clock, self._redaction_lock)
 
     async def why(self, key: SessionKey) -> report.WhyReport | None:
-        """What the last reply of the session was based on; None where there is no reply."""
+        """What the last reply was based on."""
 
         def look() -> report.WhyReport | None:
             transcript = self._session_cache.current(key)
@@ -326,74 +336,66 @@ class Agent:
 
         return await asyncio.to_thread(look)
 
+    def reading(self, scope: Scope) -> ReadEpoch:
+        """Starts before a turn, whose end is recorded inside `ReadEpoch.writing`; where that is stale, the same request
+        reports the end without what was forgotten."""
+        return self._redaction_lock.reading(scope)
+
     async def mentions(self, is_meant: Callable[[SessionKey], bool], finding: ForgetPlan) -> int:
-        """The number of messages of those sessions that mention what is to be forgotten."""
-        talks = await asyncio.to_thread(self._session_cache.meant, is_meant)
-        return await asyncio.to_thread(mentions, talks, line_matcher(finding))
+        transcripts = await asyncio.to_thread(self._session_cache.meant, is_meant)
+        return await asyncio.to_thread(mentions, transcripts, line_matcher(finding))
 
     async def forget(
         self, is_meant: Callable[[SessionKey], bool], scope: Scope, session: str, shown: ForgetPlan
     ) -> Removal:
-        """Forgets what was shown, and what was written of it since, in the scope's memory and those sessions: a mark
-        replaces it. After that, nothing read before is sent or written."""
+        """Replaces what was shown by a mark, in memory and those sessions. Nothing read before is sent or written
+        after."""
         async with self._redaction_lock.forgetting(scope):
             finding = await asyncio.to_thread(refresh_plan, shown, scope)
             done = await asyncio.to_thread(forget, self.history, scope, self._clock, session, finding)
             holds = line_matcher(finding)
-            talks = await asyncio.to_thread(self._session_cache.meant, is_meant)
+            transcripts = await asyncio.to_thread(self._session_cache.meant, is_meant)
             fixed = await asyncio.to_thread(self._session_cache.fixed_part, scope)
-            said, among = await redact(talks, holds, self._clock, done.change, fixed)
-            await asyncio.to_thread(self.journal.forget, [builder.header.id for builder in talks], holds)
+            said, among = await redact(transcripts, holds, self._clock, done.change, fixed)
+            await asyncio.to_thread(self._archive.untitle, is_meant, holds)
+            await asyncio.to_thread(self.journal.forget, [one.header.id for one in transcripts], holds)
             unpurged = await self._unpurged(scope)
         return Removal(finding, done.change, done.files, said, among, unpurged, done.kept)
 
     async def _unpurged(self, scope: Scope) -> str:
-        """Purges the index; returns why that failed, else ""."""
+        """Purges the index; returns why that failed."""
         try:
             await asyncio.to_thread(self.index.purge, scope, self._clock)
-        except NotStored as problem:
+        except StorageUnavailable as problem:
             _log.error("the search index still has what was forgotten: %s", problem.strerror)
             return str(problem.strerror)
         return ""
 
     async def bring_back(self, is_meant: Callable[[SessionKey], bool], change: str) -> None:
         """Undoes what a `forget` did to those sessions."""
-        talks = await asyncio.to_thread(self._session_cache.meant, is_meant)
-        await bring_back(talks, self._clock, change)
+        transcripts = await asyncio.to_thread(self._session_cache.meant, is_meant)
+        await bring_back(transcripts, self._clock, change)
 
     async def last_activity(self, key: SessionKey) -> datetime | None:
         """When a person last wrote in the current session."""
         return await self._session_cache.last_activity(key)
 
-    def _promise(self, key: SessionKey, conversation: OpenSession, steps: TurnJournal) -> RememberGuard:
+    def _remember_guard(self, key: SessionKey, conversation: OpenSession, record: TurnRecord) -> RememberGuard:
         remembering = frozenset(tool.name for tool in conversation.tools if tool.remembers)
         author = self._session_cache.author(key, conversation.scope)
-        return RememberGuard(steps, conversation.scope, self._clock, author, self._redaction_lock, remembering)
-
-
-async def _tell_outcomes(steps: TurnJournal, approvals: OwnerConsent) -> None:
-    """Tells the session the outcomes of its approvals, once over restarts."""
-    known = {str(block.get("text")) for one in steps.transcript.entries[-_LOOKED_BACK:] for block in content_of(one)}
-    outcomes = await approvals.outcomes()
-    for id, text in outcomes.items():
-        notice = untrusted.marked_block("notice", text, approval=id)
-        if notice not in known:
-            await steps.noticed(notice)
-    if outcomes:
-        await approvals.told(tuple(outcomes))
+        return RememberGuard(record, conversation.scope, self._clock, author, self._redaction_lock, remembering)
 
 
 async def _nobody() -> None: ...
 
 
-def _forgotten_since(steps: TurnJournal) -> bool:
-    """True where something in the transcript was forgotten while the turn ran: what was read may still contain it."""
-    since = itertools.takewhile(lambda entry: entry.id != steps.entries[-1].id, reversed(steps.transcript.entries))
+def _forgotten_since(record: TurnRecord) -> bool:
+    since = itertools.takewhile(lambda entry: entry.id != record.entries[-1].id, reversed(record.transcript.entries))
     return any(isinstance(entry, RedactionEntry) for entry in since)
 
 
 def _turn_of(transcript: Transcript, request: TurnRequest) -> str:
-    """The turn of a request: where all its messages had joined another turn, that one."""
-    turns = turns_of_said(transcript.entries)
+    """The turn of a request; if all its messages joined another turn, that one."""
+    turns = turns_of_said(transcript.all_entries)
     known = [turns.get(said.id) for said in request.said]
     return known[0] if known and known[0] and len(set(known)) == 1 else request.id

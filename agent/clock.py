@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from zoneinfo import ZoneInfo
 
+WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+
 
 def _utc_now() -> datetime:
     return datetime.now(UTC)
@@ -14,7 +16,7 @@ def _utc_now() -> datetime:
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """A clock in the user's zone; `read` returns an aware datetime, replaced in tests."""
+    """`read` returns an aware datetime."""
 
     zone: ZoneInfo
     read: Callable[[], datetime] = _utc_now
@@ -30,7 +32,7 @@ class Clock:
         return self.now().date()
 
     def local(self, moment: datetime) -> datetime:
-        """`moment` in the user's zone. Raises `ValueError` if it is naive."""
+        """Raises `ValueError` if `moment` is naive."""
         if moment.tzinfo is None:
             raise ValueError("a moment without a zone")
         return moment.astimezone(self.zone)

@@ -15,21 +15,26 @@ from agent.session.redaction import blocks, open_redactions, places
 from agent.session.transcript import Transcript
 
 _OWNERS = "TOOLS.md"
-_SHOWN_TO_ALL = tuple(f'<daybook-rules name="{name}' for name in (f'{_OWNERS}"', 'skills"', "skill "))
+_ONCE_SHOWN_TO_OTHERS = (
+    '<daybook-rules name="TOOLS.md"',
+    '<daybook-rules name="skills"',
+    '<daybook-rules name="skill ',  # the name of one skill follows
+)
+"""How blocks begin that only the owner sees today."""
 
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """What was removed: what it found in memory, the `files` that changed, and how many `messages` of how many `talks`.
-    `change`: its entry in the change history, empty where memory had nothing. `unpurged`: why the index on disk still
-    has it, the end of a sentence, else empty. `kept` as in `agent.memory.forget.ForgetResult`."""
+    """`files` of memory that changed, `messages` and `sessions`; `kept` as in `ForgetResult`."""
 
     finding: ForgetPlan
     change: str
+    """Its entry in the change history, if any."""
     files: tuple[str, ...]
     messages: int
-    talks: int
+    sessions: int
     unpurged: str = ""
+    """Why the index on disk still has it."""
     kept: tuple[tuple[str, str], ...] = ()
 
 
@@ -39,17 +44,17 @@ Holds = Callable[[str], bool]
 
 def mentions(transcripts: Sequence[Transcript], holds: Holds) -> int:
     """The number of messages and summaries that mention it. Blocks."""
-    return sum(len(places(transcript.entries, holds)) for transcript in transcripts)
+    return sum(len(places(transcript.all_entries, holds)) for transcript in transcripts)
 
 
 async def redact(
     transcripts: Sequence[Transcript], holds: Holds, clock: Clock, change: str, fixed: FixedPart
 ) -> tuple[int, int]:
-    """Replaces every line that mentions it by a mark, and a fixed part that contains it by `fixed`. `change` as in
-    `RedactionEntry`. Returns the numbers of messages and transcripts. Raises `TranscriptNotWritten`."""
-    messages = talks = 0
+    """Replaces lines that mention it by a mark, and a fixed part by `fixed`. Returns the numbers of messages and
+    transcripts. Raises `TranscriptNotWritten`."""
+    messages = sessions = 0
     for transcript in transcripts:
-        found = await asyncio.to_thread(places, transcript.entries, holds)
+        found = await asyncio.to_thread(places, transcript.all_entries, holds)
         system = system_of(transcript.header, transcript.entries)
         in_prompt = any(holds(line) for part in system for line in part.splitlines())
         if not found and not in_prompt:
@@ -66,13 +71,12 @@ async def redact(
             )
         )
         messages += len(found)
-        talks += bool(found)
-    return messages, talks
+        sessions += bool(found)
+    return messages, sessions
 
 
 async def take_out_owners(transcript: Transcript, clock: Clock, read_fixed: Callable[[], FixedPart]) -> None:
-    """Removes from a conversation with others what earlier versions showed of the owner's: TOOLS.md and all skills. It
-    is recognised by having seen TOOLS.md. Raises `OSError`."""
+    """Removes the owner's TOOLS.md and skills, which earlier versions showed others. Raises `OSError`."""
     if _OWNERS not in seen_by(transcript.header, transcript.entries):
         return
     fixed = await asyncio.to_thread(read_fixed)
@@ -81,7 +85,7 @@ async def take_out_owners(transcript: Transcript, clock: Clock, read_fixed: Call
             transcript.new_id(),
             utc_stamp(clock.now()),
             clock.today().isoformat(),
-            blocks(transcript.entries, _SHOWN_TO_ALL),
+            blocks(transcript.all_entries, _ONCE_SHOWN_TO_OTHERS),
             system=fixed.system,
             files=fixed.files,
         )
@@ -89,7 +93,7 @@ async def take_out_owners(transcript: Transcript, clock: Clock, read_fixed: Call
 
 
 async def bring_back(transcripts: Sequence[Transcript], clock: Clock, change: str) -> None:
-    """Undoes the redactions of that change. Raises `TranscriptNotWritten`."""
+    """Undoes that change. Raises `TranscriptNotWritten`."""
     for transcript in transcripts:
         for mark in open_redactions(transcript.entries, change):
             lift = RedactionEntry(transcript.new_id(), utc_stamp(clock.now()), mark.day, lifts=mark.id)

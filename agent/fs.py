@@ -8,25 +8,30 @@ import secrets
 from pathlib import Path
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Replace a file's content atomically; missing folders are made (0700). Raises `OSError`; the old content stays."""
+def atomic_write(path: Path, content: str | bytes) -> None:
+    """Replaces a file (0600), making its folders (0700). Raises `OSError`; the old content stays."""
     make_folder(path.parent)
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.new")
     try:
-        with temporary.open("w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except OSError:
+        with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(content.encode() if isinstance(content, str) else content)
+        put_in_place(temporary, path)
+    finally:
         with contextlib.suppress(OSError):
             temporary.unlink()
-        raise
+
+
+def put_in_place(written: Path, path: Path) -> None:
+    """Syncs a file, then moves it. Raises `OSError`."""
+    with written.open("rb+") as file:
+        os.fsync(file.fileno())
+    make_folder(path.parent)
+    written.replace(path)
     sync_folder(path.parent)
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder and the missing ones above it (0700). Raises `OSError`."""
+    """Makes a folder and those above it (0700). Raises `OSError`."""
     missing = [one for one in (folder, *folder.parents) if not one.is_dir()]
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     for made in missing:

@@ -1,7 +1,5 @@
-"""The heartbeat: a model looks at the list in HEARTBEAT.md now and then, in a small context of its own (SPEC 8).
-
-It has no session: nothing is journaled, remembered, or seen by the next one. An empty list costs no call.
-"""
+"""The heartbeat: a model looks at HEARTBEAT.md now and then, in a small context of its own. Nothing of it is kept. An
+empty list costs no call."""
 
 from __future__ import annotations
 
@@ -17,9 +15,8 @@ from agent.memory.daily_log import log_path
 from agent.memory.files import FileError, read_text
 from agent.memory.redaction_lock import ReadEpoch, RedactionLock
 from agent.memory.scope import Scope
-from agent.model.base import REFUSED, Message, Model, ModelRequest
-from agent.model.client import ask
-from agent.model.offline.model import NAME as OFFLINE
+from agent.model.base import Model
+from agent.model.client import ask_once
 from agent.model.tokens import estimate
 from agent.settings import ModelSettings
 from agent.silence import NO_REPLY, deliverable_text
@@ -46,8 +43,7 @@ not repeat what the log says was said already, and do not report that all is wel
 async def heartbeat(
     model: Model, settings: ModelSettings, session: str, scope: Scope, clock: Clock, redaction_lock: RedactionLock
 ) -> str | None:
-    """The message to send; empty: nothing. None: the list is empty, and no model was asked. Raises `ModelError`,
-    `FileError`."""
+    """The message to send, if any; None: the list is empty. Raises `ModelError`, `FileError`."""
 
     async def made(reading: ReadEpoch) -> str | None:
         return await _heartbeat(model, settings, session, scope, clock, reading)
@@ -62,27 +58,21 @@ async def _heartbeat(
     if not wanted:
         return None
     shown = await asyncio.to_thread(_shown, scope, clock, wanted)
-    request = ModelRequest(
-        model=settings.name,
-        system=(_SYSTEM,),
-        messages=(Message("user", ({"type": "text", "text": shown},)),),
-        tools=(),
-        max_tokens=min(_MOST_TOKENS, settings.max_tokens),
+    answer = await ask_once(
+        model,
+        settings,
+        _SYSTEM,
+        shown,
+        most_tokens=_MOST_TOKENS,
         purpose=PURPOSE,
         session=session,
-        effort=settings.effort,
-        cache="off",
         is_current=reading.is_current,
     )
-    answer = await ask(model, request)
-    if answer.model == OFFLINE or answer.stop_reason == REFUSED:
-        return ""
-    return said(answer.text)
+    return "" if answer is None else said(answer)
 
 
 def said(answer: str) -> str:
-    """The part of an answer to send: nothing of HEARTBEAT_OK or NO_REPLY alone, whatever surrounds them; real text
-    without the token before or after it."""
+    """The part of an answer to send: no HEARTBEAT_OK or NO_REPLY."""
     bare = answer.strip().strip("*_`.!\"' \n").upper()
     if bare in (_OK, NO_REPLY):
         return ""
@@ -95,7 +85,7 @@ def said(answer: str) -> str:
 
 
 def _list(scope: Scope) -> str:
-    """The list's lines, if there is more than comments, headings and empty bullets. Raises `FileError`."""
+    """The lines, if any is more than comment, heading or empty bullet. Raises `FileError`."""
     file = read_text(scope.folder / FILE, scope.folder)
     text = _COMMENT.sub("", file.text) if file is not None else ""
     lines = [line for line in text.splitlines() if not _HEADING.fullmatch(line)]

@@ -1,4 +1,4 @@
-"""The reports of `/context` and `/why`: how full the window is and with what; what the last reply was based on."""
+"""The reports of `/context` and `/why`."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from agent.compaction.compact import compactions
 from agent.compaction.flush_state import flushes
 from agent.context.budget import Budget, is_counted, projected
 from agent.context.file_changes import seen_by
+from agent.context.prompt import KEY as SKILLS
 from agent.context.replay import in_context
-from agent.context.skill_list import KEY as SKILLS
 from agent.memory.files import FileError, read_bytes, sha_of
 from agent.model.base import ToolSpec
 from agent.model.tokens import estimate, estimate_tool
@@ -34,16 +34,15 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class FileShown:
-    """A workspace file in the context. `path` is relative to the workspace; `lines` those shown, at least one;
-    `modified` is None where the file is gone. `is_older`: the file has changed since, so its line numbers may
-    differ."""
-
     path: str
     lines: LineRanges
+    """Those shown."""
     total_lines: int
     size: int
     modified: datetime | None
+    """None if the file is gone."""
     is_older: bool = False
+    """The file has changed since."""
 
     @property
     def is_cut(self) -> bool:
@@ -52,10 +51,10 @@ class FileShown:
 
 @dataclass(frozen=True, slots=True)
 class ContextReport:
-    """Sizes in tokens, estimated except for what the server counted: `counted`, most of `projected`. `session` is empty
-    before the first message."""
+    """Tokens, estimated except `counted` by the server, most of `projected`."""
 
     session: str
+    """Empty before the first message."""
     model: str
     system: tuple[Share, ...]
     tools: tuple[Share, ...]
@@ -74,8 +73,8 @@ class ContextReport:
 
 @dataclass(frozen=True, slots=True)
 class WhyReport:
-    """The basis of the last reply: `files`, the `recalled` passages, the newest first, `tools` in order, what their
-    results `quoted` of files, and the sources of `foreign` text. `at` is its moment."""
+    """The basis of the reply of `at`: `files`, `recalled` passages (newest first), `tools` in order, what their results
+    `quoted`, and the sources of `foreign` text."""
 
     model: str
     at: datetime
@@ -94,7 +93,7 @@ def context_report(
     workspace: Path,
     clock: Clock,
 ) -> ContextReport:
-    """Blocks: reads the files."""
+    """Blocks."""
     tool_shares = tuple(Share(tool.name, estimate_tool(tool)) for tool in tools)
     entries = transcript.entries
     system = system_of(transcript.header, entries)
@@ -115,7 +114,7 @@ def context_report(
 
 
 def why_report(transcript: Transcript, workspace: Path, clock: Clock) -> WhyReport | None:
-    """None where there is no reply yet. Blocks: reads the files."""
+    """None without a reply. Blocks."""
     entries = transcript.entries
     last = next(
         (
@@ -142,7 +141,7 @@ def why_report(transcript: Transcript, workspace: Path, clock: Clock) -> WhyRepo
 
 
 def shown_files(seen: Mapping[str, SeenFile], workspace: Path, clock: Clock) -> tuple[FileShown, ...]:
-    """The files in the context. Blocks: reads them."""
+    """Blocks."""
     shown = []
     for path, file in seen.items():
         if not file.shown or path == SKILLS:
@@ -156,7 +155,6 @@ def shown_files(seen: Mapping[str, SeenFile], workspace: Path, clock: Clock) -> 
 
 
 def _sha(workspace: Path, path: str) -> str:
-    """The file's digest; empty where it cannot be read."""
     try:
         data = read_bytes(workspace / path, workspace)
     except FileError:
@@ -165,13 +163,11 @@ def _sha(workspace: Path, path: str) -> str:
 
 
 def _recalled(entries: Sequence[Entry]) -> tuple[RecalledPassage, ...]:
-    """The recalled passages still in the context."""
     messages = [entry for entry in in_context(entries) if isinstance(entry, MessageEntry)]
     return tuple(passage for entry in reversed(messages) for passage in entry.meta.recalled)
 
 
 def _shares(system: Sequence[str]) -> tuple[Share, ...]:
-    """The frozen fixed part, split at its marks."""
     shares: list[Share] = []
     for block in system:
         head, *files = re.split(r'<daybook-(?:rules|file|notice) name="', block)

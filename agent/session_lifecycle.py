@@ -1,4 +1,4 @@
-"""Ends sessions and begins new ones, and notes the work that is deferred for the ended ones."""
+"""Ends and begins sessions, and notes the deferred work for ended ones."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from datetime import datetime, timedelta
 from agent.clock import Clock
 from agent.compaction.compact import Compacted
 from agent.compaction.consolidate import concerned, consolidate
-from agent.compaction.deferred_store import DeferredStore, DeferredTask
-from agent.compaction.deferred_work import DeferredWork
+from agent.compaction.deferred import DeferredStore, DeferredTask, DeferredWork
 from agent.compaction.flush import before_context_loss
 from agent.compaction.flush_state import ContextLossReason
 from agent.context.request import RequestBuilder
@@ -25,7 +24,7 @@ from agent.session.archive import SessionInfo
 from agent.session.entries import MessageEntry
 from agent.session.export import snapshot
 from agent.session.transcript import Transcript
-from agent.session.turn_journal import turns_of_said
+from agent.session.turn_record import turns_of_said
 from agent.sessions import SessionCache
 from agent.settings import AgentSettings
 from agent.values import SessionKey, TurnRequest
@@ -35,19 +34,18 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class NewSession:
-    """A new session. `unnoted`: why the end of the last one is not in the log, a sentence, else empty."""
-
     info: SessionInfo
     unnoted: str = ""
+    """Why the end of the last one is not in the log, a sentence."""
 
 
 class SessionLifecycle:
-    """Deferred work is noted in `debts` and done by `DeferredWork.run`."""
+    """Notes work in `debts`; `DeferredWork.run` does it."""
 
     def __init__(
         self,
         settings: AgentSettings,
-        talks: SessionCache,
+        session_cache: SessionCache,
         deferred_store: DeferredStore,
         history: History,
         redaction_lock: RedactionLock,
@@ -55,36 +53,34 @@ class SessionLifecycle:
     ) -> None:
         self.behind = DeferredWork(deferred_store, self._settle)
         self._settings = settings
-        self._session_cache = talks
+        self._session_cache = session_cache
         self._history = history
         self._redaction_lock = redaction_lock
         self._clock = clock
 
     async def leave(self, key: SessionKey, scope: Scope, reason: ContextLossReason) -> NewSession:
-        """Ends the current session and begins a new one."""
         left = await asyncio.to_thread(self._session_cache.current, key)
         if left is not None:
-            await self.owe(key, scope, left, reason)
+            await self.defer(key, scope, left, reason)
         async with self._redaction_lock.writing(scope):
             return await asyncio.to_thread(self._new_session, key, scope)
 
     async def leave_for(self, request: TurnRequest) -> None:
-        """Begins a new session for a new turn: where it needs a transcript of its own, or the session was idle for
-        longer than configured."""
+        """A new session for a turn that needs its own, or after the configured idle time."""
         await (self._begin_anew(request) if request.fresh else self._leave_if_idle(request))
 
-    async def owe(self, key: SessionKey, scope: Scope, left: Transcript, reason: ContextLossReason) -> None:
-        """Notes the deferred work of a session that was left, if anybody wrote in it."""
+    async def defer(self, key: SessionKey, scope: Scope, left: Transcript, reason: ContextLossReason) -> None:
+        """Notes a left session's work, if anybody wrote in it."""
         last = next((entry.id for entry in reversed(left.entries) if isinstance(entry, MessageEntry)), None)
         if last is not None:
-            await self.behind.owe(DeferredTask(key.path, left.header.id, scope, reason, last))
+            await self.behind.defer(DeferredTask(key.path, left.header.id, scope, reason, last))
 
     async def compacted(self, builder: RequestBuilder, done: Compacted) -> None:
-        """Notes the deferred work for the part that a summary has replaced."""
-        owed = DeferredTask(
+        """Notes the work for what a summary has replaced."""
+        task = DeferredTask(
             builder.session.path, builder.transcript.header.id, builder.scope, ContextLossReason.COMPACTION, done.entry
         )
-        await self.behind.owe(owed)
+        await self.behind.defer(task)
 
     async def _leave_if_idle(self, request: TurnRequest) -> None:
         minutes = self._settings.session.idle_reset_minutes
@@ -112,8 +108,7 @@ class SessionLifecycle:
         return NewSession(SessionInfo(header.id, key, started, started, messages=0), unnoted)
 
     def _note_end(self, ended: Transcript, scope: Scope) -> str:
-        """Writes the end of a conversation into the log; returns why that failed, else "". A new session begins in any
-        case."""
+        """Writes a conversation's end into the log; returns why that failed."""
         builder = snapshot(ended, self._clock)
         if builder is None:
             return ""
@@ -127,19 +122,19 @@ class SessionLifecycle:
             return str(problem)
         return ""
 
-    async def _settle(self, owed: DeferredTask) -> None:
-        """Does the deferred work of a session. Raises `OSError` and `RetryLater`; it is then still to be done."""
+    async def _settle(self, task: DeferredTask) -> None:
+        """Raises `OSError`, `RetryLater`."""
         builder = await self._session_cache.builder_of(
-            SessionKey(self._settings.name, owed.path), owed.scope, owed.session
+            SessionKey(self._settings.name, task.path), task.scope, task.session
         )
         if builder is None:
             return
-        if owed.reason.leaves:
-            await before_context_loss(builder, owed.reason)
-        if owed.reason is not ContextLossReason.SWITCH:
-            await consolidate(builder, concerned(builder.transcript.entries, owed.upto), owed.source)
+        if task.reason.leaves:
+            await before_context_loss(builder, task.reason)
+        if task.reason is not ContextLossReason.SWITCH:
+            await consolidate(builder, concerned(builder.transcript.entries, task.upto), task.source)
 
 
 def _has_begun(transcript: Transcript, request: TurnRequest) -> bool:
-    known = turns_of_said(transcript.entries)
+    known = turns_of_said(transcript.all_entries)
     return any(said.id in known for said in request.said)

@@ -1,4 +1,4 @@
-"""The sessions of an agent in memory: begun, loaded, and held between turns."""
+"""The sessions of an agent in memory."""
 
 from __future__ import annotations
 
@@ -16,11 +16,10 @@ from weakref import WeakValueDictionary
 
 from agent import tools
 from agent.clock import Clock, utc_stamp
+from agent.context.budget import ModelWindows
 from agent.context.file_changes import FileWatch
-from agent.context.model_windows import ModelWindows
-from agent.context.open_session import OpenSession
 from agent.context.prompt import FixedPart, fixed_part
-from agent.context.request import RequestBuilder
+from agent.context.request import OpenSession, RequestBuilder
 from agent.forget import take_out_owners
 from agent.memory.history import Author, History
 from agent.memory.redaction_lock import RedactionLock
@@ -47,8 +46,8 @@ _NOTHING: Mapping[str, str] = {}
 
 
 class SessionCache:
-    """Holds sessions as `OpenSession` for turns, and as `RequestBuilder` for requests; both share a transcript as long
-    as its file is what was written. Methods may raise `OSError`."""
+    """Holds sessions as `OpenSession` for turns, and `RequestBuilder` for requests; both share a transcript while its
+    file is unchanged. Methods may raise `OSError`."""
 
     def __init__(
         self,
@@ -74,12 +73,12 @@ class SessionCache:
         self._search = search
         self._clock = clock
         self._open: OrderedDict[SessionKey, OpenSession] = OrderedDict()
-        self._session_cache: OrderedDict[Path, RequestBuilder] = OrderedDict()
+        self._builders: OrderedDict[Path, RequestBuilder] = OrderedDict()
         self._transcripts: WeakValueDictionary[Path, Transcript] = WeakValueDictionary()
         self._reading = threading.Lock()
 
     async def take_up(self, key: SessionKey, scope: Scope, sealed: Mapping[str, str] = _NOTHING) -> OpenSession:
-        """The current session, opened, or a new one."""
+        """The current session, or a new one."""
         transcript = await asyncio.to_thread(self.current, key)
         if transcript is None:
             async with self._redaction_lock.writing(scope):
@@ -94,7 +93,6 @@ class SessionCache:
         return known
 
     def held(self, key: SessionKey) -> OpenSession | None:
-        """The session, if it is in memory, whichever is current."""
         return self._open.get(key)
 
     def current(self, key: SessionKey) -> Transcript | None:
@@ -110,7 +108,7 @@ class SessionCache:
             return None
 
     def start(self, key: SessionKey, scope: Scope) -> Transcript:
-        """Begins a session, which is then the current one. Blocks."""
+        """Blocks."""
         header = self.unsaved(key, scope).header
         path = self._archive.path(key, header.id)
         with self._reading:
@@ -126,7 +124,7 @@ class SessionCache:
         return Transcript(self._archive.path(key, header.id), header, (), (), lines=1, size=0)
 
     def meant(self, is_meant: Callable[[SessionKey], bool]) -> list[Transcript]:
-        """The transcripts of all sessions that match; those in memory as they are held there. Blocks."""
+        """Blocks."""
         found: list[Transcript] = []
         for info in self._archive.sessions():
             if is_meant(info.key):
@@ -136,8 +134,7 @@ class SessionCache:
         return found
 
     def _read(self, path: Path) -> Transcript:
-        """The transcript of that path: the one in memory while its file is unchanged, for two would not see each
-        other's entries. Raises `OSError`, `TranscriptUnusable`."""
+        """The transcript of a path, from memory while its file is unchanged. Raises `OSError`, `TranscriptUnusable`."""
         with self._reading:
             known = self._transcripts.get(path)
             if known is None or not known.is_as_on_disk():
@@ -145,7 +142,7 @@ class SessionCache:
             return known
 
     async def last_activity(self, key: SessionKey) -> datetime | None:
-        """When a person last wrote in the current session."""
+        """When a person last wrote."""
         transcript = await asyncio.to_thread(self.current, key)
         for entry in reversed(transcript.entries if transcript else ()):
             if isinstance(entry, MessageEntry) and entry.meta.said:
@@ -155,7 +152,7 @@ class SessionCache:
     async def builder(
         self, key: SessionKey, scope: Scope, transcript: Transcript, specs: tuple[ToolSpec, ...], model: str | None
     ) -> RequestBuilder:
-        """The session's request builder, kept for deferred work. `model`: by default the agent's."""
+        """The session's builder, kept for deferred work. `model`: by default the agent's."""
         name = model or self._settings.model.name
         budget = await self._windows.budget(name)
         author = self._history.author(scope)
@@ -174,18 +171,18 @@ class SessionCache:
             partial(self.fixed_part, scope),
             partial(self._redaction_lock.reading, scope),
         )
-        _keep(self._session_cache, transcript.path, builder)
+        _keep(self._builders, transcript.path, builder)
         return builder
 
     async def current_builder(self, key: SessionKey, scope: Scope, model: str | None) -> RequestBuilder:
-        """The request builder of the current session, or of a new one, with the tools of its last request."""
+        """The builder of the current session or a new one, with the tools of its last request."""
         transcript = (await self.take_up(key, scope)).transcript
         return await self.builder(key, scope, transcript, self.specs(key, scope, transcript), model)
 
     async def builder_of(self, key: SessionKey, scope: Scope, id: str) -> RequestBuilder | None:
-        """The request builder of any session as it was last sent; None where its transcript is gone or unusable."""
+        """The builder of any session as last sent; None if its transcript is gone or unusable."""
         path = self._archive.path(key, id)
-        known = self._session_cache.get(path)
+        known = self._builders.get(path)
         try:
             transcript = await asyncio.to_thread(self._read, path)
         except (FileNotFoundError, TranscriptUnusable):
@@ -199,20 +196,20 @@ class SessionCache:
             await take_out_owners(transcript, self._clock, partial(self.fixed_part, scope))
 
     def specs(self, key: SessionKey, scope: Scope, transcript: Transcript) -> tuple[ToolSpec, ...]:
-        """The tools that its last request offered; before the first, the default ones."""
-        known = self._session_cache.get(transcript.path)
+        """What its last request offered; before the first, the default."""
+        known = self._builders.get(transcript.path)
         return known.specs if known is not None else tuple(tool.spec for tool in self.tools(key, scope))
 
     def tools(self, key: SessionKey, scope: Scope) -> tuple[Tool, ...]:
-        """The default tools, which have read nothing yet."""
+        """The default tools, which have read nothing."""
         return self._tools(key, scope, set())
 
     def author(self, key: SessionKey, scope: Scope) -> Author:
-        """The author of changes in a session, by whom its `/undo` finds them."""
+        """Who signs changes, for `/undo` to find."""
         return self._history.author(scope, str(key))
 
     def fixed_part(self, scope: Scope) -> FixedPart:
-        """The present fixed part of the prompt. Blocks."""
+        """The present fixed part. Blocks."""
         return fixed_part(scope, self._clock.today(), self._settings.memory, self._skills.usable(scope))
 
     def _tools(
@@ -227,13 +224,12 @@ class SessionCache:
             wrote=written.add,
             skills=self._skills,
             author=self.author(key, scope),
-            talks=self._past,
+            past=self._past,
             sealed=sealed,
         )
 
 
 def _keep(held: OrderedDict[K, V], key: K, value: V) -> None:
-    """Stores the value as the latest one; the oldest give way."""
     held[key] = value
     held.move_to_end(key)
     while len(held) > _KEPT_OPEN:

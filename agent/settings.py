@@ -1,4 +1,4 @@
-"""The agent's settings, with SPEC's defaults."""
+"""The agent's settings and their defaults."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 class GroupLogs(enum.StrEnum):
-    """The daily logs in a group's prompt: its own, the owner's too, or none (`memory.group_daily_logs`)."""
+    """The daily logs in a group's prompt (`memory.group_daily_logs`)."""
 
     OWN = "own"
     SHARED = "shared"
@@ -17,7 +17,7 @@ class GroupLogs(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ModelSettings:
-    """The model. `context_window` in tokens (None: ask the server); `effort` and `cache` as in `ModelRequest`."""
+    """`context_window` in tokens (None: by the server); `effort` and `cache` as in `ModelRequest`."""
 
     name: str = "claude-sonnet-5-5"
     max_tokens: int = 8192
@@ -37,7 +37,7 @@ class FlushSettings:
 
 @dataclass(frozen=True, slots=True)
 class SessionSettings:
-    """Session sizes in tokens. `idle_reset_minutes` None: never."""
+    """Sizes in tokens. `idle_reset_minutes` None: never."""
 
     reserve_tokens: int = 20_000
     keep_recent_tokens: int = 20_000
@@ -56,8 +56,7 @@ class RecallSettings:
 
 @dataclass(frozen=True, slots=True)
 class HybridSettings:
-    """The ranking `hybrid`. Tokens of four characters; half-life in days; `mmr_lambda` from 0 (variety) to 1
-    (relevance)."""
+    """Tokens of four characters; half-life in days; `mmr_lambda` from 0 (variety) to 1 (relevance)."""
 
     chunk_tokens: int = 400
     chunk_overlap: int = 80
@@ -85,13 +84,13 @@ class RemoteEmbedderSettings:
 
 @dataclass(frozen=True, slots=True)
 class SearchSettings:
-    """`hybrid` None: the ranking `daybook`. `extra_paths`: absolute, the owner's only. `embedding` None: search by
-    words only."""
+    """`hybrid` None: the ranking `daybook`. `embedding` None: by words only."""
 
     max_chars: int = 4_000
     max_results: int = 150
     hybrid: HybridSettings | None = None
     extra_paths: tuple[Path, ...] = ()
+    """Absolute, the owner's only."""
     transcripts: bool = True
     embedding: LocalEmbedderSettings | RemoteEmbedderSettings | None = None
 

@@ -1,4 +1,4 @@
-"""Recognises NO_REPLY, the answer that is not delivered, in whole texts and streams (invariant 10)."""
+"""Recognises NO_REPLY, which is not delivered, in texts and streams (invariant 10)."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ _BLANKS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 
 
 def deliverable_text(text: str) -> str:
-    """The text to deliver: "" for a bare token (any case, repeated, with white space), otherwise without a token at its
-    end."""
+    """The text to deliver: "" for a bare token (any case, repeated), else without a token at its end."""
     return text[: _trailing_token_start(text, 0, len(text))].strip()
 
 
@@ -23,8 +22,7 @@ def is_visible(text: str) -> bool:
 
 
 class SilentFilter:
-    """Holds text of a stream back only while it could still become the token at the end, with the white space before
-    it."""
+    """Holds a stream's text back while it could still become the token at the end."""
 
     def __init__(self) -> None:
         self._held: list[str] = []  # white space and whole tokens

@@ -1,7 +1,7 @@
-"""Skills: `skills/<name>/SKILL.md` in a workspace, and those that ship with the program. Everything here blocks.
+"""Skills: `skills/<name>/SKILL.md` in a workspace, and built-in ones. Blocks.
 
-People and groups see a skill only if it is built in, says `shared: true`, or lies in their own folder, since its text
-may be private (SPEC 5, invariant 8). `always: true` puts it into the prompt.
+People and groups see a skill only if it is built in, says `shared: true`, or lies in their own folder (invariant 8).
+`always: true` puts it into the prompt.
 """
 
 from __future__ import annotations
@@ -38,29 +38,26 @@ class SkillOrigin(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Skill:
-    """`name` is its folder's name.
-
-    path        of its text; empty if built in
-    bins, env   required programs and environment variables
-    beside      other names in its folder, folders with a / at the end
-    missing     unmet requirements, for people to read
-    problem     why it cannot be used, the end of a sentence: "has no description"
-    remarks     harmless oddities
-    """
-
     name: str
+    """Its folder's name."""
     origin: SkillOrigin
     path: str = ""
+    """Of its text; empty if built in."""
     description: str = ""
     body: str = ""
     always: bool = False
     shared: bool = False
     bins: tuple[str, ...] = ()
     env: tuple[str, ...] = ()
+    """Required programs and environment variables."""
     beside: tuple[str, ...] = ()
+    """Other names in its folder, folders with a / at the end."""
     missing: tuple[str, ...] = ()
+    """Unmet requirements, for people to read."""
     problem: str = ""
+    """Why it cannot be used, the end of a sentence: "has no description"."""
     remarks: tuple[str, ...] = ()
+    """Harmless oddities."""
 
 
 _ORIGINS = {
@@ -72,7 +69,7 @@ _Stamp = tuple[int, datetime]
 
 
 class Skills:
-    """A workspace's skills, parsed again only after a change. `configured`: variables set in the home's `.env`."""
+    """Parsed again after a change only. `configured`: variables set in the home's `.env`."""
 
     def __init__(
         self, workspace: Path, environ: Mapping[str, str] = os.environ, configured: Collection[str] = ()
@@ -84,8 +81,8 @@ class Skills:
         self._built_in: tuple[Skill, ...] | None = None
 
     def every(self, scope: Scope | None = None) -> tuple[Skill, ...]:
-        """All skills visible to a scope (default: the owner), its own broken ones included. Its own hides the
-        workspace's of that name, and both hide a built-in one. Never raises for files on disk."""
+        """All that a scope sees (default: the owner), its own broken ones too. Its own hides the workspace's of that
+        name, and both a built-in one."""
         scope = scope or Scope(Audience.OWNER, self._workspace)
         found = list(self._own_skills(scope))
         sources: list[Iterable[Skill]] = [self._built_in_skills()]
@@ -99,7 +96,7 @@ class Skills:
         return tuple(sorted(found, key=lambda skill: (skill.name, bool(skill.problem))))
 
     def usable(self, scope: Scope) -> tuple[Skill, ...]:
-        """The unbroken skills of `every`; their requirements may be missing."""
+        """Skills without a problem; their requirements may be missing."""
         return tuple(skill for skill in self.every(scope) if not skill.problem)
 
     def _own_skills(self, scope: Scope) -> Iterator[Skill]:
@@ -163,7 +160,7 @@ class Skills:
 
 
 def parse(skill: Skill, text: str) -> Skill:
-    """`skill` completed from its text, which becomes a `problem` if it cannot be used."""
+    """The skill from its text, which becomes a `problem` if it cannot be used."""
     page = notes.parse(text)
     if page.fields is None:
         return replace(skill, problem=page.problem or "has no front matter with name and description")

@@ -1,4 +1,4 @@
-"""The values that go into a turn and come out of it."""
+"""What goes into a turn and comes out of it."""
 
 from __future__ import annotations
 
@@ -10,55 +10,61 @@ from datetime import datetime
 from agent.memory.scope import Scope
 from agent.model.base import Usage
 from agent.tools.base import OwnerConsent, Tool
+from agent.tools.foreign_text import ForeignText
 
 CHAT = "chat"
 """The purpose of a turn that answers people."""
 JOB = "job"
 """The purpose of a turn that the clock asks for."""
+TASK = "task"
+"""The purpose of a turn that works aside."""
 JOBS = "jobs"
 """Below a chat's session: those of the jobs that report to it, one each."""
+TASKS = "tasks"
+"""The like for tasks that it has delegated."""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionKey:
-    """The key of a session. `path` is its folder under the sessions folder: `owner`, `owner/work`, `person/alice`,
-    `group/telegram--100123`, `group/telegram--100123/7`."""
-
     agent: str
     path: str
+    """Its folder: `owner`, `owner/work`, `person/alice`, `group/telegram--100123`, `group/telegram--100123/7`."""
 
     def __str__(self) -> str:
         return f"{self.agent}/{self.path}"
 
     @property
-    def is_job(self) -> bool:
-        """True for a job's session. A chat or person named `jobs` has nothing after that word."""
-        return f"/{JOBS}/" in self.path
+    def is_aside(self) -> bool:
+        """A job's or a task's. A chat or person of that name has nothing after that word."""
+        return any(f"/{name}/" in self.path for name in (JOBS, TASKS))
 
 
 @dataclass(frozen=True, slots=True)
 class AttachedDocument:
-    """An attachment as text. `path`: where the file is kept; `remark`: a sentence on what is missing."""
+    """An attachment as text."""
 
     name: str
     text: str
     path: str = ""
+    """The kept file."""
     remark: str = ""
+    """A sentence on what is missing."""
+    is_own: bool = False
+    """Not text of others."""
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A picture that was kept (`agent.media.store`). `path` is the file that a model is shown, `original` the one that
-    came."""
-
     name: str
     path: str
+    """The file that a model is shown."""
     original: str
+    """The one that came."""
 
 
 @dataclass(frozen=True, slots=True)
 class ForwardedText:
-    """A whole message of somebody else that was passed on. `author`: as the platform names it."""
+    """Somebody else's whole message, passed on."""
 
     author: str
     text: str
@@ -66,31 +72,33 @@ class ForwardedText:
 
 @dataclass(frozen=True, slots=True)
 class UserMessage:
-    """A person's message as the model sees it.
-
-    id          names the message over restarts
-    channel     the platform's name for people: Telegram, Terminal
-    quoted      text of others that came with it (what it replies to, a forward), shown as data
-    enclosed    what came with it and is neither read nor shown, a sentence each
-    heard       names of recordings whose transcribed words are in the text
-    documents   text that came with it, shown as data
-    pictures    shown after the text
-    overheard   in a group: earlier messages of others, not to the bot and not shown yet, as (name, moment, text)
-    by          the account of the sender, `channel:id`
-    """
+    """A person's message as the model sees it."""
 
     id: str
+    """Names the message over restarts."""
     text: str
     sender: str
     channel: str
+    """The platform's name for people: Telegram, Terminal."""
     at: datetime
     quoted: tuple[str | ForwardedText, ...] = ()
+    """Text of others that came with it, shown as data."""
     enclosed: tuple[str, ...] = ()
+    """What came with it and is not shown, a sentence each."""
     overheard: tuple[tuple[str, datetime, str], ...] = ()
+    """Earlier messages of a group, not shown yet, as (name, moment, text)."""
     heard: tuple[str, ...] = ()
+    """Names of recordings whose words are in the text."""
     documents: tuple[AttachedDocument, ...] = ()
+    """Text that came with it, shown as data."""
     pictures: tuple[Picture, ...] = ()
+    """Shown after the text."""
     by: str = ""
+    """The account of the sender, `channel:id`; empty where no person wrote it."""
+    replaces: str = ""
+    """The earlier message that this one is a new version of: the conversation goes on from before it."""
+    foreign: tuple[ForeignText, ...] = ()
+    """Text of others that it was made from."""
 
 
 async def nothing_said() -> Sequence[UserMessage]:
@@ -99,48 +107,43 @@ async def nothing_said() -> Sequence[UserMessage]:
 
 @dataclass(frozen=True, slots=True)
 class TurnRequest:
-    """One turn. `id` is the same when a turn continues after a crash; an ended turn is not run again, its end is
-    reported once more.
-
-    arrived     takes the messages that came since, which join this turn; called between steps
-    tools       tools beyond the agent's own, bound to this conversation
-    model       a model's name in place of the configured one, for this session
-    fresh       the model sees nothing that came before in the session
-    sealed      names of workspace files that no tool of this turn may change, with the reason, a sentence for the model
-    approvals   asks the owner where an effect of a tool needs their yes; None: such effects are refused
-    """
+    """`id` stays when a turn continues after a crash; an ended turn is reported again, not run again."""
 
     id: str
     session: SessionKey
     scope: Scope
     said: tuple[UserMessage, ...]
     arrived: Callable[[], Awaitable[Sequence[UserMessage]]] = nothing_said
+    """Takes the messages that join this turn; called between steps."""
     tools: tuple[Tool, ...] = ()
+    """Beyond the agent's own, bound to this conversation."""
     model: str | None = None
+    """In place of the configured one."""
     purpose: str = CHAT
     fresh: bool = False
+    """The model sees nothing that came before in the session."""
     sealed: Mapping[str, str] = field(default_factory=dict)
+    """Workspace files that no tool may change, with the reason for the model."""
     approvals: OwnerConsent | None = None
+    """Asks the owner for consent to effects of tools; None: they are refused."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReplyText:
-    """More text of the reply."""
-
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class TextReset:
-    """The text since the last finished step is void (a stream broke and is repeated). `note`: a sentence for the person
-    where the wait is long, else empty."""
+    """The text since the last step is void."""
 
     note: str = ""
+    """A sentence for the person if the wait is long."""
 
 
 @dataclass(frozen=True, slots=True)
 class StepCompleted:
-    """A step is journaled; its text is final. `tools` ran in it."""
+    """A step is recorded and its text final. `tools` ran in it."""
 
     tools: tuple[str, ...] = ()
 
@@ -153,11 +156,14 @@ class ResultKind(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TurnResult:
-    """The one end of a turn, and of all its messages."""
-
     kind: ResultKind
     text: str
     usage: Usage
+    foreign: tuple[ForeignText, ...] = ()
+    """Text of others that the answers were made from."""
 
 
-TurnEvent = ReplyText | TextReset | StepCompleted | TurnResult
+TurnEvent = ReplyText | TextReset | StepCompleted
+
+Emit = Callable[[TurnEvent], Awaitable[None]]
+"""Takes the events of a turn in order; the turn waits for it."""

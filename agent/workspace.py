@@ -7,10 +7,11 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
+from agent.fs import atomic_write
 from agent.memory.paths import make_private
 
 _OTHER_NAMES = {"AGENTS.md": "CLAUDE.md", "MEMORY.md": "memory.md"}
-"""A file under its other name is read only if ours is missing (SPEC 5), so ours is then not created."""
+"""A file under its other name is read only if ours is missing, so ours is then not created."""
 
 
 def template_folder() -> Traversable:
@@ -18,8 +19,8 @@ def template_folder() -> Traversable:
 
 
 def create(root: Path, template: Traversable | None = None) -> tuple[Path, ...]:
-    """Copy the template; returns the files written. Existing files stay, also dangling links and files under their
-    other name. Folders 0700, files 0600. Blocks. Raises `OSError`."""
+    """Copies the template; returns new files. Existing ones stay, also dangling links and those under their other name.
+    Folders 0700, files 0600. Blocks. Raises `OSError`."""
     make_private(root)
     return tuple(_copy(template if template is not None else template_folder(), root))
 
@@ -36,17 +37,6 @@ def _copy(source: Traversable, target: Path) -> list[Path]:
         elif not any(
             os.path.lexists(path.with_name(name)) for name in (path.name, _OTHER_NAMES.get(path.name)) if name
         ):
-            _write_new(path, item.read_bytes())
+            atomic_write(path, item.read_bytes())
             written.append(path)
     return written
-
-
-def _write_new(path: Path, content: bytes) -> None:
-    temporary = path.with_name(f".{path.name}.new")
-    temporary.unlink(missing_ok=True)
-    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(fd, "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(fd)
-    temporary.replace(path)

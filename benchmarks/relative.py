@@ -168,7 +168,11 @@ def _shown(index: MemoryIndex, scope: Scope, question: Question, room: int) -> s
     built = tools.build(scope, _at(question.asked_on), MemorySettings(), index.search, files=False)
     search = next(tool for tool in built if tool.name == "memory_search")
     until = question.asked_on.isoformat()
-    return asyncio.run(search.run({"query": question.text, "max_chars": room, "until": until})).text
+
+    async def found() -> str:
+        return (await search.run({"query": question.text, "max_chars": room, "until": until})).text
+
+    return asyncio.run(found())
 
 
 def _answers(text: str, question: Question) -> bool:

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from agent.languages import terms
 from agent.languages.date_readers import KINDS, SPOKEN
-from agent.search import synonyms, tokenizer
+from agent.languages.stemming import stem
+from agent.search import aliases, tokenizer
 from agent.search.chunking import Chunker
 from agent.search.ranking import WEIGHTS
 from agent.search.text_kinds import OF_KIND, TextKind, Weights
@@ -39,7 +40,7 @@ def _single(text: str) -> list[str]:
     """Characters of unspaced scripts one by one."""
     found: list[str] = []
     for word in terms.runs(terms.fold(text)):
-        found += list(word) if terms.is_unspaced(word) else [tokenizer.stem(word)]
+        found += list(word) if terms.is_unspaced(word) else [stem(word)]
     return found
 
 
@@ -93,12 +94,15 @@ RULES: Mapping[str, tuple[Change, ...]] = {
     "days near by": (("search.ranking", "_date_match", _that_day),),
     "names": (_weightless("speaker"),),
     "first of several": (("search.query", "_FIRST_NAMED", 0.0),),
+    "in one breath": (("search.query", "_IN_ONE_BREATH", 0),),
+    "names in greetings": (("search.sources", "greeted_in", _nothing),),
     "whose turns": (("search.query", "_OTHER_SIDE", 1.0),),
     "days by other days": (("languages.dates", "related", _as_named),),
     "seasons and feasts": (("languages.dates", "KINDS", tuple(one for one in KINDS if one[1] not in SPOKEN)),),
     "other names": (("search.query", "other_names", _no_names),),
     "synonyms": (("search.query", "synonyms_of", _nothing),),
     "answer": (_weightless("answer"),),
+    "only asks": (("search.ranking", "_ONLY_ASKS", 1.0),),
     "reply": (("search.ranking", "is_question", _never),),
     # what a word counts
     "heading": (("search.bm25", "_HEAD", 0.0),),
@@ -120,9 +124,9 @@ RULES: Mapping[str, tuple[Change, ...]] = {
     "sections": (("search.engine", "Chunker", partial(Chunker, sections=False)),),
 }
 _CACHED: tuple[Callable[[], None], ...] = (
-    tokenizer.stem.cache_clear,
+    stem.cache_clear,
     tokenizer.term_of.cache_clear,
-    synonyms.synonyms.cache_clear,
+    aliases.synonyms.cache_clear,
 )
 
 

@@ -305,8 +305,8 @@ def _counted(
             for name, of in texts.items()
             if name.startswith("d")
             for text in of
-            # Answers to commands and presses, as "Here is my answer to the new wording:", have no nonce.
-            if is_marked(text) and (numbers(text) or "Shall I answer" in text)
+            # Answers to commands and presses, as "Here's my answer to the new version:", have no nonce.
+            if is_marked(text) and (numbers(text) or "Answer the new version" in text)
         ],
         thinking=thinking,
         failed_sends=failed_sends(database),
@@ -364,8 +364,9 @@ def _broken(figures: Figures) -> list[str]:
 
 def shown(figures: Figures) -> str:
     sizes = [sample.mb for sample in figures.samples] or [0.0]
+    did: list[list[Cell]] = [[f"people: {what}", times] for what, times in figures.did.items()]
     counted: list[list[Cell]] = [
-        *([f"people: {what}", times] for what, times in figures.did.items()),
+        *did,
         ["things that went wrong", sum(figures.came.values())],
         ["answered once", figures.seen.once],
         ["repeated with the mark", figures.seen.marked],

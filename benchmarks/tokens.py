@@ -30,7 +30,7 @@ from zoneinfo import ZoneInfo
 from agent.agent import Agent
 from agent.clock import Clock
 from agent.compaction.summary import PARTS
-from agent.context.budget import DEFAULT_WINDOW, budget
+from agent.context.budget import DEFAULT_WINDOW, budget_of
 from agent.memory.scope import Audience, Scope
 from agent.model.anthropic.model import AnthropicModel
 from agent.model.base import Usage, UsageRecord
@@ -38,7 +38,7 @@ from agent.model.client import MeteredModel
 from agent.model.prices import Prices
 from agent.report import ContextReport
 from agent.settings import AgentSettings, ModelSettings
-from agent.values import SessionKey, TurnRequest, UserMessage
+from agent.values import SessionKey, TurnEvent, TurnRequest, UserMessage
 from agent.workspace import create
 from benchmarks.figures import table
 from tests.fakes.anthropic import Answer, FakeAnthropic, compose, last_user_text
@@ -172,7 +172,7 @@ async def _long_talk(turns: int) -> tuple[Book, ContextReport]:
 async def _least_turns(window: int) -> list[float]:
     """Two flushes."""
     session = AgentSettings().session
-    limits = budget(
+    limits = budget_of(
         window, session.reserve_tokens, session.flush_soft_threshold_tokens, AgentSettings().model.max_tokens
     )
     async with _talking(window) as talk:
@@ -180,6 +180,10 @@ async def _least_turns(window: int) -> list[float]:
             is_near = talk.book.size > limits.flush_at - _A_PASTE
             await talk.say("Short: fine?" if is_near else f"A paste: {_WORDS * (_A_PASTE // 20)}")
         return shares
+
+
+async def _ignored(event: TurnEvent) -> None:
+    pass
 
 
 class _Talk:
@@ -192,8 +196,7 @@ class _Talk:
 
     async def say(self, text: str) -> None:
         said = UserMessage(f"m{self.book.turn}", text, "Alice", "Telegram", self._clock.now())
-        async for _ in self.agent.turn(TurnRequest(f"t{self.book.turn}", self.key, self.scope, (said,))):
-            pass
+        await self.agent.turn(TurnRequest(f"t{self.book.turn}", self.key, self.scope, (said,)), _ignored)
         self.book.turn += 1
 
 

@@ -35,7 +35,7 @@ TELEGRAM_METHODS = (
     "*",
 )
 DISCORD_CALLS = (SENDS, ("PATCH", ""), ("GET", ""), ("POST", "/callback$"), ("*", "/webhooks/"), ("*", ""))
-ODD_UPDATES = (
+ODD_UPDATES: tuple[Mapping[str, object], ...] = (
     {"message": {"message_id": 1}},
     {"message": None},
     {"message": "text"},
@@ -45,7 +45,12 @@ ODD_UPDATES = (
     {},
 )
 ODD_EVENTS = ("MESSAGE_CREATE", "MESSAGE_UPDATE", "INTERACTION_CREATE", "GUILD_CREATE", "THREAD_LIST_SYNC", "NEW_KIND")
-ODD_DATA = ({}, {"id": 5}, {"id": "x", "channel_id": "7", "author": 3, "threads": [1]}, None)
+ODD_DATA: tuple[Mapping[str, object] | None, ...] = (
+    {},
+    {"id": 5},
+    {"id": "x", "channel_id": "7", "author": 3, "threads": [1]},
+    None,
+)
 
 
 class Weather:
@@ -78,36 +83,34 @@ class Weather:
 
     async def _telegram_call(self) -> str:
         fake, method = self._telegram, self._chance.choice(TELEGRAM_METHODS)
-        what, how = self._chance.choice(
-            (
-                ("429", lambda: fake.fail(method, status=429, retry_after=1)),
-                ("500", lambda: fake.fail(method, status=500, description="Internal Server Error")),
-                ("502 of a proxy", lambda: fake.junk(method)),
-                ("502 after the effect", lambda: fake.junk(method, after_effect=True)),
-                ("drop before", lambda: fake.abort(method)),
-                ("drop after", lambda: fake.abort_after(method)),
-                ("late", lambda: fake.delay(method, self._chance.uniform(0.5, 3.0))),
-                ("late answer", lambda: fake.delay(method, self._chance.uniform(0.5, 3.0), after_effect=True)),
-            )
+        ways: tuple[tuple[str, Callable[[], TelegramFault]], ...] = (
+            ("429", lambda: fake.fail(method, status=429, retry_after=1)),
+            ("500", lambda: fake.fail(method, status=500, description="Internal Server Error")),
+            ("502 of a proxy", lambda: fake.junk(method)),
+            ("502 after the effect", lambda: fake.junk(method, after_effect=True)),
+            ("drop before", lambda: fake.abort(method)),
+            ("drop after", lambda: fake.abort_after(method)),
+            ("late", lambda: fake.delay(method, self._chance.uniform(0.5, 3.0))),
+            ("late answer", lambda: fake.delay(method, self._chance.uniform(0.5, 3.0), after_effect=True)),
         )
+        what, how = self._chance.choice(ways)
         await _lasts(how())
         return f"telegram {what}"
 
     async def _discord_call(self) -> str:
         fake, (method, path) = self._discord, self._chance.choice(DISCORD_CALLS)
-        what, how = self._chance.choice(
-            (
-                ("429 with Via", lambda: fake.throttle_next(method, path, retry_after=0.7)),
-                ("429 without Via", lambda: fake.throttle_next(method, path, retry_after=0.7, via=False)),
-                ("429 global", lambda: fake.throttle_next(method, path, retry_after=0.7, scope="global")),
-                ("500", lambda: fake.fail_next(method, path, status=500)),
-                ("502 after the effect", lambda: fake.fail_next(method, path, status=502, after_effect=True)),
-                ("503 for long", lambda: fake.fail_next(method, path, status=503, times=6)),
-                ("drop before", lambda: fake.fail_next(method, path, drop="before")),
-                ("drop after", lambda: fake.fail_next(method, path, drop="after")),
-                ("late", lambda: fake.delay_next(method, path, self._chance.uniform(0.5, 3.0))),
-            )
+        ways: tuple[tuple[str, Callable[[], DiscordFault]], ...] = (
+            ("429 with Via", lambda: fake.throttle_next(method, path, retry_after=0.7)),
+            ("429 without Via", lambda: fake.throttle_next(method, path, retry_after=0.7, via=False)),
+            ("429 global", lambda: fake.throttle_next(method, path, retry_after=0.7, scope="global")),
+            ("500", lambda: fake.fail_next(method, path, status=500)),
+            ("502 after the effect", lambda: fake.fail_next(method, path, status=502, after_effect=True)),
+            ("503 for long", lambda: fake.fail_next(method, path, status=503, times=6)),
+            ("drop before", lambda: fake.fail_next(method, path, drop="before")),
+            ("drop after", lambda: fake.fail_next(method, path, drop="after")),
+            ("late", lambda: fake.delay_next(method, path, self._chance.uniform(0.5, 3.0))),
         )
+        what, how = self._chance.choice(ways)
         await _lasts(how())
         return f"discord {what}"
 
@@ -124,35 +127,38 @@ class Weather:
 
     async def _connection(self) -> str:
         fake, code = self._discord, self._chance.choice(CLOSES)
-        what, how = self._chance.choice(
-            (
-                (f"close {code}", lambda: fake.disconnect(code)),
-                (f"close {code}", lambda: fake.disconnect(code)),
-                ("op 7", fake.ask_reconnect),
-                ("op 9 resumable", lambda: fake.invalidate(resumable=True)),
-                ("op 9", fake.invalidate),
-                ("op 1", fake.ask_heartbeat),
-                ("unknown op", lambda: fake.push_frame('{"op": 99, "d": null, "s": null, "t": null}')),
-                ("lost session", lambda: (fake.disconnect(1006), fake.forget_sessions())),
-            )
+
+        def lose_session() -> None:
+            fake.disconnect(1006)
+            fake.forget_sessions()
+
+        ways: tuple[tuple[str, Callable[[], object]], ...] = (
+            (f"close {code}", lambda: fake.disconnect(code)),
+            (f"close {code}", lambda: fake.disconnect(code)),
+            ("op 7", fake.ask_reconnect),
+            ("op 9 resumable", lambda: fake.invalidate(resumable=True)),
+            ("op 9", fake.invalidate),
+            ("op 1", fake.ask_heartbeat),
+            ("unknown op", lambda: fake.push_frame('{"op": 99, "d": null, "s": null, "t": null}')),
+            ("lost session", lose_session),
         )
+        what, how = self._chance.choice(ways)
         how()
         return f"gateway {what}"
 
     async def _model_call(self) -> str:
         fake = self._model
-        what, how = self._chance.choice(
-            (
-                ("429", lambda: fake.fail(429, retry_after=1)),
-                ("500", lambda: fake.fail(500)),
-                ("529", lambda: fake.fail(529)),
-                ("cut", fake.cut),
-                ("early end", fake.end_early),
-                ("stall", fake.stall),
-                ("error event", fake.error_event),
-                ("no stop reason", fake.never_stop_reason),
-            )
+        ways: tuple[tuple[str, Callable[[], object]], ...] = (
+            ("429", lambda: fake.fail(429, retry_after=1)),
+            ("500", lambda: fake.fail(500)),
+            ("529", lambda: fake.fail(529)),
+            ("cut", fake.cut),
+            ("early end", fake.end_early),
+            ("stall", fake.stall),
+            ("error event", fake.error_event),
+            ("no stop reason", fake.never_stop_reason),
         )
+        what, how = self._chance.choice(ways)
         how()
         return f"model {what}"
 

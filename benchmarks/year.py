@@ -77,8 +77,8 @@ class Store(Database):
     """The real store without the way to its thread and back, which takes longer than the work. A crash may come before
     any piece of work: what it finds on disk is also what it would find behind the one before."""
 
-    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
-        super().__init__(connection, path)
+    def __init__(self, connection: sqlite3.Connection, path: Path, company: float = 0) -> None:
+        super().__init__(connection, path, company)
         connection.execute("PRAGMA locking_mode=EXCLUSIVE")  # nobody else has the file
 
     async def run(self, work: Callable[Concatenate[sqlite3.Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -96,6 +96,8 @@ class Store(Database):
         self, work: Callable[Concatenate[sqlite3.Connection, P], object], *args: P.args, **kwargs: P.kwargs
     ) -> None:
         work(self._connection, *args, **kwargs)
+
+    note = post
 
 
 class Platform(ScriptedChannel):
@@ -183,14 +185,16 @@ class House:
             for row in await inbox.load():
                 drafts = outbox.drafts(f"{user_message_id(row.message)}:{{}}", row.message.address, "Tea")
                 await inbox.finish([row], "reply", drafts)
-            while year.now < until:
-                wake = await schedule.tick(receive)
-                await outbox.drained()
-                wake = await schedule.tick(receive)
-                if dice.random() < 0.0005:
-                    year.now -= timedelta(minutes=dice.randrange(90))  # and on from there
-                else:
-                    year.now = max(min(wake or until, until), year.now + timedelta(milliseconds=1))
+            async with schedule.timers.running():
+                while year.now < until:
+                    await schedule.tick(receive)
+                    await outbox.drained()
+                    retry = await schedule.tick(receive)
+                    if dice.random() < 0.0005:
+                        year.now -= timedelta(minutes=dice.randrange(90))  # and on from there
+                    else:
+                        wake = min(filter(None, (retry, schedule.timers.next(), until)))
+                        year.now = max(wake, year.now + timedelta(milliseconds=1))
 
         sending = asyncio.create_task(outbox.run())
         working = asyncio.create_task(steps())

@@ -1,1 +1,1 @@
-"""Chat platforms. A channel translates between one platform and our messages."""
+"""Chat platforms. A channel translates between a platform and our messages."""

@@ -1,5 +1,4 @@
-"""Emphasis and links beyond CommonMark: scripts without spaces between words, spoilers, and a limit for unmatched
-brackets.
+"""Emphasis and links beyond CommonMark: unspaced scripts, spoilers, and a limit for unmatched brackets.
 
 CommonMark takes every letter for the inside of a word, which leaves `**「重要」**は` with its asterisks (see
 https://github.com/tats-u/markdown-cjk-friendly).
@@ -26,7 +25,7 @@ Rule = Callable[[StateInline, bool], bool]
 
 
 def extend(parser: MarkdownIt) -> None:
-    """Installs these rules in a parser, with `||spoilers||` (tokens `spoiler_open`, `_close`)."""
+    """Installs these rules, with `||spoilers||` (tokens `spoiler_open`, `_close`)."""
     inline = parser.inline
     inline.ruler.at("emphasis", _emphasis)
     inline.add_terminator_char("|")
@@ -38,7 +37,7 @@ def extend(parser: MarkdownIt) -> None:
 
 
 def _only_before_address(rule: Rule) -> Rule:
-    """The library's rule rescans the rest for each bracket: a few thousand unmatched ones would take seconds."""
+    """The library rescans the rest for each bracket: a few thousand unmatched ones would take seconds."""
 
     def limited(state: StateInline, silent: bool) -> bool:
         if state.src[state.pos] not in "[!":
@@ -52,7 +51,7 @@ def _only_before_address(rule: Rule) -> Rule:
 
 
 def is_inside_word(before: str, after: str) -> bool:
-    """True if marks between these characters are inside a word (`2*3*4`, `a_b`) of a script with spaces."""
+    """True inside a word (`2*3*4`, `a_b`) of a spaced script."""
     return all(one.isalnum() and not _is_wide(one) and not _UNSPACED.match(one) for one in (before, after))
 
 
@@ -112,7 +111,7 @@ def _doubled(state: StateInline, silent: bool) -> bool:
 
 
 def _push(state: StateInline, text: str, run: _Run, length: int) -> None:
-    """Adds a delimiter. `length` 0 disables the rule that makes `***` ambiguous."""
+    """`length` 0 disables the rule that makes `***` ambiguous."""
     state.push("text", "", 0).content = text
     state.delimiters.append(Delimiter(ord(text[0]), length, len(state.tokens) - 1, -1, run.opens, run.closes))
 

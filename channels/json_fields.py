@@ -20,7 +20,7 @@ Scalar = TypeVar("Scalar", int, str)
 
 
 def get(parent: Json, field: str, kind: type[Scalar]) -> Scalar | None:
-    """None if missing or of another type. A float with an integral value counts as an integer."""
+    """None for another type. An integral float counts as an integer."""
     value = parent.get(field)
     if kind is int and isinstance(value, float) and math.isfinite(value):
         value = int(value)
@@ -35,7 +35,7 @@ def need(parent: Json, field: str, kind: type[Scalar]) -> Scalar:
 
 
 def load_json(text: str | bytes) -> Any:
-    """The value of a JSON text. Raises `ValueError`, also for excessive nesting."""
+    """Raises `ValueError`, also for excessive nesting."""
     try:
         return json.loads(text)
     except RecursionError as error:

@@ -1,4 +1,4 @@
-"""Values exchanged between a chat platform and the gateway, and the protocols `Source` and `Channel`."""
+"""Values between a chat platform and the gateway, and the protocols `Source` and `Channel`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Protocol
 
 
 class WholeTexts:
-    """Replaces lone surrogates in its texts by U+FFFD (joining pairs): no file, database or platform takes them."""
+    """Texts without lone surrogates: no file, database or platform takes them."""
 
     __slots__ = ()
 
@@ -38,7 +38,7 @@ class Address:
 
     @classmethod
     def parse(cls, text: str) -> Address:
-        """Reads `channel:chat_id[:thread_id]`. Raises `ValueError` with a sentence for the person who wrote it."""
+        """Reads `channel:chat_id[:thread_id]`. Raises `ValueError` with a sentence for its writer."""
         parts = text.strip().split(":")
         if len(parts) not in (2, 3) or not all(parts):
             raise ValueError(f"{text!r} is not a chat address; write channel:chat_id or channel:chat_id:thread_id")
@@ -51,7 +51,7 @@ class ChatKind(enum.StrEnum):
 
 
 class Origin(enum.StrEnum):
-    """The cause of a message: text in a chat, a command from the platform's menu or a button, or the clock."""
+    """Text in a chat, a command of the menu or a button, or Daybook itself: the clock, a task."""
 
     CHAT = "chat"
     COMMAND = "command"
@@ -60,39 +60,35 @@ class Origin(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Sender(WholeTexts):
-    """`id` is the platform's numeric id as text, which alone decides access; `name` is for display."""
-
     id: str
+    """The platform's numeric id as text, which alone decides access."""
     name: str
+    """For display."""
     is_bot: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Attachment(WholeTexts):
-    """Content of a message besides its text.
-
-    kind        a word for people: photo, voice, document, sticker, location…
-    name        for display only (it may look like a path)
-    media_type  as claimed by the platform, like `size`; the bytes decide
-    handle      reference for `Channel.fetch`; empty if there are no bytes
-    words       content as text: a place, a contact, a sticker's emoji
-    """
-
     kind: str
+    """A word for people: photo, voice, document, sticker, location…"""
     name: str = ""
+    """For display only (it may look like a path)."""
     size: int | None = None
     media_type: str = ""
+    """As claimed by the platform, like `size`; the bytes decide."""
     handle: str = ""
+    """Reference for `Channel.fetch`; empty if there are no bytes."""
     words: str = ""
+    """Content as text: a place, a contact, a sticker's emoji."""
 
     def passed_on(self, how: str) -> Attachment:
-        """Returns a copy marked as another person's content: a `quoted` photo, a `forwarded` voice."""
+        """A copy marked as another person's: a `quoted` photo, a `forwarded` voice."""
         return replace(self, kind=f"{how} {self.kind}")
 
 
 @dataclass(frozen=True, slots=True)
 class Quote(WholeTexts):
-    """Replied or forwarded text by another person, to be shown as data."""
+    """Another person's text, shown as data."""
 
     author: str
     text: str
@@ -101,53 +97,74 @@ class Quote(WholeTexts):
 
 @dataclass(frozen=True, slots=True)
 class DueJob:
-    """A scheduled job and its due time. `late`: that time is long past."""
-
     id: str
     moment: datetime
     late: bool = False
+    """That time is long past."""
+
+
+@dataclass(frozen=True, slots=True)
+class DelegatedTask(WholeTexts):
+    """Work aside, or its result for the conversation that asked."""
+
+    id: str
+    asked: int
+    """The number in the inbox of the message whose turn asked."""
+    result_of: str = ""
+    """The task, if this is its result."""
+    sources: tuple[str, ...] = ()
+    """Whose text the result was made from."""
 
 
 @dataclass(frozen=True, slots=True)
 class InboundMessage(WholeTexts):
-    """One message from a person.
-
-    id            unique per (channel, account) for ever; a repeated id is dropped
-    platform_id   the platform's id inside the chat, used by replies and edits
-    calls_bot     the bot is addressed; always true in private chats
-    edit          a new wording of the earlier message `platform_id`
-    continues     the client cut a long text here; the rest is likely to follow within a second
-    album         shared by the messages of one album; in a group the caption calls the bot for all
-    parent_chat   the chat that allow-lists name instead of this one (a thread's channel)
-    server        the Discord server, which allow-lists may also name
-    answer_with   required `reply_to` of every part of the answer, if not empty (menu commands)
-    due           only with origin JOB
-    """
-
     id: str
+    """Unique per (channel, account) for ever; a repeated id is dropped."""
     address: Address
     kind: ChatKind
     sender: Sender
     text: str
     sent_at: datetime
     platform_id: str = ""
+    """The platform's id inside the chat, used by replies and edits."""
     attachments: tuple[Attachment, ...] = ()
     quote: Quote | None = None
     calls_bot: bool = True
+    """The bot is addressed; always true in private chats."""
     edit: bool = False
+    """A new wording of the earlier message `platform_id`."""
     continues: bool = False
+    """The client cut a long text here; the rest is likely to follow within a second."""
     album: str = ""
+    """Shared by the messages of one album; in a group the caption calls the bot for all."""
     origin: Origin = Origin.CHAT
     group_name: str = ""
     parent_chat: str = ""
+    """The chat that allow-lists name instead of this one (a thread's channel)."""
     server: str = ""
+    """The Discord server, which allow-lists may also name."""
     answer_with: str = ""
+    """Required `reply_to` of every part of the answer, if not empty (menu commands)."""
     due: DueJob | None = None
+    """Only with origin JOB. The like for `task`."""
+    task: DelegatedTask | None = None
+    replaces: str = ""
+    """The `id` of the sender's message in this chat that this one is a new version of: the conversation goes on from
+    before it."""
+
+    @property
+    def is_from_person(self) -> bool:
+        return self.due is None and self.task is None
+
+    @property
+    def is_task(self) -> bool:
+        """True for a task, not for its result."""
+        return self.task is not None and not self.task.result_of
 
 
 @dataclass(frozen=True, slots=True)
 class UnreadableEvent(WholeTexts):
-    """An event that could not be turned into a message, shown by status and doctor."""
+    """Shown by status and doctor."""
 
     id: str
     channel: str
@@ -158,7 +175,7 @@ class UnreadableEvent(WholeTexts):
 
 @dataclass(frozen=True, slots=True)
 class Migrated:
-    """A chat got a new id (Telegram: group to supergroup). Sessions, access and waiting replies follow it."""
+    """A chat got a new id (Telegram: group to supergroup), which sessions, access and replies follow."""
 
     id: str
     old: Address
@@ -174,8 +191,8 @@ raises, none is, and all must be offered again. It never waits for a model."""
 
 @dataclass(frozen=True, slots=True)
 class Button(WholeTexts):
-    """A command as text (at most 64 bytes) under a label. A press arrives as a message of origin COMMAND from the
-    person pressing; its `platform_id` is the message with the buttons. The command checks who may press."""
+    """A command (at most 64 bytes) under a label. A press arrives as origin COMMAND from its person; `platform_id` is
+    the message with the buttons. The command checks who may press."""
 
     label: str
     data: str
@@ -183,30 +200,30 @@ class Button(WholeTexts):
 
 @dataclass(frozen=True, slots=True)
 class OutboundFile(WholeTexts):
-    """A file to send. `is_image`: show it where the platform can, else offer it as a download. `name` is displayed."""
-
     path: Path
     name: str
+    """Displayed."""
     is_image: bool = False
+    """Show it where the platform can, else offer it as a download."""
+    is_voice: bool = False
+    """Speech: play it where the platform can."""
 
 
 @dataclass(frozen=True, slots=True)
 class OutboundMessage(WholeTexts):
-    """One message to send: Markdown within the channel's limits (see `Channel.split`), or one file.
-
-    key       idempotency key: the same for every attempt at this message, otherwise unique
-    reply_to  `platform_id` of the answered message, ignored if that is gone; or its `answer_with`
-    file      the text is then a caption of at most 200 characters, or empty
-    preview   raises `NotSent` instead of waiting for a rate limit, so that no final text is delayed
-    """
+    """Markdown within the channel's limits (see `Channel.split`), or one file."""
 
     address: Address
     text: str
     key: str = ""
+    """Idempotency key: the same for every attempt at this message, otherwise unique."""
     reply_to: str = ""
+    """`platform_id` of the answered message, ignored if that is gone; or its `answer_with`."""
     buttons: tuple[tuple[Button, ...], ...] = ()
     file: OutboundFile | None = None
+    """The text is then a caption of at most 200 characters, or empty."""
     preview: bool = False
+    """Raises `NotSent` instead of waiting for a rate limit, so that no final text is delayed."""
 
 
 class PreviewStyle(enum.StrEnum):
@@ -216,20 +233,27 @@ class PreviewStyle(enum.StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
-    """`interval`: seconds between previews; `quotes`: a reply always names the message it answers."""
+class Capabilities:
+    """What a channel can do in a chat now."""
 
     preview: PreviewStyle
     interval: float = 1.5
+    """Seconds between previews."""
     quotes: bool = False
+    """A reply always names the message it answers."""
+    largest_file: int = 0
+    """In bytes; 0 if the channel sends no files."""
+    plays_sound: bool = True
+    is_reachable: bool = True
+    """A message sent now would reach a person; otherwise it waits."""
 
 
 class SendError(Exception):
-    """A platform did not take a message. The subclass says what can be done about it."""
+    """The subclass says what can be done."""
 
 
 class NotSent(SendError):
-    """Certainly not sent; can be retried after `retry_after` seconds."""
+    """Certainly not sent; retry after `retry_after` seconds."""
 
     def __init__(self, message: str, retry_after: float = 0.0) -> None:
         super().__init__(message)
@@ -237,11 +261,11 @@ class NotSent(SendError):
 
 
 class AnswerLost(NotSent):
-    """Perhaps sent, but a retry with the same key is safe during `Channel.repeat_window`."""
+    """A retry with the same key is safe during `Channel.repeat_window`."""
 
 
 class OutcomeUnknown(SendError):
-    """The connection ended during the request: perhaps sent."""
+    """Perhaps sent: the connection ended meanwhile."""
 
 
 class Refused(SendError):
@@ -249,15 +273,15 @@ class Refused(SendError):
 
 
 class TooLong(Refused):
-    """The text is longer than the platform takes; a shorter one may be taken."""
+    """A shorter one may be taken."""
 
 
 class ChatGone(Refused):
-    """The chat cannot be reached: deleted, or the bot was blocked or may not write there."""
+    """The chat is deleted, or the bot was blocked or may not write there."""
 
 
 class NotFetched(Exception):
-    """An attachment could not be fetched. The text tells its sender why. `passing`: a later try may succeed."""
+    """Tells the sender why. `passing`: a later try may succeed."""
 
     def __init__(self, message: str, *, passing: bool = False) -> None:
         super().__init__(message)
@@ -273,11 +297,12 @@ class Health(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ChannelStatus:
-    """`in_touch`: degraded, but connected; the problem is on our side (a full disk)."""
-
     state: Health
     last_error: str = ""
     in_touch: bool = False
+    """Degraded, but connected; the problem is on our side (a full disk)."""
+    is_connecting: bool = False
+    """Degraded, because the first try to connect still runs."""
 
     @property
     def is_connected(self) -> bool:
@@ -285,7 +310,7 @@ class ChannelStatus:
 
 
 class SourceFailed(Exception):
-    """A source cannot continue. `fatal`: a restart cannot help (wrong token), so it stays down."""
+    """`fatal`: a restart cannot help (wrong token)."""
 
     def __init__(self, message: str, *, fatal: bool = False) -> None:
         super().__init__(message)
@@ -297,17 +322,18 @@ class Source(Protocol):
     def name(self) -> str: ...
 
     async def run(self, receive: Receive) -> None:
-        """Can be called again after it ended. Raises `SourceFailed`; any other exception is reported as a bug."""
+        """Can be called again. Raises `SourceFailed`; any other exception is a bug."""
 
 
 @dataclass(frozen=True, slots=True)
 class CommandInfo:
-    """`name` is `[a-z]`. `owner_only`: hidden in groups. `usage`: the arguments, optional ones in brackets."""
-
     name: str
+    """`[a-z]`."""
     description: str
     owner_only: bool = False
+    """Hidden in groups."""
     usage: str = ""
+    """The arguments, optional ones in brackets."""
 
 
 class Channel(Source, Protocol):
@@ -316,39 +342,31 @@ class Channel(Source, Protocol):
     @property
     def status(self) -> ChannelStatus: ...
 
-    def pace(self, address: Address) -> Pace: ...
-
-    def reachable(self, address: Address) -> bool:
-        """True if a message sent now would reach a person; otherwise it waits."""
+    def capabilities(self, address: Address) -> Capabilities: ...
 
     def repeat_window(self, message: OutboundMessage) -> float:
-        """Seconds after a send during which the platform recognizes a repeated key; 0 if it has no keys."""
-
-    def largest_file(self, address: Address) -> int:
-        """Largest file in bytes for that chat; 0 if the channel sends no files."""
+        """Seconds during which the platform recognizes a repeated key; 0 without keys."""
 
     def split(self, text: str) -> list[str]:
-        """Cuts Markdown into pieces that each fit one rendered message. Never empty for text that is not blank."""
+        """Pieces of Markdown that each fit one rendered message; some for any text."""
 
     async def send(self, message: OutboundMessage) -> str:
-        """Sends one piece; returns its platform id. Raises `NotSent`, `OutcomeUnknown` or `Refused`. Text refused as
-        markup is sent once more as plain text first."""
+        """Returns the platform's id. Raises `NotSent`, `OutcomeUnknown`, `Refused`. Text refused as markup is first
+        sent again as plain text."""
 
     async def edit(self, platform_id: str, message: OutboundMessage) -> None:
-        """Replaces a sent message. Idempotent; an unchanged text is not an error. Raises like `send` (`Refused` if the
-        message is gone)."""
+        """Idempotent; an unchanged text is no error. Raises like `send` (`Refused` if the message is gone)."""
 
     async def draft(self, draft_id: int, message: OutboundMessage) -> None:
-        """Shows a draft. Raises like `send`; `Refused` means that the chat has no drafts."""
+        """Raises like `send`; `Refused`: the chat has no drafts."""
 
     async def fetch(self, attachment: Attachment, to: Path, most: int) -> None:
-        """Writes at most `most` bytes of an attachment to the file `to`. Raises `NotFetched`, or `OSError` if the file
-        cannot be written."""
+        """Writes at most `most` bytes to `to`. Raises `NotFetched`, `OSError`."""
 
     async def react(self, address: Address, platform_id: str, emoji: str) -> None:
-        """Replaces our reaction on a message; empty removes it. Platform errors are not raised."""
+        """Replaces our reaction; empty removes it. Platform errors are not raised."""
 
     def typing(self, address: Address) -> AbstractAsyncContextManager[None]:
-        """Shows the typing indicator while inside. Platform errors are not raised."""
+        """Platform errors are not raised."""
 
     async def aclose(self) -> None: ...

@@ -13,6 +13,7 @@ from pathlib import Path
 from channels.message import (
     Address,
     Attachment,
+    Capabilities,
     ChannelStatus,
     ChatKind,
     Event,
@@ -21,7 +22,6 @@ from channels.message import (
     NotFetched,
     Origin,
     OutboundMessage,
-    Pace,
     PreviewStyle,
     Quote,
     Receive,
@@ -74,7 +74,7 @@ class _Failure:
 
 
 class ScriptedChannel:
-    """`history` lists every effect on the platform in order; `offered` counts batches passed to `receive`."""
+    """`history` lists every effect in order; `offered` counts batches passed to `receive`."""
 
     def __init__(
         self,
@@ -128,7 +128,7 @@ class ScriptedChannel:
         id: str = "",
         sent_at: datetime | None = None,
     ) -> InboundMessage:
-        """Offers a message. `edit_of` is the `platform_id` of an earlier one."""
+        """`edit_of`: an earlier `platform_id`."""
         number = self._number()
         message = InboundMessage(
             id=id or f"said:{number}",
@@ -160,7 +160,7 @@ class ScriptedChannel:
     def press(
         self, platform_id: str, label: str, sender: str = "11111", sent_at: datetime | None = None
     ) -> InboundMessage:
-        """Raises `KeyError` if the message has no button with that label."""
+        """Raises `KeyError` without such a button."""
         shown = self._shown[platform_id]
         data = {button.label: button.data for row in shown.buttons for button in row}[label]
         number = self._number()
@@ -184,7 +184,7 @@ class ScriptedChannel:
         self._announce()
 
     def heard(self, chat: str = "1", thread: str | None = None) -> list[str]:
-        """The current texts in a chat, oldest first, with edits applied, without drafts."""
+        """The texts in a chat, oldest first, edits applied, without drafts."""
         return [
             message.text
             for message in self._shown.values()
@@ -192,7 +192,7 @@ class ScriptedChannel:
         ]
 
     def standing(self, chat: str = "1", thread: str | None = None) -> dict[str, OutboundMessage]:
-        """The current messages in a chat by platform id, oldest first."""
+        """The messages in a chat by platform id, oldest first."""
         return {
             id: message
             for id, message in self._shown.items()
@@ -222,8 +222,7 @@ class ScriptedChannel:
     # the platform's side
 
     def fail_next(self, error: SendError, *, delivered: bool = False, times: int = 1) -> None:
-        """Makes the next `times` sends, edits or drafts raise `error`; `delivered`: the message is shown all the
-        same."""
+        """Makes the next sends, edits or drafts raise `error`; `delivered`: the message is shown all the same."""
         self._failures.extend([_Failure(error, delivered)] * times)
 
     @contextmanager
@@ -245,7 +244,7 @@ class ScriptedChannel:
         return self._status
 
     async def run(self, receive: Receive) -> None:
-        """Offers all waiting messages in one batch. If `receive` raises, the next run offers the batch again."""
+        """Offers all messages in one batch, again if `receive` raised."""
         self._status = ChannelStatus(Health.OK)
         try:
             while True:
@@ -262,20 +261,14 @@ class ScriptedChannel:
         finally:
             self._announce()
 
-    def pace(self, address: Address) -> Pace:
+    def capabilities(self, address: Address) -> Capabilities:
         preview = self._preview
         if preview is PreviewStyle.DRAFT and not self._has_drafts(address):
             preview = PreviewStyle.EDIT
-        return Pace(preview, interval=self._interval)
-
-    def reachable(self, address: Address) -> bool:
-        return True
+        return Capabilities(preview, interval=self._interval, largest_file=self._largest_file)
 
     def repeat_window(self, message: OutboundMessage) -> float:
         return self._repeat_window
-
-    def largest_file(self, address: Address) -> int:
-        return self._largest_file
 
     def split(self, text: str) -> list[str]:
         return split(text, len, self._limit)

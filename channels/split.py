@@ -1,8 +1,7 @@
-"""Cuts a Markdown text into messages: between paragraphs where possible, else blocks, lines, sentences, words,
-characters.
+"""Cuts Markdown into messages: between paragraphs, else blocks, lines, sentences, words, characters.
 
 A cut code block is closed and reopened with its language, a table repeats its header, a list item that starts a message
-loses its indentation. Otherwise the pieces together are the text, apart from white space at the cuts.
+loses its indentation. Else the pieces are the text, apart from white space at the cuts.
 """
 
 from __future__ import annotations
@@ -62,15 +61,14 @@ class _Fence:
 
 @dataclass(frozen=True, slots=True)
 class _Context:
-    """`header` is a line that may become a `table`. `dedent` is the margin removed from a message that begins inside a
-    list."""
-
     fence: _Fence | None = None
     table: str = ""
     header: str = ""
+    """A line that may become a `table`."""
     in_list: bool = False
     after_blank: bool = False
     dedent: int = 0
+    """The margin removed from a message that begins inside a list."""
     within_line: bool = False
     in_quoted_list: bool = False
     quoted_dedent: int = 0
@@ -92,7 +90,15 @@ class _Context:
         now = (table, header, in_list, blank, False, in_quoted_list)
         if now == (self.table, self.header, self.in_list, self.after_blank, self.within_line, self.in_quoted_list):
             return self
-        return _Context(None, table, header, in_list, blank, self.dedent, False, in_quoted_list, self.quoted_dedent)
+        return replace(
+            self,
+            table=table,
+            header=header,
+            in_list=in_list,
+            after_blank=blank,
+            within_line=False,
+            in_quoted_list=in_quoted_list,
+        )
 
     def _goes_on_in_quoted_list(self, line: str) -> bool:
         marks, inner = _unquoted(line)
@@ -106,8 +112,7 @@ class _Context:
         return bool(_OTHER_BLOCK.match(line))
 
     def as_start(self, following: str, cut_line: str) -> _Context:
-        """The context of a message that begins with the line `following`; a non-empty `cut_line` is the line cut in
-        two."""
+        """The context from the line `following` on; `cut_line`: the line cut in two, if any."""
         indent = _indent(cut_line, following)
         quoted = _indent(_unquoted(cut_line)[1], _unquoted(following)[1]) if self.in_quoted_list else 0
         if self.fence is not None:
@@ -135,33 +140,33 @@ class _Context:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    rendered: str
+    markdown: str
     end: _Context
 
 
 def split(markdown: str, measure: Measure, limit: int) -> list[str]:
-    """Pieces of `markdown` whose `measure` is at most `limit`; none for a blank text.
+    """Pieces whose `measure` is at most `limit`; none for a blank text.
 
-    `measure` returns the length of a rendered piece. Takes linear time for a `limit` of some hundreds or more; a piece
-    exceeds it only if a single character does.
+    `measure` is the length once formatted. A piece is longer only where one character is. Linear for a `limit` of some
+    hundreds or more.
     """
     text = markdown.strip("\n")
     if not text.strip():
         return []
-    if len(text) <= limit and measure(whole := _compose(text, _Context()).rendered) <= limit:
+    if len(text) <= limit and measure(whole := _compose(text, _Context()).markdown) <= limit:
         return [whole]
     return list(_pieces(text, measure, limit))
 
 
 @lru_cache(maxsize=32)
 def _pieces(text: str, measure: Measure, limit: int) -> tuple[str, ...]:
-    """Cached: a long text is cut in a thread, and again when its pieces are stored."""
+    """The pieces, cached: a long text is cut in a thread, and again when stored."""
     pieces: list[str] = []
     start, context = 0, _Context()
     while start < len(text):
         end, piece = _next_piece(text, start, context, measure, limit)
         if text[start:end].strip():
-            pieces.append(piece.rendered)
+            pieces.append(piece.markdown)
         start, context = _resume(text, end, piece.end, limit)
     return tuple(pieces)
 
@@ -173,18 +178,18 @@ def _next_piece(text: str, start: int, context: _Context, measure: Measure, limi
             end = _best_cut(text, start, end, context)
         piece = _compose(text[start:end], context)
         # A cut can make a text longer (half a link shows its address): look again with less.
-        if end - start <= 1 or measure(piece.rendered) <= limit:
+        if end - start <= 1 or measure(piece.markdown) <= limit:
             return end, piece
         end = start + max(1, (end - start) * 7 // 8)
 
 
 def _longest(text: str, start: int, context: _Context, measure: Measure, limit: int) -> int:
-    """An offset up to which a piece fits, at most a little before the furthest one."""
+    """An offset at most a little before the furthest that fits."""
     left = len(text) - start
     close_enough = 1 + limit // 32
     fits, fails, size = 0, left + close_enough + 1, min(limit, left)
     while fails - fits > close_enough:
-        used = measure(_compose(text[start : start + size], context).rendered)
+        used = measure(_compose(text[start : start + size], context).markdown)
         if used <= limit:
             fits = size
             if fits == left or limit - used < close_enough:
@@ -215,7 +220,7 @@ def _best_cut(text: str, start: int, end: int, context: _Context) -> int:
 
 
 def _line_cuts(text: str, start: int, end: int, context: _Context, least: int) -> tuple[int, int, int]:
-    """Offsets relative to `start`, between paragraphs, blocks and lines; 0 for none."""
+    """Cuts relative to `start`, between paragraphs, blocks and lines; 0 for none."""
     paragraphs = blocks = lines = 0
     offset, previous_text = 0, ""
     before, has_code = context, True
@@ -298,7 +303,7 @@ def _resume(text: str, end: int, context: _Context, limit: int) -> tuple[int, _C
 
 
 def _lines(text: str, start: int = 0) -> Iterator[str]:
-    """Keeps line ends. (`str.splitlines` also cuts at other characters than the newline.)"""
+    """The lines with their ends. (`str.splitlines` also cuts at other characters.)"""
     while start < len(text):
         end = text.find("\n", start) + 1 or len(text)
         yield text[start:end]
@@ -334,7 +339,7 @@ def _before_character(text: str, start: int, end: int) -> int:
 
 
 def _belongs_to_previous(text: str, index: int, start: int) -> bool:
-    """True if the character at `index` is displayed as one with its predecessor (approximates UAX 29)."""
+    """True if it is displayed as one with its predecessor (approximates UAX 29)."""
     character, previous = text[index], text[index - 1]
     if unicodedata.category(character) in ("Mn", "Me", "Mc") or "\u200d" in (character, previous):
         return True

@@ -24,7 +24,7 @@ def _pad(cell: str, width: int, align: Align) -> str:
 
 
 def columns(text: str) -> int:
-    """Width of a text in a monospaced font: East Asian characters and emoji take two columns."""
+    """Monospaced width: East Asian characters and emoji take two."""
     if text.isascii():
         return len(text)
     return sum(

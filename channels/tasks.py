@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 
@@ -13,8 +14,14 @@ Pause = Callable[[float], Awaitable[None]]
 """Waits for a number of seconds."""
 
 
+def backoff(tries: int, first: float, longest: float) -> float:
+    """Seconds to wait after failed tries: doubled each time, and spread so that callers do not come at once."""
+    most = min(longest, first * 2 ** min(tries - 1, 10))
+    return random.uniform(most / 2, most)
+
+
 async def end(task: asyncio.Task[None], redacted: Callable[[BaseException], str]) -> None:
-    """Cancels one of our tasks and waits for it. Its error is logged, formatted by `redacted`."""
+    """Cancels a task and waits. Its error is logged, formatted by `redacted`."""
     task.cancel()
     await asyncio.wait([task])
     if not task.cancelled() and (error := task.exception()) is not None:
@@ -25,7 +32,7 @@ async def end(task: asyncio.Task[None], redacted: Callable[[BaseException], str]
 async def in_background(
     work: Coroutine[object, object, None], name: str, redacted: Callable[[BaseException], str]
 ) -> AsyncIterator[None]:
-    """Runs `work` while inside and cancels it at the end. Its error is logged like in `end`."""
+    """Runs `work` while inside. Its error is logged like in `end`."""
     task = asyncio.create_task(work, name=name)
     try:
         yield

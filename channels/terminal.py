@@ -1,11 +1,15 @@
-"""The terminal of this machine as a channel for its owner.
+"""The terminal of this machine as the owner's channel.
 
-A chat is a session's name (`main` by default). Without an attached listener messages wait.
+A chat is a session's name (`main` by default). Without a listener messages wait.
 """
 
 from __future__ import annotations
 
 import asyncio
+import mimetypes
+import os
+import shutil
+import stat
 import sys
 import uuid
 from collections import Counter, defaultdict
@@ -20,6 +24,7 @@ from channels.message import (
     Address,
     Attachment,
     Button,
+    Capabilities,
     ChannelStatus,
     ChatKind,
     Health,
@@ -28,7 +33,6 @@ from channels.message import (
     NotSent,
     OutboundMessage,
     OutcomeUnknown,
-    Pace,
     PreviewStyle,
     Receive,
     Refused,
@@ -40,7 +44,7 @@ MAIN_CHAT = "main"
 """The owner's main session; other names are sessions of their own."""
 _PREVIEW_INTERVAL = 0.05
 """Seconds; for smooth display, not for a rate limit."""
-_STOPPING = "Daybook is stopping; please say it again when it runs"
+_STOPPING = "Daybook is stopping. Please send this again once it is back."
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +54,14 @@ class TerminalPreview:
 
 @dataclass(frozen=True, slots=True)
 class Final:
-    """A finished message. `key` identifies it over restarts, and ends in `:error` for an error."""
+    """`key` identifies it over restarts, and ends in `:error` for an error."""
 
     id: str
     text: str
+    """Ends with `named(buttons)`."""
     reply_to: str = ""
     key: str = ""
+    buttons: tuple[Button, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +74,8 @@ Shown = TerminalPreview | Final | Busy
 
 class Listener(Protocol):
     async def show(self, shown: Shown) -> None:
-        """Returns once displayed. Raises `ConnectionError` if certainly not displayed, `OutcomeUnknown` if perhaps;
-        either way the listener is detached."""
+        """Raises `ConnectionError` if certainly not displayed, `OutcomeUnknown` if perhaps, which detaches the
+        listener."""
 
 
 class TerminalMessageNotKept(Exception):
@@ -95,10 +101,13 @@ class TerminalChannel:
         finally:
             self._detach(session, listener)
 
-    async def say(self, text: str, session: str = MAIN_CHAT, message_id: str = "") -> str:
+    async def say(
+        self, text: str, session: str = MAIN_CHAT, message_id: str = "", attached: Sequence[Path] = ()
+    ) -> str:
         """Returns the message's id once it is on disk. Raises `TerminalMessageNotKept`.
 
-        `message_id`: chosen by the caller (`new_id`) to know it before an answer can come.
+        `message_id`: chosen by the caller (`new_id`) to know it before an answer can come. `attached`: files of this
+        machine.
         """
         if self._closed:
             raise TerminalMessageNotKept(_STOPPING)
@@ -111,6 +120,9 @@ class TerminalChannel:
             text=_writable(text),
             sent_at=datetime.now(UTC),
             platform_id=identity,
+            attachments=tuple(
+                Attachment("photo" if _is_picture(one) else "document", one.name, handle=str(one)) for one in attached
+            ),
         )
         kept: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._incoming.put_nowait((message, kept))
@@ -128,7 +140,7 @@ class TerminalChannel:
         return self._status
 
     async def run(self, receive: Receive) -> None:
-        """Offers messages one by one. An error of `receive` is raised in `say`; nothing is offered again."""
+        """Offers messages one by one, once. An error of `receive` is raised in `say`."""
         self._status = ChannelStatus(Health.OK)
         try:
             while True:
@@ -149,28 +161,29 @@ class TerminalChannel:
         finally:
             self._status = ChannelStatus(Health.OFF)
 
-    def pace(self, address: Address) -> Pace:
-        return Pace(PreviewStyle.DRAFT, interval=_PREVIEW_INTERVAL, quotes=True)
-
-    def reachable(self, address: Address) -> bool:
-        return bool(self._listeners[address.chat_id])
+    def capabilities(self, address: Address) -> Capabilities:
+        return Capabilities(
+            PreviewStyle.DRAFT,
+            interval=_PREVIEW_INTERVAL,
+            quotes=True,
+            largest_file=sys.maxsize,
+            plays_sound=False,
+            is_reachable=bool(self._listeners[address.chat_id]),
+        )
 
     def repeat_window(self, message: OutboundMessage) -> float:
         return 0.0
-
-    def largest_file(self, address: Address) -> int:
-        return sys.maxsize
 
     def split(self, text: str) -> list[str]:
         return [text] if text.strip() else []
 
     async def send(self, message: OutboundMessage) -> str:
-        """Raises `NotSent` if no terminal shows the chat, `OutcomeUnknown` if it was lost meanwhile."""
+        """Raises `NotSent` if no terminal shows the chat, `OutcomeUnknown` if it was lost."""
         text = f"{message.text}{message.file.name}: {message.file.path}" if message.file else message.text
-        text += _format_buttons(message.buttons)
-        final = Final(new_id(), text, message.reply_to, message.key)
+        buttons = tuple(button for row in message.buttons for button in row)
+        final = Final(new_id(), text + named(buttons), message.reply_to, message.key, buttons)
         if not await self._show_all(message.address.chat_id, final):
-            raise NotSent("nobody looks at this chat now")
+            raise NotSent("no terminal is open for this chat")
         return final.id
 
     async def edit(self, platform_id: str, message: OutboundMessage) -> None:
@@ -180,7 +193,10 @@ class TerminalChannel:
         await self._show_all(message.address.chat_id, TerminalPreview(message.text))
 
     async def fetch(self, attachment: Attachment, to: Path, most: int) -> None:
-        raise NotFetched("a terminal brings words only")
+        try:
+            await asyncio.to_thread(_copy, Path(attachment.handle), to, most)
+        except OSError as error:
+            raise NotFetched(f"it can't be read: {error.strerror or error}") from error
 
     async def react(self, address: Address, platform_id: str, emoji: str) -> None:
         """Does nothing: a terminal has no reactions."""
@@ -209,7 +225,7 @@ class TerminalChannel:
             pass  # a lost terminal needs no indicator
 
     async def _show_all(self, chat: str, shown: Shown) -> bool:
-        """Returns True if a listener has it. Raises `OutcomeUnknown` if none certainly has it and one may."""
+        """True if a listener has it. Raises `OutcomeUnknown` if one may."""
         unknown: OutcomeUnknown | None = None
         seen = False
         for listener in tuple(self._listeners[chat]):
@@ -231,9 +247,25 @@ class TerminalChannel:
             listeners.remove(listener)
 
 
-def _format_buttons(buttons: Sequence[Sequence[Button]]) -> str:
-    said = [f"{button.label}: {button.data}" for row in buttons for button in row]
-    return f"\n({' · '.join(said)})" if said else ""
+def named(buttons: Sequence[Button]) -> str:
+    """The line that shows buttons where nothing can be pressed; empty for none."""
+    said = " · ".join(f"{button.label}: {button.data}" for button in buttons)
+    return f"\n({said})" if said else ""
+
+
+def _is_picture(file: Path) -> bool:
+    return (mimetypes.guess_type(file.name)[0] or "").startswith("image/")
+
+
+def _copy(file: Path, to: Path, most: int) -> None:
+    """Raises `NotFetched`, `OSError`."""
+    with file.open("rb") as source:
+        if not stat.S_ISREG(os.fstat(source.fileno()).st_mode):
+            raise NotFetched("it is no file")
+        if os.fstat(source.fileno()).st_size > most:
+            raise NotFetched(f"the file is larger than the {most / 1e6:.0f} MB that I accept")
+        with to.open("wb") as target:
+            shutil.copyfileobj(source, target)
 
 
 def new_id() -> str:
@@ -250,5 +282,5 @@ def _settle(kept: asyncio.Future[None], failure: TerminalMessageNotKept | None) 
 
 
 def _writable(text: str) -> str:
-    """Text that a file can hold: lone surrogates become �, NUL is removed."""
+    """Text without lone surrogates and NUL."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\0", "")

@@ -1,5 +1,5 @@
-"""Markdown as a small tree that every platform renders from. Text without a Markdown meaning (raw HTML, link
-definitions, names such as `__init__`) is kept as written."""
+"""Markdown as a small tree to render from. Text without a meaning in it (raw HTML, link definitions, `__init__`) is
+kept as written."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from urllib.parse import urlsplit
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -28,16 +29,26 @@ _PYTHON_NAMES = frozenset(
 
 
 def clean(text: str) -> str:
-    """Text that can be stored and sent as UTF-8: line ends become `\\n`, control characters are removed, surrogate
-    pairs are joined and lone ones become U+FFFD."""
+    """Text for UTF-8: line ends become `\\n`, control characters are removed, surrogate pairs joined, lone ones
+    U+FFFD."""
     if _SURROGATE.search(text):
         text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return _UNSENDABLE.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def utf16_len(text: str) -> int:
-    """Length in UTF-16 code units, the unit of Telegram."""
+    """Length in UTF-16 code units."""
     return len(text) + sum(1 for character in text if character > "\uffff") if not text.isascii() else len(text)
+
+
+def web_host(url: str) -> str:
+    """The host of an http or https address; empty for what no platform links."""
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+    except ValueError:
+        return ""
+    return host if parts.scheme in ("http", "https") and not any(map(str.isspace, url)) else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +97,10 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class ListBlock:
-    """`start` is the first number, None for bullets. `tight`: no blank lines between the items."""
-
     start: int | None
+    """The first number, None for bullets."""
     tight: bool
+    """No blank lines between the items."""
     items: tuple[tuple[Block, ...], ...]
 
 
@@ -130,7 +141,7 @@ Block = Paragraph | Heading | ListBlock | Table | CodeBlock | QuoteBlock | Rule
 
 
 def parse(markdown: str) -> tuple[Block, ...]:
-    """Parses CommonMark with tables, strikethrough and `||spoilers||`, also in scripts without spaces. Never raises."""
+    """CommonMark with tables, strikethrough and `||spoilers||`, also in unspaced scripts. Never raises."""
     tokens = _parser().parse(markdown)
     if any(token.level >= _DEEPEST - 2 for token in tokens):
         return (Paragraph((Text(markdown),)),)
@@ -138,7 +149,7 @@ def parse(markdown: str) -> tuple[Block, ...]:
 
 
 def visible(inlines: Iterable[Inline]) -> str:
-    """The text of inlines without marks; a link is its label and, if different, its address."""
+    """The text without marks; a link is its label and, if different, its address."""
     return "".join(_visible(inline) for inline in inlines)
 
 
@@ -153,7 +164,7 @@ def _visible(inline: Inline) -> str:
 
 
 def spelled_out(label: str, url: str) -> str:
-    """A link as plain text: `label (url)`, or only the address if the label adds nothing."""
+    """`label (url)`, or only the address if the label adds nothing."""
     if not label.strip() or url in (label, f"mailto:{label}"):
         return label.strip() or url
     return f"{label} ({url})"
@@ -258,7 +269,7 @@ class _Reader:
 
 
 def _code_block(token: Token) -> CodeBlock:
-    """Further words of the fence, or a language without code, become a line of the code, or they would be lost."""
+    """Further words of the fence, or a language without code, become a line of the code, lest they be lost."""
     language, _, rest = token.info.strip().partition(" ")
     lines = [line for line in (rest.strip(), token.content.removesuffix("\n")) if line]
     return CodeBlock("\n".join(lines) or language, language)
@@ -271,10 +282,11 @@ def _cells(line: str) -> list[str]:
 
 @dataclass(slots=True)
 class _Span:
-    """An open mark or link. `before` is the character in front of it."""
+    """An open mark or link."""
 
     opener: Token | None
     before: str
+    """The character in front of it."""
     _found: list[Inline] = field(default_factory=list)
     _text: list[str] = field(default_factory=list)
 
@@ -330,7 +342,7 @@ def _with_next_character(tokens: Sequence[Token]) -> Iterator[tuple[Token, str]]
 
 
 def _close(span: _Span, follows: str) -> list[Inline]:
-    """The inlines of a closed mark; a name (`__init__`), product (`2*3*4`) or code (`a||b||c`) stays unmarked."""
+    """A name (`__init__`), product (`2*3*4`) or code (`a||b||c`) stays unmarked."""
     assert span.opener is not None
     inlines, markup = span.inlines, span.opener.markup
     if span.opener.type == "link_open":

@@ -10,7 +10,7 @@ from gateway.cli import daybook
 
 def main() -> None:
     # A path may hold any bytes, and no command ends because it names one.
-    with contextlib.suppress(AttributeError):  # something else stands in for it, or nothing
+    with contextlib.suppress(AttributeError):  # it was replaced, or there is none
         sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     daybook(prog_name="daybook")
 

@@ -1,18 +1,19 @@
-"""The composition root: builds the object graph, and has no behaviour."""
+"""Builds the object graph; has no behaviour."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
 from agent.agent import Agent
 from agent.clock import Clock
-from agent.model.anthropic.model import AnthropicModel
-from agent.model.base import Model
+from agent.formats.addresses import AddressRules
+from agent.model.base import Model, Warmable
 from agent.tools.base import Tool
 from gateway.commands.context import Services
 from gateway.commands.registry import all_commands
+from gateway.commands.runner import CommandRunner
 from gateway.config import Config, ModelConfig
 from gateway.embedder.build import Embedders
 from gateway.embedder.offer import EmbedderOffer
@@ -21,6 +22,7 @@ from gateway.factories import (
     Platforms,
     build_agent,
     build_intake,
+    build_spoken_answers,
     heartbeat_rules,
     open_channels,
     rules,
@@ -29,13 +31,14 @@ from gateway.factories import (
     summary_rules,
     tokens,
 )
-from gateway.handlers.registry import all_operations
+from gateway.handlers import all_operations
 from gateway.home import Home, shown
 from gateway.messages.confirmations import Confirmations
 from gateway.messages.edited import EditedMessages
 from gateway.messages.inbox import Inbox
 from gateway.messages.outbound_files import LongAnswers, OutboundFiles
 from gateway.messages.outbox import Outbox
+from gateway.messages.spoken_answers import SpokenAnswers
 from gateway.messages.suspects import ActiveWork
 from gateway.models import build_model, limited_for_others
 from gateway.policy.access import Access
@@ -50,6 +53,7 @@ from gateway.routines.heartbeat import Heartbeat
 from gateway.routines.housekeeping import Housekeeping
 from gateway.routines.journal import JournalRoutine
 from gateway.routines.memory_checks import MemoryChecks
+from gateway.rpc.protocol import Operation
 from gateway.scheduling.builtins import BuiltIn
 from gateway.scheduling.job_store import FILE
 from gateway.scheduling.requests import JobService
@@ -58,20 +62,31 @@ from gateway.server import Gateway, Timeouts
 from gateway.store import chat_rows
 from gateway.store.database import Database
 from gateway.store.inbox_rows import InboxRow
-from gateway.supervisor import BackgroundTasks
+from gateway.store.usage import UsageLedger
+from gateway.supervisor import BackgroundTasks, SupervisedSource
+from gateway.tool_factories import (
+    build_picture_tools,
+    build_programs,
+    build_web_tools,
+    open_mcp,
+)
+from gateway.tools import ToolSource
 from gateway.tools.approvals import Approvals
+from gateway.tools.delegate import DelegateTools
+from gateway.tools.mcp import McpTools
 from gateway.tools.messages import MessageTools
+from gateway.tools.programs import ProgramTools
 from gateway.tools.schedule import ScheduleTools
-from gateway.turns.attachments import AttachmentIntake
+from gateway.turns.attachments import AttachmentIntake, MediaLimits
+from gateway.turns.preview import Acknowledgement
 from gateway.turns.queue import TurnQueue
-from gateway.turns.reactions import Acknowledgement
-from gateway.turns.turn import QueueRule, TurnServices
-from gateway.usage import UsageLedger
+from gateway.turns.services import QueueRule, TurnServices
+from gateway.turns.tasks import Tasks
 
-_SEALED = {FILE: "no job is made, changed or removed from inside a job. Say in your answer what should be scheduled."}
-"""What a job's turn may not change, and why."""
+_SEALED = {FILE: "no job is made, changed or removed in a job or task. Say in your answer what should be scheduled."}
+"""What their turns may not change, and why."""
 
-ModelOf = Callable[[ModelConfig, UsageLedger, Clock, str], tuple[Model, AnthropicModel | None]]
+ModelOf = Callable[[ModelConfig, UsageLedger, Clock, str], tuple[Model, Warmable | None]]
 """As `build_model`."""
 
 _USUAL = Timeouts()
@@ -91,110 +106,119 @@ async def open_gateway(
     platforms: Platforms | None = None,
     model_of: ModelOf = build_model,
     built_ins: Callable[[Config], Sequence[BuiltIn]] = _no_built_ins,
+    process: Mapping[str, Operation] | None = None,
     timeouts: Timeouts = _USUAL,
+    media_limits: MediaLimits | None = None,
+    web_rules: AddressRules | None = None,
 ) -> AsyncIterator[Gateway]:
-    """Builds the gateway of a home and closes it again. `channels` False: only the terminal, to act alone. `platforms`
-    and `model_of` make the channels and the models, others in tests; `built_ins`: jobs beside Daybook's own.
+    """Builds the gateway of a home and closes it again. `channels` False: only the terminal. `platforms` and `model_of`
+    make channels and models; `built_ins`: jobs beside Daybook's own; `process`: operations of the process that it runs
+    in.
 
-    Raises `HomeBusy` or `HomeError` where the home cannot be used, `StoreUnavailable` where its database cannot.
+    Raises `HomeBusy`, `HomeError`, `StorageUnavailable`.
     """
     async with AsyncExitStack() as stack:
         stack.enter_context(home.hold())
         core = await _open_core(stack, home, config, clock or Clock(config.zone), timeouts)
-        staff = await _open_agents(stack, core, model_of)
+        agents = await _open_agents(stack, core, model_of)
         commands = all_commands()
-        front = open_channels(stack, home, config, core.database, commands.menu, platforms, is_alone=not channels)
-        messaging = await _build_messaging(core, front)
-        calendar = await _build_scheduling(core, staff, front, messaging, built_ins(config))
-        effects = _build_effects(core, staff, front, messaging, calendar)
-        turns = await _turns(core, staff, front, messaging, calendar, effects)
+        operations: dict[str, Operation] = {}
+        opened = open_channels(
+            stack, home, config, core.database, core.clock, commands.menu, operations, platforms, is_alone=not channels
+        )
+        messaging = await _build_messaging(core, opened, media_limits or MediaLimits())
+        scheduling = await _build_scheduling(core, agents, opened, messaging, built_ins(config))
+        programs = await build_programs(home, config, core.database, core.clock, messaging.outbox, agents.sessions)
+        effects = _build_effects(core, agents, opened, messaging, scheduling, programs, web_rules or AddressRules())
+        turns = await _build_turns(core, agents, opened, messaging, scheduling, effects)
+        services = _build_services(core, agents, opened, messaging, scheduling, effects, turns)
         router = Router(
             core.database,
             core.clock,
             core.access,
-            staff.sessions,
+            agents.sessions,
             messaging.inbox,
             messaging.outbox,
             turns,
-            commands,
-            messaging.rewording,
+            CommandRunner(commands, services),
+            messaging.edited_messages,
             messaging.acknowledgement,
-            front.channels,
-            core.spawner.spawn,
+            opened.by_name,
+            core.background.spawn,
         )
-        services = _services(core, staff, front, messaging, calendar, effects, turns, router)
-        commands.open(services)
-        offer = EmbedderOffer(home, config, staff.agents, staff.embedders, core.spawner)
-        operations = {**all_operations(services, calendar.schedule), **offer.table(), **front.web_host.table()}
-        front.web_host.open(front.sources, operations["status"], offer.operate)
+        offer = EmbedderOffer(home, config, agents.by_name, agents.embedders, core.background)
+        operations |= all_operations(services, scheduling.schedule, offer, home)
+        operations |= {**opened.web_host.table(), **(process or {})}
         yield Gateway(
-            terminal=front.terminal,
-            web=front.web_host if "web" in front.channels else None,
+            terminal=opened.terminal,
+            web=opened.web_host if "web" in opened.by_name else None,
             operations=operations,
-            sources=front.sources,
-            schedule=calendar.schedule,
+            sources=[*opened.sources, SupervisedSource(programs.runs)],
+            schedule=scheduling.schedule,
             router=router,
             turns=turns,
             outbox=messaging.outbox,
-            in_hand=core.in_hand,
-            agents=staff.agents.values(),
-            commands=core.spawner,
+            spoken=messaging.spoken,
+            active_work=core.active_work,
+            agents=agents.by_name.values(),
+            commands=core.background,
             housekeeping=Housekeeping(core.database, core.clock, messaging.outgoing, messaging.intake, home.sessions),
-            warm=staff.warm if channels else [],
+            warm=agents.warm if channels else [],
             timeouts=timeouts,
         )
 
 
 @dataclass(frozen=True, slots=True)
 class _Core:
-    """The base of everything: the configuration, the database, and what is known of people."""
-
     home: Home
     config: Config
     clock: Clock
     timeouts: Timeouts
-    spawner: BackgroundTasks
-    in_hand: ActiveWork
+    background: BackgroundTasks
+    active_work: ActiveWork
     database: Database
     ledger: UsageLedger
-    choices: Preferences
+    preferences: Preferences
     access: Access
 
 
 async def _open_core(stack: AsyncExitStack, home: Home, config: Config, clock: Clock, timeouts: Timeouts) -> _Core:
-    in_hand = ActiveWork(home.in_hand, home.stack)
-    stack.callback(in_hand.close)
+    active_work = ActiveWork(home.active_work, home.stack)
+    stack.callback(active_work.close)
     database = await Database.open(home.database)
     stack.push_async_callback(database.aclose)
     ledger = UsageLedger(database, clock)
     await ledger.load()
-    choices = Preferences(database)
-    await choices.load()
+    preferences = Preferences(database)
+    await preferences.load()
     people = {name: frozenset(accounts) for name, accounts in config.people.items()}
-    access = Access(database, clock, rules(config), frozenset(config.owners), people, choices.activation)
+    access = Access(database, clock, rules(config), frozenset(config.owners), people, preferences.activation)
     await access.load()
-    return _Core(home, config, clock, timeouts, BackgroundTasks(), in_hand, database, ledger, choices, access)
+    return _Core(home, config, clock, timeouts, BackgroundTasks(), active_work, database, ledger, preferences, access)
 
 
 @dataclass(frozen=True, slots=True)
 class _Agents:
-    """The agents and session routing. `warm`: the models that can be warmed up."""
+    """`warm`: the models that can be warmed up."""
 
-    agents: dict[str, Agent]
-    warm: list[AnthropicModel]
+    by_name: dict[str, Agent]
+    models: dict[str, Model]
+    warm: list[Warmable]
     sessions: SessionPolicy
     embedders: Embedders
+    mcp: McpTools
 
 
 async def _open_agents(stack: AsyncExitStack, core: _Core, model_of: ModelOf) -> _Agents:
     home, config, clock = core.home, core.config, core.clock
     agents: dict[str, Agent] = {}
-    warm: list[AnthropicModel] = []
+    models: dict[str, Model] = {}
+    warm: list[Warmable] = []
     embedders = Embedders()
     stack.callback(embedders.close)
     for name, one in config.agents.items():
         model, anthropic = model_of(one.model, core.ledger, clock, shown(home.env_file))
-        model = limited_for_others(model, config.limits, core.ledger, clock, shown(home.env_file))
+        models[name] = model = limited_for_others(model, config.limits, core.ledger, clock, shown(home.env_file))
         stack.push_async_callback(model.aclose)
         warm += [anthropic] if anthropic else []
         agents[name] = await build_agent(name, one, home, model, clock, embedders)
@@ -203,42 +227,44 @@ async def _open_agents(stack: AsyncExitStack, core: _Core, model_of: ModelOf) ->
         name: AgentHome(home.workspace(one.workspace), one.memory.group_daily_logs)
         for name, one in config.agents.items()
     }
-    return _Agents(agents, warm, SessionPolicy(core.access, homes, config.default_agent, config.routes), embedders)
+    sessions = SessionPolicy(core.access, homes, config.default_agent, config.routes)
+    return _Agents(agents, models, warm, sessions, embedders, await open_mcp(stack, home, config, sessions, clock))
 
 
 @dataclass(frozen=True, slots=True)
 class _Messaging:
-    """The way in and out of messages, and what is kept of them until they are done."""
-
     inbox: Inbox
     outbox: Outbox
     outgoing: OutboundFiles
+    spoken: SpokenAnswers
     intake: AttachmentIntake
     acknowledgement: Acknowledgement
     questions: Confirmations
-    rewording: EditedMessages
+    edited_messages: EditedMessages
 
 
-async def _build_messaging(core: _Core, front: OpenChannels) -> _Messaging:
+async def _build_messaging(core: _Core, channels: OpenChannels, media_limits: MediaLimits) -> _Messaging:
     home, config, database, clock = core.home, core.config, core.database, core.clock
     inbox = Inbox(database, clock)
-    outbox = Outbox(database, clock, front.channels, first_chat=core.access.first_chat_id)
+    outbox = Outbox(database, clock, channels.by_name, first_chat=core.access.first_chat_id)
     questions = Confirmations(database, clock)
     await questions.load()
+    outgoing = OutboundFiles(home.outgoing)
     return _Messaging(
         inbox,
         outbox,
-        OutboundFiles(home.outgoing),
+        outgoing,
+        build_spoken_answers(config.media, home, database, clock, channels.by_name, outbox, outgoing),
         build_intake(
             config.media,
             home.state,
-            front.channels,
-            core.in_hand,
+            channels.by_name,
+            core.active_work,
             clock,
             core.timeouts.fetch,
-            core.timeouts.space,
+            media_limits,
         ),
-        Acknowledgement(front.channels, signs(config), core.spawner.spawn),
+        Acknowledgement(channels.by_name, signs(config), core.background.spawn),
         questions,
         EditedMessages(database, inbox, outbox, questions),
     )
@@ -246,19 +272,19 @@ async def _build_messaging(core: _Core, front: OpenChannels) -> _Messaging:
 
 @dataclass(frozen=True, slots=True)
 class _Scheduling:
-    """The schedule. `book`: the jobs as people and models change them."""
+    """`jobs`: as people and models change them."""
 
     schedule: ScheduleService
-    book: JobService
+    jobs: JobService
     daily: DailySummary
 
 
 async def _build_scheduling(
-    core: _Core, staff: _Agents, front: OpenChannels, messaging: _Messaging, more: Sequence[BuiltIn]
+    core: _Core, agents: _Agents, channels: OpenChannels, messaging: _Messaging, more: Sequence[BuiltIn]
 ) -> _Scheduling:
     """`more`: jobs beside Daybook's own."""
     home, config, database, clock, access = core.home, core.config, core.database, core.clock, core.access
-    agents, sessions, outbox = staff.agents, staff.sessions, messaging.outbox
+    by_name, sessions, outbox = agents.by_name, agents.sessions, messaging.outbox
     schedule = ScheduleService(
         database,
         clock,
@@ -266,102 +292,152 @@ async def _build_scheduling(
         home.last_good_schedule,
         outbox,
         access,
-        front.channels,
+        channels.by_name,
         schedule_rules(config, core.timeouts.tick),
     )
     reports = schedule.reports
     journaling = JournalRoutine(
-        clock, sessions, agents, [name for name, one in config.agents.items() if one.memory.journal]
+        clock, sessions, by_name, [name for name, one in config.agents.items() if one.memory.journal]
     )
     daily = DailySummary(
-        database, clock, access, outbox, sessions, agents, core.choices, schedule, journaling, summary_rules(config)
+        database,
+        clock,
+        access,
+        outbox,
+        sessions,
+        by_name,
+        core.preferences,
+        schedule,
+        journaling,
+        summary_rules(config),
     )
     heartbeat = Heartbeat(
         database,
         clock,
         outbox,
         sessions,
-        agents[config.default_agent],
+        by_name[config.default_agent],
         core.ledger,
         reports,
         heartbeat_rules(config),
     )
-    memory_tests = MemoryChecks(agents, clock, home.memory_tests, reports.tell_owner)
+    memory_tests = MemoryChecks(by_name, clock, home.memory_tests, reports.tell_owner)
     own = (journaling.built_in, *await daily.built_ins(), heartbeat.built_in, memory_tests.built_in)
     schedule.offer(*own, *more)
-    return _Scheduling(schedule, JobService(schedule, access, {*front.channels, *tokens(config)}), daily)
+    return _Scheduling(schedule, JobService(schedule, access, {*channels.by_name, *tokens(config)}), daily)
 
 
 @dataclass(frozen=True, slots=True)
 class _Effects:
-    """What turns may do outside their conversation: `tools` for the sender of a message, and whose consent they
-    need."""
+    """What turns may do outside their conversation, and whose consent they need."""
 
     tools: Callable[[InboxRow], tuple[Tool, ...]]
     approvals: Approvals
+    tasks: Tasks
+    programs: ProgramTools
 
 
 def _build_effects(
-    core: _Core, staff: _Agents, front: OpenChannels, messaging: _Messaging, calendar: _Scheduling
+    core: _Core,
+    agents: _Agents,
+    channels: OpenChannels,
+    messaging: _Messaging,
+    scheduling: _Scheduling,
+    programs: ProgramTools,
+    web_rules: AddressRules,
 ) -> _Effects:
-    database, clock, access, sessions = core.database, core.clock, core.access, staff.sessions
-    scheduling = ScheduleTools(calendar.book, sessions)
-    messages = MessageTools(database, clock, access, sessions, messaging.outbox, messaging.outgoing, front.channels)
+    database, clock, access, sessions = core.database, core.clock, core.access, agents.sessions
+    schedule_tools = ScheduleTools(scheduling.jobs, sessions)
+    message_tools = MessageTools(
+        database, clock, access, sessions, messaging.outbox, messaging.outgoing, channels.by_name
+    )
+    web_tools = build_web_tools(core.config, sessions, agents.models, web_rules)
+    tasks = Tasks(database, clock, access, messaging.inbox, messaging.outbox, core.timeouts.task)
+    delegate_tools = DelegateTools(tasks, sessions)
+
+    picture_tools = build_picture_tools(
+        core.config.media,
+        core.home.state,
+        database,
+        clock,
+        sessions,
+        messaging.outbox,
+        messaging.outgoing,
+        channels.by_name,
+        core.ledger,
+    )
+
+    sources: tuple[ToolSource, ...] = (
+        schedule_tools,
+        message_tools,
+        delegate_tools,
+        web_tools,
+        picture_tools,
+        programs,
+        agents.mcp,
+    )
 
     def tools(row: InboxRow) -> tuple[Tool, ...]:
-        return (*scheduling.of_row(row), *messages.of_row(row))
+        return tuple(tool for source in sources for tool in source.of_row(row))
 
     approvals = Approvals(
         database,
         clock,
         access,
         sessions,
-        staff.agents,
+        agents.by_name,
         messaging.questions,
         messaging.outbox,
         messaging.outgoing,
-        front.channels,
-        calendar.schedule.reports,
+        channels.by_name,
+        scheduling.schedule.reports,
         tools,
+        programs.allowed,
     )
-    return _Effects(tools, approvals)
+    return _Effects(tools, approvals, tasks, programs)
 
 
-async def _turns(
-    core: _Core, staff: _Agents, front: OpenChannels, messaging: _Messaging, calendar: _Scheduling, effects: _Effects
+async def _build_turns(
+    core: _Core,
+    agents: _Agents,
+    channels: OpenChannels,
+    messaging: _Messaging,
+    scheduling: _Scheduling,
+    effects: _Effects,
 ) -> TurnQueue:
-    rooms = TurnServices(
+    services = TurnServices(
         database=core.database,
         inbox=messaging.inbox,
         outbox=messaging.outbox,
-        long_answers=LongAnswers(core.clock, front.channels, messaging.outgoing),
-        choices=core.choices,
+        long_answers=LongAnswers(core.clock, channels.by_name, messaging.outgoing),
+        spoken=messaging.spoken,
+        preferences=core.preferences,
         intake=messaging.intake,
         acknowledgement=messaging.acknowledgement,
-        channels=front.channels,
-        agents=staff.agents,
+        channels=channels.by_name,
+        agents=agents.by_name,
         queues={name: QueueRule(one.session.queue, one.session.queue_cap) for name, one in core.config.agents.items()},
-        conversation=staff.sessions.of_row,
-        in_hand=core.in_hand,
-        to_owner=calendar.schedule.reports.to_owner,
+        route=agents.sessions.of_row,
+        active_work=core.active_work,
+        to_owner=scheduling.schedule.reports.to_owner,
         tools=effects.tools,
         consent=effects.approvals.of_row,
         names=DisplayNames(core.access, await core.database.run(chat_rows.known)),
+        tasks=effects.tasks,
         sealed_in_jobs=_SEALED,
     )
     timeouts = core.timeouts
-    return TurnQueue(rooms, disk_wait=timeouts.disk, trial_age=timeouts.trial, paste_wait=timeouts.paste)
+    return TurnQueue(services, disk_wait=timeouts.disk, trial_age=timeouts.trial, paste_wait=timeouts.paste)
 
 
-def _services(
+def _build_services(
     core: _Core,
-    staff: _Agents,
-    front: OpenChannels,
+    agents: _Agents,
+    channels: OpenChannels,
     messaging: _Messaging,
-    calendar: _Scheduling,
+    scheduling: _Scheduling,
     effects: _Effects,
     turns: TurnQueue,
-    router: Router,
 ) -> Services:
     database, clock, access = core.database, core.clock, core.access
     return Services(
@@ -372,20 +448,22 @@ def _services(
         outbox=messaging.outbox,
         outgoing=messaging.outgoing,
         pairing=Pairing(database, clock, access, messaging.outbox),
-        choices=core.choices,
+        preferences=core.preferences,
         turns=turns,
-        agents=staff.agents,
+        agents=agents.by_name,
         default_agent=core.config.default_agent,
-        channels=front.channels,
-        sources=front.sources,
+        model_configs={name: agent.model for name, agent in core.config.agents.items()},
+        channels=channels.by_name,
+        sources=channels.sources,
         ledger=core.ledger,
-        book=calendar.book,
+        limits=core.config.limits,
+        jobs=scheduling.jobs,
         questions=messaging.questions,
         approvals=effects.approvals,
-        rewording=messaging.rewording,
-        forgetting=Redaction(database, clock, access, staff.sessions, front.web_record),
-        daily=calendar.daily,
-        in_hand=core.in_hand,
-        to_owner=calendar.schedule.reports.to_owner,
-        dispatch=router.dispatch,
+        edited_messages=messaging.edited_messages,
+        redaction=Redaction(database, clock, access, agents.sessions, channels.web_record, messaging.inbox),
+        daily=scheduling.daily,
+        programs=effects.programs.runs,
+        active_work=core.active_work,
+        to_owner=scheduling.schedule.reports.to_owner,
     )

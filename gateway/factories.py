@@ -1,4 +1,4 @@
-"""Builds objects from configuration sections: agents, media, schedule rules, channels. Only what is on is imported."""
+"""Builds objects from configuration sections. Only what is on is imported."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from pathlib import Path
 
 from agent.agent import Agent
 from agent.clock import Clock
-from agent.formats.imports import without_collector
+from agent.formats.imports import without_collector, without_package
 from agent.media.reader import Reader
+from agent.media.speak import Speaker, SpeechProgram, SpeechServer
 from agent.media.store import Store
 from agent.media.transcribe import Endpoint, Program, Transcriber
 from agent.model.base import Model
@@ -36,51 +37,53 @@ from channels.message import Channel, ChannelStatus, CommandInfo, Health
 from channels.registry import load
 from channels.terminal import TerminalChannel
 from gateway.config import AgentConfig, Config, dotenv_names
-from gateway.config.schema import (
-    GroupConfig,
-    GuildConfig,
+from gateway.config.capabilities import (
+    LocalSpeaker,
     LocalTranscriber,
     MediaConfig,
+    RemoteSpeaker,
     RemoteTranscriber,
-    SearchConfig,
 )
+from gateway.config.schema import GroupConfig, GuildConfig, SearchConfig
 from gateway.embedder.build import Embedders, embedding_of
 from gateway.home import Home, HomeError, TokenBusy, hold_token
+from gateway.messages.outbound_files import OutboundFiles
+from gateway.messages.outbox import Outbox
+from gateway.messages.spoken_answers import SpokenAnswers
 from gateway.messages.suspects import ActiveWork
 from gateway.policy.access import ChannelRules, DmPolicy, GroupRule, ServerRule
 from gateway.routines.daily_summary import SummaryRules
 from gateway.routines.heartbeat import HeartbeatRules
+from gateway.rpc.protocol import Operation
 from gateway.scheduling.policy import Quiet
 from gateway.scheduling.service import ScheduleRules
 from gateway.store import chat_rows
 from gateway.store.database import Database
 from gateway.supervisor import SupervisedSource
 from gateway.turns.attachments import AttachmentIntake, MediaLimits
-from gateway.web import host as web_token
-from gateway.web.host import GatewayWebHost
+from gateway.web.host import GatewayWebHost, read_token, token_source
 from gateway.web.record import StoredChatRecord
 
 
 async def build_agent(
     name: str, config: AgentConfig, home: Home, model: Model, clock: Clock, embedders: Embedders
 ) -> Agent:
-    """The agent of a configuration; its workspace is made where there is none. The caller closes it. Raises `HomeError`
-    where the workspace cannot be used."""
+    """Makes the workspace where there is none; the caller closes the agent. Raises `HomeError`."""
     workspace = home.workspace(config.workspace)
     try:
         await asyncio.to_thread(create, workspace, template_folder())
     except OSError as error:
-        what = f"the workspace {workspace} of agent {name} cannot be used: {error.strerror or error}"
-        raise HomeError(f"{what}; make it a folder that you can write to, or set agents.{name}.workspace") from error
+        what = f"Agent {name} can't use its workspace {workspace}: {error.strerror or error}"
+        raise HomeError(f"{what}. Make it a folder you can write to, or set agents.{name}.workspace.") from error
     configured = await asyncio.to_thread(dotenv_names, home)
     settings = _settings(name, config, home)
-    meaning = embedders.meaning(settings.memory.search.embedding)
-    return Agent(settings, workspace, home.sessions, model, clock, configured=configured, meaning=meaning)
+    index = embedders.semantic_index(settings.memory.search.embedding)
+    return Agent(settings, workspace, home.sessions, model, clock, configured=configured, meaning=index)
 
 
 def _settings(name: str, config: AgentConfig, home: Home) -> AgentSettings:
     model, session, memory = config.model, config.session, config.memory
-    model_name = model.name if model.provider == "anthropic" else OFFLINE
+    model_name = model.name if model.provider != "offline" else OFFLINE
     return AgentSettings(
         name=name,
         model=ModelSettings(model_name, model.max_tokens, model.context_window, model.effort, model.cache),
@@ -119,14 +122,14 @@ def build_intake(
     config: MediaConfig,
     state: Path,
     channels: Mapping[str, Channel],
-    in_hand: ActiveWork,
+    active_work: ActiveWork,
     clock: Clock,
     wait: float,
-    space: MediaLimits,
+    media_limits: MediaLimits,
 ) -> AttachmentIntake:
     reader, transcriber = Reader(config.max_chars, config.max_pages), _transcriber(config)
     return AttachmentIntake(
-        channels, Store(state), reader, transcriber, config.max_mb * 1_000_000, in_hand, clock, wait, space
+        channels, Store(state), reader, transcriber, config.max_mb * 1_000_000, active_work, clock, wait, media_limits
     )
 
 
@@ -141,8 +144,32 @@ def _transcriber(config: MediaConfig) -> Transcriber | None:
             return None
 
 
+def build_spoken_answers(
+    config: MediaConfig,
+    home: Home,
+    database: Database,
+    clock: Clock,
+    channels: Mapping[str, Channel],
+    outbox: Outbox,
+    outgoing: OutboundFiles,
+) -> SpokenAnswers:
+    when = config.speak.when if config.speak is not None else "never"
+    return SpokenAnswers(database, clock, channels, outbox, outgoing, home.speech, build_speaker(config), when)
+
+
+def build_speaker(config: MediaConfig) -> Speaker | None:
+    match config.speak:
+        case RemoteSpeaker() as remote:
+            key = remote.api_key.get_secret_value() if remote.api_key else ""
+            return SpeechServer(remote.base_url, remote.model, remote.voice, key)
+        case LocalSpeaker() as local:
+            return SpeechProgram(local.command)
+        case None:
+            return None
+
+
 def schedule_rules(config: Config, interval: float) -> ScheduleRules:
-    """`interval`: seconds between two looks of the schedule at its file and the clock."""
+    """`interval`: seconds between looks at the file and the clock."""
     quiet = config.schedule.quiet_hours
     return ScheduleRules(
         catch_up=timedelta(hours=config.schedule.catch_up_hours),
@@ -162,7 +189,7 @@ def heartbeat_rules(config: Config) -> HeartbeatRules:
 
 
 class StoredPositions:
-    """`channels.discord.last_seen.PositionStore` in the database. Raises `StoreUnavailable`."""
+    """`channels.discord.last_seen.PositionStore` in the database. Raises `StorageUnavailable`."""
 
     def __init__(self, database: Database, channel: str) -> None:
         self._database = database
@@ -199,7 +226,7 @@ def rules(config: Config) -> dict[str, ChannelRules]:
 
 
 def signs(config: Config) -> dict[str, str]:
-    """The emoji that acknowledges a message, by channel, where one is wanted."""
+    """The emoji that acknowledges a message, by channel."""
     wanted = {"telegram": config.channels.telegram.reaction, "discord": config.channels.discord.reaction}
     return {name: sign for name, sign in wanted.items() if sign}
 
@@ -209,7 +236,7 @@ def _rule(group: GroupConfig | GuildConfig) -> GroupRule:
 
 
 def tokens(config: Config) -> dict[str, str]:
-    """The token of each channel that only one gateway of this machine's user may poll with."""
+    """The token of each channel that only one gateway of this user may poll with."""
     telegram, discord = config.channels.telegram, config.channels.discord
     on = {
         "telegram": telegram.token if telegram.enabled else None,
@@ -219,7 +246,8 @@ def tokens(config: Config) -> dict[str, str]:
 
 
 def _loaded(name: str) -> type:
-    with without_collector():
+    # httpx, which python-telegram-bot imports, loads a command line where it finds pygments and rich: 6 MB, 40 ms.
+    with without_collector(), without_package("pygments"):
         return load(name)
 
 
@@ -256,12 +284,13 @@ def build_channels(
         make = _loaded("web")
         channels.append(
             make(
-                partial(web_token.read, web, home),
+                partial(read_token, web, home),
                 web_record,
                 web_host,
                 home.uploads,
                 host=web.host,
                 port=web.port,
+                public_url=web.public_url or "",
                 largest_upload=config.media.max_mb * 1_000_000,
                 commands=menu,
             )
@@ -277,10 +306,8 @@ Platforms = Callable[[Config, Sequence[CommandInfo], Database], list[Channel]]
 
 @dataclass(frozen=True, slots=True)
 class OpenChannels:
-    """The channels by name, and as supervised `sources`."""
-
     terminal: TerminalChannel
-    channels: dict[str, Channel]
+    by_name: dict[str, Channel]
     sources: list[SupervisedSource]
     web_host: GatewayWebHost
     web_record: StoredChatRecord
@@ -291,27 +318,34 @@ def open_channels(
     home: Home,
     config: Config,
     database: Database,
+    clock: Clock,
     menu: Sequence[CommandInfo],
+    operations: Mapping[str, Operation],
     platforms: Platforms | None,
     *,
     is_alone: bool,
 ) -> OpenChannels:
-    """Builds the channels. `is_alone`: only the terminal is listened to."""
+    """`operations`: what the page may ask, complete once the gateway is built; `is_alone`: only the terminal is
+    listened to."""
     terminal = TerminalChannel()
-    web_host = GatewayWebHost(web_token.place(config.channels.web, home))
+    sources: list[SupervisedSource] = []
+    web = config.channels.web
+    web_host = GatewayWebHost(
+        web.host, token_source(web, home), operations, sources, database, clock, public_url=web.public_url or ""
+    )
     web_record = StoredChatRecord(database)
     platforms = platforms or partial(build_channels, home=home, web_host=web_host, web_record=web_record)
     others = [] if is_alone else platforms(config, menu, database)
     channels: dict[str, Channel] = {one.name: one for one in (terminal, *others)}
     for channel in channels.values():
         stack.push_async_callback(channel.aclose)
-    sources = [SupervisedSource(channel) for channel in channels.values()]
+    sources += [SupervisedSource(channel) for channel in channels.values()]
     _hold_tokens(stack, tokens(config), sources)
     return OpenChannels(terminal, channels, sources, web_host, web_record)
 
 
 def _hold_tokens(stack: AsyncExitStack, held: Mapping[str, str], sources: list[SupervisedSource]) -> None:
-    """Locks the tokens. A channel whose token another gateway of this machine uses stays off; the others go on."""
+    """Locks the tokens. A channel whose token another gateway uses stays off."""
     for source in sources:
         token = held.get(source.source.name)
         if token is None:

@@ -1,6 +1,6 @@
-"""The home folder: its paths, who may use it now, and how it is made. And the limit of open files, and the version.
+"""The home folder: its paths and locks; the limit of open files; the version.
 
-Folders are 0700 and files with secrets 0600. Nothing that exists is overwritten or changed in its permissions.
+Folders are 0700, files with secrets 0600; nothing that exists is overwritten.
 """
 
 from __future__ import annotations
@@ -19,28 +19,28 @@ from filelock import FileLock, Timeout
 
 
 class HomeError(Exception):
-    """The home cannot be used. One sentence with the path, the reason and what to do."""
+    """The text says why, and what to do."""
 
 
 class HomeBusy(HomeError):
-    """Another process uses this home. `pid` is None where it is unknown."""
+    """Another process uses this home; `pid` if known."""
 
     def __init__(self, home: Path, pid: int | None) -> None:
-        super().__init__(f"another Daybook ({_process(pid)}) is using {home}; stop it, or name another --home")
+        super().__init__(
+            f"Another Daybook ({_process(pid)}) is using {home}. Stop it, or choose another home with --home."
+        )
         self.pid = pid
 
 
 class TokenBusy(Exception):
-    """Another gateway of this user polls with the same token."""
-
     def __init__(self, pid: int | None) -> None:
-        super().__init__(f"another Daybook ({_process(pid)}) is using this token; one bot serves one gateway")
+        super().__init__(f"another Daybook ({_process(pid)}) is using this token; give each of them a bot of its own")
         self.pid = pid
 
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """The paths of a home; `path` is absolute. Making one touches nothing on disk."""
+    """`path` is absolute."""
 
     path: Path
 
@@ -73,12 +73,21 @@ class Home:
         return self.state / "outgoing"
 
     @property
+    def speech(self) -> Path:
+        """Recordings in the making."""
+        return self.state / "speech"
+
+    @property
+    def programs(self) -> Path:
+        """What running programs write to their /tmp."""
+        return self.state / "programs"
+
+    @property
     def web_token(self) -> Path:
         return self.state / "web-token"
 
     @property
     def uploads(self) -> Path:
-        """Files from the web page."""
         return self.state / "web"
 
     @property
@@ -90,18 +99,30 @@ class Home:
         return self.state / "gateway.lock"
 
     @property
-    def in_hand(self) -> Path:
-        """What the running gateway works on."""
+    def active_work(self) -> Path:
         return self.state / "in-hand.json"
 
     @property
     def stack(self) -> Path:
-        """The stacks of a gateway that ended because its event loop hung."""
+        """The stacks of a gateway whose event loop hung."""
         return self.state / "stack.txt"
 
     @property
+    def log_file(self) -> Path:
+        return self.state / "gateway.log"
+
+    @property
+    def mcp(self) -> Path:
+        """What is kept of MCP servers."""
+        return self.state / "mcp"
+
+    @property
+    def imports(self) -> Path:
+        """A file for each finished import."""
+        return self.state / "imports"
+
+    @property
     def memory_tests(self) -> Path:
-        """The memory tests that passed at the last run."""
         return self.state / "memory-tests.json"
 
     @property
@@ -111,16 +132,14 @@ class Home:
 
     @property
     def last_good_schedule(self) -> Path:
-        """The last readable `schedule.yaml`."""
         return self.state / "schedule-last-good.yaml"
 
     def workspace(self, folder: str) -> Path:
-        """The folder of an agent's `workspace` setting: relative to the home, or absolute."""
         return self.path / Path(folder).expanduser()
 
     def create(self) -> None:
-        """Makes the home and its state folder where they are missing. Raises `HomeError`."""
-        with _told(self.path):
+        """Raises `HomeError`."""
+        with _readable_errors(self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self.path.mkdir(mode=0o700, exist_ok=True)
             for folder in (self.state, self.sessions, self.media):
@@ -128,10 +147,10 @@ class Home:
 
     @contextlib.contextmanager
     def hold(self) -> Iterator[None]:
-        """Locks the home for this process. Raises `HomeBusy` at once; a killed process holds nothing."""
+        """Locks the home for this process. Raises `HomeBusy` at once."""
         self.create()
         with contextlib.ExitStack() as held:
-            with _told(self.path):
+            with _readable_errors(self.path):
                 holder = held.enter_context(_locked(self.lock_file))
             if holder is not None:
                 raise HomeBusy(self.path, holder.pid)
@@ -139,16 +158,16 @@ class Home:
 
 
 def find_home(option: str | None, environ: Mapping[str, str]) -> Home:
-    """The home of `--home`, else of `$DAYBOOK_HOME`, else `~/.daybook`; empty counts as not given."""
+    """The home of `--home`, else `$DAYBOOK_HOME`, else `~/.daybook`."""
     chosen = option or environ.get("DAYBOOK_HOME") or "~/.daybook"
     try:
         return Home(Path(chosen).expanduser().absolute())
     except RuntimeError as error:
-        raise HomeError(f"{chosen} cannot be resolved ({error}); name a folder with --home") from error
+        raise HomeError(f"Can't find the folder {chosen} ({error}). Choose one with --home.") from error
 
 
 def shown(path: Path) -> str:
-    """A path for people: with `~/` below the user's home folder, and printable whatever its bytes are."""
+    """A path for people: printable, with `~/` for their home folder."""
     try:
         text = f"~/{path.relative_to(Path.home()).as_posix()}"
     except (ValueError, RuntimeError):  # elsewhere, or the user has no home folder
@@ -158,10 +177,7 @@ def shown(path: Path) -> str:
 
 @contextlib.contextmanager
 def hold_token(token: str, environ: Mapping[str, str]) -> Iterator[None]:
-    """Locks a token for this process, among all of this user's. Raises `TokenBusy`.
-
-    The lock is named by a hash: the token itself is nowhere on disk.
-    """
+    """Locks a token, by its hash, among all processes of this user. Raises `TokenBusy`."""
     name = hashlib.sha256(token.encode()).hexdigest()[:32]
     with _locked(_token_folder(environ) / f"{name}.lock") as holder:
         if holder is not None:
@@ -170,7 +186,7 @@ def hold_token(token: str, environ: Mapping[str, str]) -> Iterator[None]:
 
 
 def write_private(file: Path, text: str) -> None:
-    """Makes a file that only its owner can read. Raises `FileExistsError`; never overwrites."""
+    """Raises `FileExistsError`."""
     descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
         stream.write(text)
@@ -185,9 +201,9 @@ class _Holder:
 
 @contextlib.contextmanager
 def _locked(file: Path) -> Iterator[_Holder | None]:
-    """Yields None where the lock is ours, else who holds it.
+    """Yields None if the lock is ours, else who holds it.
 
-    The pid is beside the lock: on Windows a locked file cannot be read, and whoever tries to take the lock empties it.
+    The pid is beside the lock: on Windows a locked file cannot be read.
     """
     beside = file.with_suffix(".pid")
     lock = FileLock(file, timeout=0, mode=0o600, thread_local=False)
@@ -213,11 +229,11 @@ def _read_pid(file: Path) -> int | None:
 
 
 def _process(pid: int | None) -> str:
-    return f"process {pid}" if pid else "its process could not be told"
+    return f"process {pid}" if pid else "unknown process"
 
 
 def _token_folder(environ: Mapping[str, str]) -> Path:
-    """One folder for all homes of a user; a temporary one where the user has no writable home folder."""
+    """One folder for all homes of a user, temporary where none is writable."""
     base = environ.get("XDG_STATE_HOME") or Path(environ.get("HOME") or "~").expanduser() / ".local" / "state"
     folder = Path(base) / "daybook" / "tokens"
     try:
@@ -233,20 +249,19 @@ def _token_folder(environ: Mapping[str, str]) -> Path:
 
 
 @contextlib.contextmanager
-def _told(home: Path) -> Iterator[None]:
-    """Turns the system's errors into one sentence."""
+def _readable_errors(home: Path) -> Iterator[None]:
     try:
         yield
     except (FileExistsError, NotADirectoryError) as error:
         raise HomeError(
-            f"{home} cannot be the home: {error.filename} is not a folder; name another with --home"
+            f"Can't use {home}: {error.filename} is not a folder. Choose another home with --home."
         ) from error
     except PermissionError as error:
         raise HomeError(
-            f"{error.filename or home} is not writable; give yourself the right, or name another --home"
+            f"Can't write to {error.filename or home}. Give yourself write access, or choose another home with --home."
         ) from error
     except OSError as error:
-        raise HomeError(f"{home} cannot be used: {error.strerror or error}; name another with --home") from error
+        raise HomeError(f"Can't use {home}: {error.strerror or error}. Choose another home with --home.") from error
 
 
 if sys.platform != "win32":
@@ -256,8 +271,7 @@ WANTED = 4_096
 
 
 def allow_many() -> None:
-    """Raises this process's limit of open files: macOS's 256 are too few for connections, transcripts and indexes of
-    many chats, and Linux's 1,024 in a storm."""
+    """Raises the limit of open files: 256 on macOS are too few for many chats, 1,024 on Linux in a storm."""
     if sys.platform == "win32":
         return
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -270,7 +284,7 @@ DISTRIBUTION = "daybook-assistant"
 
 
 def version() -> str:
-    """The installed version; a checkout that was never installed has none."""
+    """The installed version."""
     try:
         return metadata.version(DISTRIBUTION)
     except metadata.PackageNotFoundError:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import re
 import sys
+from collections import deque
 from collections.abc import Iterable
-from datetime import UTC, datetime
-from typing import TextIO
+from datetime import UTC, datetime, tzinfo
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+from typing import Protocol
 from urllib.parse import quote
 
 from agent.formats.plain_text import repair_surrogates
@@ -23,6 +27,7 @@ _TOKEN_LIKE = re.compile(
     | sk-[A-Za-z0-9_-]{16,}                                    # Anthropic and others
     | [A-Za-z0-9_-]{23,30}\.[A-Za-z0-9_-]{6,7}\.[A-Za-z0-9_-]{27,}   # Discord
     | (?<=bearer\s)[A-Za-z0-9._~+/=-]{8,}
+    | (?<=\#once=)[A-Za-z0-9_-]{8,}                             # a link that logs in
     | (?<=x-api-key:\s)[!-~]{8,}
     | (?:(?<=/webhooks/)|(?<=/interactions/))\d{15,20}/[\w-]{40,}    # a call of Discord's about one command or press
     | (?<=://)[^/\s:@]+:[^/\s@]+(?=@)                           # user:password@ in an address
@@ -36,7 +41,7 @@ requests, and so what people wrote. That holds for every library, also for one t
 
 
 class Redactor:
-    """Hides known secrets, also where they are part of an address, and whatever looks like a token."""
+    """Hides known secrets, also inside addresses, and whatever looks like a token."""
 
     def __init__(self, secrets: Iterable[str]) -> None:
         known = {form for secret in secrets if len(secret) >= _SHORTEST for form in (secret, quote(secret, safe=""))}
@@ -50,9 +55,10 @@ class Redactor:
 
 
 class _Text(logging.Formatter):
-    def __init__(self, redact: Redactor) -> None:
+    def __init__(self, redact: Redactor, zone: tzinfo | None) -> None:
         super().__init__("{asctime} {levelname:7} {name}: {message}", style="{")
         self._redact = redact
+        self.converter = lambda seconds: datetime.fromtimestamp(seconds or 0, zone).timetuple()
 
     def format(self, record: logging.LogRecord) -> str:
         return repair_surrogates(self._redact(super().format(record)))
@@ -75,12 +81,19 @@ class _Json(logging.Formatter):
         return repair_surrogates(json.dumps(line, ensure_ascii=False))
 
 
-def set_up(level: str, style: str, secrets: Iterable[str], stream: TextIO | None = None) -> None:
-    """Logs to `stream` (stderr) from now on, replacing an earlier set-up. `level`: debug, info, warning or error;
-    `style`: text or json."""
+class LogStream(Protocol):
+    def write(self, text: str, /) -> object: ...
+
+    def flush(self) -> object: ...
+
+
+def set_up(
+    level: str, style: str, secrets: Iterable[str], stream: LogStream | None = None, zone: tzinfo | None = None
+) -> logging.StreamHandler[LogStream]:
+    """Logs to `stream` (stderr), replacing an earlier set-up, with times of `zone` (the machine's) in text."""
     redact = Redactor(secrets)
-    handler = logging.StreamHandler(stream or sys.stderr)
-    handler.setFormatter(_Json(redact) if style == "json" else _Text(redact))
+    handler = logging.StreamHandler[LogStream](stream or sys.stderr)
+    handler.setFormatter(_Json(redact) if style == "json" else _Text(redact, zone))
     root = logging.getLogger()
     for old in root.handlers[:]:
         root.removeHandler(old)
@@ -89,3 +102,50 @@ def set_up(level: str, style: str, secrets: Iterable[str], stream: TextIO | None
     for name in _OURS:
         logging.getLogger(name).setLevel(level.upper())
     logging.captureWarnings(True)
+    return handler
+
+
+_LARGEST_FILE = 5_000_000
+"""Bytes of the log's file, after which it becomes the older one, in place of what that was."""
+
+
+def keep(file: Path) -> None:
+    """Logs to a private file, too, in the same form, for `daybook logs`. Raises `OSError`."""
+    _make_private(file)
+    handler = _LogFile(file, maxBytes=_LARGEST_FILE, backupCount=1, encoding="utf-8")
+    root = logging.getLogger()
+    handler.setFormatter(root.handlers[0].formatter)
+    root.addHandler(handler)
+
+
+def older(file: Path) -> Path:
+    return file.with_name(f"{file.name}.1")
+
+
+def last_lines(file: Path, count: int) -> tuple[list[bytes], int]:
+    """The newest lines of the log in `file` and the older one, and the end of `file`. Blocks. Raises `OSError`."""
+    last: deque[bytes] = deque(maxlen=count)
+    end = 0
+    for one in (older(file), file):
+        if one.exists():
+            with one.open("rb") as stream:
+                last.extend(stream)
+                end = stream.tell()
+    return list(last), end
+
+
+class _LogFile(RotatingFileHandler):
+    has_failed = False
+
+    def rotate(self, source: str, dest: str) -> None:
+        Path(source).replace(dest)
+        _make_private(Path(source))
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        if not self.has_failed:
+            print(f"Can't write {self.baseFilename} ({sys.exc_info()[1]}).", file=sys.stderr)
+        self.has_failed = True
+
+
+def _make_private(file: Path) -> None:
+    os.close(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600))

@@ -9,28 +9,29 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from agent.clock import Clock
 from agent.memory.scope import Audience
 from agent.model.anthropic.model import AnthropicModel
-from agent.model.base import SILENT, Completed, Model, ModelEvent, ModelRequest, TextDelta, Usage
-from agent.model.client import MeteredModel, ResilientModel, closing
+from agent.model.base import SILENT, Completed, Model, ModelEvent, ModelRequest, TextDelta, Usage, Warmable
+from agent.model.client import MeteredModel, ResilientModel, RoutedModel, closing
 from agent.model.offline.model import OfflineModel
+from agent.model.openai.model import OpenAIModel
 from agent.silence import NO_REPLY
-from agent.values import JOB
+from agent.values import JOB, TASK
 from gateway.config.checks import prices_of
-from gateway.config.schema import LimitsConfig, ModelConfig
-from gateway.usage import Account, UsageLedger, account_of
+from gateway.config.schema import SERVED, LimitsConfig, ModelConfig
+from gateway.store.usage import Account, UsageLedger, account_of
 
 _SPENT = (
-    "Today's budget of ${limit:.2f} is spent, so until midnight I answer as the offline assistant: I can note things "
-    "and find them again. (`model.daily_budget_usd` in config.yaml sets the budget.)"
+    "Today's budget of ${limit:.2f} is used up. Until midnight I work offline: I can take notes and find them again. "
+    "(The budget is `model.daily_budget_usd` in config.yaml.)"
 )
 _SPENT_HERE = (
-    "What I may cost here in a day is spent, so until midnight I answer as an offline assistant: commands work, and I "
-    "can note things and find them again."
+    "Today's budget for this chat is used up. Until midnight I work offline: commands work, and I can take notes and "
+    "find them again."
 )
 
 
 class BudgetedModel:
-    """A model until the day's money is spent, then the offline one, with one notice a day
-    (`model.daily_budget_usd`)."""
+    """A model until the day's money is spent (`model.daily_budget_usd`), then the offline one, with one notice a
+    day."""
 
     def __init__(self, model: Model, offline: Model, ledger: UsageLedger, limit: float, clock: Clock) -> None:
         self._model = model
@@ -42,7 +43,11 @@ class BudgetedModel:
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         spent, notice = self._ledger.spent_today >= self._limit, ""
-        if spent and request.purpose not in SILENT and self._told_on != (today := self._clock.today().isoformat()):
+        if (
+            spent
+            and request.purpose not in (*SILENT, TASK)
+            and self._told_on != (today := self._clock.today().isoformat())
+        ):
             self._told_on, notice = today, _SPENT.format(limit=self._limit)
         async with closing(_after(notice, (self._offline if spent else self._model).stream(request))) as events:
             async for event in events:
@@ -57,8 +62,8 @@ class BudgetedModel:
 
 
 class GuestLimitedModel:
-    """A model until another person or a group has spent the day's allowance (`limits`); then the offline one answers
-    them, after one notice a day, and their jobs are silent. What the owner asks in a group counts for the group."""
+    """A model until another person or a group has spent the day's allowance (`limits`); then the offline one answers,
+    after one notice a day, and their jobs and tasks are silent. What the owner asks in a group counts for the group."""
 
     def __init__(self, model: Model, offline: Model, ledger: UsageLedger, limits: LimitsConfig, clock: Clock) -> None:
         self._model = model
@@ -72,7 +77,7 @@ class GuestLimitedModel:
         account = account_of(request.session)
         limit = self._limits.get(account[0])
         spent = limit is not None and self._ledger.spent_today_by(account) >= limit
-        if spent and request.purpose == JOB:
+        if spent and request.purpose in (JOB, TASK):
             yield Completed(({"type": "text", "text": NO_REPLY},), "end_turn", Usage(), request.model)
             return
         notice = _SPENT_HERE if spent and request.purpose not in SILENT and self._is_first_today(account) else ""
@@ -97,7 +102,6 @@ class GuestLimitedModel:
 
 
 async def _after(notice: str, answer: AsyncIterator[ModelEvent]) -> AsyncIterator[ModelEvent]:
-    """An answer with a notice before it, if there is one."""
     if notice:
         yield TextDelta(notice + "\n\n")
     async with closing(answer) as events:
@@ -108,7 +112,7 @@ async def _after(notice: str, answer: AsyncIterator[ModelEvent]) -> AsyncIterato
 
 
 def limited_for_others(model: Model, limits: LimitsConfig, ledger: UsageLedger, clock: Clock, env_file: str) -> Model:
-    """The model of an agent, limited for everybody but the owner. `env_file` as in `build_model`."""
+    """`env_file` as in `build_model`."""
     if limits == LimitsConfig():
         return model
     return GuestLimitedModel(model, OfflineModel(clock, env_file), ledger, limits, clock)
@@ -121,15 +125,24 @@ def build_model(
     env_file: str,
     *,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-) -> tuple[Model, AnthropicModel | None]:
-    """The model of a configuration, and the one to warm up, if any. `env_file`: the home's `.env`, as people see it.
-    `sleep` waits between tries."""
+) -> tuple[Model, Warmable | None]:
+    """The model of a configuration, and the one to warm up, if any. `env_file`: the home's `.env`, as people see it."""
     offline = OfflineModel(clock, env_file)
     if config.provider == "offline":
         return offline, None
-    key = config.api_key.get_secret_value() if config.api_key else ""
-    anthropic = AnthropicModel(key, config.base_url, config.timeout_s)
-    model: Model = ResilientModel(MeteredModel(anthropic, ledger, prices_of(config)), config.fallbacks, sleep=sleep)
+    own = config.provider
+    served = {name: _served(config, name, clock) for name in (own, *(one for one in SERVED if one != own))}
+    metered = {name: MeteredModel(one, ledger, prices_of(config, name)) for name, one in served.items()}
+    routed = RoutedModel(metered, own)
+    model: Model = ResilientModel(routed, config.fallbacks, providers=tuple(served), sleep=sleep)
     if config.daily_budget_usd is not None:
         model = BudgetedModel(model, offline, ledger, config.daily_budget_usd, clock)
-    return model, anthropic
+    return model, served[own]
+
+
+def _served(config: ModelConfig, provider: str, clock: Clock) -> AnthropicModel | OpenAIModel:
+    server = config.server(provider)
+    key = server.api_key.get_secret_value() if server.api_key else ""
+    if provider == "openai":
+        return OpenAIModel(key, server.base_url, config.timeout_s, clock=clock)
+    return AnthropicModel(key, server.base_url, config.timeout_s)

@@ -1,48 +1,52 @@
-"""When a job is due: once, at intervals, or by the calendar. Values, how people write them, and their due times. Pure.
+"""When a job is due: once, at intervals, or by the calendar. Pure.
 
-A wall-clock time that does not exist is due at the next valid minute; one that exists twice is due once, the first time
-(Debian's rules; https://man.debian.org/cron.8). A cron expression with a wildcard hour or minute, and an interval of
-less than a day, go by elapsed time instead, through both changes of the clocks. Results are in UTC.
+A wall-clock time that does not exist is due at the next valid minute, one that exists twice at the first (Debian's
+cron.8). A cron expression with a wildcard hour or minute, and an interval of less than a day, go by elapsed time.
+Due times are in UTC.
 """
 
 from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 from cronsim import CronSim, CronSimError
 
+from agent.clock import WEEKDAYS
+from gateway.spoken_time import spoken_day
+
 _UNITS = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86_400, "w": 604_800}
+_UNIT_NAMES = {"s": "second", "m": "minute", "h": "hour", "d": "day", "w": "week"}
 _INTERVAL = re.compile(r"(?:\d{1,6}\s*(?:min|[smhdw])\s*)+", re.IGNORECASE)
 _PART = re.compile(r"(?<!\d)(\d++)\s*+(min|[smhdw])", re.IGNORECASE)
 _MOMENT = re.compile(r"(\d{4}-\d{2}-\d{2})[T ](\d{1,2}:\d{2}(?::\d{2})?)\s*(Z|[+-]\d{2}:?\d{2})?", re.IGNORECASE)
 SHORTEST = timedelta(minutes=1)
 LONGEST = timedelta(days=3660)
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_EVERY_DAY = {"*": "every day", "1-5": "every weekday"}
 _SIMPLE = re.compile(r"(\d{1,2}) (\d{1,2}) \* \* (\*|[0-7](?:[,-][0-7])*)")
 
 
 class InvalidWhen(ValueError):
-    """No job can be due by this. One sentence: what was found, and what is allowed."""
+    """One sentence: what was found, and what is allowed."""
 
 
 @dataclass(frozen=True, slots=True)
 class At:
-    """Once. `moment` without an offset is wall-clock time in the job's zone."""
+    """Once; without an offset, `moment` is wall-clock time in the job's zone."""
 
     moment: datetime
 
 
 @dataclass(frozen=True, slots=True)
 class Every:
-    """At equal intervals, counted from `start` (as in `At`), else from midnight in the job's zone. Whole days are
-    counted on the calendar, so that they keep their time of day over a change of clocks."""
+    """A schedule from `start` (as in `At`), else midnight in the job's zone. Whole days are counted on the calendar."""
 
     interval: timedelta
     start: datetime | None = None
@@ -50,7 +54,7 @@ class Every:
 
 @dataclass(frozen=True, slots=True)
 class Cron:
-    """Five fields, as Debian's cron reads them; checked when made by `parse`."""
+    """Five fields, as Debian's cron reads them; checked by `cron`."""
 
     expression: str
 
@@ -59,7 +63,7 @@ When = At | Every | Cron
 
 
 def parse(fields: Mapping[str, str]) -> When:
-    """Reads `{at}`, `{every}` (with `from`, if wanted) or `{cron}`. Raises `InvalidWhen`."""
+    """Reads `{at}`, `{every}` (and `from`) or `{cron}`. Raises `InvalidWhen`."""
     unknown = sorted(set(fields) - {"at", "every", "cron", "from"})
     if unknown:
         raise InvalidWhen(f"`when` has no key {unknown[0]!r}; write one of at, every, cron")
@@ -76,7 +80,7 @@ def parse(fields: Mapping[str, str]) -> When:
 
 
 def moment(text: str) -> datetime:
-    """`2026-11-22T15:00`, with an offset or without. Raises `InvalidWhen`, also for dates that do not exist."""
+    """Reads `2026-11-22T15:00`, with an offset or without. Raises `InvalidWhen`."""
     match = _MOMENT.fullmatch(text.strip())
     allowed = "write a date and a time such as 2026-11-22T15:00"
     if match is None:
@@ -90,7 +94,7 @@ def moment(text: str) -> datetime:
 
 
 def interval(text: str) -> timedelta:
-    """`2h`, `90m`, `1d`, `1h30m`. Raises `InvalidWhen`."""
+    """Reads `2h`, `90m`, `1d`, `1h30m`. Raises `InvalidWhen`."""
     if not _INTERVAL.fullmatch(text.strip()):
         raise InvalidWhen(f"{_cut(text)} is not an interval; write 30m, 2h, 1d or 1w")
     length = timedelta(seconds=sum(int(number) * _UNITS[unit.lower()] for number, unit in _PART.findall(text)))
@@ -106,11 +110,11 @@ def cron(text: str) -> Cron:
     fields = expression.split(" ")
     allowed = 'five fields: minute, hour, day of month, month, day of week (0 and 7 are Sunday), such as "0 8 * * 1-5"'
     if len(fields) != 5:
-        raise InvalidWhen(f"{_cut(text)} has {len(fields)} fields, not {allowed}")
+        raise InvalidWhen(f"{_cut(text)} is not a cron expression; write {allowed}")
     try:
         next(CronSim(expression, datetime(2024, 1, 1, tzinfo=UTC)))
     except CronSimError as error:
-        raise InvalidWhen(f"{_cut(text)} cannot be ({str(error).lower()}); write {allowed}") from error
+        raise InvalidWhen(f"{_cut(text)} is not a cron expression ({str(error).lower()}); write {allowed}") from error
     except StopIteration as error:
         raise InvalidWhen(f"{_cut(text)} never comes") from error
     return Cron(expression)
@@ -131,18 +135,21 @@ def fields(when: When) -> dict[str, str]:
 
 
 def in_words(when: When) -> str:
-    """For people: `every 2h`, `08:00 on Monday to Friday`; a more complex cron expression stays as it is."""
+    """For people: `every 2 hours`, `every weekday at 08:00`."""
     match when:
         case At(moment):
-            return f"once, {_written(moment).replace('T', ' ')}"
+            zone = " UTC" if moment.tzinfo is not None else ""
+            return f"once, {spoken_day(moment.date(), date.min)} at {moment:%H:%M}{zone}"
         case Every(length, _):
-            return f"every {_interval_text(length)}"
+            text = _interval_text(length)
+            number, unit = text[:-1], _UNIT_NAMES[text[-1]]
+            return f"every {unit}" if number == "1" else f"every {number} {unit}s"
         case Cron(expression):
             simple = _SIMPLE.fullmatch(expression)
             if simple is None:
                 return f"cron {expression}"
             clock = f"{int(simple[2]):02}:{int(simple[1]):02}"
-            return f"{clock} every day" if simple[3] == "*" else f"{clock} on {_weekdays(simple[3])}"
+            return f"{_EVERY_DAY.get(simple[3]) or _weekdays(simple[3])} at {clock}"
 
 
 def _weekdays(field: str) -> str:
@@ -150,7 +157,9 @@ def _weekdays(field: str) -> str:
     for part in field.split(","):
         names = [_DAYS[(int(number) - 1) % 7] for number in part.split("-")]
         parts.append(" to ".join(names))
-    return ", ".join(parts)
+    *others, last = parts
+    listed = f"{', '.join(others)} and {last}" if others else last
+    return listed if "-" in field else f"every {listed}"
 
 
 def _written(moment: datetime) -> str:
@@ -173,12 +182,13 @@ _DAY = timedelta(days=1)
 _MINUTE = timedelta(minutes=1)
 _ORIGIN = datetime(2000, 1, 1)  # noqa: DTZ001  a wall-clock time, in whichever zone
 _MANY = 400
-"""Due times in a row: more than there are days in a year, and than a dense expression has in a day."""
+"""Due times: more than a year has days."""
 _SPANS = (timedelta(hours=1), timedelta(days=1), timedelta(days=32), timedelta(days=366))
+"""Back from now: the last due time after a year away is looked for nearby first."""
 
 
 def resolved(wall: datetime, zone: ZoneInfo) -> datetime:
-    """The moment at which a wall clock in `zone` shows `wall`; an aware `wall` is that moment already."""
+    """When clocks in `zone` first show `wall`; unchanged with an offset."""
     if wall.tzinfo is not None:
         return wall.astimezone(UTC)
     found = wall.replace(fold=0)
@@ -188,19 +198,16 @@ def resolved(wall: datetime, zone: ZoneInfo) -> datetime:
 
 
 def exists(wall: datetime, zone: ZoneInfo) -> bool:
-    """True where clocks in `zone` ever show `wall`."""
     local = wall.replace(tzinfo=zone, fold=0)
     return local.astimezone(UTC).astimezone(zone).replace(tzinfo=None, fold=0) == wall.replace(tzinfo=None, fold=0)
 
 
 def is_twice(wall: datetime, zone: ZoneInfo) -> bool:
-    """True where clocks in `zone` show `wall` two times."""
     one, other = (wall.replace(tzinfo=zone, fold=fold) for fold in (0, 1))
     return exists(wall, zone) and one.utcoffset() != other.utcoffset()
 
 
 def next_after(when: When, zone: ZoneInfo, after: datetime) -> datetime | None:
-    """The first due time later than `after`; None where there is none."""
     try:
         match when:
             case At(moment):
@@ -215,17 +222,19 @@ def next_after(when: When, zone: ZoneInfo, after: datetime) -> datetime | None:
 
 
 def last_until(when: When, zone: ZoneInfo, after: datetime, until: datetime) -> tuple[datetime | None, datetime | None]:
-    """The last due time in (`after`, `until`], and the first one later than `until`; None where there is none."""
+    """The last due time in (`after`, `until`], and the first later one."""
     last = then = None
-    for start in _starts(after, until):
-        last, then = _last(when, zone, start, until)
+    for start in (*(until - span for span in _SPANS if until - span > after), after):
+        last, then = None, next_after(when, zone, start)
+        while then is not None and then <= until:
+            last, then = then, next_after(when, zone, then)
         if last is not None:
             break
     return last, then
 
 
 def runs_within(when: When, gap: timedelta) -> bool:
-    """True where two due times are closer than `gap`, which is some minutes at least. Takes some milliseconds."""
+    """True where two due times are closer than `gap`, of some minutes at least. Takes milliseconds."""
     match when:
         case At():
             return False
@@ -235,22 +244,6 @@ def runs_within(when: When, gap: timedelta) -> bool:
             # Times of day repeat, and days that are next to each other come within a year of them.
             times = [time.replace(tzinfo=UTC) for time in itertools.islice(_from(expression, _ORIGIN), _MANY)]
             return any(later - time < gap for time, later in itertools.pairwise(times))
-
-
-def _starts(after: datetime, until: datetime) -> Iterator[datetime]:
-    """Nearer starts first, for a question about the last due time after a year away."""
-    for span in _SPANS:
-        if until - span <= after:
-            break
-        yield until - span
-    yield after
-
-
-def _last(when: When, zone: ZoneInfo, after: datetime, until: datetime) -> tuple[datetime | None, datetime | None]:
-    last, due = None, next_after(when, zone, after)
-    while due is not None and due <= until:
-        last, due = due, next_after(when, zone, due)
-    return last, due
 
 
 def _next_interval(every: Every, zone: ZoneInfo, after: datetime) -> datetime | None:
@@ -276,7 +269,7 @@ def _next_cron(expression: str, zone: ZoneInfo, after: datetime) -> datetime | N
 
 
 def _from(expression: str, after: datetime) -> CronSim:
-    """`CronSim(expression, after)` with a cached parse, which costs as much as finding a due time."""
+    """`CronSim(expression, after)`, parsed once, which costs as much as finding a due time."""
     found = copy(_read(expression, after.tzinfo))
     found.dt = after.replace(microsecond=0, tzinfo=found.dt.tzinfo)
     return found
@@ -287,38 +280,11 @@ def _read(expression: str, zone: tzinfo | None) -> CronSim:
     return CronSim(expression, _ORIGIN.replace(tzinfo=zone))
 
 
-_WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-_DISTANCES = ((86_400, "day"), (3600, "hour"), (60, "minute"))
-
-
 def local(moment: datetime, zone: ZoneInfo) -> str:
-    """A moment as people read it, in any locale: `2026-11-22 Sun 15:00 Europe/Berlin`."""
+    """A moment with its zone, for the model: `2026-11-22 Sun 15:00 Europe/Berlin`."""
     here = moment.astimezone(zone)
-    return f"{here:%Y-%m-%d} {_WEEKDAYS[here.weekday()]} {here:%H:%M} {zone.key}"
-
-
-def soon(moment: datetime, now: datetime, zone: ZoneInfo) -> str:
-    """`tomorrow at 15:00`; empty for other days than today and tomorrow."""
-    here = moment.astimezone(zone)
-    days = (here.date() - now.astimezone(zone).date()).days
-    return f"{('today', 'tomorrow')[days]} at {here:%H:%M}" if days in (0, 1) else ""
+    return f"{here:%Y-%m-%d} {WEEKDAYS[here.weekday()]} {here:%H:%M} {zone.key}"
 
 
 def iso(moment: datetime | None, zone: ZoneInfo) -> str | None:
-    """ISO 8601 with the zone's offset, to the second, for programs."""
     return moment.astimezone(zone).isoformat(timespec="seconds") if moment is not None else None
-
-
-def shown(stamp: object, zone: str) -> str:
-    """A stamp of `iso` for people; empty for None. `zone`: the name of the zone it was written in."""
-    return local(datetime.fromisoformat(stamp), ZoneInfo(zone)) if isinstance(stamp, str) and stamp else ""
-
-
-def away(time: timedelta) -> str:
-    """`in 20 minutes`, in the largest unit that says it to a tenth."""
-    seconds = max(0, round(time.total_seconds()))
-    for size, name in _DISTANCES:
-        if seconds >= size * 0.95:
-            number = round(seconds / size, 0 if seconds >= 10 * size else 1)
-            return f"in {number:g} {name}{'' if number == 1 else 's'}"
-    return "in a moment"

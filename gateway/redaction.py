@@ -2,8 +2,9 @@
 
     transcripts                     read as a mark from then on; their files keep the text until they are pruned
     the page's chats                a mark
-    inbox: answered, overheard      a mark; deleted after nine days
-    outbox                          a mark; deleted a month after it was sent
+    inbox: answered, overheard,     a mark; deleted after nine days
+    tasks and their results
+    outbox                          a mark; deleted a month after it was sent; what waits to be spoken is dropped
     runs of jobs that have ended    a mark; deleted after 400 days
     an open question                stays until its answer, a day at most
     state/journal                   what was written of changed text is written again; it goes into the log
@@ -32,6 +33,7 @@ from agent.memory.history import UNDO_FORGET_WITHIN
 from agent.memory.scope import Scope
 from agent.values import SessionKey
 from channels.message import Address
+from gateway.messages.inbox import Inbox
 from gateway.policy.access import Access
 from gateway.policy.recipients import ChatDirectory
 from gateway.policy.sessions import SessionPolicy, belongs_to
@@ -43,8 +45,6 @@ from gateway.web.record import StoredChatRecord
 
 @dataclass(frozen=True, slots=True)
 class Mentions:
-    """The number of messages that mention something, in transcripts and on the page."""
-
     messages: int
     on_page: int
 
@@ -54,36 +54,38 @@ class Mentions:
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """Redacted text, and until when it may be restored."""
-
     until: datetime
     struck: tuple[RedactedText, ...]
 
 
 class Redaction:
-    """`page`: the messages of the web page's chats."""
-
     def __init__(
-        self, database: Database, clock: Clock, access: Access, sessions: SessionPolicy, page: StoredChatRecord
+        self,
+        database: Database,
+        clock: Clock,
+        access: Access,
+        sessions: SessionPolicy,
+        page: StoredChatRecord,
+        inbox: Inbox,
     ) -> None:
         self._database = database
         self._clock = clock
         self._access = access
         self._sessions = sessions
         self._page = page
+        self._inbox = inbox
         self._second_thoughts: Mapping[tuple[str, str], _Kept] = {}
 
     async def mentions(self, agent: Agent, scope: Scope, finding: ForgetPlan, asking: str) -> Mentions:
-        """The messages that mention it in a scope's transcripts and on the page, except the message `asking` (its
-        platform id)."""
+        """What mentions it in a scope's transcripts and on the page, except the message `asking`."""
         messages = await agent.mentions(partial(belongs_to, scope=scope), finding)
         found = await self._found(agent, scope, finding, on_page=True)
         on_page = await self._database.run(redaction_rows.ids, found)
         return Mentions(messages, len(on_page - {asking}))
 
     async def forget(self, agent: Agent, scope: Scope, session: str, shown: ForgetPlan) -> tuple[Removal, int]:
-        """Forgets what was shown, as `Agent.forget` does, and redacts every other record. Returns what was removed, and
-        the number of messages on the page. Raises `FileError`, `TranscriptNotWritten`, `StoreUnavailable`."""
+        """Forgets what was shown. Returns what was removed, and the number of messages on the page. Raises `FileError`,
+        `TranscriptNotWritten`, `StorageUnavailable`."""
         removed = await agent.forget(partial(belongs_to, scope=scope), scope, session, shown)
         struck: tuple[RedactedText, ...] = ()
         missed = True
@@ -96,7 +98,7 @@ class Redaction:
         return removed, await self._show(struck)
 
     async def bring_back(self, agent: Agent, scope: Scope, change: str) -> None:
-        """Undoes `forget`. Raises `StoreUnavailable`, `TranscriptNotWritten`."""
+        """Undoes `forget`. Raises `StorageUnavailable`, `TranscriptNotWritten`."""
         await agent.bring_back(partial(belongs_to, scope=scope), change)
         self._let_go()
         kept = self._second_thoughts.get((agent.settings.name, change))
@@ -104,7 +106,8 @@ class Redaction:
             await self._show(await self._database.run(redaction_rows.write, redaction_rows.back(kept.struck)))
 
     async def _show(self, changed: Sequence[RedactedText]) -> int:
-        """Updates open pages; returns the number of changed messages."""
+        """Updates open pages and tasks; returns the number of changed messages on the page."""
+        await self._inbox.read_tasks_again()
         ids = await self._database.run(redaction_rows.ids, changed)
         await self._page.changed(ids)
         return len(ids)

@@ -1,6 +1,6 @@
-"""The way in: judges what a source offers, writes it down and passes it on. Never waits for a model.
+"""The way in: judges what a source offers, stores it and passes it on.
 
-A whole batch is on disk, in one commit, before `receive` returns and the source tells its platform so.
+A whole batch is on disk, in one commit, before `receive` returns and the source confirms it to its platform.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from agent.clock import Clock, utc_stamp
+from agent.formats.sqlite import StorageUnavailable
 from channels.message import Channel, Event, InboundMessage, Migrated, OutboundMessage, SendError, UnreadableEvent
-from gateway.commands.context import CommandRunner
+from gateway.commands.runner import CommandRunner, ParsedCommand
 from gateway.messages.edited import EditedMessages
 from gateway.messages.inbox import AdmittedMessage, Inbox
 from gateway.messages.outbox import Outbox
@@ -22,10 +23,10 @@ from gateway.messages.suspects import PreviousProcess
 from gateway.policy.access import Access, Admitted, ContextOnly, Ignored, Role, Unknown
 from gateway.policy.sessions import SessionPolicy
 from gateway.store import access_rows, chat_rows, inbox_rows, outbox_rows
-from gateway.store.database import Database, StoreUnavailable
+from gateway.store.database import Database
 from gateway.store.inbox_rows import InboxRow
+from gateway.turns.preview import Acknowledgement
 from gateway.turns.queue import TurnQueue
-from gateway.turns.reactions import Acknowledgement
 from gateway.turns.user_message import user_message_id
 
 _WINDOW = timedelta(minutes=1)
@@ -34,15 +35,14 @@ _KEPT = 1_000
 
 
 class SenderRate:
-    """At most `per_minute` calls of one sender in one chat within any minute. The rest is only overheard. Moments are
-    UTC."""
+    """At most `per_minute` calls of one sender in a chat within any minute; the rest is only overheard."""
 
     def __init__(self) -> None:
         self._calls: dict[tuple[str, str], deque[datetime]] = {}
         self._told: dict[tuple[str, str], datetime] = {}
 
     def allows(self, chat: str, sender: str, now: datetime, per_minute: int) -> bool:
-        """True where a call may be answered; it is counted then."""
+        """True if a call may be answered, and counts it."""
         if len(self._calls) >= _KEPT:
             self._calls = {key: calls for key, calls in self._calls.items() if calls and _is_recent(calls[-1], now)}
         calls = self._calls.setdefault((chat, sender), deque())
@@ -54,7 +54,7 @@ class SenderRate:
         return True
 
     def should_tell(self, chat: str, sender: str, now: datetime) -> bool:
-        """True where the sender should hear that they call too often: once a minute."""
+        """True once a minute for a sender who calls too often."""
         self._told = {key: at for key, at in self._told.items() if _is_recent(at, now)}
         if (chat, sender) in self._told:
             return False
@@ -63,28 +63,25 @@ class SenderRate:
 
 
 def _is_recent(call: datetime, now: datetime) -> bool:
-    """True for a call of the last minute. One in the future was counted before the clock was put back, and is not."""
+    """A future call was counted before the clock was put back."""
     return timedelta() <= now - call < _WINDOW
 
 
 log = logging.getLogger(__name__)
 
 _PAIRING = (
-    "Hello! I'm somebody's personal assistant and don't know you yet. If that somebody is you, run\n\n"
+    "Hi! I'm a private assistant and we haven't met. If I'm yours, run\n\n"
     "`daybook pair approve {code}`\n\n"
-    "on the machine where I live; otherwise send my owner this code: {code}\n\nIt is good for one hour."
+    "on the computer I run on. Otherwise send my owner this code: {code}\n\nIt is valid for one hour."
 )
-_DISK = (
-    "My disk takes no more writing (it may be full), so I could not even keep your message. "
-    "I'll take it as soon as there is room again."
-)
-_TOO_OFTEN = "That is faster than I may answer you here. I read along, and answer you again in a minute."
-_NOT_LISTED = "Here I answer only those whom my owner has listed, and you are not among them."
+_DISK = "The disk is full, so I couldn't save your message. I'll get to it as soon as there is space again."
+_TOO_OFTEN = "That's more than I can answer here. I'm still reading, and will answer again in a minute."
+_NOT_LISTED = "Here I only answer people my owner has listed, and you aren't one of them."
 _NO_CODE = (
-    "I'm somebody's personal assistant and don't know you yet. I have no new code for you now: use the one that you "
-    "were given, or ask again in an hour."
+    "I'm a private assistant and we haven't met. I can't give you a new code right now: please use the one you have, "
+    "or ask again in an hour."
 )
-_NOBODY_ELSE = "I'm somebody's personal assistant, and answer nobody else here."
+_NOBODY_ELSE = "I'm a private assistant, and I only answer people my owner has approved."
 
 Spawn = Callable[[Awaitable[None], str], None]
 
@@ -102,7 +99,7 @@ class Router:
         outbox: Outbox,
         turns: TurnQueue,
         commands: CommandRunner,
-        rewording: EditedMessages,
+        edited_messages: EditedMessages,
         acknowledgement: Acknowledgement,
         channels: Mapping[str, Channel],
         spawn: Spawn,
@@ -115,7 +112,7 @@ class Router:
         self._outbox = outbox
         self._turns = turns
         self._commands = commands
-        self._rewording = rewording
+        self._rewording = edited_messages
         self._acknowledgement = acknowledgement
         self._rates = SenderRate()
         self._channels = channels
@@ -123,13 +120,13 @@ class Router:
         self._told_of_disk: set[str] = set()
 
     async def resume(self, last_run: PreviousProcess) -> None:
-        """Continues with what the last process left open. Messages of a channel that is off wait for it."""
+        """Continues what the last process left open. What came by a channel that is off waits for it."""
         for row in await self._inbox.load(last_run):
             if row.message.address.channel in self._channels:
-                self.dispatch(row)
+                self._dispatch(row)
 
     async def receive(self, events: Sequence[Event]) -> None:
-        """Implements `channels.message.Receive`. Raises `StoreUnavailable` where nothing could be kept."""
+        """Implements `channels.message.Receive`. Raises `StorageUnavailable` where nothing could be kept."""
         arrivals: list[AdmittedMessage] = []
         unreadable: list[UnreadableEvent] = []
         for event in events:
@@ -148,31 +145,31 @@ class Router:
         if not arrivals and not unreadable:
             return
         try:
-            rows = await self._inbox.admit(self._bound(arrivals), unreadable)
-        except StoreUnavailable:
+            rows = await self._inbox.admit(self._with_turns(arrivals), unreadable)
+        except StorageUnavailable:
             await self._tell_of_disk(arrivals)
             raise
         self._told_of_disk.clear()
         for row in rows:
             if not row.overheard:
-                self.dispatch(row)
+                self._dispatch(row)
 
     async def _judge(self, message: InboundMessage) -> AdmittedMessage | None:
         verdict = self._access.decide(message)
         match verdict:
             case Admitted():
-                conversation = self._sessions.conversation(message, verdict)
+                route = self._sessions.route(message, verdict)
                 too_often = verdict.role is Role.MEMBER and await self._is_too_often(message)
                 if too_often and message.due is not None:
                     return None  # the schedule offers it again
                 if not too_often or not message.answer_with:
-                    return AdmittedMessage(message, str(conversation.session), overheard=too_often)
+                    return AdmittedMessage(message, str(route.session), overheard=too_often)
                 self._turn_away(message, _TOO_OFTEN)
             case ContextOnly() if message.answer_with:
                 self._turn_away(message, _NOT_LISTED)
             case ContextOnly():
-                conversation = self._sessions.conversation(message, None)
-                return AdmittedMessage(message, str(conversation.session), overheard=True)
+                route = self._sessions.route(message, None)
+                return AdmittedMessage(message, str(route.session), overheard=True)
             case Unknown(asks):
                 if asks:
                     await self._offer_pairing(message)
@@ -183,8 +180,8 @@ class Router:
                 self._turn_away(message, _NOBODY_ELSE)
         return None
 
-    def _bound(self, arrivals: Sequence[AdmittedMessage]) -> list[AdmittedMessage]:
-        """Assigns a turn id to every message that can start a turn immediately."""
+    def _with_turns(self, arrivals: Sequence[AdmittedMessage]) -> list[AdmittedMessage]:
+        """Assigns a turn id to every message that can start a turn at once."""
         many = Counter(one.session for one in arrivals)
         return [
             dataclasses.replace(one, turn=user_message_id(one.message))
@@ -196,11 +193,11 @@ class Router:
     def _begins_turn(self, arrival: AdmittedMessage) -> bool:
         message = arrival.message
         waits = arrival.overheard or message.album or message.continues or not self._turns.is_idle(arrival.session)
-        return not waits and (message.due is not None or self._commands.find(message, _agent(arrival.session)) is None)
+        is_command = message.is_from_person and self._commands.find(message, _agent(arrival.session)) is not None
+        return not waits and not is_command
 
     def _turn_away(self, message: InboundMessage, text: str) -> None:
-        """Answers a menu command that is not allowed, visibly to its sender alone and without a trace on disk, which
-        strangers could fill."""
+        """Answers a menu command that is not allowed, visible to its sender alone, with nothing on disk."""
         if message.answer_with:
             self._spawn(self._told(message, text), f"turning away a command in {message.address}")
 
@@ -210,10 +207,10 @@ class Router:
         try:
             await channel.send(OutboundMessage(message.address, text, key=key, reply_to=message.answer_with))
         except SendError as unsent:
-            log.info("a command in %s stays unanswered: %s", message.address, unsent)
+            log.info("could not answer a command in %s: %s", message.address, unsent)
 
     async def _reword(self, edited: InboundMessage) -> None:
-        """Updates a waiting message; if it was read already, its sender is asked."""
+        """Updates a waiting message; if it was read, its sender is asked."""
         if not await self._inbox.reword(edited) and isinstance(self._access.decide(edited), Admitted):
             await self._rewording.offer(edited)
 
@@ -228,14 +225,16 @@ class Router:
             await self._outbox.write(drafts)
         return True
 
-    def dispatch(self, row: InboxRow) -> None:
-        """Starts its command, or posts the message to its session's lane."""
-        if row.message.due is None and (wanted := self._commands.find(row.message, _agent(row.session))):
-            conversation = self._sessions.of_row(row)
-            self._spawn(self._commands.run(wanted, row, conversation), f"/{wanted.name} in {row.session}")
+    def _dispatch(self, row: InboxRow) -> None:
+        if row.message.is_from_person and (wanted := self._commands.find(row.message, _agent(row.session))):
+            self._spawn(self._run_command(wanted, row), f"/{wanted.name} in {row.session}")
         else:
             self._turns.post(row)
             self._acknowledgement.kept(row)
+
+    async def _run_command(self, wanted: ParsedCommand, row: InboxRow) -> None:
+        for next_row in await self._commands.run(wanted, row, self._sessions.of_row(row)):
+            self._dispatch(next_row)
 
     async def _offer_pairing(self, message: InboundMessage) -> None:
         request = self._access.new_request(message.address.channel, message.sender.id, message.sender.name)
@@ -264,7 +263,7 @@ class Router:
         log.info("%s has moved to %s", event.old, event.new)
 
     async def _tell_of_disk(self, arrivals: Sequence[AdmittedMessage]) -> None:
-        """Reports a failing disk once for each chat and outage, directly, since nothing can be written down."""
+        """Reports a failing disk once for each chat and outage, directly: nothing can be stored."""
         for address in {arrival.message.address for arrival in arrivals if not arrival.overheard}:
             channel = self._channels.get(address.channel)
             if channel is None or str(address) in self._told_of_disk:
@@ -273,11 +272,10 @@ class Router:
             try:
                 await channel.send(OutboundMessage(address, _DISK, key=f"disk:{address}:error"))
             except SendError as unsent:
-                log.error("the disk refuses writes, and %s could not be told: %s", address, unsent)
+                log.error("could not save a message, nor tell %s so: %s", address, unsent)
 
 
 def _reworded(arrival: AdmittedMessage, edited: InboundMessage) -> AdmittedMessage:
-    """The message in its new version, if it is the edited one."""
     message = arrival.message
     if (message.address, message.platform_id, message.sender.id) != (
         edited.address,
@@ -289,5 +287,4 @@ def _reworded(arrival: AdmittedMessage, edited: InboundMessage) -> AdmittedMessa
 
 
 def _agent(session: str) -> str:
-    """The name of the session's agent."""
     return session.partition("/")[0]

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from agent.agent import Agent
-from agent.model.anthropic.model import AnthropicModel
+from agent.model.base import Warmable
 from channels.terminal import TerminalChannel
 from gateway.messages.outbox import Outbox
+from gateway.messages.spoken_answers import SpokenAnswers
 from gateway.messages.suspects import ActiveWork
 from gateway.router import Router
 from gateway.routines.housekeeping import Housekeeping
 from gateway.rpc.protocol import Operation
 from gateway.scheduling.service import ScheduleService
 from gateway.supervisor import BackgroundTasks, SupervisedSource
-from gateway.turns.attachments import MediaLimits
 from gateway.turns.queue import TurnQueue
+from gateway.turns.tasks import SECONDS
 from gateway.web.host import GatewayWebHost
 
 _WARM_UP_AFTER = 0.1
@@ -26,30 +27,28 @@ _WARM_UP_AFTER = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """Waiting times in seconds. Shutting down takes at most `turn` and three times `send`, within SPEC's 30.
-
-    turn    for running turns when the process is asked to end; then they are put off to the next start
-    send    for replies that are ready by then
-    disk    between tries while the disk fails
-    paste   for the rest of a text that the person's client has cut, or of an album
-    tick    between two looks of the schedule at its file and the clock
-    fetch   before a file that could not be fetched is tried again
-    trial   after a start, before a message is tried alone during which earlier processes died
-    space   not a time: the limits of files
-    """
+    """Waiting times in seconds. Shutting down takes at most `turn` and three times `send`, at most 30 in all."""
 
     turn: float = 10.0
+    """For running turns when the process is asked to end; then they are put off to the next start."""
     send: float = 5.0
+    """For replies that are ready by then."""
     disk: float = 15.0
+    """Between tries while the disk fails."""
     paste: float = 1.0
+    """For the rest of a text that the person's client has cut, or of an album."""
     tick: float = 3.0
+    """Between two looks of the schedule at its file and the clock."""
     fetch: float = 1.0
+    """Before a file that could not be fetched is tried again."""
+    task: float = SECONDS
+    """For a task that is worked on aside."""
     trial: float = 10.0
-    space: MediaLimits = field(default_factory=MediaLimits)
+    """After a start, before a message is tried alone during which earlier processes died."""
 
 
 class Gateway:
-    """Everything, built and not yet running. `web`: its page; None without one."""
+    """Everything, built and not yet running."""
 
     def __init__(
         self,
@@ -61,22 +60,24 @@ class Gateway:
         router: Router,
         turns: TurnQueue,
         outbox: Outbox,
-        in_hand: ActiveWork,
+        spoken: SpokenAnswers,
+        active_work: ActiveWork,
         agents: Collection[Agent],
         commands: BackgroundTasks,
         housekeeping: Housekeeping,
-        warm: list[AnthropicModel],
+        warm: list[Warmable],
         timeouts: Timeouts,
     ) -> None:
         self.terminal = terminal
         self.web = web
         self.operations = operations
         self.schedule = schedule
-        self._sources = sources
+        self.sources = sources
         self._router = router
         self._turns = turns
         self._outbox = outbox
-        self._in_hand = in_hand
+        self._spoken = spoken
+        self._active_work = active_work
         self._agents = agents
         self._commands = commands
         self._housekeeping = housekeeping
@@ -84,16 +85,19 @@ class Gateway:
         self._timeouts = timeouts
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Continues what was left, listens and answers until `stop` is set; then ends in order: no new messages, turns
-        finished or put off, ready replies delivered."""
+        """Listens and answers until `stop` is set. Then takes no new messages, finishes or postpones turns, and
+        delivers ready replies."""
         async with asyncio.TaskGroup() as group:
             self._commands.group = group
             workers = [group.create_task(self._turns.lanes.run()), group.create_task(self._outbox.run())]
-            workers += [group.create_task(one.run(), name=f"behind {one.settings.name}") for one in self._agents]
-            await self._router.resume(await asyncio.to_thread(self._in_hand.begin))
+            workers.append(group.create_task(self._spoken.run(), name="spoken answers"))
+            workers += [
+                group.create_task(one.run(), name=f"deferred work of {one.settings.name}") for one in self._agents
+            ]
+            await self._router.resume(await asyncio.to_thread(self._active_work.begin))
             listeners = [
                 group.create_task(one.run(self._router.receive), name=one.source.name)
-                for one in self._sources
+                for one in self.sources
                 if one.failure is None
             ]
             listeners.append(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import struct
+import wave
 import zipfile
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -235,6 +236,29 @@ def bomb(megabytes: int) -> bytes:
 
 OGG = b"OggS\0\x02" + bytes(58)
 """The beginning of a voice note."""
+
+
+def opus(words: str = "") -> bytes:
+    """A first page of Ogg (RFC 3533) with the header of Opus (RFC 7845), and in its comment the words."""
+    header = b"OpusHead\x01\x01" + struct.pack("<HIhB", 312, 48_000, 0, 0)
+    comment = b"OpusTags" + struct.pack("<I", len(words.encode())) + words.encode()[:200] + bytes(4)
+    first = b"OggS\0\x02" + bytes(20) + bytes([1, len(header)]) + header
+    return first + b"OggS\0\4" + bytes(20) + bytes([1, len(comment)]) + comment
+
+
+def wav(seconds: float = 0.2) -> bytes:
+    """A tone."""
+    out = io.BytesIO()
+    with wave.open(out, "wb") as sound:
+        sound.setnchannels(1)
+        sound.setsampwidth(2)
+        sound.setframerate(8_000)
+        sound.writeframes(bytes((at * 7) % 256 for at in range(int(seconds * 16_000))))
+    return out.getvalue()
+
+
+MP3 = b"ID3\4\0\0" + bytes(200)
+"""The beginning of a song."""
 
 LARGE_HEIC = zlib.decompress(
     base64.b64decode(

@@ -1,1 +1,1 @@
-"""Flush and compaction: what lasts is written down, then the older part of a conversation becomes a summary."""
+"""Flush and compaction: what lasts is written down, then the older part becomes a summary."""

@@ -1,5 +1,5 @@
-"""Compaction: the older part of a conversation becomes a summary (SPEC 7.3). Either one `compaction` entry is written,
-or nothing has changed and `NotCompacted` says why. The replaced part stays in the file."""
+"""Compaction. Either one `compaction` entry is written, or nothing has changed and `NotCompacted` says why. The
+replaced part stays in the file."""
 
 from __future__ import annotations
 
@@ -23,49 +23,46 @@ from agent.session.entries import CompactionEntry, Entry, MarkEntry
 _log = logging.getLogger(__name__)
 
 UNCOMPACTED = "uncompacted"
-TOO_LARGE = "The model takes no request that is large enough to summarize this conversation, so I kept it as it is."
+TOO_LARGE = "This conversation is too long for the model to summarize, so I left it as it is."
 
 
 class NotCompacted(Exception):
-    """Nothing has changed. The text is a sentence for the person."""
+    """A sentence for the person; nothing has changed."""
 
 
 class NothingToCompact(NotCompacted):
-    """There is nothing but what must stay word for word."""
-
     def __init__(self) -> None:
-        super().__init__("There is nothing yet that could be shortened: what there is stays word for word.")
+        super().__init__("There is nothing to shorten yet.")
 
 
 @dataclass(frozen=True, slots=True)
 class Compacted:
-    """Sizes of the context in tokens; `entry` is the id of the compaction in the transcript."""
+    """Sizes of the context in tokens."""
 
     before: int
     after: int
     entry: str
+    """The id of the compaction."""
     summary: str
 
 
 def compactions(entries: Sequence[Entry]) -> int:
-    """The number of compactions in a transcript."""
     return sum(isinstance(entry, CompactionEntry) for entry in entries)
 
 
 def failure_of(entries: Sequence[Entry], turn: str) -> str:
-    """Why compaction failed in a turn, a sentence for the person; else empty."""
+    """Why compaction failed in a turn, in a sentence for the person."""
     marks = (e for e in reversed(entries) if isinstance(e, MarkEntry) and e.type == UNCOMPACTED)
     return next((str(mark.fields.get("why")) for mark in marks if mark.fields.get("turn") == turn), "")
 
 
 def uncompacted_entry(id: str, ts: str, turn: str, why: str) -> MarkEntry:
-    """A mark of a failed compaction, so that a turn that is reported again says the same, and a continued one does not
-    try again."""
+    """A failed compaction's mark, so that a continued turn does not try again."""
     return MarkEntry(id, ts, UNCOMPACTED, {"turn": turn, "why": why})
 
 
 def made_for(builder: RequestBuilder, asked: str) -> Compacted | None:
-    """The compaction made for that request of a person, by any process."""
+    """The compaction for that request of a person, by any process."""
     if not asked:
         return None
     for entry in reversed(builder.transcript.entries):
@@ -75,7 +72,7 @@ def made_for(builder: RequestBuilder, asked: str) -> Compacted | None:
 
 
 def place_to_cut(builder: RequestBuilder, *, in_turn: bool = False, sparse: bool = False) -> int:
-    """Where `compact` cuts. Raises `NothingToCompact`."""
+    """Raises `NothingToCompact`."""
     shown = list(in_context(builder.transcript.entries))
     keep = 0 if sparse else min(builder.settings.session.keep_recent_tokens, builder.budget.window // 4)
     cut = cut_at_step(shown, keep, 2 * room_of(builder)) if in_turn else cut_point(shown, keep)
@@ -85,7 +82,7 @@ def place_to_cut(builder: RequestBuilder, *, in_turn: bool = False, sparse: bool
 
 
 def is_one_turn(builder: RequestBuilder) -> bool:
-    """True where a cut is possible between steps only. Raises `NothingToCompact`."""
+    """True if a cut is possible between steps only. Raises `NothingToCompact`."""
     try:
         place_to_cut(builder)
     except NothingToCompact:
@@ -103,9 +100,9 @@ async def compact(
     sparse: bool = False,
     asked: str = "",
 ) -> Compacted:
-    """Summarises what is older than the newest turns; `in_turn`: than the newest steps, except what people wrote in
-    that turn; `sparse`: than the newest turn alone. `overflowed`: the server refused a request of the present size;
-    `asked` names the request of a person. Raises `NotCompacted`, `ModelError` and `TranscriptNotWritten`."""
+    """Summarises what is older than the newest turns; `in_turn`: than the newest steps, except people's messages;
+    `sparse`: than the newest turn. `overflowed`: the server refused a request of the present size. Raises
+    `NotCompacted`, `ModelError` and `TranscriptNotWritten`."""
     while True:
         try:
             cut = place_to_cut(builder, in_turn=in_turn, sparse=sparse)
@@ -128,14 +125,12 @@ async def _compacted(
     except UnusableSummary as problem:
         why = str(problem).rstrip(".")
         raise NotCompacted(
-            f"The model's summary was of no use ({why}), so I kept the conversation as it is."
+            f"I couldn't use the model's summary ({why}), so I left the conversation as it is."
         ) from problem
     room = room_of(builder)
     summary = with_identifiers(backed(summary, dropped, room, replaced), dropped, room)
     if estimate(summary) >= replaced:
-        raise NotCompacted(
-            "The summary would not have been shorter than what it replaces, so I kept the conversation as it is."
-        )
+        raise NotCompacted("The summary would not have been any shorter, so I left the conversation as it is.")
     before = builder.projected()
     fixed = await asyncio.to_thread(builder.read_fixed)
     entry = CompactionEntry(

@@ -1,5 +1,5 @@
-"""Where a conversation may be cut: between turns; where one turn alone is too large, between its steps, and then
-people's messages in it stay. No call loses its result. Pure."""
+"""Where a conversation may be cut: between turns, or between the steps of a large one, where people's messages stay. No
+call loses its result. Pure."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def size_of(entry: Shown) -> int:
 
 
 def boundaries(shown: Sequence[Shown]) -> list[int]:
-    """Indexes at which a turn begins and none before it goes on."""
+    """Indexes where a turn begins that no later one interleaves."""
     last_of: dict[str, int] = {}
     for at, entry in enumerate(shown):
         if isinstance(entry, MessageEntry):
@@ -41,8 +41,8 @@ def boundaries(shown: Sequence[Shown]) -> list[int]:
 
 
 def cut_point(shown: Sequence[Shown], keep: int) -> int | None:
-    """The index of the part to keep: the latest turn from which on there are at least `keep` tokens; the turn before
-    the newest stays as well, unless it is larger, for a "yes, do it" needs its question. None where only a summary, or
+    """The index of the part to keep: the latest turn from which on there are at least `keep` tokens. The turn before
+    the newest stays as well, unless it is larger: a "yes, do it" needs its question. None if only a summary, or
     nothing, comes before."""
     starts = boundaries(shown)
     first = next((at for at, entry in enumerate(shown) if isinstance(entry, MessageEntry)), len(shown))
@@ -56,8 +56,8 @@ def cut_point(shown: Sequence[Shown], keep: int) -> int | None:
 
 
 def sparing(shown: Sequence[Shown], cut: int, ids: Collection[str]) -> int:
-    """The latest place up to `cut` between turns with nothing of `ids` before it; `cut` itself where less than half
-    would go then."""
+    """The latest place up to `cut` between turns with nothing of `ids` before it; `cut` itself if that drops less than
+    half."""
     first = next((at for at, entry in enumerate(shown) if isinstance(entry, MessageEntry) and id_of(entry) in ids), cut)
     place = max((at for at in boundaries(shown) if at <= min(first, cut)), default=cut)
     stays, goes = sum(map(size_of, shown[place:])), sum(map(size_of, shown[:place]))
@@ -65,8 +65,8 @@ def sparing(shown: Sequence[Shown], cut: int, ids: Collection[str]) -> int:
 
 
 def cut_at_step(shown: Sequence[Shown], keep: int, least: int) -> int | None:
-    """The index of the latest step from which on there are at least `keep` tokens. None where messages of less than
-    `least` tokens would go, without those of people in the turn that is cut."""
+    """The index of the latest step from which on there are at least `keep` tokens; None if less than `least` would
+    go."""
     steps = [at for at, entry in enumerate(shown) if isinstance(entry, MessageEntry) and entry.role == "assistant"]
     left = list(accumulate(map(size_of, reversed(shown))))[::-1]
     cut = max((at for at in steps if left[at] >= keep), default=None)
@@ -78,7 +78,7 @@ def cut_at_step(shown: Sequence[Shown], keep: int, least: int) -> int | None:
 
 
 def said_before(shown: Sequence[Shown], cut: int) -> list[MessageEntry]:
-    """People's messages before `cut` in the turn that goes on there; none where a turn begins there."""
+    """People's messages before `cut` in the turn that goes on there."""
     if cut in boundaries(shown):
         return []
     turn = next((entry.meta.turn for entry in shown[cut:] if isinstance(entry, MessageEntry)), "")
@@ -86,8 +86,7 @@ def said_before(shown: Sequence[Shown], cut: int) -> list[MessageEntry]:
 
 
 def passes(shown: Sequence[Shown], room: int) -> list[list[Shown]]:
-    """The entries in pieces of at most about `room` tokens, no call apart from its results; a larger step is a piece of
-    its own."""
+    """Pieces of about `room` tokens, or of one larger step; no call apart from its results."""
     pieces: list[list[Shown]] = []
     size = 0
     for step in steps_of(shown):
@@ -102,7 +101,6 @@ def passes(shown: Sequence[Shown], room: int) -> list[list[Shown]]:
 
 
 def steps_of(shown: Sequence[Shown]) -> Iterator[list[Shown]]:
-    """An answer with the results of its calls, or any other entry alone."""
     step: list[Shown] = []
     for entry in shown:
         if step and not (isinstance(entry, MessageEntry) and _answers_a_call(entry)):
@@ -124,13 +122,13 @@ _LONGEST = 2_000
 
 
 def tight(room: int) -> int:
-    """Characters of a tool result where there are only `room` tokens for everything."""
+    """Characters of a tool result if `room` tokens are all there is."""
     return max(_SHORTEST, min(_LONGEST, room // _SHARE_OF_A_RESULT))
 
 
 def fitted(entries: Sequence[Entry], room: int) -> Sequence[Shown]:
-    """The newest part within so many tokens, for a request that must not be refused: results shortened, then the oldest
-    steps left out. Empty where not even the newest step fits."""
+    """The newest part within so many tokens: results shortened, then the oldest steps left out. Empty if no step
+    fits."""
     shown = list(in_context([*entries, prune_entry("", "", "", tight(room))]))
     kept: list[Shown] = []
     for step in reversed(list(steps_of(shown))):

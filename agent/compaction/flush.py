@@ -1,13 +1,11 @@
-"""The flush: before context is lost, the model is asked once to write down what lasts (SPEC 7.2).
+"""The flush: before context is lost, the model is asked once to write down what lasts.
 
-`before_context_loss` is the one gate before every way of losing context (invariant 5). The turn is silent: its text
-goes nowhere, it is not part of the conversation, and only tools that add to memory are run. It writes a `flush` entry
-when it begins and when it ends, so that it happens once per cycle over crashes. A failed flush never delays what it
-precedes.
+`before_context_loss` is the one gate before every loss of context (invariant 5). The turn is silent: its text goes
+nowhere, is no part of the conversation, and only tools that add to memory are run. Its `flush` entries make it happen
+once per cycle over crashes. A failed flush never delays what it precedes.
 
-It is one request: an answer whose calls have all been written ends it, for a second request on a full window would cost
-as much as a turn. What a model would write only after seeing the results is lost; the summary and HISTORY.md are made
-of the same conversation. Only a call that reads, was refused or failed is answered, and then the model is asked again.
+An answer whose calls have all been written ends it, for a second request on a full window would cost as much as a turn.
+Only after a call that reads, was refused or failed is the model asked again.
 """
 
 from __future__ import annotations
@@ -54,13 +52,14 @@ from agent.model.client import ask
 from agent.session.entries import Entry, MarkEntry, MessageEntry
 from agent.session.taint import taint
 from agent.silence import NO_REPLY
-from agent.tools.arguments import checked, text
-from agent.tools.base import Arguments, Tool, ToolError
+from agent.tools.arguments import MemorySave, MemoryUpdate
+from agent.tools.base import Tool, ToolError
+from agent.tools.schema import read
 
 _log = logging.getLogger(__name__)
 
 PURPOSE = "flush"
-NO_ROOM = "No part of the talk fits the model's window."
+NO_ROOM = "No part of the conversation fits the model's window."
 MOST_TRIES = 3
 """In one cycle."""
 MOST_ROUNDS = 6
@@ -69,11 +68,11 @@ _MOST_TOKENS = 4_096
 _LEAST_TOKENS = 256
 _PROMPT_TOKENS = 400
 _HALVINGS = 3
-"""How often the copy of the talk is halved because the server's window is smaller than it says."""
+"""How often the copy of the conversation is halved because the server's window is smaller than it says."""
 _READING = frozenset({"memory_search", "memory_get", "memory_list"})
 _ADDING = frozenset({"memory_append", "memory_save", "memory_update"})
 
-SYSTEM_PROMPT = "The earlier part of this talk will soon be shortened to a summary."
+SYSTEM_PROMPT = "The earlier part of this conversation will soon be shortened to a summary."
 PROMPT = (
     "Write down now what should last and is not in memory yet: facts about people, preferences, decisions with "
     "reasons, promises, open tasks, what you advised or found out, names, numbers and identifiers as they are; nothing "
@@ -91,7 +90,7 @@ Nobody reads your answer. Go on with no task, answer no question.
 
 async def before_context_loss(builder: RequestBuilder, reason: ContextLossReason) -> None:
     """Flushes, unless this cycle has been. Never raises for a failing model or workspace; raises
-    `TranscriptNotWritten`. Cancelled, it is done over."""
+    `TranscriptNotWritten`."""
     transcript = builder.transcript
     cycle = flush_state_of(transcript.entries)
     if cycle.flushed == cycle.number or cycle.tries >= MOST_TRIES or not answered_since(transcript.entries):
@@ -118,12 +117,12 @@ async def before_context_loss(builder: RequestBuilder, reason: ContextLossReason
         _log.warning("%s: a flush failed: %s", builder.session, problem)
         await record.write(FlushStatus.FAILED, why=str(problem), written=flush.written)
     else:
-        why = "only the newest part of the talk fitted the model's window" if flush.since else ""
+        why = "only the newest part of the conversation fitted the model's window" if flush.since else ""
         await record.write(FlushStatus.DONE, why, flush.path, flush.written, flush.since)
 
 
 def _day_of(entries: Sequence[Entry], clock: Clock) -> date | None:
-    """The one day of all messages that no flush has seen; None where there are several."""
+    """The day of all messages that no flush has seen, if it is one."""
     new = unflushed(entries)
     stamps = (entry.ts for entry in entries if isinstance(entry, MessageEntry) and entry.id in new)
     days = {clock.local(datetime.fromisoformat(stamp)).date() for stamp in stamps}
@@ -147,7 +146,7 @@ class _Record:
 
 
 class _Flush:
-    """One flush turn. Its clock is stopped, so that midnight does not move the file that it was told to write."""
+    """One flush, with its clock stopped: midnight must not move the file it writes."""
 
     def __init__(self, builder: RequestBuilder) -> None:
         self._builder = builder
@@ -169,7 +168,7 @@ class _Flush:
             files=False,
             wrote=self._wrote,
             author=builder.author,
-            said_on=lambda _: self._said_on,
+            day_of_text=lambda _: self._said_on,
         )
         self._tools = {tool.name: tool for tool in built if tool.name in _READING | _ADDING}
 
@@ -181,8 +180,8 @@ class _Flush:
         self._written[path] = None
 
     async def run(self) -> None:
-        """Flushes on the last request, which the server has cached; where that is too large, on the newest part that
-        fits. Raises `ModelError`: `ContextOverflow` where no part does."""
+        """Flushes on the last request, which the server has cached; else on the newest part that fits. Raises
+        `ModelError`."""
         fixed = self._builder.fixed
         room = self._builder.budget.window - _PROMPT_TOKENS - _LEAST_TOKENS - fixed
         if self._size <= fixed + room:
@@ -204,7 +203,7 @@ class _Flush:
         raise ContextOverflow(NO_ROOM)
 
     async def _rounds(self, before: Sequence[Message], size: int) -> None:
-        """`size` of the first request in tokens. An overflow after the first answer is a normal end."""
+        """`size`: tokens of the first request. An overflow after the first answer is a normal end."""
         messages = [*before, self._builder.words_of_ours(self._prompt())]
         left = self._builder.budget.window - size - _PROMPT_TOKENS
         most = max(_LEAST_TOKENS, min(_MOST_TOKENS, self._builder.budget.answer, left))
@@ -236,7 +235,7 @@ class _Flush:
         return "\n\n".join((*parts, safety))
 
     async def _written_result(self, call: Block, answer: Completed) -> Block:
-        """Runs a call. Raises `StaleRequest` where something in the request was forgotten since."""
+        """Raises `StaleRequest` if something in the request was forgotten since."""
         try:
             if call.get("name") not in _ADDING:
                 return await self._result(call, answer)
@@ -258,26 +257,25 @@ class _Flush:
         tool = self._tools.get(name)
         if tool is None:
             raise ToolError("Not now: only memory_append, memory_save of a new note and memory_update that adds.")
-        arguments = checked(given, tool.spec.schema)
-        await asyncio.to_thread(self._only_adds, name, arguments)
-        return await self._run(tool, arguments)
+        await asyncio.to_thread(self._only_adds, name, given)
+        return await self._run(tool, given)
 
     @staticmethod
-    async def _run(tool: Tool, arguments: Arguments) -> str:
+    async def _run(tool: Tool, given: Json) -> str:
         try:
-            if tool.effect is not None and await tool.effect(arguments) is not None:
+            if tool.effect is not None and await tool.effect(given) is not None:
                 raise ToolError("Not now: that needs the owner's yes.")
-            return (await tool.run(arguments)).text or "(nothing)"
+            return (await tool.run(given)).text or "(nothing)"
         except ToolError:
             raise
         except Exception as bug:
             _log.exception("the tool %s failed unexpectedly in a flush", tool.name)
             raise ToolError(f"The tool {tool.name} broke ({type(bug).__name__}).") from bug
 
-    def _only_adds(self, name: str, arguments: Arguments) -> None:
-        if name == "memory_update" and text(arguments, "old_text"):
+    def _only_adds(self, name: str, given: Json) -> None:
+        if name == "memory_update" and read(given, MemoryUpdate).old_text:
             raise ToolError("Not now: leave old_text empty, so that new_text is added and nothing is replaced.")
-        if name == "memory_save" and self._is_note(text(arguments, "name")):
+        if name == "memory_save" and self._is_note(read(given, MemorySave).name):
             raise ToolError(
                 "There is a note of that name, which is not replaced now. Use memory_append, or a new name."
             )

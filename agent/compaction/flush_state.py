@@ -1,5 +1,4 @@
-"""Flush cycles: each has one flush, and ends with a compaction or where the session is left (SPEC 7.2). Computed from
-the transcript alone, so that it survives crashes. Pure."""
+"""Flush cycles: each has one flush, and ends with a compaction or the session. From the transcript alone. Pure."""
 
 from __future__ import annotations
 
@@ -13,12 +12,10 @@ from agent.session.entries import CompactionEntry, Entry, MarkEntry, MessageEntr
 
 FLUSH = "flush"
 SINCE = "since"
-"""Field of a flush that was shown a part of the talk: the first message of that part."""
+"""Field of a flush that was shown a part of the conversation: the first message of that part."""
 
 
 class ContextLossReason(enum.StrEnum):
-    """Why context is about to be lost."""
-
     THRESHOLD = "threshold"  # it will be soon
     COMPACTION = "compaction"
     COMMAND = "compact-command"
@@ -29,7 +26,7 @@ class ContextLossReason(enum.StrEnum):
 
     @property
     def leaves(self) -> bool:
-        """True where the session is left: what is written in it later belongs to another cycle."""
+        """True if the session is left: what comes later belongs to another cycle."""
         return self in (ContextLossReason.NEW, ContextLossReason.SWITCH, ContextLossReason.IDLE)
 
 
@@ -42,15 +39,13 @@ class FlushStatus(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FlushState:
-    """`flushed` is the last cycle that needs no flush any more: None before the first."""
-
     number: int
     flushed: int | None
+    """The last cycle that needs no flush any more, if any."""
     tries: int
 
 
 def flush_state_of(entries: Sequence[Entry]) -> FlushState:
-    """The state after these entries."""
     number, flushed, tries = 0, None, 0
     for entry in entries:
         if isinstance(entry, CompactionEntry):
@@ -67,17 +62,14 @@ def flush_state_of(entries: Sequence[Entry]) -> FlushState:
 
 
 def flushes(entries: Sequence[Entry]) -> int:
-    """The number of flushes in a transcript."""
     return sum(map(ends_a_flush, entries))
 
 
 def ends_a_flush(entry: Entry) -> bool:
-    """True for the end of a flush that was made."""
     return _state_of(entry) == FlushStatus.DONE
 
 
 def answered_since(entries: Sequence[Entry]) -> bool:
-    """True where an answer came since the last flush or compaction."""
     for entry in reversed(entries):
         if isinstance(entry, MessageEntry) and entry.role == "assistant":
             return True
@@ -87,14 +79,11 @@ def answered_since(entries: Sequence[Entry]) -> bool:
 
 
 def _state_of(entry: Entry) -> Json:
-    """The state in a flush entry; None for any other."""
     return entry.fields.get("state") if isinstance(entry, MarkEntry) and entry.type == FLUSH else None
 
 
 def unflushed(entries: Sequence[Entry]) -> frozenset[str]:
-    """Ids of the messages that no finished flush has seen: those after the cycle's flush, the question open when it
-    began, and the older part where only the newest fitted. A compaction keeps them where it can, and consolidation
-    points them out to the model."""
+    """Ids of messages that no finished flush has seen: kept if possible, and pointed out at consolidation."""
     shown: list[str] = []
     seen: set[str] = set()
     for at, entry in enumerate(entries):

@@ -1,5 +1,5 @@
-"""Asks the model for the summary of a compaction: once on the whole, or in passes over parts; once more where the
-answer will not do."""
+"""Asks the model for the summary of a compaction: once, or in passes over parts; once more if the answer is
+unusable."""
 
 from __future__ import annotations
 
@@ -38,31 +38,28 @@ def room_of(builder: RequestBuilder) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Summarizer:
-    """In one request on the last one, which the server has cached; where that is too large, in several over the dropped
-    part alone, each building on the one before.
-
-    dropped      what the summary is of, `replaced` tokens without what stays word for word
-    kept         what follows, which the model sees too
-    overflowed   the server has refused a request of the present size
-    in_turn      the cut is between two steps
-    """
+    """Makes one request on the last one, which the server has cached; if that is too large, several over the dropped
+    part."""
 
     builder: RequestBuilder
     reading: ReadEpoch
     dropped: Sequence[Shown]
+    """What the summary is of, `replaced` tokens without what stays word for word."""
     kept: Sequence[Shown]
+    """What follows, which the model sees too."""
     replaced: int
     focus: str
     overflowed: bool
+    """The server has refused a request of the present size."""
     in_turn: bool
+    """The cut is between two steps."""
 
     @property
     def room(self) -> int:
         return room_of(self.builder)
 
     async def summary(self) -> str:
-        """The summary. Raises `UnusableSummary` where the second answer will not do either, `ModelError`
-        (`ContextOverflow` where no useful part fits) and `StaleRequest`."""
+        """Raises `UnusableSummary`, `ModelError` (`ContextOverflow` if no useful part fits) and `StaleRequest`."""
         budget = self.builder.budget
         sent = settled(self.builder.transcript.entries)
         size = self.builder.projected(sent) + _PROMPT_TOKENS + 2 * self.room
@@ -116,7 +113,7 @@ class Summarizer:
 
 
 def _messages(so_far: str, piece: Sequence[Shown], room: int) -> list[Message]:
-    """A piece as messages. Where it is larger than `room`, each block is cut to an equal share."""
+    """A piece as messages; in one larger than `room`, each block is cut to an equal share."""
     too_large = sum(map(size_of, piece)) > room
     blocks = sum(len(entry.content) for entry in piece if isinstance(entry, MessageEntry))
     share = room // max(1, blocks)

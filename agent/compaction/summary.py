@@ -9,7 +9,7 @@ from agent.compaction.cut import Shown
 from agent.model.base import CUT, FULL, PAUSED, REFUSED, Completed
 from agent.model.tokens import estimate
 from agent.session.entries import CompactionEntry, MessageEntry
-from agent.session.turn_journal import said_in, text_of
+from agent.session.turn_record import said_in, text_of
 from agent.silence import deliverable_text
 
 PARTS = (
@@ -22,10 +22,10 @@ PARTS = (
 """The headings that are asked for, in this spelling."""
 
 _ASK = """\
-The older part of this talk will be replaced by a summary that you write now{which}. It is all that will be left of \
-it. Nobody reads your answer in the chat: answer no question, call no tool, go on with no task.
+The older part of this conversation will be replaced by a summary that you write now{which}. It is all that will \
+be left of it. Nobody reads your answer in the chat: answer no question, call no tool, go on with no task.
 
-Write at most about {words} words in Markdown, in the language of the talk, under exactly these headings:
+Write at most about {words} words in Markdown, in the language of the conversation, under exactly these headings:
 {parts}
 
 - Last request: what was asked last in that part, whether it is done, and the result. Finished tasks are called \
@@ -57,14 +57,13 @@ _EXTRACT_CHARS = 300
 
 
 class UnusableSummary(Exception):
-    """The text is no summary. The error says why, for a model as well as a person."""
+    """The text is no summary: says why, for a model and a person."""
 
 
 def instruction(
     room: int, kept: Sequence[Shown] = (), focus: str = "", failed: str = "", *, in_turn: bool = False
 ) -> str:
-    """The instruction to the model. `room` in tokens; `kept`: what stays word for word; `in_turn`: the cut is between
-    two steps; `failed`: why the first attempt was unusable."""
+    """`room` in tokens; `kept`: what stays word for word; `failed`: why the first attempt was unusable."""
     first = next((text for entry in kept if (text := _said(entry))), "")
     which = _UP_TO.format(quoted=f"“{' '.join(first.split())[:80]}”") if first else ""
     which = _UP_TO_STEP if in_turn else which
@@ -74,8 +73,8 @@ def instruction(
 
 
 def checked(answer: Completed, replaced: int, room: int) -> str:
-    """The summary in an answer. Raises `UnusableSummary` where it is empty, cut, refused, or not smaller than the
-    `replaced` tokens, or than `room`. Headings are optional: a server may follow no form."""
+    """The summary in an answer; headings are optional. Raises `UnusableSummary` if it is empty, cut, refused, or not
+    smaller than the `replaced` tokens, or than `room`."""
     text = deliverable_text(answer.text)
     if answer.stop_reason == REFUSED:
         raise UnusableSummary("the model declined to write it.")
@@ -93,8 +92,8 @@ def checked(answer: Completed, replaced: int, room: int) -> str:
 
 
 def backed(summary: str, dropped: Sequence[Shown], room: int, replaced: int) -> str:
-    """The summary; where it lacks a part that was asked for, with the latest messages beside it: the model may have
-    answered instead of summarising. Alone where both are not smaller than the `replaced` tokens."""
+    """The summary; if it lacks a part, with the latest messages beside it, if both are smaller than the `replaced`
+    tokens."""
     if all(part.casefold() in summary.casefold() for part in PARTS):
         return summary
     both = f"{summary}\n\n{extract(dropped, room)}"
@@ -102,7 +101,7 @@ def backed(summary: str, dropped: Sequence[Shown], room: int, replaced: int) -> 
 
 
 def with_identifiers(summary: str, dropped: Sequence[Shown], room: int) -> str:
-    """The summary with the identifiers that people used and it left out, verbatim, at its end."""
+    """The summary, at its end the identifiers from people that it left out."""
     missing: list[str] = []
     left = room // _IDENTIFIERS_SHARE
     for one in reversed(list(_identifiers(dropped))):
@@ -146,7 +145,6 @@ def _identifiers(dropped: Sequence[Shown]) -> Iterator[str]:
 
 
 def _said(entry: Shown) -> str:
-    """A person's message or the assistant's answer as text."""
     if isinstance(entry, CompactionEntry):
         return ""
     if entry.role == "assistant":

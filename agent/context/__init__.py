@@ -1,1 +1,1 @@
-"""What a model sees: the fixed part, the header of a message, what changed on disk, and how much fits."""
+"""What a model sees: the fixed part, message headers, what changed on disk, and how much fits."""

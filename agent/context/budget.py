@@ -1,17 +1,21 @@
-"""The thresholds of a context window, computed here and nowhere else (invariant 6)."""
+"""A model's window and the thresholds in it, computed here and nowhere else (invariant 6)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 
+from agent.clock import Clock
 from agent.context.replay import in_context
+from agent.model.base import Model
 from agent.model.tokens import (
     estimate,
     estimate_blocks,
 )
 from agent.session.entries import CompactionEntry, Entry, MessageEntry, RedactionEntry
 from agent.session.prune import is_prune
+from agent.settings import AgentSettings
 
 DEFAULT_WINDOW = 200_000
 SMALLEST_WINDOW = 1_000
@@ -21,22 +25,22 @@ _FARTHEST = 3
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """All in tokens. `answer` is the most an answer may take; `flush_at < compact_at < window` always."""
+    """Tokens of each kind; always `flush_at < compact_at < window`."""
 
     window: int
     reserve: int
     flush_at: int
     compact_at: int
     answer: int
+    """The most an answer may take."""
 
     def fits(self, projected: int) -> bool:
-        """True where a request of that size leaves room for its answer."""
         return projected + self.answer <= self.window
 
 
-def budget(window: int | None, reserve: int, soft: int, max_tokens: int) -> Budget:
-    """The thresholds of a window; None: unknown. Contradicting settings, or a tiny window, give way: reserve and answer
-    each take at most a quarter of the window, the soft threshold at most a quarter of the rest."""
+def budget_of(window: int | None, reserve: int, soft: int, max_tokens: int) -> Budget:
+    """The thresholds of a window (None: unknown). In a tiny one, reserve and answer take at most a quarter each, the
+    soft threshold a quarter of the rest."""
     size = max(window or DEFAULT_WINDOW, SMALLEST_WINDOW)
     kept = max(1, min(reserve, size // 4))
     compact_at = size - kept
@@ -45,13 +49,13 @@ def budget(window: int | None, reserve: int, soft: int, max_tokens: int) -> Budg
 
 
 def is_credible(counted: int, estimated: int) -> bool:
-    """True where a server's count of tokens can be right. Some count in another unit, or only what is new."""
+    """True if a server's count of tokens can be right; some count in another unit, or only what is new."""
     return estimated <= _FARTHEST * counted and counted <= _FARTHEST * estimated
 
 
 def projected(entries: Sequence[Entry], fixed: int) -> int:
-    """Tokens of a request made now: the server's count at the last answer, and an estimate since. `fixed` is the
-    estimate for system and tools, used without a count (or none since compaction or pruning)."""
+    """Tokens of a request now: the server's count at the last answer, and an estimate since. `fixed`: the estimate for
+    system and tools, used without a count."""
     size = 0
     for entry in reversed(list(in_context(entries))):
         if isinstance(entry, CompactionEntry):
@@ -63,13 +67,11 @@ def projected(entries: Sequence[Entry], fixed: int) -> int:
 
 
 def is_counted(entries: Sequence[Entry]) -> bool:
-    """True where `projected` is based on a server's count."""
     return any(isinstance(entry, MessageEntry) and _counted(entries, entry) for entry in in_context(entries))
 
 
 def shortened(text: str, room: int) -> str:
-    """The beginning of the text, about `room` tokens, cut at a line's end where one is near, with a line that says
-    so."""
+    """The text's beginning, about `room` tokens to a line's end, with a line that says so."""
     if len(text) <= room or (size := estimate(text)) <= room:
         return text
     kept = text[: max(1, len(text) * room // size)]
@@ -79,7 +81,7 @@ def shortened(text: str, room: int) -> str:
 
 
 def _counted(entries: Sequence[Entry], entry: MessageEntry) -> int:
-    """The server's count of the context up to an answer; 0 where there is none that still applies."""
+    """The server's count of the context up to an answer; 0 if none applies."""
     usage = entry.meta.usage
     if usage is None or not usage.context or entry.meta.doubted or _changed_since(entries, entry):
         return 0
@@ -87,10 +89,55 @@ def _counted(entries: Sequence[Entry], entry: MessageEntry) -> int:
 
 
 def _changed_since(entries: Sequence[Entry], counted: MessageEntry) -> bool:
-    """True where the history was changed after a count, which no longer applies then."""
     for entry in reversed(entries):
         if entry is counted:
             return False
         if isinstance(entry, CompactionEntry | RedactionEntry) or is_prune(entry):
             return True
     return False
+
+
+_ASK_AGAIN = timedelta(minutes=10)
+
+
+_LEAST_SHARE = 8
+"""A window is not taken for smaller than this part of what was said of it: one odd refusal must not lock a chat."""
+
+
+class ModelWindows:
+    def __init__(self, settings: AgentSettings, model: Model, clock: Clock) -> None:
+        self._settings = settings
+        self._model = model
+        self._clock = clock
+        self._said: dict[str, tuple[int | None, datetime]] = {}
+        self._overflowed: dict[str, int] = {}
+        self._named: dict[str, int] = {}
+
+    async def budget(self, model: str) -> Budget:
+        window = self._settings.model.context_window or await self._asked(model)
+        smaller = self._overflowed.get(model)
+        if smaller is not None:
+            stated = window or DEFAULT_WINDOW
+            window = min(stated, max(smaller, stated // _LEAST_SHARE))
+        if (named := self._named.get(model)) is not None:
+            window = min(window or named, named)
+        session = self._settings.session
+        return budget_of(
+            window, session.reserve_tokens, session.flush_soft_threshold_tokens, self._settings.model.max_tokens
+        )
+
+    async def overflowed(self, model: str, tokens: int, named: int | None = None) -> Budget:
+        """Notes until the process ends that the server refused so many tokens (`named`: its own limit)."""
+        if named is not None:
+            self._named[model] = named
+        else:
+            self._overflowed[model] = min(tokens, self._overflowed.get(model, tokens))
+        return await self.budget(model)
+
+    async def _asked(self, model: str) -> int | None:
+        """The server's answer, asked for again after a while: some load a model with another window."""
+        window, ask_again = self._said.get(model, (None, None))
+        if ask_again is None or self._clock.instant() >= ask_again:
+            window = await self._model.context_window(model) or window
+            self._said[model] = (window, self._clock.instant() + _ASK_AGAIN)
+        return window

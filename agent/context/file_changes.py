@@ -1,6 +1,5 @@
-"""What changed on disk since a session last looked (SPEC 5).
+"""What changed on disk since a session last looked.
 
-The owner may edit a file at any moment, other sessions of the scope write to the same log, a new day brings a new one.
 The fixed part stays; each change is sent once, with the newest message. What was seen is in the transcript, so nothing
 is sent twice or missed over a restart. Blocks.
 """
@@ -14,10 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from agent.clock import Clock
-from agent.context.prompt import UNREADABLE, file_block, unreadable_block
+from agent.context.prompt import KEY as SKILLS
+from agent.context.prompt import UNREADABLE, file_block, skill_list, skills_seen, unreadable_block
 from agent.context.prompt_files import Part, PromptFile, common_places, excerpt, own_places, read
-from agent.context.skill_list import KEY as SKILLS
-from agent.context.skill_list import skill_list, skills_seen
 from agent.formats import untrusted
 from agent.memory.daily_log import lines_outside_session
 from agent.memory.files import FileText, UnreadableFile
@@ -38,7 +36,6 @@ from agent.skills import Skills
 
 
 def of_numbers(numbers: Iterable[int]) -> LineRanges:
-    """The lines as ranges, in order."""
     runs: list[tuple[int, int]] = []
     for number in sorted(set(numbers)):
         if runs and runs[-1][1] + 1 == number:
@@ -57,12 +54,11 @@ def without_line(ranges: LineRanges, line: int) -> LineRanges:
 
 
 def holds(ranges: LineRanges, first: int, last: int) -> bool:
-    """True where one range has all of these lines."""
     return any(begin <= first and last <= end for begin, end in ranges)
 
 
 def changed_lines(old: str, new: str) -> tuple[int, int, int]:
-    """The number of common first lines; and in each text the number of lines before the common last ones."""
+    """The number of common first lines, and in each text of lines before the common last ones."""
     before, after = old.split("\n"), new.split("\n")
     most = min(len(before), len(after))
     same = next((at for at in range(most) if before[at] != after[at]), most)
@@ -71,7 +67,7 @@ def changed_lines(old: str, new: str) -> tuple[int, int, int]:
 
 
 def moved(ranges: LineRanges, old: str, new: str) -> LineRanges:
-    """The ranges of the old text's lines in the new one, without edited lines."""
+    """The ranges in the new text, without edited lines."""
     same, end, new_end = changed_lines(old, new)
     shift = new_end - end
 
@@ -98,7 +94,6 @@ class FileChanges:
 
 
 def seen_by(header: Header, entries: Iterable[Entry]) -> dict[str, SeenFile]:
-    """Every file as this session last saw it."""
     seen = dict(header.files)
     for entry in entries:
         if isinstance(entry, MessageEntry):
@@ -109,8 +104,8 @@ def seen_by(header: Header, entries: Iterable[Entry]) -> dict[str, SeenFile]:
 
 
 class FileWatch:
-    """The files of one session's prompt. Reads a file only where its stamp changed. What the journal wrote of the
-    session itself is not sent to it."""
+    """The files of a session's prompt, read if their stamp changed. The journal's text on the session itself is not
+    sent to it."""
 
     def __init__(
         self,
@@ -130,7 +125,7 @@ class FileWatch:
         """Each file as it was read last, behind its sha."""
 
     def changes(self, seen: Mapping[str, SeenFile]) -> FileChanges:
-        """The differences from `seen`. Never raises for what a file is."""
+        """What differs from `seen`. Never raises for what a file is."""
         blocks: list[str] = []
         files: dict[str, SeenFile] = {}
         for place in self._places():
@@ -162,11 +157,11 @@ class FileWatch:
         return FileChanges(tuple(blocks), files)
 
     def unseen(self, seen: Mapping[str, SeenFile]) -> frozenset[str]:
-        """Keys of the files that somebody else changed since."""
+        """Keys of files that somebody else changed since."""
         return frozenset(self.changes(seen).files)
 
     def written(self, paths: Iterable[Path], seen: Mapping[str, SeenFile]) -> dict[str, SeenFile]:
-        """The files among `paths` that are in the prompt, as they are now: the session knows what it wrote."""
+        """The prompt's files among `paths`, as they are now."""
         mine = set(paths)
         now: dict[str, SeenFile] = {}
         for place in self._places():
@@ -192,7 +187,6 @@ class FileWatch:
         return SeenFile(file.sha, file.size, total, moved(before.shown, old, file.text), known)
 
     def _skill_list(self, skills: Skills, seen: Mapping[str, SeenFile]) -> str:
-        """The present skills, "" where they are unchanged."""
         listed = skill_list(skills.usable(self._scope), self._settings)
         return listed if skills_seen(listed).sha != seen.get(SKILLS, SeenFile()).sha else ""
 
@@ -200,7 +194,7 @@ class FileWatch:
         return (*common_places(self._scope), *own_places(self._scope, self._clock.today(), self._settings))
 
     def _change(self, place: PromptFile, before: SeenFile, file: FileText) -> tuple[str, SeenFile]:
-        """The addition where nothing else changed, else the whole; "" where that is this session's own journal."""
+        """The addition if nothing else changed, else the whole; "" for the session's own journal."""
         data = file.text.encode("utf-8", "replace")
         if before.sha == NO_FILE and place.part is Part.END and self._has_own(file.text):
             return self._added(place, before, file, "", file.text)
@@ -217,7 +211,6 @@ class FileWatch:
         return len(lines_outside_session(lines, self._session)) < len(lines)
 
     def _added(self, place: PromptFile, before: SeenFile, file: FileText, old: str, added: str) -> tuple[str, SeenFile]:
-        """The addition after the text `old`, without this session's journal."""
         lines = text_lines(untrusted.clean(added))
         kept = lines_outside_session(lines, self._session) if place.part is Part.END else range(len(lines))
         others = [lines[at] for at in kept]
@@ -238,7 +231,7 @@ class FileWatch:
             news = [line for line in news if line > above + 1]
         shown, known = merged(shown, of_numbers(news)), merged(known, of_numbers(news))
         seen = SeenFile(file.sha, file.size, total, shown, known)
-        beside = ", beside the journal of this talk" if not is_all else ""
+        beside = ", beside the journal of this conversation" if not is_all else ""
         note = f"Added to the file since you last saw it{beside}:"
         if is_all and part.is_cut:
             note = "The end of what was added:"

@@ -1,4 +1,4 @@
-"""The workspace files in a prompt, and how much of each (SPEC 2 and 5)."""
+"""The workspace files in a prompt, and how much of each."""
 
 from __future__ import annotations
 
@@ -23,8 +23,6 @@ _COMMON_NAMES = frozenset(name for names in _COMMON for name in names)
 
 
 class Part(enum.Enum):
-    """The part of a file that is shown where it is too long."""
-
     BEGINNING = "beginning"
     INDEX = "index"  # the beginning, within the limits of the memory index
     END = "end"  # the newest notes are the ones that matter
@@ -32,25 +30,26 @@ class Part(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class PromptFile:
-    """`key` is the path relative to the workspace, `name` the one that the conversation's tools know. Links may not
-    lead out of `root`; a `common` file is for every audience, so a link in its place may only lead to another one."""
+    """Links may not lead out of `root`, that of a `common` file (for every audience) only to another such file."""
 
     path: Path
     root: Path
     key: str
+    """Relative to the workspace."""
     name: str
+    """The one that the conversation's tools know."""
     part: Part
     common: bool = False
 
     @property
     def is_rules(self) -> bool:
-        """True where its text is to be followed, not only known."""
+        """True if its text is to be followed, not only known."""
         return self.common or self.key in _OWNERS_RULES
 
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """The part shown: `lines` first to last (from 1; 0, 0 for no whole one) of `total`."""
+    """`lines` first to last (from 1; 0, 0 for no whole one) of `total`."""
 
     text: str
     lines: tuple[int, int]
@@ -71,7 +70,7 @@ def common_places(scope: Scope) -> tuple[PromptFile, ...]:
 
 
 def own_places(scope: Scope, today: date, settings: MemorySettings) -> tuple[PromptFile, ...]:
-    """The scope's own files, then its daily logs, older ones first."""
+    """The scope's own files, then its daily logs, oldest first."""
     own = [
         _place(
             scope, scope.folder, _OTHER_NAMES.get(name, (name,)), Part.INDEX if name == "MEMORY.md" else Part.BEGINNING
@@ -84,7 +83,7 @@ def own_places(scope: Scope, today: date, settings: MemorySettings) -> tuple[Pro
 
 
 def read(place: PromptFile) -> FileText | None:
-    """The file's text, None where there is none. Raises `UnreadableFile`."""
+    """None if there is none. Raises `UnreadableFile`."""
     if place.common and place.path.is_symlink():
         target = place.path.resolve()
         if target.parent != place.root.resolve() or target.name not in _COMMON_NAMES:
@@ -93,7 +92,7 @@ def read(place: PromptFile) -> FileText | None:
 
 
 def excerpt(text: str, part: Part, settings: MemorySettings) -> Excerpt:
-    """The part of a text within its limits, cut at a line's end."""
+    """The part within its limits, cut at a line's end."""
     lines = text_lines(text)
     match part:
         case Part.INDEX:
@@ -119,7 +118,7 @@ def _place(scope: Scope, folder: Path, names: tuple[str, ...], part: Part, *, co
 
 @lru_cache(maxsize=2048)
 def _named(scope: Scope, folder: Path, file: str, part: Part, common: bool) -> PromptFile:
-    """Cached: taking paths apart takes longer than looking at the files."""
+    """The file's place, cached: taking paths apart takes longer than looking at the files."""
     path = folder / file
     reach = scope.folder if path.is_relative_to(scope.folder) else scope.workspace
     root = scope.workspace if common else reach

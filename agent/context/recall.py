@@ -1,8 +1,4 @@
-"""Memories for a message, searched while the turn starts (SPEC 5).
-
-A passage is shown once in a session: it is noted in the message's meta. What the context has otherwise (prompt files,
-tool results, messages) is not repeated either.
-"""
+"""Memories for a message, searched while the turn starts; none is repeated in a session."""
 
 from __future__ import annotations
 
@@ -34,7 +30,7 @@ _STAMP = re.compile(r"\A(?:[-*+]|\d+[.)])[ \t]+(?:\d\d:\d\d[ \t]+)?")
 
 
 def sha_of(hit: Hit) -> str:
-    """A name of a passage by its text, so that it stays the same when lines are added above."""
+    """A passage's name by its text, whatever its lines."""
     return hashlib.sha256(" ".join(hit.text.split()).encode("utf-8", "replace")).hexdigest()[:16]
 
 
@@ -48,8 +44,6 @@ class AlreadyInContext:
         self._text = "\n".join([words, *_texts(entries)])
 
     def has(self, key: str, hit: Hit) -> bool:
-        """True where the passage of the file `key` was recalled before, is in the prompt, or was said, read or written
-        in the present context."""
         return sha_of(hit) in self._recalled or self._stands(key, hit) or self._was_said(hit)
 
     def _stands(self, key: str, hit: Hit) -> bool:
@@ -60,7 +54,6 @@ class AlreadyInContext:
 
 
 def _texts(entries: Sequence[Entry]) -> Iterator[str]:
-    """Every text in the blocks: messages, arguments and results of tools."""
     for entry in in_context(entries):
         for block in entry.content if isinstance(entry, MessageEntry) else ():
             yield from _strings(block)
@@ -98,7 +91,7 @@ _PART_FOR_READING = 0.7
 
 @dataclass(frozen=True, slots=True)
 class RecalledMemories:
-    """The block to send ("" for none), its record for the message's meta, and its foreign text."""
+    """The block to send, its record for the message's meta, its foreign text."""
 
     block: str = ""
     passages: tuple[RecalledPassage, ...] = ()
@@ -106,8 +99,6 @@ class RecalledMemories:
 
 
 class Recall:
-    """Searches memories of a scope within the configured time."""
-
     def __init__(self, clock: Clock, settings: RecallSettings, search: Search) -> None:
         self._clock = clock
         self._settings = settings
@@ -115,8 +106,7 @@ class Recall:
         self._running = 0
 
     async def find(self, scope: Scope, message: str) -> tuple[Relevant, ...]:
-        """The memories for `message`, best first; none where time runs out. A late search goes on in its thread,
-        ignored, and only a few may do so at once."""
+        """The memories for `message`, best first; none if time runs out: a late search goes on in its thread."""
         if not self._settings.enabled or self._running >= _AT_ONCE:
             return ()
         seconds = self._settings.timeout_ms / 1000
@@ -139,8 +129,7 @@ class Recall:
         words: str,
         room: int,
     ) -> RecalledMemories:
-        """The found memories that are new to this session, in at most `room` tokens. `seen`: files as the session sees
-        them with this message, `words`. Blocks."""
+        """The found memories that are new here, in at most `room` tokens. Blocks."""
         if not found:
             return RecalledMemories()
         told = AlreadyInContext(entries, seen, words)

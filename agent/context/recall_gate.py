@@ -1,9 +1,8 @@
-"""Decides whether a message recalls memories, and which of the search's hits, in its order.
+"""Decides whether a message recalls memories, and which of the hits.
 
-The bar is absolute and a gate only. A question that names somebody known recalls memories in any case, and so does one
-about the person's own life if any of its words is known. For general questions and statements, one passage must have a
-good part of the message: in words, of which frequent ones count less, and as a share of the whole. What a message is
-about is read from its text alone, in the six languages.
+A question that names somebody known does, and so does one about the person's own life if any of its words is known. For
+general questions and statements, one passage must have a good part of the message. What a message is about is read from
+its text alone, in the six languages.
 """
 
 from __future__ import annotations
@@ -75,20 +74,21 @@ _NOUNS_HAVE_CAPITALS = frozenset(_GERMAN_WORDS.split())
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """What a message says that can recall memories. `words`: weights of informative words, in order, as `terms` returns
-    them; `names`: those written like a name; `is_life`: about the person's own life or what was said before; `is_task`:
-    it asks for something anybody could make; `asks`: a question, or a single word; `is_of_days`: it names past days."""
-
     words: Mapping[str, float] = field(default_factory=dict)
+    """Weights of informative words, as `terms` returns them."""
     names: frozenset[str] = frozenset()
+    """Those written like a name."""
     is_life: bool = False
+    """About the person's own life or what was said."""
     is_task: bool = False
+    """It asks for something anybody could make."""
     asks: bool = False
+    """A question, or a single word."""
     is_of_days: bool = False
+    """It names past days."""
 
     @property
     def size(self) -> float:
-        """The number of informative words."""
         return sum(self.words.values())
 
 
@@ -108,7 +108,7 @@ def cue_of(message: str, today: date) -> Cue:
 
 
 def _counted(message: str) -> Iterator[tuple[str, float]]:
-    """The informative words with their weights. A character pair that overlaps one of small talk does not count."""
+    """The informative words by weight. A character pair that overlaps one of small talk does not count."""
     beside = frozenset(terms(without_days(message)))
     every = terms(fold(message))
     for at, word in enumerate(every):
@@ -125,7 +125,6 @@ def _counted(message: str) -> Iterator[tuple[str, float]]:
 
 
 def _tells(word: str) -> bool:
-    """False for single letters and short numbers, which are everywhere."""
     if is_common(word) or is_small_talk(word):
         return False
     return len(word) > 2 if word.isdecimal() else len(word) > 1
@@ -151,7 +150,7 @@ _READ_FOR_NAMES = 40
 
 
 class Bar(NamedTuple):
-    """What one passage must have of a message: so many words by weight, and such a share of all."""
+    """What a passage must have of a message: words by weight, and their share."""
 
     words: float
     share: float
@@ -171,14 +170,14 @@ _TITLE = Bar(0.0, 0.5)
 
 @dataclass(frozen=True, slots=True)
 class Relevant:
-    """A hit with its `share` of the message's informative words, between 0 and 1."""
+    """`share` of the message's informative words, 0 to 1."""
 
     hit: Hit
     share: float
 
 
 def relevant(cue: Cue, hits: Sequence[Hit]) -> Iterator[Relevant]:
-    """The hits that may be shown with a message, best first; never the same text twice."""
+    """The hits to show with a message, best first, no text twice."""
     telling = [hit for hit in hits if not _is_head(hit)]
     first = telling[:FIRST]
     held = [_held(cue, hit) for hit in first]
@@ -211,7 +210,6 @@ def _calls(cue: Cue, weights: Mapping[str, float], held: Sequence[Mapping[str, f
 
 
 def _held(cue: Cue, hit: Hit) -> Mapping[str, float]:
-    """The message's informative words in a passage: those found, and those not searched for."""
     found = {word: min(1.0, hit.matched[word]) for word in cue.words if _says(hit, word)}
     if len(found) < len(cue.words):
         found |= {word: 1.0 for word in terms(fold(hit.text)) if word in cue.words}
@@ -219,14 +217,14 @@ def _held(cue: Cue, hit: Hit) -> Mapping[str, float]:
 
 
 def _is_found_without_words(cue: Cue, first: Sequence[Hit]) -> bool:
-    """True for a passage of a day in question, or one similar to a question about the person's own life."""
+    """True for a passage of a day in question, or similar to a question about the person's life."""
     if cue.is_of_days and (cue.is_life or not cue.words) and any("date" in hit.parts for hit in first):
         return True
     return cue.is_life and any("meaning" in hit.parts for hit in first)
 
 
 def _names_somebody(cue: Cue, hits: Sequence[Hit]) -> bool:
-    """True where a speaker of the hits is named, or the hits mostly capitalise a capitalised word of the message."""
+    """True for a speaker of the hits, or a capitalised word that the hits mostly capitalise."""
     speakers = {name for hit in hits for name in runs(speech(hit.text).speaker)[:1]} - USERS - ASSISTANTS
     return not speakers.isdisjoint(cue.words) or any(_is_known_name(name, hits) for name in cue.names)
 
@@ -239,7 +237,6 @@ def _is_known_name(name: str, hits: Sequence[Hit]) -> bool:
 
 
 def _is_titled(cue: Cue, hit: Hit) -> bool:
-    """True where a word of the message is in the note's title."""
     if not hit.path.startswith(f"{notes.FOLDER}/"):
         return False
     text = fold(hit.text)
@@ -247,8 +244,7 @@ def _is_titled(cue: Cue, hit: Hit) -> bool:
 
 
 def _weights(cue: Cue, hits: Sequence[Hit], held: Sequence[Mapping[str, float]]) -> Mapping[str, float]:
-    """The weight of each informative word. A character pair that memory does not know counts nothing where it overlaps
-    another."""
+    """Weights of the informative words. A character pair unknown to memory counts nothing where it overlaps another."""
     weights: dict[str, float] = {}
     most = math.log1p(max(len(hits), _RARE) / _RARE)
     for word, count in cue.words.items():
@@ -267,7 +263,7 @@ def _met(held: Mapping[str, float], weights: Mapping[str, float]) -> float:
 
 
 def _says(hit: Hit, word: str) -> bool:
-    """True for the word itself: a synonym says too little here."""
+    """A synonym says too little here."""
     return hit.matched.get(word, 0.0) > SYNONYM
 
 

@@ -1,8 +1,7 @@
-"""Makes any request valid (invariant 4, SPEC 4), whatever was lost, cut, stopped or killed.
+"""Makes any request valid (invariant 4), whatever was lost, cut, stopped or killed.
 
-The journal closes what it opened, so in daily life nothing is repaired, and valid messages pass untouched. The Messages
-API's rules: roles alternate and begin with user; each tool_use is answered first in the next message; ids are unique;
-no blank text; no message is only thinking; no text ends in white space at the end.
+Valid messages pass untouched. The Messages API's rules: roles alternate and begin with user; each tool_use is answered
+first in the next message; ids are unique; no blank text; no message is only thinking; no white space at the end.
 """
 
 from __future__ import annotations
@@ -11,18 +10,17 @@ from collections.abc import Iterable, Sequence
 
 from agent.model.base import THINKING, Block, Message, result_block
 
-INTERRUPTED = (
+LOST_RESULT = (
     "Interrupted: no result was recorded. The call may or may not have taken effect; check before repeating it."
 )
-LOST_START = "[The beginning of this talk is not available.]"
+LOST_START = "[The beginning of this conversation is not available.]"
 
 _USER_ONLY = frozenset({"tool_result", "image", "document"})
 _ASSISTANT_ONLY = THINKING | {"tool_use"}
 
 
 def repair(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """Valid messages from any. After a change all thinking is left out, since it is signed over what comes before.
-    Idempotent; empty for nothing."""
+    """After a change all thinking is left out, since it is signed over what comes before. Idempotent."""
     given = tuple(messages)
     fixed = _fixed(given)
     if fixed == given:
@@ -48,7 +46,7 @@ def _fixed(messages: Sequence[Message]) -> tuple[Message, ...]:
 
 
 def _answer_blocks(message: Message, used: set[str]) -> tuple[Block, ...]:
-    """The blocks that an assistant may send; a call with a repeated id is left out, and its result with it."""
+    """The assistant's blocks, without calls of a repeated id and their results."""
     kept: list[Block] = []
     for block in message.content:
         if block.get("type") in _USER_ONLY or _is_blank(block):
@@ -88,17 +86,17 @@ def _add_question(builder: list[Message], message: Message) -> None:
 
 
 def _question(asked: Message | None, blocks: Sequence[Block]) -> Message:
-    """A user message that answers every call of `asked` first, and no other."""
+    """Answers every call of `asked` first, and no other."""
     calls = _calls(asked) if asked is not None else []
     results: dict[str, Block] = {}
     for block in blocks:
         call_id = block.get("tool_use_id")
         if block.get("type") == "tool_result" and isinstance(call_id, str) and call_id in calls:
             known = results.get(call_id)
-            if known is None or known.get("content") == INTERRUPTED:
+            if known is None or known.get("content") == LOST_RESULT:
                 results[call_id] = _with_text(block)
     answered = list(results.values())
-    answered += [result_block(call_id, INTERRUPTED, error=True) for call_id in calls if call_id not in results]
+    answered += [result_block(call_id, LOST_RESULT, error=True) for call_id in calls if call_id not in results]
     return Message("user", (*answered, *(block for block in blocks if block.get("type") != "tool_result")))
 
 
@@ -107,7 +105,6 @@ def _calls(message: Message) -> list[str]:
 
 
 def _with_text(result: Block) -> Block:
-    """A result without blank texts."""
     content = result.get("content")
     if not isinstance(content, list):
         return result

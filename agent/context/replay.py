@@ -1,4 +1,4 @@
-"""Turns a transcript into the messages for a model, the same for a running session and one read from disk."""
+"""Turns a transcript into messages for a model, the same in memory and from disk."""
 
 from __future__ import annotations
 
@@ -14,19 +14,14 @@ from agent.session.prune import Shortenings
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """`prefix` names what is sent: the same for the same basis and the same entries, shown the same way."""
-
     messages: tuple[Message, ...]
     prefix: str
+    """Names what is sent: the same for the same basis and entries, shown the same way."""
 
 
 def context(entries: Sequence[Entry], basis: str, *, pictures: bool = True) -> Context:
-    """The messages to send. `basis` names everything before them: model, tools, system. Without `pictures` these are
-    words.
-
-    Thinking is signed over everything before it (model API, "preserved thinking"), so it is sent only if exactly that
-    is sent again; after another model, other tools, a lost line or a redaction it is left out.
-    """
+    """`basis` names everything before the messages: model, tools, system. Thinking is signed over everything before it,
+    so it is sent only if exactly that is sent again."""
     prefix = hashlib.sha256(basis.encode())
     for entry in entries:  # words before any of the answers may be gone
         if isinstance(entry, RedactionEntry):
@@ -50,9 +45,8 @@ def context(entries: Sequence[Entry], basis: str, *, pictures: bool = True) -> C
 
 
 def in_context(entries: Sequence[Entry], *, pictures: bool = True) -> Iterator[MessageEntry | CompactionEntry]:
-    """The part of a transcript in the context: after the last reset, with the summary for the compacted part, old tool
-    results shortened by a `prune`, and older pictures as words. An entry that is shown differently has another id (see
-    `id_of`)."""
+    """The part of a transcript in the context: after the last reset, with summary, shortened results, and older
+    pictures as words. What is shown differently has another id (see `id_of`)."""
     marks = [(at, entry) for at, entry in enumerate(entries) if not isinstance(entry, MessageEntry)]
     start = max((at + 1 for at, mark in marks if is_reset(mark)), default=0)
     live = entries[start:]
@@ -68,7 +62,7 @@ def in_context(entries: Sequence[Entry], *, pictures: bool = True) -> Iterator[M
 
 
 def settled(entries: Sequence[Entry]) -> Sequence[Entry]:
-    """The entries without an unanswered question at their end: the last request and its answer."""
+    """The entries up to the last answer."""
     begun = [isinstance(one, MessageEntry) and (one.role == "assistant" or bool(one.meta.tool)) for one in entries]
     last = max((at for at, yes in enumerate(begun) if yes), default=len(entries))
     return [one for at, one in enumerate(entries) if at <= last or not isinstance(one, MessageEntry)]
@@ -80,7 +74,7 @@ def id_of(shown: MessageEntry | CompactionEntry) -> str:
 
 
 def _stands(entry: MessageEntry) -> bool:
-    """True where an answer can be sent again: not for blank, only-thinking and refused ones."""
+    """True if an answer can be sent again: not blank, only thinking or refused."""
     if entry.meta.stop_reason == REFUSED:
         return False
     return any(_says_something(block) for block in entry.content)
@@ -96,11 +90,10 @@ def _thinks(content: Iterable[Block]) -> bool:
 
 
 def summary_block(summary: str) -> Block:
-    return {"type": "text", "text": f"[Summary of the earlier part of this talk]\n\n{summary}"}
+    return {"type": "text", "text": f"[Summary of the earlier part of this conversation]\n\n{summary}"}
 
 
 def _merged(parts: Iterable[tuple[str, tuple[Block, ...]]]) -> Iterator[Message]:
-    """Neighbours of one role as one message."""
     role = ""
     blocks: list[Block] = []
     for next_role, content in parts:

@@ -1,18 +1,18 @@
-"""Builds the requests of a session: for answers, the flush and the summary.
-
-All have the same system, tools and messages before their own text, so that the server's cache of one serves the others.
-"""
+"""A session that is open in memory, and its requests: for answers, the flush and the summary. All share system, tools
+and messages before their own text, and so the server's cache."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 
 from agent.clock import Clock
 from agent.context.budget import Budget, projected
+from agent.context.file_changes import FileWatch
 from agent.context.header import header
 from agent.context.prompt import FixedPart
 from agent.context.repair import repair
@@ -26,19 +26,31 @@ from agent.search.results import Search
 from agent.session.entries import Entry, system_of
 from agent.session.transcript import Transcript
 from agent.settings import AgentSettings
+from agent.tools.base import Tool
 from agent.values import SessionKey, UserMessage
 
 
 @dataclass(frozen=True, slots=True)
+class OpenSession:
+    """`written`: by its tools; `sealed` as in `TurnRequest`."""
+
+    transcript: Transcript
+    scope: Scope
+    tools: tuple[Tool, ...]
+    freshness: FileWatch
+    written: set[Path]
+    sealed: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class RequestBuilder:
-    """`model_name` is the session's; `specs` are all tools of its requests; `author` signs what Daybook writes by
-    itself; `search` is that of the tools; `read_fixed` reads the fixed part again, and blocks; `reading` is taken
-    before what is sent or written is read."""
+    """`author` signs what Daybook writes by itself; `read_fixed` blocks."""
 
     session: SessionKey
     scope: Scope
     transcript: Transcript
     specs: tuple[ToolSpec, ...]
+    """All tools of its requests."""
     model: Model
     model_name: str
     settings: AgentSettings
@@ -48,6 +60,7 @@ class RequestBuilder:
     search: Search
     read_fixed: Callable[[], FixedPart]
     reading: Callable[[], ReadEpoch]
+    """Taken before what is sent or written is read."""
 
     @property
     def system(self) -> tuple[str, ...]:
@@ -59,7 +72,7 @@ class RequestBuilder:
         return sum(estimate(block) for block in self.system) + estimate_tools(self.specs)
 
     def projected(self, entries: Sequence[Entry] | None = None) -> int:
-        """Tokens of the next request; with other `entries`, of one with those."""
+        """Tokens of the next request, or of one with `entries`."""
         return projected(self.transcript.entries if entries is None else entries, self.fixed)
 
     @property
@@ -105,7 +118,7 @@ class RequestBuilder:
 
 @lru_cache(maxsize=128)
 def _basis(model: str, system: tuple[str, ...], specs: tuple[ToolSpec, ...]) -> str:
-    """The name of everything before the messages, the same in every process."""
+    """A name of everything before the messages, the same in every process."""
     basis = [model, *system]
     basis += [json.dumps([spec.name, spec.description, spec.schema]) for spec in specs]
     return hashlib.sha256(json.dumps(basis).encode()).hexdigest()

@@ -1,1 +1,1 @@
-"""Text, YAML, JSON and SQLite from other programs, read and written so that no input breaks them."""
+"""Text, YAML, JSON and SQLite from other programs; no input breaks them."""

@@ -26,10 +26,8 @@ def day_in_header(text: str) -> date | None:
 
 
 def person_text(text: str) -> str:
-    """The person's own text in a rendered message."""
     return untrusted.without_blocks(_HEADER.sub("", text, count=1)).strip()
 
 
 def enclosures(text: str) -> list[str]:
-    """Names of the documents."""
     return _DOCUMENT.findall(text)

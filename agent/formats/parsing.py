@@ -1,7 +1,7 @@
 """The only reader of YAML and JSON from outside.
 
-Deep nesting is refused: it crashes libyaml's composer, and raises `RecursionError` in Python at a depth that depends on
-the caller. `load_yaml` refuses aliases, which can grow exponentially.
+Deep nesting is refused: it crashes libyaml's composer, and in Python raises `RecursionError` at a depth of the
+caller's. `load_yaml` refuses aliases, which can grow exponentially.
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ _SAFE = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def load_json(text: str | bytes, most_deep: int = MOST_DEEP_JSON) -> Any:
-    """The value of a JSON text; NaN and numbers beyond float's range become None. Raises `ValueError`, also for deep
-    nesting."""
+    """NaN and numbers beyond float's range become None. Raises `ValueError`, also for deep nesting."""
     try:
         value = json.loads(text, parse_constant=lambda _: None, parse_float=_finite)
     except RecursionError as error:
@@ -33,13 +32,13 @@ def load_json(text: str | bytes, most_deep: int = MOST_DEEP_JSON) -> Any:
 
 
 def compose_yaml(text: str, loader: Any = _SAFE) -> yaml.Node | None:
-    """Aliases share nodes, so callers must bound their walk. Raises `yaml.YAMLError` and `ValueError`."""
+    """Aliases share nodes: bound the walk. Raises `yaml.YAMLError`, `ValueError`."""
     _check(text, loader, aliases=True)
     return yaml.compose(text, Loader=loader)
 
 
 def load_yaml(text: str) -> object:
-    """The plain value of a short YAML text without aliases. Raises as `compose_yaml`."""
+    """A short YAML text without aliases. Raises as `compose_yaml`."""
     _check(text, _SAFE, aliases=False)
     return yaml.load(text, _SAFE)
 
@@ -63,7 +62,7 @@ def _yaml_error(problem: str, at: Any) -> yaml.MarkedYAMLError:
 
 
 def _depth(value: object, most: int) -> int:
-    """Any number above `most` if deeper. Iterative, so that it needs no stack."""
+    """Iterative, so that it needs no stack."""
     depth, level = 0, [value]
     while depth <= most and (level := [one for one in level if isinstance(one, list | dict)]):
         depth += 1

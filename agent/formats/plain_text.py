@@ -6,7 +6,7 @@ import unicodedata
 
 
 def repair_surrogates(text: str) -> str:
-    """`text` with paired surrogates joined and lone ones replaced: JSON can carry them, UTF-8 cannot."""
+    """Joins paired surrogates and replaces lone ones: JSON can carry them, UTF-8 cannot."""
     if text.isascii():
         return text
     try:
@@ -20,8 +20,7 @@ MAX_BYTES = 120
 
 
 def slug(text: str) -> str:
-    """Lower-case letters, digits and single hyphens, at most `MAX_BYTES` bytes; `note` if nothing is left. Combining
-    marks are kept."""
+    """Lower-case letters, combining marks, digits and single hyphens, at most `MAX_BYTES` bytes, or `note`."""
     folded = unicodedata.normalize("NFC", unicodedata.normalize("NFKC", text).casefold())
     spaced = "".join(c if unicodedata.category(c)[0] in "LNM" else " " for c in folded)
     name = "-".join(spaced.split())

@@ -1,4 +1,4 @@
-"""Marks untrusted text as data. Marked text cannot close its mark, open another, or pass for a header."""
+"""Marks untrusted text as data, which cannot close its mark, open another, or pass for a header."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ def clean(text: str) -> str:
 
 
 def escape_marks(text: str) -> str:
-    """Text that cannot be mistaken for one of our marks."""
+    """Text that cannot pass for one of our marks."""
     return _TAG.sub("&lt;", clean(text))
 
 
 def escape(text: str) -> str:
-    """Text that cannot be mistaken for one of our marks or for a header."""
+    """Text that cannot pass for one of our marks or a header."""
     return _HEADER.sub(r"\1\\[", escape_marks(text).translate(_LINE_ENDS))
 
 
 def label(text: str, longest: int = 80) -> str:
-    """A name on one line, without the characters of marks and headers."""
+    """A name on one line, without characters of marks and headers."""
     words = _UNSAFE_IN_LABEL.sub(" ", clean(text)).strip()
     return words if len(words) <= longest else words[: longest - 1].rstrip() + "…"
 

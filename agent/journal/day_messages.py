@@ -17,35 +17,31 @@ _OUR_ID = re.compile(r"e(\d{6,12})", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class DayMessage:
-    """`number` is its entry's place in the transcript; a message of several blocks has it several times."""
-
     number: int
+    """Its entry's place in the transcript, repeated for each block."""
     line: Line
 
     @property
     def text(self) -> str:
-        """On one line: `08:30 Alice: …`."""
+        """The message on one line: `08:30 Alice: …`."""
         return self.told_with("Assistant")
 
     def told_with(self, assistant: str) -> str:
-        """`text` with another name for the assistant."""
         return f"{self.line.at:%H:%M} {self.line.who or assistant}: {' '.join(self.line.text.split())}"
 
 
 @dataclass(frozen=True, slots=True)
 class DayConversation:
-    """A transcript by days. `damaged`: places of unreadable lines."""
-
     days: Mapping[date, Sequence[DayMessage]]
     damaged: tuple[int, ...] = ()
+    """Places of unreadable lines."""
 
     def damage(self, after: int, until: int) -> int:
-        """The number of lines lost between two places."""
         return sum(after < place <= until for place in self.damaged)
 
 
 def read(transcript: Transcript, clock: Clock) -> DayConversation:
-    """The messages between people and the assistant: no tools, recalled text, system notices or canned answers."""
+    """The messages of people and the assistant, without tools, recalled text, notices and canned answers."""
     days: dict[date, list[DayMessage]] = {}
     number = 0
     for entry in transcript.entries:

@@ -1,18 +1,17 @@
-"""A day's conversation without a model: its first and last messages, and the lines that seem to matter. Pure.
-
-Decisions, promises and days, numbers and names, and unanswered questions, recognised by the look of a line in the six
-languages.
-"""
+"""A day's conversation without a model: its first and last messages, and lines that seem to matter: decisions,
+promises, days, numbers, names and unanswered questions, by their look in the six languages. Pure."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
 from agent.journal.day_messages import DayMessage
-from agent.journal.strings import JOURNAL_STRINGS, language_of_day
 from agent.languages.codes import Language
 from agent.languages.days_meant import with_days
+from agent.languages.registry import LANGUAGES
+from agent.model.offline.intent import told_language
 
 MOST_LINES = 20
 _MOST_CHARS = 240
@@ -43,10 +42,17 @@ def extract(spoken: Sequence[DayMessage], most: int = MOST_LINES) -> list[str]:
         ends = {0, 1, len(spoken) - 2, len(spoken) - 1}
         by_weight = sorted(range(len(spoken)), key=lambda at: (at not in ends, -_weight(spoken, at), at))
         chosen = sorted(by_weight[:most])
-    words = JOURNAL_STRINGS[language_of(spoken)]
+    words = LANGUAGES[language_of(spoken)].journal
     bullets = [f"- {_bullet(spoken[at], words.assistant)}" for at in chosen]
     left_out = len(spoken) - len(chosen)
     return [*bullets, f"- {words.left_out.format(number=left_out)}"] if left_out else bullets
+
+
+def language_of_day(lines: Iterable[str]) -> Language | None:
+    """The language of most lines; None where undecided."""
+    told = Counter(language for line in lines if (language := told_language(line))).most_common(2)
+    is_level = len(told) == 2 and told[0][1] == told[1][1]
+    return told[0][0] if told and not is_level else None
 
 
 def language_of(spoken: Sequence[DayMessage]) -> Language:
@@ -66,7 +72,6 @@ def _weight(spoken: Sequence[DayMessage], at: int) -> int:
 
 
 def _stays_open(spoken: Sequence[DayMessage], at: int) -> bool:
-    """True for a question that nobody else has answered."""
     line = spoken[at].line
     return bool(_QUESTION.search(line.text)) and all(one.line.who == line.who for one in spoken[at + 1 :])
 

@@ -1,9 +1,9 @@
-"""The open list of a scope, `memory/open.md`: promises, by whom and until when (SPEC 8). Blocks.
+"""The open list of a scope, `memory/open.md`: promises, by whom and until when. Blocks.
 
     - [ ] 2026-11-27 Alice: send the invoice (said 2026-11-21)
     - [x] Bob: bring the ladder (said 2026-11-20) (done 2026-11-21)
 
-People may edit it: everything else in the file stays, and an item is identified by its words, not its place.
+People may edit it: all else in the file stays; an item is identified by its words.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _MOST_CHARS = 200
 
 @dataclass(frozen=True, slots=True)
 class OpenItem:
-    """`who` may be empty in a hand-written line; `due`, `said` and `closed` where they are unknown."""
+    """`who` may be empty in a hand-written line, and days unknown."""
 
     who: str
     what: str
@@ -46,7 +46,7 @@ class OpenItem:
 
     @property
     def id(self) -> str:
-        """Five letters, the same as long as the words are."""
+        """Five letters or digits, derived from the words."""
         name = f"{fold(self.who).strip()}:{' '.join(fold(self.what).split()).rstrip('.! ')}"
         return base64.b32encode(hashlib.sha256(name.encode()).digest())[:5].decode().lower()
 
@@ -63,7 +63,7 @@ class OpenItem:
 
 
 class NoSuchItem(LookupError):
-    """No item, or more than one, matches. The text is a sentence for the person."""
+    """No item, or more than one, matches: a sentence for the person."""
 
 
 def path(scope: Scope) -> Path:
@@ -71,7 +71,7 @@ def path(scope: Scope) -> Path:
 
 
 def tidy(text: str) -> str:
-    """Text as it may be in the list: one line, without anything that reads as a mark."""
+    """The text on one line, without marks."""
     words = " ".join(files.clean(text).replace("<!--", "").replace("-->", "").split())
     return words if len(words) <= _MOST_CHARS else words[: _MOST_CHARS - 1].rstrip() + "…"
 
@@ -85,28 +85,30 @@ def read(line: str) -> OpenItem | None:
 
 
 def still_open(scope: Scope) -> tuple[OpenItem, ...]:
-    """The open items, the earliest due first, those without a day last. Raises `FileError`."""
+    """The open items, the earliest due first. Raises `FileError`."""
     file = files.read_text(path(scope), scope.folder)
     found = [one for line in (file.text if file else "").splitlines() if (one := read(line)) and not one.done]
     return tuple(sorted(dict.fromkeys(found), key=lambda one: (one.due or date.max, one.text)))
 
 
 def keep(scope: Scope, clock: Clock, promises: Sequence[OpenItem]) -> None:
-    """Adds what is not in the list, open or done; repeating it adds nothing. An open item with another day is moved;
-    one that was done and promised again later is a new item. Raises `FileError`."""
+    """Adds new items, also those promised again after they were done; an open one may move to another day. Raises
+    `FileError`."""
     if promises:
-        files.rewrite(path(scope), scope.folder, clock.today(), lambda now: _with(now or _BEGINNING, promises))
+        files.rewrite(path(scope), scope.folder, clock.today(), lambda now: _with_added(now or _BEGINNING, promises))
 
 
 def close(scope: Scope, clock: Clock, ids: Sequence[str]) -> None:
     """Ticks those items; unknown ones are skipped. Raises `FileError`."""
     wanted = frozenset(ids) & {one.id for one in still_open(scope)}
     if wanted:
-        files.rewrite(path(scope), scope.folder, clock.today(), lambda now: _without(now or b"", wanted, clock.today()))
+        files.rewrite(
+            path(scope), scope.folder, clock.today(), lambda now: _with_ticked(now or b"", wanted, clock.today())
+        )
 
 
 def find(scope: Scope, words: str) -> OpenItem:
-    """The open item of that id, or the one with all of these words. Raises `NoSuchItem`, `FileError`."""
+    """The open item of that id, or the one with all words. Raises `NoSuchItem`, `FileError`."""
     known = still_open(scope)
     wanted = fold(words).split()
     by_id = [one for one in known if wanted == [one.id]]
@@ -117,7 +119,7 @@ def find(scope: Scope, words: str) -> OpenItem:
     return found[0]
 
 
-def _with(now: bytes, promises: Sequence[OpenItem]) -> bytes:
+def _with_added(now: bytes, promises: Sequence[OpenItem]) -> bytes:
     lines = now.decode("utf-8", "surrogateescape").split("\n")
     for one in promises:
         same = {at: known for at, line in enumerate(lines) if (known := read(line)) and known.id == one.id}
@@ -132,12 +134,12 @@ def _with(now: bytes, promises: Sequence[OpenItem]) -> bytes:
 
 
 def _is_later(one: OpenItem, done: OpenItem) -> bool:
-    """True where it was promised after the other was done, as far as the list shows."""
+    """True if it was promised after the other was done, by the list."""
     over = done.closed or done.said
     return over is not None and one.said is not None and one.said > over
 
 
-def _without(now: bytes, ids: frozenset[str], today: date) -> bytes:
+def _with_ticked(now: bytes, ids: frozenset[str], today: date) -> bytes:
     lines = now.decode("utf-8", "surrogateescape").split("\n")
     for at, line in enumerate(lines):
         if (known := read(line)) and not known.done and known.id in ids:

@@ -1,7 +1,7 @@
-"""How far the journal is: which part of which session is in which day's log, and sections that wait to be written.
+"""How far the journal is: which part of which session is in which log, and sections that wait to be written.
 
-One small SQLite file per agent in `state/`. A section is recorded here after it was written; after a crash in between,
-its own mark in the log shows it. Blocks.
+One small SQLite file per agent in `state/`. A section is recorded after it was written; after a crash in between, its
+mark in the log shows it. Blocks.
 """
 
 from __future__ import annotations
@@ -15,13 +15,12 @@ from datetime import date, timedelta
 from pathlib import Path
 
 from agent.formats.parsing import load_json
-from agent.formats.sqlite import WholeTextConnection
+from agent.formats.sqlite import connect, storage_errors, transaction
 from agent.journal.open_items import OpenItem
 from agent.journal.section_request import SectionText
 from agent.memory.daily_log import JOURNAL_MARK
+from agent.memory.paths import make_private
 
-_BUSY = 5.0
-"""Seconds to wait for another process that writes."""
 _KEPT = timedelta(days=90)
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS section (
@@ -37,39 +36,34 @@ CREATE TABLE IF NOT EXISTS piece (
 
 @dataclass(frozen=True, slots=True)
 class JournalSection:
-    """A part of a session in a log: from the entry `first` to the entry `last`. `tokens`: estimate of what a model read
-    for it."""
-
     first: int
     last: int
     is_extract: bool = False
     tokens: int = 0
+    """Estimate of what a model read for it."""
 
     def comment(self, session: str) -> str:
-        """The mark at a section's end in the log, a line of its own."""
+        """A section's mark in the log."""
         return f"<!-- journal {session} {self.first}-{self.last} {'extract' if self.is_extract else 'model'} -->"
 
 
 @dataclass(frozen=True, slots=True)
 class PendingSection:
-    """A part of a session that a model has summarised and that is not in the log yet. `source` names its text: after a
-    redaction of that it is made again."""
-
     first: int
     last: int
     tokens: int
     source: str
+    """Names its text: after a redaction it is made again."""
     told: SectionText
 
 
 def in_log(log: str, session: str) -> list[JournalSection]:
-    """The sections of a session in a log, by their marks."""
     found = (match for line in log.splitlines() if (match := JOURNAL_MARK.fullmatch(line)))
     return [JournalSection(int(one[2]), int(one[3]), one[4] == "extract") for one in found if one[1] == session]
 
 
 def for_reading(log: str) -> list[str]:
-    """The lines of a log without marks and titles, and without extracts that a proper section has replaced."""
+    """A log without marks, titles, and replaced extracts."""
     parts: list[list[str]] = [[]]
     ends: list[tuple[str, JournalSection] | None] = [None]
     for line in log.splitlines():
@@ -89,7 +83,7 @@ def for_reading(log: str) -> list[str]:
 def _is_replaced(end: tuple[str, JournalSection] | None, proper: Sequence[tuple[str, JournalSection]]) -> bool:
     if end is None or not end[1].is_extract:
         return False
-    return any(talk == end[0] and one.first <= end[1].first and end[1].last <= one.last for talk, one in proper)
+    return any(session == end[0] and one.first <= end[1].first and end[1].last <= one.last for session, one in proper)
 
 
 class JournalProgress:
@@ -105,13 +99,13 @@ class JournalProgress:
         return [JournalSection(first, last, bool(is_extract), tokens) for first, last, is_extract, tokens in rows]
 
     def reached(self) -> Mapping[str, date]:
-        """The newest day in a log of each session."""
+        """The newest day in a log, by session."""
         with self._opened() as db:
             rows = db.execute("SELECT session, max(day) FROM section GROUP BY session").fetchall()
         return {session: date.fromisoformat(day) for session, day in rows}
 
     def pieces(self, session: str, day: date, after: int) -> list[PendingSection]:
-        """The pending sections in order, from the first that begins after `after`."""
+        """Pending sections that begin after `after`, in order."""
         with self._opened() as db:
             rows = db.execute(
                 "SELECT first, last, tokens, source, told FROM piece WHERE session = ? AND day = ? AND first > ? "
@@ -121,22 +115,22 @@ class JournalProgress:
         return [PendingSection(first, last, tokens, source, _read(told)) for first, last, tokens, source, told in rows]
 
     def keep(self, session: str, day: date, piece: PendingSection) -> None:
-        with self._opened() as db:
+        with self._writing() as db:
             db.execute(
                 "INSERT OR REPLACE INTO piece VALUES (?, ?, ?, ?, ?, ?, ?)",
                 [session, day.isoformat(), piece.first, piece.last, piece.tokens, piece.source, _written(piece.told)],
             )
 
     def forget(self, sessions: Collection[str], holds: Callable[[str], bool]) -> None:
-        """Drops pending sections of those sessions that contain what is forgotten."""
-        with self._opened() as db:
+        """Drops pending sections with what is forgotten."""
+        with self._writing() as db:
             rows = db.execute("SELECT rowid, session, told FROM piece").fetchall()
             gone = [[row] for row, session, told in rows if session in sessions and any(map(holds, _lines(told)))]
             db.executemany("DELETE FROM piece WHERE rowid = ?", gone)
 
     def written(self, session: str, day: date, sections: Sequence[JournalSection]) -> None:
-        """Records sections in the log; their pending pieces are dropped."""
-        with self._opened() as db:
+        """Records sections, and drops their pending pieces."""
+        with self._writing() as db:
             for one in sections:
                 db.execute(
                     "INSERT OR IGNORE INTO section VALUES (?, ?, ?, ?, ?, ?)",
@@ -152,15 +146,16 @@ class JournalProgress:
 
     @contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
-        """The database. Raises `OSError`."""
-        try:
-            self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            with closing(sqlite3.connect(self._file, timeout=_BUSY, factory=WholeTextConnection)) as db, db:
-                db.execute("PRAGMA secure_delete = ON")  # what is forgotten is overwritten, not only unlinked
-                db.executescript(_SCHEMA)
-                yield db
-        except sqlite3.Error as error:
-            raise OSError(0, f"the journal's marks cannot be used ({error})") from error
+        """Raises `OSError`."""
+        make_private(self._file.parent)
+        with storage_errors("the journal's marks"), closing(connect(self._file)) as db:
+            db.executescript(_SCHEMA)
+            yield db
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        with self._opened() as db, transaction(db):
+            yield db
 
 
 def _written(told: SectionText) -> str:

@@ -1,8 +1,7 @@
 """Writes the journal: each session's part of a day becomes a section of that day's log, once.
 
-A section ends with a mark of its session and entries, so that later messages get a section of their own, and nothing is
-repeated. A long conversation is summarised in pieces, each kept at once. Without a model an extract is written; the
-proper section follows later, for a log only grows.
+A section ends with a mark of its session and entries; later messages get their own. Long conversations are summarised
+in pieces, each kept at once. Without a model an extract is written, the proper section later.
 """
 
 from __future__ import annotations
@@ -18,15 +17,15 @@ from datetime import date, timedelta
 from pathlib import Path
 
 from agent.clock import Clock
-from agent.context.model_windows import ModelWindows
+from agent.context.budget import ModelWindows
 from agent.journal import open_items, section_request
 from agent.journal.day_messages import DayConversation, DayMessage
 from agent.journal.day_messages import read as read_day
 from agent.journal.fallback import extract, language_of
 from agent.journal.progress import JournalProgress, JournalSection, PendingSection, in_log
 from agent.journal.section_request import SectionText
-from agent.journal.strings import JOURNAL_STRINGS
 from agent.languages.days_meant import without_days
+from agent.languages.registry import LANGUAGES
 from agent.memory.daily_log import JOURNAL_TITLE, heading_line, log_path
 from agent.memory.files import FileError, clean, read_text
 from agent.memory.history import History
@@ -45,7 +44,7 @@ from agent.values import SessionKey
 _log = logging.getLogger(__name__)
 
 MOST_TOKENS_A_DAY = 100_000
-"""What a model is given to read of one talk and day; the rest of it becomes an extract."""
+"""What a model is given to read of one conversation and day; the rest of it becomes an extract."""
 _LONGEST_ABSENCE = timedelta(days=35)
 """A machine that was off for so long still has its last days written."""
 _PIECE_TOKENS = 24_000
@@ -59,21 +58,18 @@ ScopeOf = Callable[[SessionKey], Scope | None]
 
 
 class NoModel(Exception):
-    """No model can be reached; a later try may find one."""
+    """No model can be reached."""
 
 
 @dataclass(frozen=True, slots=True)
 class JournalReport:
-    """The result of a run. `problems`: sentences on what could not be written."""
-
     told: int = 0
     extracts: int = 0
     problems: tuple[str, ...] = ()
+    """Sentences on what could not be written."""
 
 
 class _Done(enum.Enum):
-    """The result for a session's part of a day."""
-
     TOLD = enum.auto()
     EXTRACT = enum.auto()
     UNREACHABLE = enum.auto()  # an extract of it stands in the log already
@@ -82,22 +78,24 @@ class _Done(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """A session's part of a day that the log lacks: after the entry `after`, not counting extracts. `fresh`: not even
-    in an extract; `spent`: tokens read for this day already; `reading`: the epoch of all this."""
+    """A session's part of a day that the log lacks, after the entry `after`."""
 
     info: SessionInfo
     scope: Scope
     day: date
     spoken: Sequence[DayMessage]
     fresh: Sequence[DayMessage]
+    """Not even in an extract."""
     after: int
     spent: int
+    """Tokens read for this day."""
     talked: DayConversation
     reading: ReadEpoch
+    """The epoch of all this."""
 
 
 class Journal:
-    """One run at a time. `marks`: the file of `JournalProgress`."""
+    """Writes one run at a time. `marks`: file of `JournalProgress`."""
 
     def __init__(
         self,
@@ -121,13 +119,13 @@ class Journal:
         self._one_at_a_time = asyncio.Lock()
 
     async def write(self, scope_of: ScopeOf, since: date, until: date) -> JournalReport:
-        """Completes the logs of those days, both included, of every session to which `scope_of` returns a scope; and
-        earlier days back to where each session was left. Raises `OSError` where progress cannot be recorded."""
+        """Completes the logs of those days of every session with a scope, and of earlier days back to where each was
+        left. Raises `OSError`."""
         async with self._one_at_a_time:
             told = extracts = 0
             problems: list[str] = []
             reachable = True
-            for info, scope, begin in await asyncio.to_thread(self._talks, scope_of, since):
+            for info, scope, begin in await asyncio.to_thread(self._sessions_to_write, scope_of, since):
                 reading = self._redaction_lock.reading(scope)
                 for listed in await asyncio.to_thread(self._lacking, info, scope, reading, begin, until):
                     try:
@@ -141,8 +139,7 @@ class Journal:
             return JournalReport(told, extracts, tuple(dict.fromkeys(problems)))
 
     async def _entered(self, listed: _Work, reachable: bool) -> _Done:
-        """Writes a session's part of a day into its log. Where something was forgotten meanwhile (`/forget`), it is
-        read again. Raises `FileError`."""
+        """Writes a session's part of a day; reads it again if something was forgotten meanwhile. Raises `FileError`."""
         while True:
             reading = self._redaction_lock.reading(listed.scope)
             if (work := await asyncio.to_thread(self._as_it_reads, listed, reading)) is None:
@@ -160,13 +157,13 @@ class Journal:
                 _log.info("%s: something was forgotten while a day was summarised; it is read again", listed.info.key)
 
     def forget(self, sessions: Collection[str], holds: Callable[[str], bool]) -> None:
-        """Drops pending sections of those sessions that contain what is forgotten. Blocks; raises `OSError`."""
+        """Drops pending sections with what is forgotten. Blocks; raises `OSError`."""
         self._marks.forget(sessions, holds)
 
     # what is lacking -------------------------------------------------------------------------------------------
 
-    def _talks(self, scope_of: ScopeOf, since: date) -> list[tuple[SessionInfo, Scope, date]]:
-        """The sessions with the day to begin at; oldest first, so that a log reads in order."""
+    def _sessions_to_write(self, scope_of: ScopeOf, since: date) -> list[tuple[SessionInfo, Scope, date]]:
+        """The sessions with the day to begin at, oldest first."""
         reached = self._marks.reached()
         earliest = since - _LONGEST_ABSENCE if reached else since  # what was said before there was a journal stays so
         found: list[tuple[SessionInfo, Scope, date]] = []
@@ -187,7 +184,6 @@ class Journal:
         return [work for work in found if work is not None]
 
     def _as_it_reads(self, work: _Work, reading: ReadEpoch) -> _Work | None:
-        """The work, read again."""
         return next(iter(self._lacking(work.info, work.scope, reading, work.day, work.day)), None)
 
     def _work(
@@ -209,7 +205,6 @@ class Journal:
         return _Work(info, scope, day, lacking, fresh, proper, sum(one.tokens for one in sections), talked, reading)
 
     def _sections(self, session: str, scope: Scope, day: date) -> Sequence[JournalSection]:
-        """The recorded sections, and those that a crash left in the log unrecorded."""
         marked = self._marks.sections(session, day)
         known = {(one.first, one.last, one.is_extract) for one in marked}
         unmarked = [
@@ -231,8 +226,7 @@ class Journal:
     # by a model ------------------------------------------------------------------------------------------------
 
     async def _told(self, work: _Work) -> bool:
-        """Has a model summarise it, and writes that. False where no model can be reached; pieces so far are kept.
-        Raises `FileError`, `StaleRead`."""
+        """Writes a model's summary; False if none can be reached. Raises `FileError`, `StaleRead`."""
         kept = await asyncio.to_thread(self._marks.pieces, work.info.id, work.day, work.after)
         pieces, left = _still_good(kept, work.spoken)
         room = MOST_TOKENS_A_DAY - work.spent - sum(one.tokens for one in pieces)
@@ -264,8 +258,8 @@ class Journal:
     async def _piece(
         self, work: _Work, part: Sequence[DayMessage], before: Sequence[open_items.OpenItem]
     ) -> PendingSection:
-        """`before`: items promised in earlier pieces, which are not in the list yet. What a model declines, or says
-        nothing of, becomes an extract. Raises `NoModel`, `ContextOverflow`, `StaleRead`."""
+        """`before`: items of earlier pieces. What a model declines becomes an extract. Raises `NoModel`,
+        `ContextOverflow`, `StaleRead`."""
         known = {one.id: one for one in (*await asyncio.to_thread(_open, work.scope), *before)}
         session, open_ = str(work.info.key), [*known.values()]
         request = section_request.request(self._settings.model, session, work.day, part, open_, work.reading)
@@ -292,10 +286,10 @@ class Journal:
     # into the log ----------------------------------------------------------------------------------------------
 
     def _enter(self, work: _Work, pieces: Sequence[PendingSection], left: Sequence[DayMessage]) -> None:
-        """Writes the section; open items first, which a repeat after a crash does not double. Raises `FileError`."""
+        """Writes open items, which a repeat does not double, then the section. Raises `FileError`."""
         bullets = [bullet for piece in pieces for bullet in piece.told.bullets]
         if left:
-            remark = JOURNAL_STRINGS[language_of(work.spoken)].from_here.format(number=f"{MOST_TOKENS_A_DAY:,}")
+            remark = LANGUAGES[language_of(work.spoken)].journal.from_here.format(number=f"{MOST_TOKENS_A_DAY:,}")
             bullets += [f"- {left[0].line.at:%H:%M} {remark}", *extract(left)]
         with self._history.author(work.scope).writes(section_request.PURPOSE):
             open_items.keep(work.scope, self._clock, [one for piece in pieces for one in piece.told.promises])
@@ -307,7 +301,7 @@ class Journal:
         self._append(work, work.spoken, section, bullets, "in place of the extract above" if replaces else "")
 
     def _enter_extract(self, work: _Work) -> None:
-        """Writes an extract, without what was noted in the log as it was said."""
+        """An extract without what was noted as it was said."""
         section = JournalSection(work.fresh[0].number, work.fresh[-1].number, is_extract=True)
         noted = {_ENTRY.sub("", _as_said(line)) for line in self._log(work.scope, work.day).splitlines()}
         fresh = [one for one in work.fresh if _as_said(one.line.text) not in noted]
@@ -321,7 +315,7 @@ class Journal:
     ) -> None:
         damaged = work.talked.damage(spoken[0].number - 1, spoken[-1].number)
         if damaged:
-            bullets = [*bullets, f"- {JOURNAL_STRINGS[language_of(spoken)].gap_of(damaged)}"]
+            bullets = [*bullets, f"- {LANGUAGES[language_of(spoken)].journal.gap_of(damaged)}"]
         span = f"{spoken[0].line.at:%H:%M}-{spoken[-1].line.at:%H:%M}"
         title = f"{JOURNAL_TITLE.removeprefix('## ')}{work.info.key.path} · {span}"
         title += f" ({remark})" if remark else ""
@@ -344,7 +338,7 @@ def _by_extract(part: Sequence[DayMessage], tokens: int = 0) -> PendingSection:
 def _still_good(
     kept: Sequence[PendingSection], spoken: Sequence[DayMessage]
 ) -> tuple[list[PendingSection], Sequence[DayMessage]]:
-    """The first pieces that still match the messages, and the messages left."""
+    """The first pieces that still match, and the messages left."""
     pieces: list[PendingSection] = []
     left = spoken
     for piece in kept:
@@ -361,7 +355,7 @@ def _name(part: Sequence[DayMessage]) -> str:
 
 
 def _fitting(spoken: Sequence[DayMessage], room: int) -> Sequence[DayMessage]:
-    """The first messages that fit, not splitting an entry; a single one of any size, while there is any room."""
+    """The first messages that fit, an entry whole; or one of any size."""
     at = size = 0
     while at < len(spoken):
         end = at + 1
@@ -379,7 +373,6 @@ def _size(spoken: Sequence[DayMessage]) -> int:
 
 
 def _harmless(bullet: str) -> str:
-    """The bullet without anything that could pass for a mark."""
     return clean(bullet).replace("<!--", "<!‐‐")
 
 

@@ -1,4 +1,4 @@
-"""Readers for names of days, one per kind: written days, feasts, weekdays, "two weeks ago", seasons…"""
+"""Readers for names of days by kind: written days, feasts, weekdays, "two weeks ago", seasons…"""
 
 from __future__ import annotations
 
@@ -28,12 +28,13 @@ _TO_COME = (date.max, date.min)
 
 @dataclass(frozen=True, slots=True)
 class DatedText:
-    """A folded text, read on `today`. `year`: the only one named, as in "last year"."""
+    """A folded text, read on `today`."""
 
     text: str
     today: date
     region: Region = ANYWHERE
     year: int | None = None
+    """The only one named, as in "last year"."""
 
 
 _Found: TypeAlias = tuple[tuple[int, int, int], date, date]
@@ -82,7 +83,7 @@ def written(read: DatedText) -> Iterator[_Found]:
 
 
 def _slashed(read: DatedText) -> Iterator[_Found]:
-    """Days in the user's order if that is known and valid, else in both orders."""
+    """Days in the user's order if known and valid, else in both."""
     for match in words.SLASHED.finditer(read.text):
         one, other, year = int(match[1]), int(match[2] or match[4]), int(match[3] or match[5])
         if year < 100:

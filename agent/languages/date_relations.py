@@ -1,25 +1,25 @@
-"""Days by other days: "since last Monday", "two weeks before 3 May", "between March and May", "クリスマスの二日前".
+"""Days by other days: "since last Monday", "two weeks before 3 May", "クリスマスの二日前".
 
-Most languages put the relation before the day; Chinese, Japanese and Korean after it.
+Most languages put the relation first; Chinese, Japanese and Korean last.
 """
 
 from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import NamedTuple
 
 from agent.languages import date_words as words
+from agent.languages.registry import DATES
 from agent.languages.terms import fold_for_index
 
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """Days `first` to `last`, named from `start` to `end`; the name itself begins at `head`. `rank` 0 is the most
-    exact. `is_spoken`: the name is used on those days, as of a feast."""
+    """`first` to `last`, named from `start` to `end`, by name from `head` on. `rank` 0 is the most exact."""
 
     start: int
     head: int
@@ -28,6 +28,7 @@ class Mention:
     last: date
     rank: int
     is_spoken: bool = False
+    """The name is used on those days, as of a feast."""
 
 
 class _Resolved(NamedTuple):
@@ -45,33 +46,32 @@ class _Relation(enum.Enum):
     AFTER = enum.auto()
 
 
-_RELATION_NAMES = {
-    _Relation.BEFORE: "before vor antes avant до перед قبل 前 전",
-    _Relation.UNTIL: "until till bis hasta jusqu حتى まで 까지 为止 為止",
-    _Relation.SINCE: "since seit ab desde depuis partir с со منذ 从 從 自 以来 以來 开始 起 から 以降 부터 이래 이후",
-    _Relation.AFTER: "after nach despues tras apres после بعد 后 後 후 뒤",
+def _set(names: Iterable[str]) -> frozenset[str]:
+    return frozenset(fold_for_index(" ".join(names)).split())
+
+
+_GIVEN = tuple(one.relations for one in DATES)
+_RELATIONS = {
+    fold_for_index(name): relation
+    for one in _GIVEN
+    for relation, names in (
+        (_Relation.BEFORE, one.before),
+        (_Relation.UNTIL, one.until),
+        (_Relation.SINCE, one.since),
+        (_Relation.AFTER, one.after),
+    )
+    for name in names.split()
 }
-_RELATIONS = {word: relation for relation, names in _RELATION_NAMES.items() for word in fold_for_index(names).split()}
-
-
-def _set(names: str) -> frozenset[str]:
-    return frozenset(fold_for_index(names).split())
-
-
-_FILLERS = _set(
-    "the on in of my our this last past at dem den der des die das am im zum letzten letztem letzter letztes vom el la"
-    " los las de del al le les l d du d en a au aux прошлого прошлой прошлый прошлое прошлую прошлым من يوم"
-)
-_OF = _set("of vom von de del du d من")
-_SHORTLY = _set("shortly right just soon kurz gleich poco justo peu juste сразу вскоре незадолго")
-_BETWEEN = _set("between zwischen entre между بين")
-_FROM = _set("from von vom de del desde du depuis с со от من")
-_AND = _set("and und y e et и و 和 と 과 와 跟")
-_TO = _set("to until till through bis hasta jusqu по до الى حتى 到 至 から 부터 - – — ~ 〜")
-_TO_AFTER_FROM = _set("a al au")
-"""Too short to mean "to" without a "from" before the first day."""
-_UNITS = words.UNITS | dict.fromkeys(_set("night evening eve abend nacht noche vispera veille"), 1)
-_WEEKENDS = _set("weekend wochenende week-end")
+_FILLERS = _set(one.fillers for one in _GIVEN)
+_OF = _set(one.of for one in _GIVEN)
+_SHORTLY = _set(one.shortly for one in _GIVEN)
+_BETWEEN = _set(one.between for one in _GIVEN)
+_FROM = _set(one.from_ for one in _GIVEN)
+_AND = _set(one.and_ for one in _GIVEN)
+_TO = _set((*(one.to for one in _GIVEN), "- – — ~ 〜"))
+_TO_AFTER_FROM = _set(one.to_after_from for one in _GIVEN)
+_UNITS = words.UNITS | dict.fromkeys(_set(one.nights for one in _GIVEN), 1)
+_WEEKENDS = _set(one.weekends for one in _GIVEN)
 _TWO = {fold_for_index(name): days for name, days in (("يومين", 1), ("اسبوعين", 7), ("شهرين", 30))}
 _DAYS_IN_KOREAN = {"하루": 1, "이틀": 2, "사흘": 3}
 _ADJACENT = {"翌日": 1, "다음 날": 1, "다음날": 1, "前日": -1, "전날": -1}
@@ -100,8 +100,8 @@ WEEKDAY_RANK = 1
 
 
 def related(text: str, mentions: Sequence[Mention], today: date) -> Iterator[Mention]:
-    """The days that a folded text means, given its `mentions` in order. "Until 3 May" yields 3 May as well: it may have
-    been written then."""
+    """The days that a folded text means by its `mentions`. "Until 3 May" yields 3 May too: it may have been written
+    then."""
     at = 0
     while at < len(mentions):
         one = mentions[at]
@@ -144,7 +144,7 @@ def _are_joined(text: str, one: Mention, other: Mention) -> bool:
 
 
 def _join(one: Mention, other: Mention) -> Mention:
-    """One span from two mentions. A first day without a year is the last one before the other."""
+    """A first day without a year is the last before the other."""
     first = one.first
     while first > other.last:
         first = first - timedelta(days=_WEEK) if one.rank == WEEKDAY_RANK else _a_year_before(first)
@@ -178,7 +178,6 @@ def _by_words_before(text: str, one: Mention, today: date) -> _Resolved | None:
 
 
 def _words_before(text: str, at: int) -> tuple[list[str], list[str]]:
-    """The words, and the fillers after them."""
     found = [word.lstrip("(\"'¿¡«„“") for word in text[max(0, at - _LOOKED_AT) : at].split()]
     end = len(found)
     while end and found[end - 1] in _FILLERS:
@@ -245,7 +244,7 @@ def _by_relation(one: Mention, relation: _Relation, today: date) -> _Resolved | 
 
 
 def _at_distance(one: Mention, number: int | None, unit: int, *, is_after: bool) -> _Resolved:
-    """So many days, weeks, months or years away; without a number, the adjoining ones."""
+    """So many days, weeks, months or years away; without a number, adjoining."""
     edge, sign = (one.last, 1) if is_after else (one.first, -1)
     if number is None:
         near, far = _later(edge, sign), _later(edge, sign * unit)

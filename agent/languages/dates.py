@@ -1,7 +1,7 @@
 """Days that a question names: "on 3 May", "im März", "上周", "two days after Christmas".
 
-A span is a first and a last day; `date.min` means no beginning. Ambiguous days are the latest past ones, since memories
-are about the past.
+A span is a first and a last day; `date.min` means no beginning. Ambiguous days are the latest past ones: memories are
+about the past.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _READ_CHARS = 2_000
 
 
 def days_named(query: str, today: date, region: Region = ANYWHERE) -> tuple[Span, ...]:
-    """Spans of the most exact kind only: a month beside a day belongs to that day."""
+    """The most exact kind only: a month beside a day belongs to it."""
     text = _plain(query)
     found = list(related(text, _mentions(text, today, region), today))
     best = min((one.rank for one in found), default=0)
@@ -28,7 +28,7 @@ def days_named(query: str, today: date, region: Region = ANYWHERE) -> tuple[Span
 
 
 def without_days(query: str) -> str:
-    """A folded question without the words that only name its days."""
+    """A folded question without words that only name its days."""
     text = _plain(query)
     parts: list[str] = []
     at = 0
@@ -40,7 +40,7 @@ def without_days(query: str) -> str:
 
 
 def written_day(text: str) -> date | None:
-    """The first day written out with its year; None if there is none."""
+    """The first day written out with its year."""
     found = written(DatedText(_plain(text[:_HEADING]), date.min))
     return next((first for _, first, _ in found if first.year >= _OLDEST), None)
 

@@ -1,11 +1,10 @@
-"""Writes the date beside days in log entries that mean nothing to a later reader ("tomorrow", "on Friday").
+"""Writes the date beside days in a log that mean nothing later ("tomorrow", "on Friday").
 
     - 09:12 Alice: dentist tomorrow at ten (2026-05-06)
     - 09:13 Bob: I see you on Friday (2026-05-08 / 2026-05-01)
 
-A weekday may be the last or the next one. A wrong day is worse than none: nothing is written beside other times,
-possible names, quotations or code, nor for vague times and today. Reminders have a reader of their own
-(`gateway.scheduling.phrases`).
+A weekday may be the last or the next one. A wrong day is worse than none: other and vague times, possible names,
+quotations, code and today stay as they are. `gateway.scheduling.phrases` reads reminders.
 """
 
 from __future__ import annotations
@@ -197,7 +196,7 @@ _UNSPACED_DAYS = re.compile(r"(\d{1,3}|[一二两兩三四五六七八九十]) ?
 
 
 def relative_days(line: str, written_on: date) -> tuple[Days, ...]:
-    """The days that a line written on day `written_on` means, in order; none if the line writes a day out."""
+    """The days that a line means, in order; none if it writes a day out."""
     text = _plain(line)
     if any(pattern.search(text) for pattern in _SPELT):
         return ()
@@ -209,7 +208,7 @@ def relative_days(line: str, written_on: date) -> tuple[Days, ...]:
 
 
 def day_ahead(text: str, written_on: date) -> date | None:
-    """The only future day; None if there is none or several."""
+    """The only future day, if it is one."""
     if written := written_day(text):
         return written if written >= written_on else None
     ahead = [day for days in relative_days(text, written_on) for day in days if day > written_on]
@@ -217,7 +216,7 @@ def day_ahead(text: str, written_on: date) -> date | None:
 
 
 def with_days(text: str, written_on: date) -> str:
-    """Append the days that `text` means to its lines. Idempotent."""
+    """Appends the days that `text` means to its lines. Idempotent."""
     if len(text) > _LONGEST:
         return text
     lines: list[str] = []
@@ -340,15 +339,15 @@ def _by_weekday(text: str, written_on: date) -> Iterator[_Mention]:
 
 
 def _weekday_of_week(written_on: date, weekday: int, weeks: int) -> Days:
-    """Two days if weeks that begin on Sunday give another one."""
+    """The day; two if weeks from Sunday on give another one."""
     days = 7 * weeks + weekday - written_on.weekday()
     other = 7 * ((written_on.weekday() == 6) - (weekday == 6))
     return (*_day(written_on, days), *_day(written_on, days + other)) if other else _day(written_on, days)
 
 
 def _near_weekday(written_on: date, weekday: int, direction: int) -> Days:
-    """The last one (-1), the next one (1), or both (0); empty if it may be today. A near "next" may also be a week
-    later, "last" likewise."""
+    """The last one (-1), the next one (1), or both (0); empty if it may be today. A near one may also be a week
+    farther."""
     ahead = (weekday - written_on.weekday()) % 7
     if not direction:
         return (*_day(written_on, ahead), *_day(written_on, ahead - 7)) if ahead else ()

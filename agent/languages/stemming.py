@@ -1,9 +1,9 @@
-"""Stems of words: English by Porter's algorithm (Snowball's), with the common irregular forms before it, since memories
-are in the past tense and questions in the present.
+"""Stems of words: English by Porter's algorithm (Snowball's), after common irregular forms: memories are in the past
+tense, questions in the present.
 
-Words of Russian and Arabic without what their grammar puts on them, lightly: the stem is only to be the same for the
-forms of a noun or an adjective (after Dolamic and Savoy, "Indexing and searching strategies for the Russian language",
-2009, and Larkey, Ballesteros and Connell, "Light stemming for Arabic information retrieval", 2007).
+Russian and Arabic words lightly: the stem is only to be the same for the forms of a noun or an adjective (after Dolamic
+and Savoy, "Indexing and searching strategies for the Russian language", 2009, and Larkey, Ballesteros and Connell,
+"Light stemming for Arabic information retrieval", 2007).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _local = threading.local()
 
 @lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
-    """The stem of a folded word of Latin letters. A short one, or one that is not English, hardly changes."""
+    """A folded Latin word; a short or foreign one hardly changes."""
     word = _IRREGULAR.get(word, word)
     if len(word) <= 2 or not word.isascii():
         return word

@@ -1,9 +1,11 @@
-"""Text to search terms, in any script. Scripts without spaces become pairs of letters; marks belong to their letter."""
+"""Text to search terms, in any script; without spaces, to pairs of letters with their marks."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+
+from agent.languages.registry import LANGUAGES
 
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Myanmar, Khmer
@@ -20,21 +22,9 @@ _IS_UNSPACED = re.compile(rf"[{_UNSPACED}]")
 _LEFT_OUT = re.compile("[\u0300-\u036f\u00ad\u200c\u200d\u2060\ufeff]")
 """Accents and invisible characters within words."""
 
-# Words too common to search for: English, German, Spanish, French.
-_COMMON_WORDS = """
-    a about am an and any are at be been but by can did do does for from had has have he her his how i if in is it its
-    me my of on or our she so that the their them there they this to was we were what when where which who why will with
-    you your
-    aber als am auch auf aus bei bin bist da das dass dem den der des die du ein eine einen einer er es für habe hat ich
-    ihr im in ist mein meine meinen mir mit nach nicht noch oder sie sind und uns von vor wann war was wer wie wir wo zu
-    al como con cual cuando de del donde el en es esta la las lo los mi mis para por que quien se son su sus un una y yo
-    au aux avec ce ces dans des du elle est et je le les ma mes mon nous où ou par pas pour qu quand que quel quelle qui
-    sa ses son sur ta tes ton tu une vous
-"""
-
 
 def fold(text: str) -> str:
-    """`text` without case, accents, width variants, and invisible characters within words."""
+    """`text` without case, accents, width variants, and invisible characters in words."""
     if text.isascii():
         return text.lower()
     decomposed = unicodedata.normalize("NFKD", text).casefold()  # in this order: 𝓐 is a form of A
@@ -42,7 +32,7 @@ def fold(text: str) -> str:
 
 
 def runs(folded: str) -> list[str]:
-    """The words of folded text, in order; unspaced scripts unsplit."""
+    """The words of folded text; unspaced scripts unsplit."""
     return (_ASCII_TERM if folded.isascii() else _TERM).findall(folded)
 
 
@@ -54,7 +44,7 @@ def terms(folded: str) -> list[str]:
 
 
 def pairs(run: str) -> list[str]:
-    """Each letter of an unspaced run with its marks and the next letter; the last one alone."""
+    """Each letter of an unspaced run with marks and the next letter; the last alone."""
     if _MARK.search(run) is None:
         return [run[at : at + 2] for at in range(len(run))]
     letters = _LETTER.findall(run)
@@ -62,7 +52,7 @@ def pairs(run: str) -> list[str]:
 
 
 def query_terms(query: str) -> list[str]:
-    """Distinct terms without common ones, unless none is left."""
+    """Distinct terms, without common ones unless only these are left."""
     every = list(dict.fromkeys(terms(fold(query))))
     return [term for term in every if term not in _COMMON] or every
 
@@ -75,7 +65,8 @@ def is_unspaced(term: str) -> bool:
     return _IS_UNSPACED.match(term) is not None
 
 
-_COMMON = frozenset(fold(_COMMON_WORDS).split())
+_COMMON = frozenset(fold(" ".join(table.common.grammar for table in LANGUAGES.values())).split())
+"""Words too common to search for."""
 
 
 _POINTS = re.compile(

@@ -1,1 +1,1 @@
-"""What comes with a message besides its text: told apart by its bytes, kept on disk, read into text or a picture."""
+"""What comes with a message: told apart by its bytes, kept on disk, read."""

@@ -1,8 +1,9 @@
-"""Runs a program that ends with whoever started it: `python kept.py COMMAND…`.
+"""Runs a program that ends with whoever started it: `python kept.py INPUT COMMAND…`. `INPUT`: the file that it reads
+as its stdin, `-` for none.
 
-A program of the machine knows nothing of us: where we are killed, it would go on to nobody's use. This process reads a
-pipe that only its starter holds open. When that ends, the program and what it has started are killed; when the program
-ends, this ends with its exit code. Run by its path and with nothing imported of ours: it starts in a few milliseconds.
+A program of the machine would go on after we are killed. This process reads a pipe that only its starter holds open:
+when that ends, the program and what it has started are killed; when the program ends, this ends with its exit code. Run
+by its path, without imports of ours: it starts in milliseconds.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ import sys
 import threading
 
 
-def _run(command: list[str]) -> int:
+def _run(source: str, command: list[str]) -> int:
     try:
-        program = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
+        with open(os.devnull if source == "-" else source, "rb") as stdin:  # noqa: PTH123 (pathlib takes long to import)
+            program = subprocess.Popen(command, stdin=stdin, start_new_session=True)
     except OSError:
         return 126
     threading.Thread(target=_watch, args=(program,), daemon=True).start()
@@ -29,10 +31,6 @@ def _watch(program: subprocess.Popen[bytes]) -> None:
     with contextlib.suppress(OSError):  # as Windows says that nobody is there
         while os.read(0, 1):
             pass
-    _kill(program)
-
-
-def _kill(program: subprocess.Popen[bytes]) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):
         if hasattr(os, "killpg"):
             os.killpg(program.pid, signal.SIGKILL)
@@ -41,4 +39,4 @@ def _kill(program: subprocess.Popen[bytes]) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(_run(sys.argv[1:]))
+    sys.exit(_run(sys.argv[1], sys.argv[2:]))

@@ -1,9 +1,11 @@
-"""Paragraphs, headings, lists and tables of any format as lines of Markdown. Pure."""
+"""Structure of any format as lines of Markdown. Pure."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+AFTER_LINKS = "\f"
+"""Parts the links of a page, one `[number] address` a line, from its text."""
 _MOST_SPANNED = 50
 """Columns or rows: a page may claim that a cell spans a million."""
 _MOST_COLUMNS = 200
@@ -13,7 +15,7 @@ _DEEPEST = 6
 
 
 def list_mark(mark: str, depth: int) -> str:
-    """The beginning of a list's item; `depth` is 0 for the outermost list."""
+    """The beginning of an item; `depth` is 0 for the outermost list."""
     return f"{'  ' * min(depth, _DEEPEST)}{mark} "
 
 
@@ -36,7 +38,7 @@ class _Table:
 
 
 class Markdown:
-    """Takes text and structure in the order of the document. What begins may stay open: the next beginning ends it."""
+    """Takes text and structure in the document's order. What begins may stay open: the next beginning ends it."""
 
     def __init__(self) -> None:
         self._lines: list[str] = []
@@ -46,7 +48,6 @@ class Markdown:
         self._blank = self._is_begun = False
 
     def take(self) -> str:
-        """The lines that have ended since the last call."""
         text = "".join(self._lines)
         self._lines.clear()
         return text
@@ -55,12 +56,11 @@ class Markdown:
         self._text.append(text)
 
     def mark(self, mark: str) -> None:
-        """Begin the open paragraph with a mark of a heading or a list."""
+        """Begins the open paragraph with the mark of a heading or list."""
         self._mark = mark
 
     @property
     def ends_in_space(self) -> bool:
-        """The next word needs no space before it."""
         return not self._text or self._text[-1][-1:].isspace()
 
     def end_paragraph(self) -> None:
@@ -76,7 +76,6 @@ class Markdown:
             table.cells[table.at].append(("" if mark.startswith("#") else mark.lstrip()) + text)
 
     def blank(self) -> None:
-        """Leave a blank line before the next line."""
         self.end_paragraph()
         self._blank = True
 
@@ -106,7 +105,6 @@ class Markdown:
             self._tables[-1].cells = []
 
     def start_cell(self, columns: int = 1, rows: int = 1) -> None:
-        """Begin a cell that spans so many columns and rows."""
         self.end_paragraph()
         self._mark = ""
         if not self._tables:
@@ -122,7 +120,7 @@ class Markdown:
             table.cells.append([])
 
     def widen(self, columns: int) -> None:
-        """Let the open cell, which is the row's last, span so many columns."""
+        """Lets the open cell, the row's last, span so many columns."""
         if self._tables and self._tables[-1].cells:
             cells = self._tables[-1].cells
             cells += [[] for _ in range(min(columns, _MOST_SPANNED, _MOST_COLUMNS - len(cells) + 1) - 1)]
@@ -146,7 +144,6 @@ class Markdown:
         table.cells = None
 
     def end(self) -> None:
-        """End what is open."""
         while self._tables:
             self.end_table()
         self.end_paragraph()

@@ -23,7 +23,7 @@ _SHEET_TYPE = "application/vnd.oasis.opendocument.spreadsheet"
 
 
 def from_office(file: IO[bytes], most_chars: int) -> Iterator[str]:
-    """Yield the text of a document. Raises `Unreadable`, and for a damaged file whatever the libraries raise."""
+    """Raises `Unreadable`, and for a damaged file what the libraries raise."""
     try:
         with zipfile.ZipFile(file) as archive:
             yield from _text(Parts(archive), most_chars // 2)
@@ -32,7 +32,7 @@ def from_office(file: IO[bytes], most_chars: int) -> Iterator[str]:
 
 
 def from_old_office(file: IO[bytes]) -> Iterator[str]:
-    """Yield the text of an Excel file of before 2007. Raises `Unreadable` for other documents of that time."""
+    """Text of Excel before 2007. Raises `Unreadable` for other documents of that time."""
     from python_calamine import CalamineError  # noqa: PLC0415 (only where a workbook is read)
 
     try:
@@ -59,8 +59,8 @@ def _text(parts: Parts, most_cells: int) -> Iterator[str]:
 
 
 def _sheets(parts: Parts, most_cells: int) -> Iterator[str]:
-    """Let calamine read a copy that lacks what it does not need, cut where it would take too much memory. A cell is
-    shown as two characters or more."""
+    """Lets calamine read a copy without what it does not need, cut where it would take too much memory. A cell is shown
+    as two characters or more."""
     any_cut = False
     copy = io.BytesIO()
     with zipfile.ZipFile(copy, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:

@@ -14,7 +14,6 @@ _BLOCKS = frozenset({"p", "h"})
 
 
 def from_open_document(parts: Parts) -> Iterator[str]:
-    """Yield the text of `content.xml`."""
     styles: dict[str, set[int]] = {}
     text = _Text(styles)
     parts.parse_whole("styles.xml", _Text(styles))

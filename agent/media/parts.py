@@ -1,7 +1,7 @@
-"""The parts of an Office document, which is a ZIP archive of XML.
+"""The parts of an Office document, a ZIP archive of XML.
 
-Each part is parsed as a stream and never as a whole, so memory does not grow with it; what is unpacked is counted
-against a limit; a part that declares entities is refused (they make small files huge).
+Each is parsed as a stream, so memory does not grow with it; what is unpacked is counted against a limit; a part that
+declares entities is refused (they make small files huge).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Attributes = Mapping[str, str]
 
 
 class Handler(Protocol):
-    """Takes the elements of a part; their names come without a prefix."""
+    """Names come without a prefix."""
 
     def start(self, tag: str, given: Attributes) -> None: ...
 
@@ -45,7 +45,7 @@ class Parts:
         self.names = frozenset(self.archive.namelist())
 
     def parse(self, name: str, handler: Handler) -> Iterator[None]:
-        """Feed a part to the handler; stops after each piece, so that what was found can be taken away."""
+        """Feeds a part to the handler; stops after each piece, so that it can be taken away."""
         parser = expat.ParserCreate()
         parser.buffer_text = True
         parser.StartElementHandler = lambda tag, given: handler.start(local(tag), given)
@@ -59,7 +59,6 @@ class Parts:
         yield
 
     def parse_whole(self, name: str, handler: Handler) -> None:
-        """Feed a part to the handler, if there is such a part."""
         if name in self.names:
             for _ in self.parse(name, handler):
                 pass
@@ -73,7 +72,7 @@ class Parts:
                 yield chunk
 
     def read_rows(self, name: str, most_rows: int, most_cells: int) -> tuple[bytes, bool]:
-        """A part of a workbook, cut after a row where there are so many rows or cells with a value, and if it was."""
+        """A part of a workbook, cut after so many rows or cells with a value, and if it was."""
         data = io.BytesIO()
         open_tags: list[str] = []
         rows, cells, cut = 0, 0, -1
@@ -109,7 +108,7 @@ class Parts:
         return data.getvalue(), False
 
     def relations(self, name: str) -> dict[str, tuple[str, str]]:
-        """The kind and the path of each part that a part refers to, by the reference."""
+        """Kind and path of the parts that a part refers to, by reference."""
         folder, file = posixpath.split(name)
         found = _Relations(folder)
         self.parse_whole(f"{folder}/_rels/{file}.rels", found)
@@ -139,7 +138,7 @@ def local(name: str) -> str:
 
 
 def value(given: Attributes, name: str) -> str:
-    """An attribute, by its name without a prefix; empty where there is none."""
+    """An attribute, by its name without a prefix."""
     return next((found for key, found in given.items() if local(key) == name), "")
 
 

@@ -14,8 +14,8 @@ _SPELLED = str.maketrans({"\r": None, "\x02": None, "\ufffe": None, "\xad": None
 
 
 def from_pdf(path: Path, most_pages: int) -> Iterator[str]:
-    """Yield the text of each page after its number, at most `most_pages` of them. Raises `Unreadable`, also at the end
-    for what is left out, and PDFium's error for a damaged file."""
+    """Yields at most `most_pages`, each after its number. Raises `Unreadable`, also at the end for what is left out,
+    and PDFium's error for a damaged file."""
     # heavy; only where a PDF is read
     from pypdfium2 import PdfDocument, PdfiumError  # type: ignore[import-untyped] # noqa: PLC0415
     from pypdfium2.raw import FPDF_ERR_PASSWORD, FPDF_ERR_SECURITY  # type: ignore[import-untyped] # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""A picture as a model takes it: JPEG or PNG, upright, not larger than is looked at, one frame.
+"""A picture as a model takes it: JPEG or PNG, upright, one frame.
 
 https://docs.anthropic.com/en/docs/build-with-claude/vision: pictures are scaled to 1,568 pixels along their longer
 side; a request may have 32 MB in all.
@@ -31,8 +31,7 @@ _NO_HEIC = (
 
 
 def shrink(source: Path, target: Path) -> str:
-    """Write the picture to `target`; returns its ending, jpg or png. Raises `Unreadable`, and for a damaged picture
-    whatever Pillow raises."""
+    """Returns the ending, jpg or png. Raises `Unreadable`, and for a damaged picture what Pillow raises."""
     from PIL import Image, ImageOps  # noqa: PLC0415 (heavy; only where a picture is read)
 
     Image.MAX_IMAGE_PIXELS = None  # ours is checked below, with a sentence
@@ -66,7 +65,7 @@ def shrink(source: Path, target: Path) -> str:
 
 
 def _load(picture: Image.Image) -> None:
-    """Decode it. Raises `MemoryError` also where the library of HEIC says so in words only."""
+    """Raises `MemoryError` also where the library of HEIC says so in words."""
     try:
         picture.load()
     except RuntimeError as problem:
@@ -76,7 +75,7 @@ def _load(picture: Image.Image) -> None:
 
 
 def _in_eight_bits(picture: Image.Image) -> Image.Image:
-    """Grey as scanners and cameras write it, in more bits than are shown: `convert` alone would make it all white."""
+    """Grey of scanners and cameras, in more bits than are shown: `convert` alone would make it all white."""
     match picture.mode:
         case "I;16" | "I;16B" | "I;16L" | "I;16N":
             low, high = 0.0, 65_535.0
@@ -95,7 +94,7 @@ def _is_heic(source: Path) -> bool:
 
 
 def _open_heic_too() -> None:
-    """Only the picture itself: what else such a file has in it need not be decoded, and may show another thing."""
+    """Decodes only the picture itself: what else is in such a file may show another thing."""
     try:
         from pillow_heif import register_heif_opener  # noqa: PLC0415 (heavy, and not for every machine)
     except ImportError as missing:

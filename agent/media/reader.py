@@ -1,4 +1,4 @@
-"""Reading a file without trusting it: in a process with limits (`reading`), which ends with whoever waits for it."""
+"""Reads untrusted files in a process with limits (`reading`), which ends with whoever waits for it."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent.formats.parsing import load_json
+from agent.media.markdown import AFTER_LINKS
 from agent.media.sniff import Kind
 from agent.media.unreadable import TOO_MUCH, Unreadable
 
@@ -35,14 +36,16 @@ _HINTS = {
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """`remark` says what is not in `text`, as the end of a sentence that begins with the file's name; else empty."""
+    """`remark` says what is not in `text`, as the end of a sentence about the file."""
 
     text: str
     remark: str = ""
+    links: tuple[str, ...] = ()
+    """Of a page: `[number] address`."""
 
 
 class Reader:
-    """`most_chars` of a document's text and `most_pages` of a PDF are read; `seconds` may be spent on one file."""
+    """Reads at most `most_chars` of a document and `most_pages` of a PDF, for `seconds` on a file."""
 
     def __init__(self, most_chars: int, most_pages: int, seconds: float = SECONDS) -> None:
         self._most_chars = most_chars
@@ -51,30 +54,39 @@ class Reader:
         self._free = asyncio.Semaphore(AT_ONCE)
 
     async def text(self, file: Path, kind: Kind) -> Reading:
-        """The text of a document. Raises `Unreadable` where there is none to be had, and `OSError`."""
+        """Raises `Unreadable`, `OSError`."""
         if kind not in _READABLE:
             raise Unreadable(_HINTS.get(kind, f"it is a {kind}"))
-        texts, end = await self._run(kind, file, Path(os.devnull))
+        return self._read(await self._run(kind, file, os.devnull))
+
+    async def page(self, file: Path, address: str, charset: str) -> Reading:
+        """`charset`: as the server names it. Raises `Unreadable`, `OSError`."""
+        return self._read(await self._run(Kind.LINKED_PAGE, file, f"{address} {charset or '-'}"))
+
+    def _read(self, done: tuple[list[str], dict[str, object] | None]) -> Reading:
+        texts, end = done
         remark = TOO_MUCH if end is None else str(end["end"])
-        text = "".join(texts).strip()[: self._most_chars]
+        links, _, text = "".join(texts).rpartition(AFTER_LINKS)
+        text = text.strip()[: self._most_chars]
         if not text:
             raise Unreadable(remark or "there is no text in it")
-        return Reading(text, remark)
+        return Reading(text, remark, tuple(links.splitlines()))
 
     async def picture(self, file: Path, target: Path) -> str:
-        """Write a picture to `target` as a model takes it; returns its ending. Raises `Unreadable`, `OSError`."""
-        _, end = await self._run(Kind.PICTURE, file, target)
+        """Writes a picture to `target` for a model; returns its ending. Raises `Unreadable`, `OSError`."""
+        _, end = await self._run(Kind.PICTURE, file, str(target))
         if end is None or end["end"]:
+            await asyncio.to_thread(target.unlink, missing_ok=True)
             raise Unreadable(TOO_MUCH if end is None else str(end["end"]))
         return str(end["ending"])
 
-    async def _run(self, kind: Kind, file: Path, target: Path) -> tuple[list[str], dict[str, object] | None]:
-        """The texts that the process wrote, and its last word; None where it had none."""
+    async def _run(self, kind: Kind, file: Path, about: str) -> tuple[list[str], dict[str, object] | None]:
+        """The process's texts, and its last word, if any."""
         texts: list[str] = []
         limits = (str(self._most_chars), str(self._most_pages))
         async with self._free:
             process = await _started(
-                *(sys.executable, "-P", "-m", "agent.media.reading", kind.value, str(file), str(target), *limits),
+                *(sys.executable, "-P", "-m", "agent.media.reading", kind.value, str(file), about, *limits),
             )
             try:
                 async with asyncio.timeout(_STARTING) as limit:
@@ -112,7 +124,7 @@ async def _started(*command: str) -> asyncio.subprocess.Process:
 
 
 async def ended(process: asyncio.subprocess.Process) -> None:
-    """Kill a process and what it has started, unless it has ended, and wait for that."""
+    """Kills a process and what it has started, and waits for that."""
     if process.returncode is None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             if hasattr(os, "killpg"):

@@ -1,9 +1,10 @@
-"""Reads one file in a process of its own: `python -m agent.media.reading KIND FILE TARGET CHARS PAGES`.
+"""Reads one file in a process of its own: `python -m agent.media.reading KIND FILE ABOUT CHARS PAGES`.
+ABOUT is where a picture goes, or the address and the encoding of a page of the web.
 
-A file from outside may be made to eat memory or time, or to break the library that reads it: here it can only break
-this process, which has limits. What is found is written as it is found, a JSON object a line: `{"begun": true}` as soon
-as its time begins, `{"text": …}` any number of times, at last `{"end": REMARK, "ending": …}`. So a process that is
-ended leaves what it had.
+A file may eat memory or time, or break the library: here only this process, which has limits, sees no other file, and
+has no network. What is found is written
+at once, a JSON object a line: `{"begun": true}` as its time begins, `{"text": …}` any number of times, at last `{"end":
+REMARK, "ending": …}`. So a process that is ended leaves what it had.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import contextlib
 import ctypes
 import json
 import math
+import os
 import signal
 import sys
 import time
@@ -19,6 +21,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
+from agent.media.confine import confine
 from agent.media.office import from_office, from_old_office
 from agent.media.pdf import from_pdf
 from agent.media.pictures import shrink
@@ -39,16 +42,20 @@ _MARKUP = 8
 
 
 def main(arguments: list[str]) -> None:
-    kind, file, target, chars, pages = arguments
+    kind, file, about, chars, pages = arguments
+    target = Path(about if kind == Kind.PICTURE else os.devnull)
+    if kind == Kind.PICTURE:
+        target.touch()
+    confine(Path(file), target)
     _end_with_parent()
     _limit()
     print(json.dumps({"begun": True}), flush=True)
     ending = ""
     try:
         if kind == Kind.PICTURE:
-            ending, remark = shrink(Path(file), Path(target)), ""
+            ending, remark = shrink(Path(file), Path(about)), ""
         else:
-            remark = _write(_texts(Kind(kind), Path(file), int(chars), int(pages)), int(chars))
+            remark = _write(_texts(Kind(kind), Path(file), about, int(chars), int(pages)), int(chars))
     except Unreadable as problem:
         remark = str(problem)
     except BaseException as problem:  # from a library, on a bad file; a panic of one written in Rust is no Exception
@@ -57,7 +64,7 @@ def main(arguments: list[str]) -> None:
 
 
 def _is_for_want_of_room(problem: BaseException | None) -> bool:
-    """Libraries put an error of their own before the one that says it."""
+    """Libraries put an error of their own before it."""
     while problem is not None:
         if isinstance(problem, MemoryError | RecursionError):
             return True
@@ -65,7 +72,7 @@ def _is_for_want_of_room(problem: BaseException | None) -> bool:
     return False
 
 
-def _texts(kind: Kind, path: Path, chars: int, pages: int) -> Iterator[str]:
+def _texts(kind: Kind, path: Path, about: str, chars: int, pages: int) -> Iterator[str]:
     with path.open("rb") as file:
         match kind:
             case Kind.PDF:
@@ -76,6 +83,11 @@ def _texts(kind: Kind, path: Path, chars: int, pages: int) -> Iterator[str]:
                 yield from from_old_office(file)
             case Kind.HTML:
                 yield from_html(_start_of(file, _MARKUP * chars))
+            case Kind.LINKED_PAGE:
+                from agent.media.page import from_page  # noqa: PLC0415 (large; only for pages)
+
+                address, charset = about.split()[:2]
+                yield from from_page(file.read(), address, charset)
             case Kind.MAIL:
                 yield from from_mail(file.read())
             case _:
@@ -83,14 +95,13 @@ def _texts(kind: Kind, path: Path, chars: int, pages: int) -> Iterator[str]:
 
 
 def _start_of(file: IO[bytes], chars: int) -> str:
-    """At least so many characters, as far as there are any."""
     size = 4 * (chars + 1)
     data = file.read(size)
     return decoded(data, cut=len(data) == size)
 
 
 def _write(texts: Iterator[str], most: int) -> str:
-    """Write what fits; returns a remark where not all did."""
+    """Writes what fits; returns a remark on the rest."""
     left, any_text = most, False
     for text in texts:
         shown = text[:left]
@@ -106,13 +117,13 @@ def _write(texts: Iterator[str], most: int) -> str:
 
 
 def _end_with_parent() -> None:
-    """Linux kills us then. Elsewhere the limits end us, or the next line that nobody reads."""
+    """Has Linux kill us then. Elsewhere the limits end us, or the next line that nobody reads."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL)
 
 
 def _limit() -> None:
-    """What the system has no limits for (Windows has none, macOS none for memory), the parent's clock ends."""
+    """Sets limits. Where the system has none (Windows; macOS for memory), the parent's clock ends us."""
     try:
         import resource  # noqa: PLC0415 (not on every system)
     except ImportError:

@@ -1,4 +1,4 @@
-"""The rows of a workbook as lines, its cells apart by tabs: Excel's .xlsx, .xlsb and .xls, and OpenDocument's .ods."""
+"""Workbooks (.xlsx, .xlsb, .xls, .ods) as lines, cells apart by tabs."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ Cell = int | float | str | bool | time | date | datetime | timedelta
 
 
 def from_workbook(file: IO[bytes]) -> Iterator[str]:
-    """Yield the rows of each sheet after its name. Raises `Unreadable` for a protected file, and calamine's errors for
-    one that is damaged or no workbook."""
+    """Each sheet after its name. Raises `Unreadable` for a protected file, calamine's errors for a damaged one."""
     from python_calamine import (  # noqa: PLC0415 (only where a workbook is read)
         PasswordError,
         SheetTypeEnum,

@@ -15,7 +15,7 @@ _LISTS = frozenset({"", "body", "obj"})
 
 
 def from_slides(parts: Parts) -> Iterator[str]:
-    """Yield the text of each slide after its number, then what its speaker noted."""
+    """Each slide after its number, then its speaker's notes."""
     order = _Order()
     parts.parse_whole("ppt/presentation.xml", order)
     slides = parts.relations("ppt/presentation.xml")

@@ -1,6 +1,5 @@
-"""What a file is, by its bytes. Its name and what a platform says of it only tell one kind of text from another, and
-sound from film. Pure. So few bytes are looked at, in time that grows with their number, that this needs no process with
-limits of its own."""
+"""What a file is, by its bytes; its name and type only tell one kind of text from another, and sound from film. Pure.
+It looks at so few bytes that it needs no process with limits."""
 
 from __future__ import annotations
 
@@ -31,6 +30,7 @@ class Kind(enum.StrEnum):
     ZIP = "ZIP archive"  # Office documents are among these: `reading` looks inside
     OLD_OFFICE = "document of an old Office format"
     HTML = "web page"
+    LINKED_PAGE = "page of the web"  # as HTML, with its links; never sniffed
     MAIL = "e-mail"
     TEXT = "text"
     AUDIO = "sound"
@@ -70,7 +70,7 @@ _BRANDS: tuple[tuple[tuple[bytes, ...], Kind, str], ...] = (
 
 
 def sniffed(head: bytes, name: str = "", media_type: str = "") -> tuple[Kind, str]:
-    """The kind of a file that begins with `head` (up to `HEAD` bytes of it), and the ending its name should have."""
+    """The kind of a file that begins with `head` (up to `HEAD` bytes), and its name's ending."""
     if not head:
         return Kind.EMPTY, "bin"
     if head[:4] == b"RIFF":
@@ -88,7 +88,7 @@ def sniffed(head: bytes, name: str = "", media_type: str = "") -> tuple[Kind, st
 
 
 def _is_sound(name: str, media_type: str) -> bool:
-    """Whether there is no film in what a film may be in: recorders write sound into the same boxes."""
+    """True without film: recorders write sound into the same boxes."""
     return media_type.startswith("audio/") or name.casefold().endswith((".m4a", ".weba"))
 
 
@@ -108,7 +108,7 @@ def _headers(start: bytes) -> int:
 
 
 def _is_text(head: bytes) -> bool:
-    """Whether bytes are text in any encoding; a stray NUL does not make text a picture."""
+    """True for text in any encoding; a stray NUL does not change that."""
     if head.startswith(_UTF16):
         return True
     return sum(byte in _CONTROL for byte in head) * 20 <= len(head)

@@ -1,7 +1,7 @@
 """Files that came with messages, kept by their content: `media/<aa>/<sha256>.<ending>` beside the sessions.
 
-A file is whole or not there: written under another name, synced, then renamed. The same content is kept once. A path
-is written relative to the folder that has `media` in it, so that a home can be moved. Blocks.
+A file is whole or not there, and the same content kept once. Paths are relative to the folder with `media` in it, so
+that a home can be moved. Blocks.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from agent.fs import put_in_place
+
 FOLDER = "media"
 _PATH = re.compile(r"media/([0-9a-f]{2})/\1[0-9a-f]{62}\.[a-z0-9]{1,5}")
 _MENTION = re.compile(rb"media/[0-9a-f]{2}/[0-9a-f]{64}\.[a-z0-9]{1,5}")
@@ -25,13 +27,12 @@ _CHUNK = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """`root`: the folder that has `media` in it."""
-
     root: Path
+    """The folder that has `media` in it."""
 
     @contextmanager
     def scratch(self) -> Iterator[Path]:
-        """A new, empty, private file to write into, gone when the block ends."""
+        """A new, private file to write into, gone after the block."""
         folder = self.root / FOLDER / _SCRATCH
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         path = folder / secrets.token_hex(8)
@@ -43,29 +44,26 @@ class Store:
                 path.unlink()
 
     def keep(self, scratch: Path, ending: str) -> str:
-        """Take over a file of `scratch`; returns its path. Raises `OSError`."""
+        """Takes over a file of `scratch`; returns its path. Raises `OSError`."""
         digest = hashlib.sha256()
         with scratch.open("rb") as file:
             while chunk := file.read(_CHUNK):
                 digest.update(chunk)
-            os.fsync(file.fileno())
         name = digest.hexdigest()
         kept = f"{FOLDER}/{name[:2]}/{name}.{ending}"
-        place = self.root / kept
-        place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         scratch.chmod(0o600)
-        scratch.replace(place)
+        put_in_place(scratch, self.root / kept)
         return kept
 
     def place(self, path: str) -> Path:
-        """Where a kept file is. Raises `ValueError` for what is no path of ours."""
+        """Raises `ValueError` for what is no path of ours."""
         if not _PATH.fullmatch(path):
             raise ValueError(f"{path!r} is not the path of a kept file")
         return self.root / path
 
     def clean(self, sessions: Path, before: float) -> int:
-        """Delete files last written before that moment (seconds since 1970) that no transcript names; returns how many.
-        What cannot be read or deleted stays."""
+        """Deletes files last written before that moment (seconds since 1970) that no transcript names; returns how
+        many. What cannot be read or deleted stays."""
         old = [path for path in self._files() if _is_older(path, before)]
         if not old:
             return 0
@@ -92,7 +90,7 @@ def _is_older(path: Path, before: float) -> bool:
 
 
 def _named(sessions: Path) -> Iterator[str]:
-    """Raises `OSError` where a transcript cannot be read: then nothing may be deleted."""
+    """Raises `OSError` for an unreadable transcript: then nothing may be deleted."""
     for transcript in sessions.rglob("*.jsonl"):
         with transcript.open("rb") as file:
             for line in file:

@@ -49,8 +49,8 @@ _HEADERS = ("From", "To", "Cc", "Date", "Subject")
 
 
 def decoded(data: bytes, *, cut: bool = False) -> str:
-    """Text of any encoding: what its mark says, else UTF-8, else Windows-1252, in which every byte means something.
-    `cut`: the last character may not be whole."""
+    """Text by its mark, else UTF-8, else Windows-1252, in which every byte means something. `cut`: the last character
+    may not be whole."""
     for bom, name in _BOMS:
         if data.startswith(bom):
             return data.decode(name, "replace")
@@ -61,8 +61,8 @@ def decoded(data: bytes, *, cut: bool = False) -> str:
 
 
 def from_html(text: str) -> str:
-    """What a reader of the page sees, as Markdown; scripts and styles are left out."""
-    page = _Page()
+    """What a reader of the page sees, as Markdown."""
+    page = HtmlReader()
     page.feed(text)
     page.close()
     page.markdown.end()
@@ -73,7 +73,7 @@ def from_mail(data: bytes) -> Iterator[str]:
     """Headers, then the words, then the names of what is attached."""
     mail = email.message_from_bytes(data, policy=email.policy.default)
     if not isinstance(mail, EmailMessage):
-        raise Unreadable("it is not an e-mail after all")
+        raise Unreadable("it is not an e-mail")
     yield "\n".join(f"{name}: {mail[name]}" for name in _HEADERS if mail[name]) + "\n\n"
     body = mail.get_body(("plain", "html"))
     if body is not None:
@@ -92,7 +92,7 @@ def _content(body: MIMEPart) -> str:
     return decoded(payload) if isinstance(payload, bytes) else ""
 
 
-class _Page(HTMLParser):
+class HtmlReader(HTMLParser):
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
         self.markdown = Markdown()
@@ -100,6 +100,10 @@ class _Page(HTMLParser):
         self._lists: list[int | None] = []
         """The next number of each open list; None for one without numbers."""
         self._verbatim = 0
+
+    @property
+    def is_hidden(self) -> bool:
+        return bool(self._hidden)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = {name: said or "" for name, said in attrs}

@@ -1,4 +1,4 @@
-"""What a file that cannot be read is answered with."""
+"""The reason why a file cannot be read."""
 
 from __future__ import annotations
 
@@ -6,4 +6,4 @@ TOO_MUCH = "reading it takes more time or memory than it may have"
 
 
 class Unreadable(Exception):
-    """The text says why, as the end of a sentence that begins with the file's name: "it is protected by a password"."""
+    """The end of a sentence about the file: "it is protected by a password"."""

@@ -27,7 +27,6 @@ _ROMAN = tuple(
 
 
 def from_word(parts: Parts) -> Iterator[str]:
-    """Yield the text of `word/document.xml`, then of its notes."""
     styles, lists = _Styles(), _Lists()
     parts.parse_whole("word/styles.xml", styles)
     parts.parse_whole("word/numbering.xml", lists)
@@ -41,7 +40,7 @@ def from_word(parts: Parts) -> Iterator[str]:
 
 @dataclass
 class _Format:
-    """What a paragraph or its style says of its heading and list; empty or None where it says nothing."""
+    """What a paragraph or its style says of heading and list, if anything."""
 
     heading: int | None = None
     list: str = ""
@@ -145,7 +144,7 @@ class _Lists:
         pass
 
     def next(self, name: str, at: int) -> str:
-        """The mark of the next item of a list; empty where the list shows none."""
+        """The next item's mark; empty where the list shows none."""
         abstract = self._used.get(name, "")
         levels = self._abstract.get(abstract)
         if levels is None:
@@ -227,7 +226,6 @@ class _Text:
             self.markdown.add(text)
 
     def _begin(self) -> None:
-        """Mark the paragraph as what its format and its style say."""
         style, own = self._styles.of(self._style), self._own
         heading = style.heading if own.heading is None else own.heading
         name = own.list or style.list

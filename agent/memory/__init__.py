@@ -1,1 +1,1 @@
-"""Daybook's memory: plain Markdown in the workspace, accessed through a scope."""
+"""Memory: plain Markdown in the workspace, accessed through a scope."""

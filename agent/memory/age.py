@@ -8,7 +8,7 @@ OUT_OF_DATE = "What is older than a day may be out of date: say how old it is, o
 
 
 def age_in_words(day: date, today: date) -> str:
-    """`today`, `yesterday`, `3 days ago`, `2 months ago`. A future day (a changed clock) is today."""
+    """`today`, `3 days ago`, `2 months ago`. A future day (a changed clock) is today."""
     days = (today - day).days
     if days <= 0:
         return "today"

@@ -1,5 +1,5 @@
-"""Stores a consolidated session. A change that would drop more than a quarter of the curated file becomes a proposal
-for the owner. Everything blocks."""
+"""Stores a consolidated session. A change that drops more than a quarter of the curated file becomes a proposal for the
+owner. Blocks."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class _TooMuch(FileError):
 
 
 def store_consolidation(scope: Scope, clock: Clock, found: ConsolidationResult, source: str, *, extract: bool) -> None:
-    """Write the paragraph and apply the edits. Idempotent.
+    """Writes the paragraph and applies the edits. Idempotent.
 
     `source` names the session; `extract`: no model was used. Edits that no longer fit are skipped; if the file cannot
     be written, they become a proposal. Raises `FileError` if the paragraph cannot be written.
@@ -70,7 +70,7 @@ def store_consolidation(scope: Scope, clock: Clock, found: ConsolidationResult, 
 
 
 def _apply_edits(before: bytes, edits: Sequence[CuratedEdit], name: str) -> bytes:
-    """Raises `_TooMuch`, and `UnreadableFile` for a file that is not UTF-8 text."""
+    """Raises `_TooMuch`, and `UnreadableFile` for what is not UTF-8."""
     files.text_of(before, name)
     after = before
     for edit in edits:

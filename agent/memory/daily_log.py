@@ -1,4 +1,4 @@
-"""The format of daily logs and HISTORY.md, and the changes that they allow (invariant 7). Pure text.
+"""Daily logs and HISTORY.md: their format, and the changes that they allow (invariant 7). Pure.
 
 A HISTORY.md paragraph is one line: `[YYYY-MM-DD HH:MM] text (source)`. An extract made without a model is later
 replaced by a paragraph at the end that names it.
@@ -26,7 +26,7 @@ def log_path(scope: Scope, day: date) -> Path:
 
 
 def day_of(path: Path) -> date | None:
-    """The day of `memory/YYYY-MM-DD.md` in any letter case, or None."""
+    """The day of `memory/YYYY-MM-DD.md` in any letter case."""
     match = _NAME.fullmatch(path.name)
     if match is None or path.parent.name.casefold() != "memory":
         return None
@@ -41,23 +41,23 @@ def is_history(path: Path) -> bool:
 
 
 def refusal_to_change(path: Path, today: date) -> str | None:
-    """Why `path` may not change at all; None if it may."""
+    """Why `path` may not change, if so."""
     if is_history(path):
-        return f"{path.name} only grows, by Daybook's own hand, when talks end; memory_append adds to today's log"
+        return f"{path.name} only grows, by Daybook itself, when conversations end; memory_append adds to today's log"
     if day_of(path) in (None, today):
         return None
     return f"{path.name} is the log of another day, which is never changed; memory_append adds to today's"
 
 
 def refusal_to_shorten(path: Path, before: bytes | None, after: bytes | None) -> str | None:
-    """Why a log may not change from `before` to `after` (None: no file); None if it may."""
+    """Why a log may not change from `before` to `after` (None: no file)."""
     if day_of(path) is None or (after is not None and after.startswith(before or b"")):
         return None
     return f"{path.name} is today's log, which only grows: keep its text and add at its end, or use memory_append"
 
 
 def strike_out(text: str, mark: str) -> str:
-    """`mark` in place of a log's text; the title, leading blank lines and the first time stay."""
+    """`mark` in place of a log's text; title, leading blank lines and first time stay."""
     begin = _OPENING.match(text)
     start = begin.end() if begin is not None else 0
     start += len(text[start:]) - len(text[start:].lstrip("\n"))
@@ -87,7 +87,6 @@ def last_heading(log: str) -> str:
 
 
 def is_finished(heading: str) -> bool:
-    """True for a section that takes no further entries."""
     return _FINISHED.match(heading) is not None
 
 
@@ -113,7 +112,7 @@ def day_of_paragraph(line: str) -> date | None:
 
 
 def history_addition(before: str, now: datetime, text: str, source: str, *, extract: bool) -> str:
-    """The line to append; empty if `source` has its paragraph already."""
+    """The line to append; empty if `source` has a paragraph."""
     words = " ".join(text.split())
     if not source:
         return f"[{now:%Y-%m-%d %H:%M}] {words}\n"
@@ -135,7 +134,7 @@ JOURNAL_MARK = re.compile(r"<!-- journal (\S+) (\d+)-(\d+) (model|extract) -->")
 
 
 def lines_outside_session(lines: Sequence[str], session: str) -> list[int]:
-    """Numbers, from 0, of the lines that are not in a journal section of the session."""
+    """Lines, from 0, that are not in a journal section of the session."""
     kept: list[int] = []
     section: list[int] = []
     for at, line in enumerate(lines):

@@ -22,7 +22,7 @@ if sys.platform == "win32":
 
     @contextmanager
     def locked(folder: Folder) -> Iterator[None]:
-        """Lock out other threads that write to any folder."""
+        """Locks out other threads that write to any folder."""
         with _process_lock:
             yield
 else:
@@ -30,9 +30,9 @@ else:
 
     @contextmanager
     def locked(folder: Folder) -> Iterator[None]:
-        """Lock out other Daybook processes that write to the folder; editors ignore it. Do not nest.
+        """Locks out other Daybook processes that write to the folder; editors ignore it. Do not nest.
 
-        The folder is locked because files are replaced. The lock of a killed process is released.
+        The folder is locked because files are replaced; a killed process holds nothing.
         """
         assert folder.fd is not None
         fcntl.flock(folder.fd, fcntl.LOCK_EX)
@@ -47,20 +47,20 @@ class NotRegular(OSError):
 
 
 def read(folder: Folder, name: str, limit: int) -> bytes:
-    """The first `limit` bytes. Never waits for a pipe or device. Raises `OSError`."""
+    """Never waits for a pipe or device. Raises `OSError`."""
     with _open_regular(folder, name) as file:
         return file.read(limit)
 
 
 def tail(folder: Folder, name: str, limit: int) -> bytes:
-    """The last `limit` bytes. Raises `OSError`."""
+    """Raises `OSError`."""
     with _open_regular(folder, name) as file:
         file.seek(max(0, os.fstat(file.fileno()).st_size - limit))
         return file.read(limit)
 
 
 def copy(folder: Folder, name: str, to: BinaryIO, most: int) -> int:
-    """Copy a regular file, at most `most` + 1 bytes; returns their number. Raises `OSError`."""
+    """Copies at most `most` + 1 bytes of a regular file; returns their number. Raises `OSError`."""
     with _open_regular(folder, name) as file:
         copied = 0
         while copied <= most and (piece := file.read(min(_PIECE, most + 1 - copied))):
@@ -79,7 +79,7 @@ def _open_regular(folder: Folder, name: str) -> BinaryIO:
 
 
 def append(folder: Folder, name: str, data: bytes) -> None:
-    """Append `data` and sync; a failed write is taken back. Call under `locked`. Raises `OSError`."""
+    """Appends and syncs; a failed write is taken back. Call under `locked`. Raises `OSError`."""
     fd = folder.open(name, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     try:
         before = os.fstat(fd).st_size
@@ -99,7 +99,7 @@ def append(folder: Folder, name: str, data: bytes) -> None:
 
 
 def probe(folder: Folder) -> None:
-    """Test that the folder is writable. Call under `locked`. Raises `OSError`."""
+    """Tests that the folder is writable. Call under `locked`. Raises `OSError`."""
     with suppress(FileNotFoundError):
         folder.remove(SCRATCH)
     fd = folder.open(SCRATCH, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
@@ -112,8 +112,7 @@ def probe(folder: Folder) -> None:
 
 
 def replace(folder: Folder, name: str, data: bytes, mode: int, check: Callable[[], None]) -> None:
-    """Replace a file atomically. `check` runs just before the rename and may raise. Call under `locked`. Raises
-    `OSError`."""
+    """Replaces a file atomically. `check` runs just before and may raise. Call under `locked`. Raises `OSError`."""
     with suppress(FileNotFoundError):
         folder.remove(SCRATCH)  # left by a killed process
     fd = folder.open(SCRATCH, os.O_WRONLY | os.O_CREAT | os.O_EXCL)

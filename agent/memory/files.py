@@ -1,7 +1,7 @@
-"""The only module that reads and writes workspace files. Everything here blocks.
+"""The only module that reads and writes workspace files. Blocks.
 
-Owners may edit files at any moment: nothing is cached, and writes read the current content under the lock. Logs of past
-days and HISTORY.md only grow (invariant 7).
+Owners may edit files at any moment: nothing is cached, and writes read the current content under the lock. Past logs
+and HISTORY.md only grow (invariant 7).
 """
 
 from __future__ import annotations
@@ -92,10 +92,9 @@ class _ChangedMeanwhile(Exception):
 
 @dataclass(frozen=True, slots=True)
 class FileText:
-    """`sha`: SHA-256 in hex."""
-
     text: str
     sha: str
+    """SHA-256 in hex."""
     size: int
 
 
@@ -117,8 +116,8 @@ class FolderEntry:
 
 
 def read_text(path: Path, root: Path) -> FileText | None:
-    """A text file at or below `root`; None if missing. Invalid UTF-8 becomes U+FFFD. Raises `UnreadableFile`, and
-    `OutOfReach` for a link out of `root`."""
+    """A text file at or below `root`. Invalid UTF-8 becomes U+FFFD. Raises `UnreadableFile`, and `OutOfReach` for a
+    link out of `root`."""
     name = name_below(path, root)
     with _reading(name):
         try:
@@ -129,7 +128,7 @@ def read_text(path: Path, root: Path) -> FileText | None:
 
 
 def read_bytes(path: Path, root: Path, limit: int = MAX_BYTES) -> bytes | None:
-    """The bytes of a regular file of at most `limit` bytes; otherwise as `read_text`."""
+    """The bytes of a regular file of at most `limit`; otherwise as `read_text`."""
     name = name_below(path, root)
     with _reading(name):
         try:
@@ -140,7 +139,7 @@ def read_bytes(path: Path, root: Path, limit: int = MAX_BYTES) -> bytes | None:
 
 
 def copy_out(path: Path, root: Path, to: BinaryIO, most: int) -> None:
-    """Copy a regular file. Raises as `read_text`, also if it is missing, empty or larger than `most`."""
+    """Copies a regular file. Raises as `read_text`, also for one missing, empty or larger than `most`."""
     name = name_below(path, root)
     with _reading(name), open_parent(path, root) as (folder, real_name):
         size = disk.copy(folder, real_name, to, most)
@@ -151,7 +150,7 @@ def copy_out(path: Path, root: Path, to: BinaryIO, most: int) -> None:
 
 
 def entries(path: Path, root: Path) -> list[FolderEntry]:
-    """A folder's entries by name, links unfollowed; empty if missing. Raises `UnreadableFile`."""
+    """Entries by name, links unfollowed. Raises `UnreadableFile`."""
     name = name_below(path, root)
     with _reading(name):
         try:
@@ -166,7 +165,7 @@ def entries(path: Path, root: Path) -> list[FolderEntry]:
 
 
 def rewrite(path: Path, root: Path, today: date, change: Callable[[bytes | None], bytes]) -> FileText:
-    """Atomically replace a file by what `change` makes of its bytes (None: no file); returns the new text.
+    """Atomically replaces a file by what `change` makes of its bytes (None: no file).
 
     `change` may raise `FileError`, and runs again if the file changed meanwhile. Raises `NotWritten`, also for a daily
     log that would shrink or is of another day.
@@ -187,8 +186,8 @@ def rewrite(path: Path, root: Path, today: date, change: Callable[[bytes | None]
 def put_back(
     path: Path, root: Path, today: date, change: Callable[[bytes | None], bytes | None], *, redacts: bool = False
 ) -> FileText | None:
-    """Rewrite a file, for undo and forget only: may delete (None) and shorten today's log; with `redacts` also change
-    past logs and HISTORY.md."""
+    """Rewrites a file, for undo, forget and imports only: may delete (None) and shorten today's log; with `redacts`
+    also change past logs and HISTORY.md."""
     return _write(
         path, root, change, lambda real, before, after: None if redacts else daily_log.refusal_to_change(real, today)
     )
@@ -230,8 +229,8 @@ def _write(
 
 
 def remove(path: Path, root: Path, today: date, may_go: Callable[[bytes], None] = lambda data: None) -> FileText | None:
-    """Delete a file, but no daily log; returns its text, or None. `may_go` may raise `FileError`. Raises `NotWritten`
-    with the present text if it changes meanwhile."""
+    """Deletes a file, but no daily log; returns its text. `may_go` may raise `FileError`. Raises `NotWritten` with the
+    present text if it changes meanwhile."""
     name = name_below(path, root)
     with _writing(path, root, name, make=False) as (folder, real_name):
         real = folder.path / real_name
@@ -257,7 +256,7 @@ def remove(path: Path, root: Path, today: date, may_go: Callable[[bytes], None] 
 
 
 def check_writable(path: Path, root: Path) -> None:
-    """Raise `NotWritten` if a file of that name cannot be written; makes its folder if missing."""
+    """Raises `NotWritten` if such a file cannot be written; makes its folder."""
     name = name_below(path, root)
     with _writing(path, root, name) as (folder, real_name):
         known = folder.stat(real_name)
@@ -266,13 +265,20 @@ def check_writable(path: Path, root: Path) -> None:
         disk.probe(folder)
 
 
+def add(path: Path, root: Path, data: bytes) -> None:
+    """Writes a new file of any kind; one of that name stays. Raises `NotWritten`."""
+    with _writing(path, root, name_below(path, root)) as (folder, real_name):
+        if folder.stat(real_name) is None:
+            disk.replace(folder, real_name, data, _NEW_FILE, lambda: None)
+
+
 def clean(text: str) -> str:
     """Text without lone surrogates and NUL."""
     return repair_surrogates(text).replace("\0", "\N{REPLACEMENT CHARACTER}")
 
 
 def text_of(data: bytes, name: str) -> FileText:
-    """Decode a text file. Raises `UnreadableFile` for UTF-16 and binary data."""
+    """Raises `UnreadableFile` for UTF-16 and binary data."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise UnreadableFile(f"{name} is UTF-16 text; save it as UTF-8")
     if b"\0" in data:
@@ -293,7 +299,7 @@ def decoded(data: bytes) -> str:
 
 
 def append(path: Path, root: Path, addition: Callable[[str], str], beginning: str) -> None:
-    """Append what `addition` makes of the text's end, in a file of any size. A new file starts with `beginning`. Raises
+    """Appends what `addition` makes of the end of a text of any size. A new file starts with `beginning`. Raises
     `NotWritten`."""
     name = name_below(path, root)
     with _writing(path, root, name) as (folder, real_name):

@@ -1,4 +1,4 @@
-"""Finds what a scope's memory says of something, and removes it (SPEC 9). Blocks.
+"""Finds and removes what a scope's memory says of something. Blocks.
 
 Logs and HISTORY.md keep a mark in its place (`[forgotten 2026-11-21]`). The change history does not keep the text.
 """
@@ -31,34 +31,35 @@ _LEAST = 2
 
 @dataclass(frozen=True, slots=True)
 class ForgetPassage:
-    """A passage to forget: `text` begins at `line` (from 1) of `path`. `whole`: the note's file goes."""
+    """A passage to forget: `text` begins at `line` (from 1) of `path`."""
 
     path: str
     line: int
     text: str
     whole: bool = False
+    """The note's file goes."""
 
 
 @dataclass(frozen=True, slots=True)
 class ForgetPlan:
-    """The passages to forget. `unread`: sentences on files that could not be read."""
-
     wanted: str
     places: tuple[ForgetPassage, ...]
     unread: tuple[str, ...] = ()
+    """Sentences on files that could not be read."""
 
 
 @dataclass(frozen=True, slots=True)
 class ForgetResult:
-    """The changed `files`, and the change's id, if any. `kept`: unchangeable files, each with a sentence."""
+    """The changed `files`, and the change's id, if any."""
 
     files: tuple[str, ...]
     change: str
     kept: tuple[tuple[str, str], ...] = ()
+    """Unchangeable files, each with a sentence."""
 
 
 def find(scope: Scope, wanted: str) -> ForgetPlan:
-    """Passages with the phrase `wanted`, or failing that with all its words. Raises `FileError` if it is too short."""
+    """Passages with the phrase `wanted`, else with all its words. Raises `FileError` if it is too short."""
     if len(fold(wanted).strip()) < _LEAST:
         raise FileError("that is too short to be looked for; write a word or two of what I shall forget")
     unread: list[str] = []
@@ -71,7 +72,7 @@ def find(scope: Scope, wanted: str) -> ForgetPlan:
 
 
 def refresh_plan(shown: ForgetPlan, scope: Scope) -> ForgetPlan:
-    """The plan as shown, plus matching passages written since. Raises `FileError`."""
+    """The plan with matching passages written since. Raises `FileError`."""
     now = find(scope, shown.wanted)
     known = {(passage.path, passage.text) for passage in shown.places}
     more = (one for one in now.places if (one.path, one.text) not in known)
@@ -79,7 +80,7 @@ def refresh_plan(shown: ForgetPlan, scope: Scope) -> ForgetPlan:
 
 
 def forget(history: History, scope: Scope, clock: Clock, session: str, finding: ForgetPlan) -> ForgetResult:
-    """Remove the passages that are still as shown. Undo is possible for ten minutes. Raises `HistoryUnavailable`."""
+    """Removes the passages still as shown; undone for ten minutes. Raises `StorageUnavailable`."""
     by_path: dict[str, list[ForgetPassage]] = {}
     for passage in finding.places:
         by_path.setdefault(passage.path, []).append(passage)
@@ -105,7 +106,7 @@ def forget(history: History, scope: Scope, clock: Clock, session: str, finding: 
 
 
 def line_matcher(finding: ForgetPlan) -> Callable[[str], bool]:
-    """A test for transcript lines: they match the plan's words, or repeat a forgotten note's line."""
+    """A test for transcript lines: the plan's words, or a forgotten note's line."""
     phrase, words = _phrase(finding.wanted), _all_words(finding.wanted)
     by_words = bool(finding.places) and not any(passage.whole or phrase(passage.text) for passage in finding.places)
     notes_on_it = [notes.parse(passage.text).body for passage in finding.places if passage.whole]
@@ -123,7 +124,7 @@ def line_matcher(finding: ForgetPlan) -> Callable[[str], bool]:
 
 
 def files_left(scope: Scope, finding: ForgetPlan) -> tuple[str, ...]:
-    """Matching files that are left to the person: exports, schedule.yaml, HEARTBEAT.md."""
+    """Matching files left to the person: exports, schedule.yaml, HEARTBEAT.md."""
     folder, holds = scope.folder, line_matcher(finding)
     found: list[str] = []
     try:
@@ -163,7 +164,7 @@ def _remove(scope: Scope, clock: Clock, path: str, places: Sequence[ForgetPassag
 
 
 def _without_passages(name: str, places: Sequence[ForgetPassage], mark: str, now: bytes | None) -> bytes | None:
-    """Passages are removed where they are now; invalid UTF-8 is kept. Raises `UnreadableFile` for binary data."""
+    """Passages are removed where they are now. Raises `UnreadableFile` for binary data."""
     if now is None:
         return None
     files.text_of(now, name)

@@ -1,7 +1,7 @@
-"""The change history: every change that Daybook makes to memory, with its undo (SPEC 6). Everything blocks.
+"""The change history: every change that Daybook makes to memory, with its undo. Blocks.
 
-One SQLite file per agent in the home's `state/`. A change is recorded before its file is written, so a crash can leave
-an entry without effect, never the reverse. The recorder in force is a context variable, which threads inherit.
+One SQLite file per agent in `state/`. A change is recorded before its file is written: a crash can leave an entry
+without effect, never the reverse. The recorder in force is a context variable, which threads inherit.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Protocol
 
 from agent.clock import Clock, utc_stamp
-from agent.formats.sqlite import WholeTextConnection
+from agent.formats.sqlite import StorageUnavailable, connect, storage_errors, transaction
 from agent.memory.patch import FilePatch
 from agent.memory.paths import make_private
 from agent.memory.provenance import sources_in, with_mark
@@ -26,8 +26,8 @@ from agent.memory.scope import Scope
 
 
 class Recorder(Protocol):
-    """Keeps the data to undo edits. If `record` raises `OSError`, the edit is not made. `withdraw` removes the last
-    edit, whose write failed."""
+    """Keeps what undoes edits. If `record` raises `OSError`, the edit is not made; `withdraw` removes one whose write
+    failed."""
 
     def record(self, edit: FilePatch) -> None: ...
 
@@ -52,7 +52,7 @@ def recording(into: Recorder) -> Iterator[None]:
 
 @contextmanager
 def record_around(edit: FilePatch) -> Iterator[None]:
-    """Record an edit around its write, and withdraw it if the write fails."""
+    """Records an edit around its write, and withdraws it on failure."""
     into = _recorder.get()
     if into is not None:
         into.record(edit)
@@ -70,10 +70,10 @@ UNDO_FORGET_WITHIN = timedelta(minutes=10)
 """The time to undo a forget."""
 FORGET = "/forget"
 UNDO = "undo"
+IMPORT = "import "
+"""Begins the signature of an import, before its kind."""
 _FORGOTTEN = "(forgotten)"
 _SUMMARY_CHARS = 80
-_BUSY = 5.0
-"""Seconds to wait for another process that writes."""
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS changes (
     number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, ts TEXT NOT NULL, scope TEXT NOT NULL, session TEXT NOT NULL,
@@ -90,24 +90,22 @@ _COLUMNS = "id, ts, scope, session, by, path, summary, undone_by"
 
 
 class NoSuchChange(LookupError):
-    """No change, or several, match the id. The text is a sentence."""
-
-
-class HistoryUnavailable(OSError):
-    """The history cannot be read or written; a change that cannot be recorded is not made."""
+    """No change, or several, match the id. A sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One entry. `scope` as `Scope.name`; `session` empty: not offered by `/undo`; `by`: a tool, a command, flush…;
-    `path`: the first file; `ts`: ISO 8601 in UTC."""
+    """`scope` as `Scope.name`; `session` empty: not offered by `/undo`."""
 
     id: str
     ts: str
+    """ISO 8601 in UTC."""
     scope: str
     session: str
     by: str
+    """A tool, a command, flush…"""
     path: str
+    """The first file."""
     summary: str
     undone_by: str
 
@@ -129,7 +127,7 @@ class History:
         return Author(self, scope, session)
 
     def changes(self, scope: str | None = None, most: int = -1) -> list[Change]:
-        """Changes, newest first. Raises `HistoryUnavailable`."""
+        """Changes, newest first. Raises `StorageUnavailable`."""
         wanted, values = ("WHERE scope = ?", [scope]) if scope else ("", [])
         with self._reading() as db:
             rows = db.execute(
@@ -137,8 +135,12 @@ class History:
             ).fetchall()
         return [Change(*row) for row in rows]
 
+    def signed(self, beginning: str) -> list[Change]:
+        """Changes by what begins so, newest first. Raises `StorageUnavailable`."""
+        return [change for change in self.changes() if change.by.startswith(beginning)]
+
     def find(self, id: str) -> Change:
-        """The change whose id is, or uniquely ends with, `id`. Raises `NoSuchChange`, `HistoryUnavailable`."""
+        """The change of an id, or of a unique end of one. Raises `NoSuchChange`, `StorageUnavailable`."""
         with self._reading() as db:
             rows = db.execute(
                 f"SELECT {_COLUMNS} FROM changes WHERE id = ?1 OR (length(?1) > 3 AND substr(id, -length(?1)) = ?1)",
@@ -165,32 +167,37 @@ class History:
         self._skipped.add(change.id)
 
     def edits(self, change: Change) -> tuple[FilePatch, ...] | None:
-        """A change's edits in order; None if their text is forgotten."""
+        """None if their text is forgotten."""
         self._drop_expired()
         if change.by == FORGET:
             kept = self._restorable.get(change.id)
             return tuple(kept.edits) if kept is not None else None
+        edits, forgotten = self.kept_edits(change)
+        return None if forgotten else edits
+
+    def kept_edits(self, change: Change) -> tuple[tuple[FilePatch, ...], tuple[str, ...]]:
+        """The edits whose text is kept, and the paths of those whose text is forgotten."""
         with self._reading() as db:
             rows = db.execute(
                 "SELECT path, at, removed, added, above, below, existed, exists_ FROM edits WHERE change = ? "
                 "ORDER BY number",
                 [change.id],
             ).fetchall()
-        if any(row[2] is None for row in rows):
-            return None
-        return tuple(
+        edits = tuple(
             FilePatch(path, at, removed, added, above, below, bool(existed), bool(exists))
             for path, at, removed, added, above, below, existed, exists in rows
+            if removed is not None
         )
+        return edits, tuple(row[0] for row in rows if row[2] is None)
 
     def undone(self, change: Change, by: str) -> None:
-        """Record that `by` undid a change. Undoing an undo makes the first change undoable again."""
+        """Undoing an undo makes the first change undoable again."""
         with self._writing() as db:
             db.execute("UPDATE changes SET undone_by = ? WHERE id = ?", [by, change.id])
             db.execute("UPDATE changes SET undone_by = '' WHERE undone_by = ?", [change.id])
 
     def forget(self, scope: str, holds: Callable[[str, str], bool]) -> None:
-        """Overwrite every edit of the scope for which `holds(path, text)` is true. Raises `HistoryUnavailable`."""
+        """Overwrites every edit of the scope with `holds(path, text)`. Raises `StorageUnavailable`."""
         with self._writing() as db:
             rows = db.execute(
                 "SELECT e.number, c.id, e.path, e.removed, e.added, e.above, e.below FROM edits e "
@@ -224,10 +231,10 @@ class History:
             self._insert_edit(db, id, by, edit)
 
     def withdraw(self, id: str) -> None:
-        """Remove a change's last edit, and the change without edits. If that fails, a harmless entry stays."""
+        """Removes a change's last edit, and a change without edits. A failure leaves a harmless entry."""
         if kept := self._restorable.get(id):
             kept.edits.pop()
-        with suppress(HistoryUnavailable), self._writing() as db:
+        with suppress(StorageUnavailable), self._writing() as db:
             db.execute("DELETE FROM edits WHERE number = (SELECT max(number) FROM edits WHERE change = ?)", [id])
             db.execute("DELETE FROM changes WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM edits WHERE change = ?1)", [id])
 
@@ -250,23 +257,15 @@ class History:
                 self._restorable.pop(id, None)
 
     @contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection]:
-        with self._connection() as db:
-            yield db
-
-    @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
         self._drop_expired()
-        with self._connection() as db, db:
+        with self._reading() as db, transaction(db):
             yield db
 
     @contextmanager
-    def _connection(self) -> Iterator[sqlite3.Connection]:
-        try:
-            with closing(self._connect_or_replace()) as db:
-                yield db
-        except sqlite3.Error as error:
-            raise HistoryUnavailable(0, f"the change history cannot be used ({error})") from error
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        with storage_errors("the change history"), closing(self._connect_or_replace()) as db:
+            yield db
 
     def _connect_or_replace(self) -> sqlite3.Connection:
         try:
@@ -281,12 +280,8 @@ class History:
 
     def _connect(self) -> sqlite3.Connection:
         make_private(self._file.parent)
-        if not self._file.exists():
-            self._file.touch(mode=0o600)
-        db = sqlite3.connect(self._file, timeout=_BUSY, factory=WholeTextConnection)
+        db = connect(self._file)
         try:
-            db.execute("PRAGMA secure_delete = ON")  # overwrite deleted text
-            db.execute("PRAGMA synchronous = FULL")
             db.executescript(_SCHEMA)
         except BaseException:
             db.close()
@@ -296,7 +291,7 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """The author of changes; an empty `session` is Daybook itself."""
+    """An empty `session` is Daybook itself."""
 
     history: History
     scope: Scope
@@ -304,8 +299,8 @@ class Author:
 
     @contextmanager
     def writes(self, by: str) -> Iterator[ChangeRecorder]:
-        """Record everything written inside as one change, signed `by`. Nested blocks make their own, signed as the
-        outer one."""
+        """Records all writes inside as one change, signed `by`. Nested blocks make their own, signed as the outer
+        one."""
         around = recorder()
         if isinstance(around, ChangeRecorder):
             unit = ChangeRecorder(self.history, around.scope, around.session, around.by)
@@ -316,7 +311,7 @@ class Author:
 
 
 class ChangeRecorder:
-    """The changes of one block. `id` is empty until something changes; `edits` counts writes."""
+    """`id` is empty until something changes; `edits` counts writes."""
 
     def __init__(self, history: History, scope: str, session: str, by: str) -> None:
         self._history = history
@@ -351,7 +346,7 @@ def _summary(edit: FilePatch) -> str:
 
 def _first_words(data: bytes) -> str:
     lines = [line.strip() for line in data.decode("utf-8", "replace").splitlines()]
-    informative = [line for line in lines if line and not line.startswith(("#", "---"))] or [
+    informative = [line for line in lines if line and not line.startswith(("#", "---", "<!--"))] or [
         line for line in lines if line
     ]
     words = informative[0].removeprefix("- ") if informative else "nothing"

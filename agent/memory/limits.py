@@ -1,4 +1,4 @@
-"""The part of an index that fits the prompt (SPEC 2, `max_index_lines`, `max_index_bytes`)."""
+"""What of an index fits the prompt (`max_index_lines`, `max_index_bytes`)."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def lines_shown(path: Path, folder: Path, text: str, settings: MemorySettings) -
 
 
 def fullness(file: FileText, most_lines: int, most_bytes: int) -> str | None:
-    """A sentence on how far a file exceeds the prompt; None if it fits."""
+    """A sentence on how far a file exceeds the prompt, if so."""
     lines = file.text.count("\n") + (not file.text.endswith("\n") and bool(file.text))
     if lines <= most_lines and file.size <= most_bytes:
         return None

@@ -13,11 +13,8 @@ from agent.memory.scope import Scope
 
 
 def append_log(scope: Scope, clock: Clock, text: str, heading: str | None = None) -> Path:
-    """Add an entry `- HH:MM text` to today's log; returns its path.
-
-    It goes below `## heading`; without one, an entry after a finished section goes below `## Notes`. Raises
-    `NotWritten` (blank text, full disk…).
-    """
+    """Adds an entry `- HH:MM text` to today's log, below `## heading`; without one, after a finished section, below `##
+    Notes`. Raises `NotWritten` (blank text, full disk…)."""
     if not text.strip():
         raise NotWritten("there is nothing to add: the text is empty")
     now = clock.now()
@@ -39,7 +36,7 @@ def append_log(scope: Scope, clock: Clock, text: str, heading: str | None = None
 
 
 def append_section(scope: Scope, clock: Clock, heading: str, body: str) -> Path:
-    """Add a section `## HH:MM heading` (as a slug) to today's log; returns its path. Raises `NotWritten`."""
+    """Adds a section `## HH:MM heading` (as a slug) to today's log. Raises `NotWritten`."""
     now = clock.now()
     path = daily_log.log_path(scope, now.date())
     section = daily_log.heading_line(f"{now:%H:%M} {slug(clean(heading))}") + clean(body).strip() + "\n"
@@ -50,7 +47,7 @@ def append_section(scope: Scope, clock: Clock, heading: str, body: str) -> Path:
 
 
 def append_day(scope: Scope, day: date, section: str) -> Path:
-    """Add a complete section to any day's log; returns its path. Raises `NotWritten`."""
+    """Adds a complete section to any day's log. Raises `NotWritten`."""
     path = daily_log.log_path(scope, day)
     append(
         path, scope.folder, lambda before: daily_log.blank_line_after(before) + clean(section), daily_log.new_log(day)
@@ -59,8 +56,8 @@ def append_day(scope: Scope, day: date, section: str) -> Path:
 
 
 def append_history(scope: Scope, clock: Clock, paragraph: str, source: str = "", *, extract: bool = False) -> Path:
-    """Add a one-line paragraph to HISTORY.md, once per source; returns its path. One that follows the source's
-    `extract` says so. Raises `NotWritten`."""
+    """Adds a one-line paragraph to HISTORY.md, once per source; one after the source's `extract` says so. Raises
+    `NotWritten`."""
     now = clock.now()
     path = scope.folder / "memory" / "HISTORY.md"
 

@@ -1,6 +1,5 @@
 """Notes: one memory each, in `memory/notes/<slug>.md`, with a line `- [name](memory/notes/slug.md) - description` in
-the index, whose other text is kept byte for byte. People edit front matter, so any text can be parsed. Everything
-blocks."""
+the index, whose other text is kept. People edit front matter, so any text can be parsed. Blocks."""
 
 from __future__ import annotations
 
@@ -12,6 +11,7 @@ from dataclasses import dataclass
 from datetime import date
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
 import yaml
 
@@ -32,8 +32,8 @@ _TITLE_LINES = 20
 
 
 def with_line(index: bytes, path: str, name: str, description: str, shown: Callable[[str], int] = len) -> bytes:
-    """The index with exactly one line for the note: in its old place, else after the last note's. If the prompt would
-    not show that (`shown` counts lines), it goes to a section near the top."""
+    """The index with one line for the note: in its old place, else after the last note's; in a section near the top
+    where the prompt would not show that (`shown` counts lines)."""
     label = name.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]")
     line = f"- [{label}]({path})" + (f" - {description}" if description else "")
     lines = _lines(index)
@@ -115,14 +115,14 @@ _BEGINNING = re.compile(r"---[ \t]*\r?\n")
 
 @dataclass(frozen=True, slots=True)
 class NoteDocument:
-    """A parsed note. `fields` None: no readable front matter; `problem`: why."""
-
     fields: Mapping[str, object] | None
+    """None: no readable front matter."""
     body: str
     problem: str = ""
+    """Why there is none."""
 
     def line(self, key: str) -> str:
-        """A field as one line of text; "" for other values."""
+        """A field as one line; "" for other values."""
         value = (self.fields or {}).get(key)
         if value is None or isinstance(value, (list, dict, set, tuple, bytes)):
             return ""
@@ -150,15 +150,14 @@ def render(fields: Mapping[str, object], body: str) -> str:
     return f"---\n{head}---\n\n{body.strip()}\n"
 
 
-TYPES = ("user", "feedback", "project", "reference")
+NoteType = Literal["user", "feedback", "project", "reference"]
 FOLDER = "memory/notes"
 _MOST_OF_ONE_SLUG = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A note in the list. `path` relative to the scope's folder; `changed` in the user's zone; missing fields are
-    ""."""
+    """`path` relative to the scope's folder; `changed` in the user's zone; missing fields are ""."""
 
     path: str
     name: str
@@ -170,11 +169,12 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class SavedNote:
-    """A note after saving. `file` includes front matter; `replaced`: the old body, if any."""
+    """`file` includes front matter."""
 
     path: Path
     file: files.FileText
     replaced: str | None
+    """The old body, if any."""
     index: Path
     index_file: files.FileText
 
@@ -191,7 +191,7 @@ class _Taken(FileError):
 
 
 def index_path(scope: Scope) -> Path:
-    """The file of curated facts and note lines: MEMORY.md (memory.md if only that exists), for a group GROUP.md."""
+    """The file of curated facts and note lines: MEMORY.md or memory.md, for a group GROUP.md."""
     name = scope.prompt_files[-1]
     path = scope.folder / name
     if name == "MEMORY.md" and not path.exists() and (scope.folder / "memory.md").exists():
@@ -200,7 +200,7 @@ def index_path(scope: Scope) -> Path:
 
 
 def listing(scope: Scope, clock: Clock) -> list[Note]:
-    """Last changed first. An unreadable note has the reason as its description."""
+    """The notes, last changed first. An unreadable one's description is the reason."""
     found = [
         (entry.changed, _note(scope, entry.name, clock.local(entry.changed).date()))
         for entry in files.entries(scope.folder / FOLDER, scope.folder)
@@ -219,8 +219,8 @@ def save(
     may_replace: Callable[[Path, bytes], None] = lambda path, before: None,
     settings: MemorySettings | None = None,
 ) -> SavedNote:
-    """Write a note and its index line. An existing note of that name (ignoring case and spacing) keeps its file, day
-    and extra fields. `may_replace` may raise `FileError`. Raises `FileError`."""
+    """Writes a note and its index line. One of that name (ignoring case and spacing) keeps file, day and extra fields.
+    `may_replace` may raise `FileError`. Raises `FileError`."""
     title, summary = _one_line(name), _one_line(description)
     if not title:
         raise files.NotWritten("a note needs a name")
@@ -272,7 +272,7 @@ def _write(
 def delete(
     scope: Scope, clock: Clock, path: str, may_go: Callable[[Path, bytes], None] = lambda path, before: None
 ) -> DeletedNote:
-    """Remove a note and its index line. `may_go` may raise `FileError`. Raises `FileError`."""
+    """Removes a note and its index line. `may_go` may raise `FileError`. Raises `FileError`."""
     file = files.inside(scope, path)
     relative = file.relative_to(scope.folder).as_posix()
     if file.parent != scope.folder / FOLDER or file.suffix != ".md":
@@ -303,7 +303,7 @@ def _note(scope: Scope, file_name: str, changed: date) -> Note:
 
 
 def _candidate_paths(scope: Scope, clock: Clock, title: str) -> list[Path]:
-    """First files of that name, then free names of its slug."""
+    """Files of that name, then free names of its slug."""
     base = slug(title)
     names = [f"{base}.md", *(f"{base}-{number}.md" for number in range(2, _MOST_OF_ONE_SLUG))]
     present = [Path(note.path).name for note in listing(scope, clock) if _same_name(note.name, title)]

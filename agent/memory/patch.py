@@ -1,4 +1,4 @@
-"""A change of one file and its undo. Pure bytes.
+"""A change of one file and its undo. Pure.
 
 Context lines let a change be undone although the file was edited elsewhere; an ambiguous place is left alone.
 """
@@ -15,7 +15,7 @@ _SHOWN_CHARS = 2_000
 
 
 class Conflict(FileError):
-    """The change cannot be undone: the file was edited there since. The text quotes it."""
+    """The file was edited there since, which the text quotes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def addition_of(path: str, at: int, end: bytes, added: bytes, *, existed: bool) 
 
 
 def undo_edit(edit: FilePatch, now: bytes | None, replacement: bytes | None = None) -> bytes | None:
-    """The file without the edit; None: no file. `replacement` is left instead of `removed`. Raises `Conflict`."""
+    """The file without the edit, or with `replacement` for `removed`. Raises `Conflict`."""
     if not edit.exists:
         if now in (None, edit.removed):
             return edit.removed
@@ -84,7 +84,7 @@ def diff_text(edit: FilePatch) -> str:
 
 
 def _locate(edit: FilePatch, now: bytes) -> int | None:
-    """The edit's offset; None if uncertain."""
+    """The edit's offset, if certain."""
     start, whole = edit.above + edit.added, edit.above + edit.added + edit.below
     begin = edit.at - len(edit.above)
     if begin >= 0 and now.startswith(whole, begin) and (edit.below or _ends(now, begin + len(whole))):

@@ -1,7 +1,7 @@
-"""Resolves paths to workspace files; every access goes through here.
+"""Resolves paths to workspace files, for every access.
 
-A model's path is checked as text (`inside`); files are opened folder by folder without following links (`holding`), so
-that a link swapped in meanwhile cannot lead out.
+A model's path is checked as text (`inside`); files are opened folder by folder without following links, so that a link
+swapped in meanwhile cannot lead out.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _WALKS = os.open in os.supports_dir_fd
 
 
 class FileError(Exception):
-    """A failed file operation. The text tells the requester what to do, and names nothing outside the scope."""
+    """The text tells the requester what to do, and names nothing outside the scope."""
 
 
 class UnreadableFile(FileError):
@@ -41,8 +41,8 @@ class OutOfReach(UnreadableFile):
 
 
 def inside(scope: Scope, path: str) -> Path:
-    """The path below the scope's folder that `path` names. Raises `OutOfReach` unless it is a plain relative path. The
-    disk is not consulted, so nothing outside is revealed."""
+    """The path that a plain relative `path` names. Raises `OutOfReach`. The disk is not consulted, so nothing outside
+    is revealed."""
     shown = _quoted(path)
     if len(path) > MAX_PATH_CHARS:
         raise OutOfReach(f"{shown} is too long for a path (at most {MAX_PATH_CHARS} characters)")
@@ -69,7 +69,7 @@ def _is_closed(scope: Scope, names: list[str]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """An open folder. Names are resolved by `fd`, which survives a move; on Windows by `path`."""
+    """Names are resolved by `fd`, which survives a move; on Windows by `path`."""
 
     path: Path
     fd: int | None
@@ -93,7 +93,7 @@ class Folder:
 
     @contextmanager
     def entered(self, name: str) -> Iterator[Folder]:
-        """Open a subfolder without following links. Raises `OSError`, `OutOfReach`."""
+        """Opens a subfolder without following links. Raises `OSError`, `OutOfReach`."""
         if self.fd is None:
             yield Folder(self.path / name, None)
             return
@@ -113,10 +113,10 @@ class Folder:
 
 @contextmanager
 def open_parent(path: Path, root: Path, *, make: bool = False) -> Iterator[tuple[Folder, str]]:
-    """Open the folder that holds `path`; yields it with the file's name.
+    """Opens the folder that holds `path`; yields it with the file's name.
 
-    Below `root`, links may lead only to places below it. `make` creates missing folders (0700). Raises `OutOfReach`,
-    `UnreadableFile` if `path` is the root, `OSError`.
+    Below `root`, links may lead only below it. `make` creates folders (0700). Raises `OutOfReach`, `OSError`,
+    `UnreadableFile` for the root.
     """
     real_root, parts = _resolve(path, root)
     if not parts:
@@ -128,7 +128,7 @@ def open_parent(path: Path, root: Path, *, make: bool = False) -> Iterator[tuple
 
 
 def make_private(folder: Path) -> None:
-    """Make a folder and the missing ones above it, all 0700 (`mkdir` with `parents` would not)."""
+    """Makes a folder and those above it 0700 (`mkdir` with `parents` would not)."""
     if not folder.is_dir():
         make_private(folder.parent)
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -136,7 +136,7 @@ def make_private(folder: Path) -> None:
 
 @contextmanager
 def open_folder(path: Path, root: Path) -> Iterator[Folder]:
-    """Open a folder at or below `root`. Raises as `holding`."""
+    """Raises as `open_parent`."""
     real_root, parts = _resolve(path, root)
     with _walk(real_root, parts, make=False) as folder:
         yield folder
@@ -192,7 +192,7 @@ def folded_name(name: str) -> str:
 
 
 def folded_parts(path: Path, root: Path) -> tuple[Sequence[str], Sequence[str]]:
-    """Folded parts of a path, as given and with links resolved. Blocks."""
+    """Folded parts, as given and with links resolved. Blocks."""
     real, real_root = Path(os.path.realpath(path)), Path(os.path.realpath(root))
     given = path.relative_to(root).parts
     leads = real.relative_to(real_root).parts if real.is_relative_to(real_root) else given

@@ -1,4 +1,4 @@
-"""Detects lines of the owner's private memory in a text: MEMORY.md, USER.md, TOOLS.md, notes and logs. Blocks."""
+"""Detects lines of the owner's private memory in a text. Blocks."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ _PARTS = re.compile(r"[.!?;:…] |[。！？；]|\]\([^)\n]{0,300}\) - ")
 
 
 def private_line(scope: Scope, text: str) -> str:
-    """The first line of the owner's memory in `text`, ignoring case, spaces and punctuation; "" if none, and for other
-    scopes."""
+    """The first line of the owner's memory in `text`, ignoring case, spaces and punctuation, or ""."""
     if scope.audience is not Audience.OWNER or len(plain := normalized(text)) < _LEAST:
         return ""
     return next((line for line in _memory_lines(scope) if any(part in plain for part in _comparable_parts(line))), "")

@@ -1,5 +1,5 @@
-"""Provenance marks in memory: ` (from: report.pdf)` at the end of entries made from untrusted text. Never written by a
-model; edited lines keep them, owners can delete them."""
+"""Provenance marks: ` (from: report.pdf)` at the end of entries made from untrusted text. No model writes them; edited
+lines keep them, owners can delete them."""
 
 from __future__ import annotations
 
@@ -30,8 +30,7 @@ _MOST_CHARS, _MOST_LINES = 1_000, 5
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """The origin of writes. `sources` apply to all of them; text that repeats a `marked` line gets that line's
-    sources."""
+    """`sources` apply to all writes; text that repeats a `marked` line gets that line's sources."""
 
     sources: tuple[str, ...] = ()
     marked: tuple[str, ...] = ()
@@ -47,7 +46,7 @@ _current: ContextVar[Provenance | None] = ContextVar("provenance", default=None)
 
 @contextmanager
 def provenance_of_writes(provenance: Provenance) -> Iterator[None]:
-    """Apply a provenance to all Markdown written inside, in threads too."""
+    """Applies to all Markdown written inside, in threads too."""
     token = _current.set(provenance)
     try:
         yield
@@ -70,14 +69,12 @@ def mark_of(sources: Iterable[str]) -> str:
 
 
 def with_mark(text: str, sources: Sequence[str]) -> str:
-    """A one-entry text with its mark at the end."""
     present = frozenset(sources_in(text))
     missing = [name for name in sources if _name(name) not in present]
     return text.rstrip() + mark_of(missing) if missing and text.strip() else text
 
 
 def sources_in(text: str) -> tuple[str, ...]:
-    """The names in all marks of a text, each once."""
     return tuple(dict.fromkeys(name.strip() for found in _MARK.findall(text) for name in found.split(",")))
 
 
@@ -90,13 +87,12 @@ def without_mark(text: str) -> str:
 
 
 def own_mark(text: str) -> str:
-    """`text` with the mark of the provenance in force."""
     current = _current.get()
     return with_mark(text, current.of(text)) if current is not None else text
 
 
 def add_marks(before: str, after: str) -> str:
-    """`after` with marks on its new lines: of the provenance in force, and of marked lines that they replace."""
+    """`after` with marks on new lines: of the provenance in force, and of lines that they replace."""
     current = _current.get()
     if current is None or before == after:
         return after
@@ -142,8 +138,8 @@ def _common_ends(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
 
 
 def _lines_to_mark(lines: Sequence[str], fresh: Sequence[int]) -> list[int]:
-    """The last new line of each bullet, paragraph or part of a long one. Skips front matter, headings with text below,
-    and fences and comments if possible."""
+    """The last new line of each bullet, paragraph or part of a long one. Skips front matter, headings with text below;
+    fences and comments if possible."""
     head, new = _front_matter_end(lines), set(fresh)
     ends: list[int] = []
     candidates: list[int] = []

@@ -1,4 +1,4 @@
-"""Keeps text read before a `/forget` from being sent or written after it (SPEC 9).
+"""Keeps text read before a `/forget` from being sent or written after it.
 
 Work takes a `ReadEpoch` before its first read, checks it before each request, and writes its result inside
 `ReadEpoch.writing`.
@@ -21,7 +21,7 @@ _log = logging.getLogger(__name__)
 
 
 class StaleRead(Exception):
-    """The scope was redacted since the read. Read again."""
+    """The scope was redacted since. Read again."""
 
 
 class RedactionLock:
@@ -34,18 +34,17 @@ class RedactionLock:
         self._writes: set[asyncio.Task[None]] = set()
 
     def reading(self, scope: Scope) -> ReadEpoch:
-        """Start an epoch before reading a scope."""
         return ReadEpoch(self, scope.name, self._counts[scope.name])
 
     @asynccontextmanager
     async def writing(self, scope: Scope) -> AsyncIterator[None]:
-        """Hold the scope's lock around a short read and write. Do not nest, nor inside `ReadEpoch.writing`."""
+        """Holds the scope's lock around a short read and write. Do not nest, nor in `ReadEpoch.writing`."""
         async with self._locks[scope.name]:
             yield
 
     async def write(self, scope: Scope, write: Callable[[], Awaitable[None]]) -> None:
-        """Run `write` to its end even if the caller is cancelled. Writes of a scope run one at a time, never during a
-        redaction. Unlike `writing`, messages do not wait for it: another program may hold the file."""
+        """Runs `write` to its end even if cancelled, one at a time, never during a redaction. Messages do not wait for
+        it: another program may hold the file."""
         task = asyncio.create_task(self._write_alone(scope, write))
         self._writes.add(task)
         task.add_done_callback(self._writes.discard)
@@ -65,7 +64,7 @@ class RedactionLock:
 
     @asynccontextmanager
     async def forgetting(self, scope: Scope) -> AsyncIterator[None]:
-        """Hold all locks around a redaction; earlier epochs are stale afterwards, even if it fails."""
+        """Holds all locks around a redaction; earlier epochs are then stale, even if it fails."""
         async with self._locks[scope.name], self._file_locks[scope.name]:
             try:
                 yield
@@ -73,7 +72,7 @@ class RedactionLock:
                 self._counts[scope.name] += 1
 
     async def until_current(self, scope: Scope, make: Callable[[ReadEpoch], Awaitable[T]]) -> T:
-        """Repeat `make` until no redaction happened meanwhile."""
+        """Repeats `make` until no redaction happened meanwhile."""
         while True:
             reading = self.reading(scope)
             try:
@@ -94,7 +93,7 @@ class RedactionLock:
 
 @dataclass(frozen=True, slots=True)
 class ReadEpoch:
-    """The time since the first read. Made by `RedactionLock.reading`."""
+    """The time since a first read (`RedactionLock.reading`)."""
 
     redaction_lock: RedactionLock
     scope: str
@@ -104,13 +103,13 @@ class ReadEpoch:
         return self.redaction_lock.count(self.scope) == self.count
 
     def check(self) -> None:
-        """Raises `StaleRead` unless it is current."""
+        """Raises `StaleRead`."""
         if not self.is_current():
             raise StaleRead
 
     @asynccontextmanager
     async def writing(self) -> AsyncIterator[None]:
-        """Hold the lock while the result is written. Do not nest. Raises `StaleRead`."""
+        """Holds the lock while the result is written. Do not nest. Raises `StaleRead`."""
         async with self.redaction_lock.lock(self.scope):
             self.check()
             yield

@@ -19,8 +19,7 @@ class NoSuchEdit(FileError):
 
 
 def replace_once(before: bytes, old_text: str, new_text: str, name: str) -> bytes:
-    """Replace the only occurrence of `old_text`; all other bytes stay. Raises `NoSuchEdit`, which shows the nearest
-    passage or all occurrences."""
+    """Replaces the only occurrence of `old_text`. Raises `NoSuchEdit`, which shows the nearest passage or all."""
     if not old_text:
         raise NoSuchEdit("old_text is empty; copy the passage to be changed from the file")
     old, new = clean(old_text), clean(new_text)
@@ -37,7 +36,7 @@ def replace_once(before: bytes, old_text: str, new_text: str, name: str) -> byte
 
 
 def append_lines(before: bytes, text: str, name: str) -> bytes:
-    """Append `text` as lines, in the file's line ends. Raises `UnreadableFile` for binary data."""
+    """Appends `text` in the file's line ends. Raises `UnreadableFile` for binary data."""
     text_of(before, name)
     end_of_line = b"\r\n" if b"\r\n" in before else b"\n"
     new = clean(text).strip("\n").encode().replace(b"\r\n", b"\n").replace(b"\n", end_of_line)

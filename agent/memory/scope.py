@@ -1,5 +1,5 @@
-"""Scopes: who listens, and which memory may be seen. The only place where privacy is decided (invariant 8): prompt,
-tools, search and recall take all paths from here."""
+"""Scopes: who listens, and which memory may be seen. Privacy is decided here only (invariant 8): prompt, tools, search
+and recall take all paths from here."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class Audience(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """One audience's memory. `id` is empty for the owner, `alice` or `telegram-11111` for a person, `telegram--100123`
-    for a group and its threads."""
+    """One audience's memory."""
 
     audience: Audience
     workspace: Path
     id: str = ""
+    """Empty for the owner, `alice` or `telegram-11111` for a person, `telegram--100123` for a group and its threads."""
     group_logs: GroupLogs = GroupLogs.OWN
 
     def __post_init__(self) -> None:

@@ -5,7 +5,7 @@ In past logs and HISTORY.md a mark (`[undone 2026-11-21]`) replaces the text, th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import partial
@@ -14,8 +14,8 @@ from pathlib import Path
 from agent.clock import Clock
 from agent.memory import daily_log
 from agent.memory.files import inside, put_back, read_bytes
-from agent.memory.history import FORGET, UNDO, Change, History
-from agent.memory.patch import FilePatch, undo_edit
+from agent.memory.history import FORGET, IMPORT, UNDO, Change, History
+from agent.memory.patch import Conflict, FilePatch, undo_edit
 from agent.memory.paths import FileError
 from agent.memory.scope import Scope
 
@@ -25,8 +25,8 @@ class NotRestored(FileError):
 
 
 def restore(history: History, scope: Scope, clock: Clock, change: Change, session: str = "") -> tuple[str, ...]:
-    """Undo a change; returns the changed files. The undo can itself be undone. Raises `HistoryUnavailable`,
-    `NotRestored`, and `patch.Conflict` if the file was edited there since."""
+    """The undo can itself be undone. Raises `StorageUnavailable`, `NotRestored`, and `patch.Conflict` if the file was
+    edited there since."""
     if change.undone_by:
         raise NotRestored(f"this change is undone already; restore {change.undone_by} to bring it back")
     edits = history.edits(change)
@@ -48,20 +48,53 @@ def restore(history: History, scope: Scope, clock: Clock, change: Change, sessio
     return tuple(dict.fromkeys(edit.path for edit in edits))
 
 
+def take_back(scope: Scope, clock: Clock, edits: Iterable[FilePatch]) -> tuple[set[str], dict[str, str]]:
+    """Undoes each edit whose file is still as the edit left it; the newest comes first. Returns the paths undone, and
+    those kept, with the reason. Files deleted since, or never written because of a crash, are passed over."""
+    done: set[str] = set()
+    kept: dict[str, str] = {}
+    for edit in edits:
+        try:
+            path = inside(scope, edit.path)
+            if read_bytes(path, scope.folder) is None:
+                continue
+            put_back(path, scope.folder, clock.today(), partial(undo_edit, edit), redacts=True)
+        except Conflict:
+            kept[edit.path] = "it was changed since"
+        except FileError as problem:
+            kept[edit.path] = str(problem)
+        else:
+            done.add(edit.path)
+            _remove_empty_folders(path, scope.folder / "memory")
+    return done, kept
+
+
+def _remove_empty_folders(path: Path, stays: Path) -> None:
+    """Removes those that a file leaves behind, up to the workspace or its memory."""
+    for folder in path.parents:
+        if folder == stays or stays.is_relative_to(folder):
+            return
+        try:
+            folder.rmdir()
+        except OSError:  # not empty
+            return
+
+
 @dataclass(frozen=True, slots=True)
 class _UndoStep:
-    """The undo of one edit. `redacts`: the file is a past log or HISTORY.md."""
-
     path: Path
     edit: FilePatch
     replacement: bytes | None
     redacts: bool
+    """The file is a past log or HISTORY.md."""
 
 
 def _plan_step(scope: Scope, today: date, change: Change, edit: FilePatch) -> _UndoStep:
     path = inside(scope, edit.path)
     past = daily_log.refusal_to_change(path, today) is not None
-    if not past or change.by == FORGET or (change.by == UNDO and edit.removed):  # restores the original
+    if (
+        not past or change.by == FORGET or change.by.startswith(IMPORT) or (change.by == UNDO and edit.removed)
+    ):  # restores the original
         return _UndoStep(path, edit, None, past)
     if not edit.added.startswith(edit.removed):
         raise NotRestored(f"{edit.path} only grows: a change in it cannot be undone, only struck out")
@@ -72,7 +105,7 @@ def _plan_step(scope: Scope, today: date, change: Change, edit: FilePatch) -> _U
 
 
 def _check_all(scope: Scope, steps: Sequence[_UndoStep]) -> None:
-    """Try all edits in memory first, so that all files are undone or none."""
+    """Tries all edits in memory, so that all files are undone or none."""
     now: dict[Path, bytes | None] = {}
     for step in steps:
         if step.path not in now:

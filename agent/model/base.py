@@ -1,12 +1,12 @@
-"""The interface to a language model: requests, streamed events, and errors.
+"""The interface to a language model.
 
-Messages and content blocks are the Messages API's own JSON, stored and sent unchanged, so that a transcript is exactly
-what the model saw and signed thinking goes back as it came.
+Messages and blocks are the Messages API's own JSON, stored and sent unchanged, so that a transcript is what the model
+saw.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
@@ -20,25 +20,24 @@ CUT, FULL, PAUSED, REFUSED = "max_tokens", "model_context_window_exceeded", "pau
 
 
 def text_in(content: Iterable[Block]) -> str:
-    """The text of some blocks."""
     return "".join(str(block.get("text") or "") for block in content if block.get("type") == "text")
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """`role` is user or assistant."""
-
     role: str
+    """User or assistant."""
     content: tuple[Block, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
-    """A tool as the model sees it. `schema` is a JSON Schema of type object."""
-
     name: str
     description: str
     schema: Mapping[str, Json] = field(hash=False)
+    """A JSON Schema of type object."""
+    server: str = ""
+    """The type of a tool that Anthropic's server runs itself."""
 
 
 SILENT = frozenset({"flush", "compaction", "consolidation", "journal", "daily", "heartbeat"})
@@ -51,16 +50,11 @@ def _always() -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """One call. `purpose` (chat, flush, compaction, journal…) and `session` go to the usage ledger, not to the server.
-
-    system      the fixed part, in order; cached together with the tools
-    cache       5m, 1h or off: how long the server is asked to keep the prefix
-    aside       the last block is not part of what comes next, so the server is asked to keep what is before it
-    is_current  False after something in it was forgotten: it is not sent any more (`StaleRequest`)
-    """
+    """`purpose` (chat, flush, journal…) and `session` go to the usage ledger only."""
 
     model: str
     system: tuple[str, ...]
+    """The fixed part, in order; cached together with the tools."""
     messages: tuple[Message, ...]
     tools: tuple[ToolSpec, ...]
     max_tokens: int
@@ -68,13 +62,16 @@ class ModelRequest:
     session: str = ""
     effort: str | None = None
     cache: str = "5m"
+    """5m, 1h or off: how long the server is asked to keep the prefix."""
     aside: bool = False
+    """The last block is not part of what comes next, so the cache ends before it."""
     is_current: Callable[[], bool] = field(default=_always, repr=False, compare=False)
+    """False after something in it was forgotten: it is not sent any more (`StaleRequest`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one call as the server counted them; what it leaves out is 0."""
+    """Tokens of a call by the server; what it leaves out is 0."""
 
     input: int = 0
     output: int = 0
@@ -83,14 +80,12 @@ class Usage:
 
     @property
     def context(self) -> int:
-        """Size of the conversation after the call."""
         return self.input + self.cache_read + self.cache_write + self.output
 
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """The server has begun to answer and has counted the input: the cost of a call that breaks off. Removed by
-    `MeteredModel`; others may ignore it."""
+    """The server has counted the input: the cost of a call that breaks off."""
 
     usage: Usage
     model: str
@@ -103,15 +98,13 @@ class TextDelta:
 
 @dataclass(frozen=True, slots=True)
 class ToolCallStarted:
-    """The model has begun to write a tool call (its input is not known yet)."""
-
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Restarted:
-    """What streamed so far is void: the call is repeated after `wait` seconds, for `why` (a sentence for the person).
-    `model` answers now."""
+    """What streamed is void: the call is repeated after `wait` seconds, for `why` (a sentence for the person), by
+    `model`."""
 
     why: str
     wait: float
@@ -120,21 +113,16 @@ class Restarted:
 
 @dataclass(frozen=True, slots=True)
 class Completed:
-    """The whole answer. `stop_reason` is the API's: end_turn, tool_use, max_tokens, pause_turn, refusal,
-    model_context_window_exceeded, stop_sequence, or an unknown one.
-
-    invalid     tool_use id -> the model's input where that was not JSON; the block's input is {}
-    """
-
     content: tuple[Block, ...]
     stop_reason: str
+    """The API's, or an unknown one."""
     usage: Usage
     model: str
     invalid: Mapping[str, str] = field(default_factory=dict)
+    """The id of a tool_use -> the model's input if that was not JSON; the block's input is {}."""
 
     @property
     def text(self) -> str:
-        """Its text."""
         return text_in(self.content)
 
 
@@ -142,14 +130,14 @@ ModelEvent = Started | TextDelta | ToolCallStarted | Restarted | Completed
 
 
 class ModelError(Exception):
-    """A model call failed. The text is a sentence for the person without secrets."""
+    """One sentence for the person without secrets."""
 
 
 class TryLater(ModelError):
-    """Overloaded, rate-limited, unreachable or cut off: the same request may succeed later.
+    """Overloaded, rate-limited, unreachable or cut off.
 
     retry_after     the server's own delay in seconds, or None
-    overloaded      the model itself is overloaded or down, so that another model may answer
+    overloaded      another model may answer
     """
 
     def __init__(self, message: str, *, retry_after: float | None = None, overloaded: bool = False) -> None:
@@ -159,19 +147,18 @@ class TryLater(ModelError):
 
 
 class AccessDenied(ModelError):
-    """The key is missing, wrong, or has no right or no credit: only the operator can help."""
+    """The key is missing, wrong, or has no right or credit: only the operator can help."""
 
 
 class StaleRequest(ModelError):
-    """The request was not sent (again): something in it was forgotten. Build it again."""
+    """Something in the request was forgotten: build it again."""
 
     def __init__(self) -> None:
-        super().__init__("Words of the talk were forgotten while it was read.")
+        super().__init__("Words of the conversation were forgotten while it was read.")
 
 
 class InvalidRequest(ModelError):
-    """The server will never take this request. `at`: the message and the block that the server names as the reason,
-    from 0; None where it names none."""
+    """The server will never take it. `at`: the message and block that it names, from 0."""
 
     def __init__(self, message: str, *, at: tuple[int, int] | None = None) -> None:
         super().__init__(message)
@@ -179,7 +166,7 @@ class InvalidRequest(ModelError):
 
 
 class ContextOverflow(InvalidRequest):
-    """The request is larger than the model's window, which is `window` tokens where the server says so."""
+    """Larger than the model's window: `window` tokens if the server says."""
 
     def __init__(self, message: str, *, window: int | None = None) -> None:
         super().__init__(message)
@@ -187,7 +174,7 @@ class ContextOverflow(InvalidRequest):
 
 
 class AnswerTooLong(InvalidRequest):
-    """A longer answer was asked for than the model's limit: `most` tokens."""
+    """The model's limit is `most` tokens."""
 
     def __init__(self, message: str, *, most: int) -> None:
         super().__init__(message)
@@ -195,27 +182,31 @@ class AnswerTooLong(InvalidRequest):
 
 
 class ModelNotFound(InvalidRequest):
-    """The server does not know a model of this name."""
+    pass
 
 
 class ThinkingRejected(InvalidRequest):
-    """A thinking block does not fit what is before it (or came from another model). The same request without thinking
-    may succeed."""
+    """A thinking block does not fit: try without thinking."""
+
+
+class Warmable(Protocol):
+    async def warm_up(self) -> None:
+        """Imports and builds ahead of the first call."""
 
 
 class Model(Protocol):
     def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
-        """Asks once. Ends with exactly one `Completed`, or raises `ModelError`. Closing the iterator ends the call."""
+        """Asks once; ends with one `Completed`. Raises `ModelError`. Closing it ends the call."""
 
     async def context_window(self, model: str) -> int | None:
-        """Tokens of a request and its answer, or None where the server does not say. Never raises."""
+        """Tokens of a request and its answer, if known. Never raises."""
 
     async def aclose(self) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
 class UsageRecord:
-    """One model call for the ledger. `cost` in USD, None where the model's price is not known."""
+    """`cost` in USD, None if the price is not known."""
 
     model: str
     purpose: str
@@ -226,7 +217,35 @@ class UsageRecord:
 
 class CallLedger(Protocol):
     def record(self, entry: UsageRecord) -> None:
-        """Notes a finished or broken-off call. Does not block and does not raise."""
+        """Does not block and does not raise."""
+
+
+OTHER_THINKING = "chat-completions:"
+"""Begins the signature of thinking that no Messages API made; what follows names the field that it came in."""
+
+
+def without_blocks(messages: Sequence[Message], is_dropped: Callable[[Block], bool]) -> tuple[Message, ...]:
+    """Messages of dropped blocks only are dropped; neighbours of one role become one."""
+    kept: list[Message] = []
+    for message in messages:
+        content = tuple(block for block in message.content if not is_dropped(block))
+        if not content:
+            continue
+        if kept and kept[-1].role == message.role:
+            kept[-1] = Message(message.role, kept[-1].content + content)
+        else:
+            kept.append(Message(message.role, content))
+    return tuple(kept)
+
+
+def is_other_thinking(block: Block) -> bool:
+    return block.get("type") == "thinking" and str(block.get("signature")).startswith(OTHER_THINKING)
+
+
+def split_provider(name: str, providers: Container[str]) -> tuple[str, str]:
+    """The provider and the model of `openai:llama3.3`; no provider for another name, as `llama3.3:70b`."""
+    provider, colon, model = name.partition(":")
+    return (provider, model) if colon and model and provider in providers else ("", name)
 
 
 def result_block(call_id: str, text: str, *, error: bool = False) -> Block:

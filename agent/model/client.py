@@ -6,9 +6,10 @@ import asyncio
 import contextlib
 import dataclasses
 import random
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 
 from agent.model.base import (
+    REFUSED,
     THINKING,
     CallLedger,
     Completed,
@@ -26,13 +27,17 @@ from agent.model.base import (
     TryLater,
     Usage,
     UsageRecord,
+    split_provider,
+    without_blocks,
 )
+from agent.model.offline.model import NAME as OFFLINE
 from agent.model.prices import Prices
+from agent.settings import ModelSettings
 
 
 @contextlib.asynccontextmanager
 async def closing(stream: AsyncIterator[ModelEvent]) -> AsyncIterator[AsyncIterator[ModelEvent]]:
-    """Closes `stream` on leaving, which ends the call. An iterator that cannot be closed is left as it is."""
+    """Closes `stream` on leaving, which ends the call."""
     try:
         yield stream
     finally:
@@ -44,8 +49,7 @@ _CHARS_PER_TOKEN = 4
 
 
 class MeteredModel:
-    """Records every call, also one that broke off. Inside `ResilientModel`, so that each try counts. A call that was
-    refused before it began costs nothing and is not recorded."""
+    """Records every call that began. Inside `ResilientModel`, so that each try counts."""
 
     def __init__(self, model: Model, ledger: CallLedger, prices: Prices) -> None:
         self._model = model
@@ -79,7 +83,7 @@ class MeteredModel:
 
 
 class _Call:
-    """The usage of one call; `usage` is None until the server began."""
+    """A call's usage, once the server began."""
 
     def __init__(self, model: str) -> None:
         self.model = model
@@ -98,9 +102,36 @@ class _Call:
                 pass
 
 
+async def ask_once(
+    model: Model,
+    settings: ModelSettings,
+    system: str,
+    shown: str,
+    *,
+    most_tokens: int,
+    purpose: str,
+    session: str,
+    is_current: Callable[[], bool],
+) -> str | None:
+    """The answer to one question; None if it is refused or no model is set up. Raises `ModelError`."""
+    request = ModelRequest(
+        model=settings.name,
+        system=(system,),
+        messages=(Message("user", ({"type": "text", "text": shown},)),),
+        tools=(),
+        max_tokens=min(most_tokens, settings.max_tokens),
+        purpose=purpose,
+        session=session,
+        effort=settings.effort,
+        cache="off",
+        is_current=is_current,
+    )
+    answer = await ask(model, request)
+    return None if answer.model == OFFLINE or answer.stop_reason == REFUSED else answer.text
+
+
 async def ask(model: Model, request: ModelRequest) -> Completed:
-    """Asks for an answer that is not shown to anybody. Raises `ModelError`: `StaleRequest` where the request may not be
-    sent any more."""
+    """An answer that is shown to nobody. Raises `ModelError`."""
     if not request.is_current():
         raise StaleRequest
     answer: Completed | None = None
@@ -109,7 +140,7 @@ async def ask(model: Model, request: ModelRequest) -> Completed:
             if isinstance(event, Completed):
                 answer = event
     if answer is None:
-        raise ModelError("The model's answer ended before it was complete.")
+        raise ModelError("The model's answer was cut off.")
     return answer
 
 
@@ -118,17 +149,8 @@ def has_thinking(request: ModelRequest) -> bool:
 
 
 def without_thinking(request: ModelRequest) -> ModelRequest:
-    """The request without thinking. Messages of nothing else are dropped; neighbours of one role become one."""
-    kept: list[Message] = []
-    for message in request.messages:
-        content = tuple(block for block in message.content if block.get("type") not in THINKING)
-        if not content:
-            continue
-        if kept and kept[-1].role == message.role:
-            kept[-1] = Message(message.role, kept[-1].content + content)
-        else:
-            kept.append(Message(message.role, content))
-    return dataclasses.replace(request, messages=tuple(kept))
+    messages = without_blocks(request.messages, lambda block: block.get("type") in THINKING)
+    return dataclasses.replace(request, messages=messages)
 
 
 FIRST_WAIT = 1.0
@@ -136,16 +158,42 @@ FIRST_WAIT = 1.0
 SERVER_JITTER = 0.25
 """Share by which the server's own delay is stretched at most, so that many clients do not come back at one moment."""
 
-_LATER = "I have tried several times. Please send your message again in a few minutes."
+_LATER = "I tried several times. Please send your message again in a few minutes."
+
+
+class RoutedModel:
+    """Models of several providers: `openai:NAME` is asked there, any other name at the `usual` one."""
+
+    def __init__(self, models: Mapping[str, Model], usual: str) -> None:
+        self._models = models
+        self._usual = usual
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        model, name = self._routed(request.model)
+        async with closing(model.stream(dataclasses.replace(request, model=name))) as events:
+            async for event in events:
+                yield event
+
+    async def context_window(self, model: str) -> int | None:
+        routed, name = self._routed(model)
+        return await routed.context_window(name)
+
+    async def aclose(self) -> None:
+        for model in self._models.values():
+            await model.aclose()
+
+    def _routed(self, name: str) -> tuple[Model, str]:
+        provider, bare = split_provider(name, self._models)
+        return self._models[provider or self._usual], bare
 
 
 class ResilientModel:
     """Tries every model at most `attempts` times, with no wait longer than `longest_wait` seconds.
 
-    `TryLater` is retried. An overloaded model is given up for the next of `fallbacks` (names at the same server) after
-    its tries, an unknown one at once. Before every new try comes `Restarted`. A request goes to another model without
-    thinking, which is bound to its model; so does one whose thinking the server refused, once. Raises `StaleRequest`
-    where the request may no longer be sent (`ModelRequest.is_current`).
+    `TryLater` is retried. After its tries an overloaded model gives way to the next of `fallbacks`, an unknown one at
+    once; one whose server is not there or wants no more calls to the next of another of `providers`. Before each new
+    try comes `Restarted`. Another model gets no thinking, nor does a server that refused it, once. Raises
+    `StaleRequest`.
     """
 
     def __init__(
@@ -153,6 +201,7 @@ class ResilientModel:
         model: Model,
         fallbacks: Sequence[str] = (),
         *,
+        providers: Sequence[str] = (),
         attempts: int = 4,
         longest_wait: float = 60.0,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
@@ -162,6 +211,7 @@ class ResilientModel:
             raise ValueError("a model needs at least one attempt")
         self._model = model
         self._fallbacks = tuple(fallbacks)
+        self._providers = providers
         self._attempts = attempts
         self._longest_wait = longest_wait
         self._sleep = sleep
@@ -179,7 +229,10 @@ class ResilientModel:
                         yield event
                 return
             except ThinkingRejected as error:
-                restarted = self._without_thinking(tries, error)
+                if not has_thinking(tries.request):
+                    raise error
+                tries.drop_thinking()
+                restarted = Restarted("Continuing without the model's earlier thinking.", 0.0, tries.request.model)
             except ModelNotFound as error:
                 restarted = self._next_model(tries, error)
             except TryLater as error:
@@ -193,17 +246,11 @@ class ResilientModel:
     async def aclose(self) -> None:
         await self._model.aclose()
 
-    def _without_thinking(self, tries: _Tries, error: ThinkingRejected) -> Restarted:
-        if not has_thinking(tries.request):
-            raise error
-        tries.drop_thinking()
-        return Restarted("The conversation goes on without earlier thinking.", 0.0, tries.request.model)
-
     def _next_model(self, tries: _Tries, error: ModelNotFound | TryLater) -> Restarted:
         if not tries.names_left:
             raise error
         tries.move_on()
-        return Restarted(f"{error} Going on with {tries.request.model}.", 0.0, tries.request.model)
+        return Restarted(f"{error} Switching to {tries.request.model}.", 0.0, tries.request.model)
 
     def _again(self, tries: _Tries, error: TryLater) -> Restarted:
         too_long = error.retry_after is not None and error.retry_after > self._longest_wait
@@ -211,13 +258,19 @@ class ResilientModel:
             wait = self._wait(tries.made, error.retry_after)
             tries.repeat()
             return Restarted(f"{error} Trying again in {duration(wait)}.", wait, tries.request.model)
-        if error.overloaded and tries.names_left:
+        if not error.overloaded:
+            tries.skip(lambda name: self._provider(name) == self._provider(tries.request.model))
+        if tries.names_left:
             return self._next_model(tries, error)
         when = f"Try again in {duration(error.retry_after)}." if error.retry_after is not None and too_long else _LATER
         raise TryLater(f"{error} {when}", retry_after=error.retry_after, overloaded=error.overloaded) from error
 
+    def _provider(self, name: str) -> str:
+        """The first of `providers` is the one of bare names."""
+        return split_provider(name, self._providers)[0] or next(iter(self._providers), "")
+
     def _wait(self, made: int, retry_after: float | None) -> float:
-        """At least what the server asks for, at most the longest wait."""
+        """What the server asks for, at most the longest wait."""
         if retry_after is not None:
             return min(self._longest_wait, retry_after * (1 + SERVER_JITTER * self._jitter()))
         backoff: float = FIRST_WAIT * 2 ** (made - 1)
@@ -225,8 +278,6 @@ class ResilientModel:
 
 
 class _Tries:
-    """The state of a call: the next request, and how much may still be tried."""
-
     def __init__(self, request: ModelRequest, names: list[str], attempts: int) -> None:
         self.request = request
         self.names_left = names[1:]
@@ -240,6 +291,10 @@ class _Tries:
     def repeat(self) -> None:
         self.made += 1
 
+    def skip(self, is_useless: Callable[[str], bool]) -> None:
+        while self.names_left and is_useless(self.names_left[0]):
+            self.names_left.pop(0)
+
     def move_on(self) -> None:
         self.request = dataclasses.replace(without_thinking(self.request), model=self.names_left.pop(0))
         self.made = 1
@@ -249,7 +304,7 @@ class _Tries:
 
 
 def duration(seconds: float) -> str:
-    """A span of time for people, rounded up: `1 second`, `3 minutes`, `2 hours`."""
+    """A span for people, rounded up: `1 second`, `3 minutes`, `2 hours`."""
     for size, unit in ((3600, "hour"), (60, "minute"), (1, "second")):
         if seconds >= 2 * size or size == 1:
             count = max(1, -int(-seconds // size))

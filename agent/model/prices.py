@@ -15,8 +15,8 @@ _DATED = re.compile(r"[-@:](\d{8}|latest)\Z")
 
 @dataclass(frozen=True, slots=True)
 class TokenPrice:
-    """USD per million tokens. Unset cache prices follow Anthropic's rule: reading costs a tenth of the input price,
-    writing 1.25 times it for 5 minutes and twice for an hour."""
+    """USD per million tokens. Unset cache prices follow Anthropic's: reading a tenth of the input price, writing 1.25
+    times for 5 minutes, twice for an hour."""
 
     input: float
     output: float
@@ -24,7 +24,7 @@ class TokenPrice:
     cache_read: float | None = None
 
     def of(self, usage: Usage, cache: str = "5m") -> float:
-        """USD for a call. `cache`: how long the server was asked to keep the prefix (5m, 1h, off)."""
+        """USD for a call. `cache`: 5m, 1h or off."""
         write = self.input * (2.0 if cache == "1h" else 1.25) if self.cache_write is None else self.cache_write
         read = self.input * 0.1 if self.cache_read is None else self.cache_read
         total = (
@@ -53,33 +53,34 @@ _FIRST_STEP = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """`overrides` (config `model.prices`) win; else the built-in prices, and the list of the package `genai-prices` for
-    other models of Anthropic and above the first price step. Where both know a price, the dearer counts: for the models
-    fable and mythos, and for cache reads, the two disagree, and a budget must not be overrun."""
+    """`overrides` (config `model.prices`) win; else the built-in prices, and `genai-prices` for Anthropic's other
+    models and above the first price step. The dearer counts: a budget must not be overrun."""
 
     overrides: Mapping[str, TokenPrice] = field(default_factory=dict)
+    api_url: str = ""
+    """The server of another provider, whose own prices count then."""
 
     def is_known(self, model: str) -> bool:
-        """True where calls of the model have a price. Blocks for the package's import with models not built in."""
-        return self._own(model) is not None or _listed(model, Usage(input=1), "off") is not None
+        """Blocks for the package's import with models not built in."""
+        return self._own(model) is not None or _listed(model, Usage(input=1), "off", self.api_url) is not None
 
     def cost(self, usage: Usage, model: str, cache: str = "5m") -> float | None:
-        """USD of a call, or None where the model's price is not known. Blocks unless `prepare` was called."""
+        """USD, if known. Blocks unless `prepare` was called."""
         own = self._own(model)
         if own is not None and not self._needs_list(model, usage):
             return own.of(usage, cache)
-        listed = _listed(model, usage, cache)
+        listed = _listed(model, usage, cache, self.api_url)
         costs = [listed, own.of(usage, cache) if own is not None else None]
         return max((one for one in costs if one is not None), default=None)
 
     async def prepare(self, usage: Usage, model: str) -> None:
-        """Imports the package's list in a thread, if the cost of this call needs it."""
+        """Imports the package's list in a thread, if needed."""
         if self._needs_list(model, usage):
-            await asyncio.to_thread(_listed, model, usage, "off")
+            await asyncio.to_thread(_listed, model, usage, "off", self.api_url)
 
     def _own(self, model: str) -> TokenPrice | None:
-        """By the exact name, else by the name without its date (`claude-sonnet-5-5-20261001`)."""
-        known = {**CURRENT, **self.overrides}
+        """The price by the exact name, else without its date (`claude-sonnet-5-5-20261001`)."""
+        known = {**({} if self.api_url else CURRENT), **self.overrides}
         return known.get(model) or known.get(_undated(model))
 
     def _needs_list(self, model: str, usage: Usage) -> bool:
@@ -92,8 +93,7 @@ def _undated(model: str) -> str:
     return _DATED.sub("", model)
 
 
-def _listed(model: str, usage: Usage, cache: str) -> float | None:
-    """USD by the package's list of Anthropic's prices, as shipped; None for a model that is not in it."""
+def _listed(model: str, usage: Usage, cache: str, api_url: str) -> float | None:
     import genai_prices  # noqa: PLC0415 (0.3 s, only for calls that the built-in prices do not cover)
 
     written = {"cache_write_1h_tokens": usage.cache_write} if cache == "1h" else {}
@@ -104,7 +104,10 @@ def _listed(model: str, usage: Usage, cache: str) -> float | None:
         cache_write_tokens=usage.cache_write,
         **written,
     )
+    name = _undated(model)
     try:
-        return float(genai_prices.calc_price(counted, model_ref=_undated(model), provider_id="anthropic").total_price)
+        if api_url:
+            return float(genai_prices.calc_price(counted, model_ref=name, provider_api_url=api_url).total_price)
+        return float(genai_prices.calc_price(counted, model_ref=name, provider_id="anthropic").total_price)
     except LookupError:
         return None

@@ -25,7 +25,7 @@ from agent.silence import NO_REPLY
 
 
 class Hold:
-    """Pauses a scripted stream: `reached` is set when it pauses, and it goes on once `released` is set."""
+    """Pauses a scripted stream: `reached` is set then; it continues once `released` is set."""
 
     def __init__(self) -> None:
         self.reached = asyncio.Event()
@@ -38,7 +38,7 @@ class Hold:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A tool call to make. `arguments` as text is garbage that is not JSON. An empty `id` is numbered by the model."""
+    """`arguments` as text is no JSON. An empty `id` is numbered by the model."""
 
     name: str
     arguments: Mapping[str, Json] | str = field(default_factory=dict)
@@ -47,24 +47,20 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class ScriptedAnswer:
-    """One answer, streamed in its order: blocks, text, calls.
-
-    blocks          further blocks as they are, before the text: thinking, for one
-    text            one text block; as a sequence, the pieces in which it streams
-    stop_reason     default: tool_use with calls, else end_turn
-    hold, hold_at   the stream pauses at `hold` before the text's piece number `hold_at`; past the last piece: before
-                    the answer is completed
-    breaks          raised in place of the answer's end, after everything streamed
-    """
-
     text: str | Sequence[str] = ""
+    """One text block; as a sequence, the pieces in which it streams."""
     calls: tuple[Call, ...] = ()
     blocks: tuple[Block, ...] = ()
+    """Further blocks as they are, before the text: thinking, for one."""
     stop_reason: str = ""
+    """Default: tool_use with calls, else end_turn."""
     usage: Usage = field(default_factory=lambda: Usage(input=10, output=5))
     hold: Hold | None = None
     hold_at: int = 0
+    """The stream pauses at `hold` before the text's piece number `hold_at`; past the last piece: before the answer
+    is completed."""
     breaks: ModelError | None = None
+    """Raised in place of the answer's end, after everything streamed."""
 
     @property
     def pieces(self) -> tuple[str, ...]:
@@ -76,12 +72,11 @@ Step: TypeAlias = Reply | Callable[[ModelRequest], Reply]
 
 
 class ScriptedModel:
-    """Returns `answers` in order, one a call: a text, a tool call, a whole `ScriptedAnswer`, an error to raise, or a
-    function of the request. `otherwise` answers when they are used up; without it a further call is an error of the
-    test.
+    """Returns `answers` in order: a text, a call, a `ScriptedAnswer`, an error to raise, or a function of the request;
+    then `otherwise`.
 
-    `requests` are those of turns; `silent` those of the program itself (flush, compaction, consolidation), whose moment
-    no script can know: `behind` answers them all.
+    `requests` are those of turns; `silent` those of the program (flush, compaction, consolidation), which `behind`
+    answers.
     """
 
     def __init__(
@@ -101,12 +96,10 @@ class ScriptedModel:
         self._ids = itertools.count(1)
 
     def then(self, *answers: Step) -> None:
-        """Adds answers at the end."""
         self._answers.extend(answers)
 
     @property
     def left(self) -> int:
-        """The number of unused answers."""
         return len(self._answers)
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:

@@ -20,8 +20,7 @@ _NOT_LEADING = bytes(range(0xE0))
 
 
 def estimate(text: str) -> int:
-    """A quarter of the UTF-8 bytes, and one for each character of three bytes or more (Chinese, Japanese, Korean):
-    rather a little too high than too low."""
+    """A quarter of the UTF-8 bytes, and one for each character of three bytes or more: rather too high."""
     data = text.encode("utf-8", "replace")
     wide = 0 if len(data) == len(text) else len(data.translate(None, delete=_NOT_LEADING))
     return (len(data) + wide + 3) // 4

@@ -1,15 +1,17 @@
-"""Other forms of people's names, from lines `- Katharina (Kate, Kat, 卡佳)` below headings about people.
+"""Synonyms by topic in six languages (`synonyms.txt`), and other forms of people's names.
 
-Only lines of the scope's own files without provenance marks count.
+Names come from lines `- Katharina (Kate, Kat, 卡佳)` below headings about people, in the scope's own files without
+provenance marks.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib.resources import files
 from itertools import dropwhile, islice, takewhile
 from typing import TypeAlias
 
@@ -21,6 +23,22 @@ from agent.memory.provenance import sources_in, without_mark
 from agent.search.chunking import Passage
 from agent.search.text_kinds import ASSISTANTS, USERS
 from agent.search.tokenizer import MOST_CHARS, Term, query_terms, term_of, tokens
+
+
+def synonyms_of(token: str) -> frozenset[str]:
+    return synonyms().get(token, frozenset()) - {token}
+
+
+@cache
+def synonyms() -> Mapping[str, frozenset[str]]:
+    """All tokens of each token's topics."""
+    found: dict[str, frozenset[str]] = {}
+    for line in files("agent.search").joinpath("synonyms.txt").read_text("utf-8").splitlines():
+        topic = frozenset(term_of(word).token for word in fold_for_index(line).split() if not line.startswith("#"))
+        for token in topic:
+            found[token] = found.get(token, frozenset()) | topic
+    return found
+
 
 Name: TypeAlias = tuple[str, ...]
 """All forms of one person's name, folded by `terms.fold`."""

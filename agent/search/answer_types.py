@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
+from agent.languages.terms import is_unspaced, runs
+
 Holds = Callable[[str], bool]
 
 _MONTHS = "january|february|march|april|june|july|august|september|october|november|december"
@@ -61,6 +63,10 @@ _ASKS: Sequence[tuple[re.Pattern[str], re.Pattern[str]]] = (
 )
 _READ_CHARS = 4_000
 """A longer query is a text, not a question."""
+_SENTENCE = re.compile(r"[^.!?…。！？؟\n]+[.!?…。！？؟]*")
+_ASKING = re.compile(r"[?？؟]|か(?:。|\Z)")
+_LEAST_WORDS = 4
+"""Of a sentence that says something; two letters of a script without spaces are one."""
 _UNWORDED_END = re.compile(r"(?<!\W)\W*+\Z")
 
 
@@ -77,6 +83,23 @@ def is_question(words: str) -> bool:
     if closed and opened and ")" not in inside:
         marks += _split_ending(before)[1]
     return "?" in marks or "？" in marks
+
+
+def only_asks(words: str) -> bool:
+    """True for a text of questions, apart from short sentences (a greeting) and a remark in brackets at its end."""
+    if not _ASKING.search(words):
+        return False
+    body = words.rstrip()
+    if body.endswith((")", "）")):
+        body = body[: max(body.rfind("("), body.rfind("（"))]
+    sentences = [one for one in _SENTENCE.findall(body) if _says_something(one)]
+    return bool(sentences) and all(_ASKING.search(one) for one in sentences)
+
+
+def _says_something(sentence: str) -> bool:
+    """True unless it is as short as "How nice!" or 太好了！."""
+    words = runs(sentence)
+    return sum(len(word) / 2 if is_unspaced(word) else 1 for word in words) >= _LEAST_WORDS
 
 
 def _split_ending(words: str) -> tuple[str, str]:

@@ -35,9 +35,10 @@ _NOTHING: Counts = {}
 
 @dataclass(frozen=True, slots=True)
 class Proximity:
-    """A passage's score. `words`: share of the question's maximum; `matched` as in `results.Hit`."""
+    """A passage's score. `matched` as in `results.Hit`."""
 
     words: float = 0.0
+    """Share of the question's maximum."""
     matched: Mapping[str, float] = field(default_factory=dict)
 
 

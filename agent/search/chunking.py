@@ -40,7 +40,7 @@ _SYLLABLE_WEIGHT = 4
 @dataclass(frozen=True, slots=True)
 class Passage:
     """Lines `start` to `end` (from 1). Neighbours with the same headings and day share a `section`. `day` overrides the
-    file's; `names`: the day at its beginning or in a heading."""
+    file's."""
 
     start: int
     end: int
@@ -49,13 +49,15 @@ class Passage:
     section: int = 0
     day: date | None = None
     names: date | None = None
+    """The day at its beginning or in a heading."""
 
 
 @dataclass(frozen=True, slots=True)
 class Speech:
-    """A speaker's words, `- 09:30 Anna: …`; `speaker` is folded, or empty."""
+    """A speaker's words, `- 09:30 Anna: …`."""
 
     speaker: str
+    """Folded, or empty."""
     words: str
 
 
@@ -72,11 +74,12 @@ def passages(text: str) -> Iterator[Passage]:
 
 @dataclass(frozen=True, slots=True)
 class Chunker:
-    """Sizes of windows, in letters. `sections`: never across a heading."""
+    """Sizes of windows, in letters."""
 
     size: int = 800
     overlap: int = 266
     sections: bool = True
+    """Never across a heading."""
 
 
 def windows(found: Sequence[Passage], cut: Chunker) -> Iterator[tuple[int, int]]:

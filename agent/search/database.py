@@ -7,12 +7,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from agent.formats.sqlite import WholeTextConnection
+from agent.formats import sqlite
+from agent.formats.sqlite import StorageUnavailable
 from agent.memory.paths import make_private
 
-VERSION = "9"
-_BUSY = 5.0
-"""Seconds to wait for another process that writes."""
+VERSION = "10"
 _CACHE_KB = 8_000
 _SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -36,6 +35,10 @@ CREATE TABLE speaker (name TEXT NOT NULL, file INTEGER NOT NULL, PRIMARY KEY (na
 CREATE INDEX speaker_file ON speaker (file);
 CREATE TABLE alias (forms TEXT NOT NULL, file INTEGER NOT NULL, PRIMARY KEY (forms, file)) WITHOUT ROWID;
 CREATE INDEX alias_file ON alias (file);
+CREATE TABLE greeted (
+    speaker TEXT NOT NULL, name TEXT NOT NULL, file INTEGER NOT NULL, PRIMARY KEY (speaker, name, file)
+) WITHOUT ROWID;
+CREATE INDEX greeted_file ON greeted (file);
 CREATE TABLE window (
     id INTEGER PRIMARY KEY, file INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL,
     earliest INTEGER NOT NULL, day INTEGER NOT NULL
@@ -70,18 +73,13 @@ class Damaged(Exception):
     """The file is corrupt, or not an index of this version and scope."""
 
 
-class NotStored(OSError):
-    """The index cannot be read or written now; the text is a sentence. A write was rolled back."""
-
-
 def create_index(path: Path | None, scope: str, cut: str) -> sqlite3.Connection:
     """Create an empty index, in memory without `path`. `cut` names how windows are made. Raises `Damaged`,
-    `NotStored`."""
+    `StorageUnavailable`."""
     with translate_errors():
         if path is not None:
             make_private(path.parent)
-            path.touch(mode=0o600)
-        db = _connect(path)
+        db = _open(path)
         db.executescript(_SCHEMA)
         with transaction(db):
             db.executemany("INSERT INTO meta VALUES (?, ?)", [("version", VERSION), ("scope", scope), ("cut", cut)])
@@ -89,9 +87,9 @@ def create_index(path: Path | None, scope: str, cut: str) -> sqlite3.Connection:
 
 
 def open_index(path: Path, scope: str, cut: str) -> sqlite3.Connection:
-    """Open an index. Raises `NotStored`, and `Damaged`, also for another version, scope or cut."""
+    """Open an index. Raises `StorageUnavailable`, and `Damaged`, also for another version, scope or cut."""
     with translate_errors():
-        db = _connect(path)
+        db = _open(path)
         try:
             meta = dict(db.execute("SELECT key, value FROM meta").fetchall())
             if meta != {"version": VERSION, "scope": scope, "cut": cut}:
@@ -104,46 +102,30 @@ def open_index(path: Path, scope: str, cut: str) -> sqlite3.Connection:
 
 @contextmanager
 def transaction(db: sqlite3.Connection) -> Iterator[None]:
-    """All writes inside, or none. Raises `Damaged`, `NotStored`."""
-    with translate_errors():
-        db.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-        except BaseException:
-            if db.in_transaction:
-                db.execute("ROLLBACK")
-            raise
-        db.execute("COMMIT")
+    """All writes inside, or none. Raises `Damaged`, `StorageUnavailable`."""
+    with translate_errors(), sqlite.transaction(db):
+        yield
 
 
 @contextmanager
 def translate_errors() -> Iterator[None]:
-    """Translate exceptions to `Damaged` and `NotStored`."""
+    """Translate exceptions to `Damaged` and `StorageUnavailable`."""
     try:
         yield
     except sqlite3.OperationalError as error:
         if str(error).startswith("no such "):
             raise Damaged(str(error)) from error
-        raise NotStored(0, f"the search index cannot be used ({error})") from error
+        raise StorageUnavailable(f"the search index cannot be used ({error})") from error
     except sqlite3.DatabaseError as error:
         raise Damaged(str(error)) from error
     except OSError as error:
-        if isinstance(error, NotStored):
+        if isinstance(error, StorageUnavailable):
             raise
-        raise NotStored(error.errno or 0, f"the search index cannot be used ({error.strerror or error})") from error
+        raise StorageUnavailable(f"the search index cannot be used ({error.strerror or error})") from error
 
 
-def _connect(path: Path | None) -> sqlite3.Connection:
-    db = sqlite3.connect(
-        path or ":memory:", timeout=_BUSY, isolation_level=None, check_same_thread=False, factory=WholeTextConnection
-    )
-    try:
-        db.execute("PRAGMA journal_mode = WAL")
-        db.execute("PRAGMA synchronous = NORMAL")
-        db.execute("PRAGMA secure_delete = ON")  # overwrite deleted text
-        db.execute(f"PRAGMA cache_size = -{_CACHE_KB}")
-        db.execute("PRAGMA temp_store = MEMORY")
-    except BaseException:
-        db.close()
-        raise
+def _open(path: Path | None) -> sqlite3.Connection:
+    db = sqlite.connect(path, wal=True, synchronous="NORMAL")
+    db.execute(f"PRAGMA cache_size = -{_CACHE_KB}")
+    db.execute("PRAGMA temp_store = MEMORY")
     return db

@@ -14,11 +14,11 @@ from functools import partial
 from pathlib import Path
 
 from agent.clock import Clock
+from agent.formats.sqlite import StorageUnavailable
 from agent.languages.date_words import Region, region_of
 from agent.memory.scope import Audience, Scope
 from agent.search import hybrid, ranking
 from agent.search.chunking import Chunker
-from agent.search.database import NotStored
 from agent.search.results import Hit, Limits, Ranked, SearchResult
 from agent.search.scope_index import IndexFreshness, IndexStatus, Progress, ScopeIndex
 from agent.search.sources import SessionSources
@@ -28,7 +28,7 @@ from agent.search.vectors.protocol import CHANGED_SIZE, EmbeddedQuestion, NoSema
 from agent.settings import SearchSettings
 
 MAIN = "main"
-"""The agent whose owner's index is `memory.db` (SPEC 3)."""
+"""The agent whose owner's index is `memory.db`."""
 WITHIN = 10.0
 """Seconds for a search without a deadline. Nearly all take milliseconds; a busy machine may need longer to find the
 latest changes."""
@@ -141,7 +141,7 @@ class MemoryIndex:
         return found
 
     def rebuild(self, scope: Scope, clock: Clock, progress: Progress | None = None) -> IndexFreshness:
-        """Rebuild the index; the present one still answers. Raises `NotStored`."""
+        """Rebuild the index; the present one still answers. Raises `StorageUnavailable`."""
         with self._index_of(scope) as index:
             return index.rebuild(clock, progress)
 
@@ -150,7 +150,7 @@ class MemoryIndex:
             return index.status(self._semantic.model if self._semantic is not None else "")
 
     def purge(self, scope: Scope, clock: Clock) -> None:
-        """Remove forgotten text physically, from the owner's index too. Raises `NotStored`."""
+        """Remove forgotten text physically, from the owner's index too. Raises `StorageUnavailable`."""
         for one in dict.fromkeys((scope, Scope(Audience.OWNER, scope.workspace))):
             with self._index_of(one) as index:
                 index.purge(clock)
@@ -214,7 +214,7 @@ class MemoryIndex:
 
     def embed(self, seconds: float, done: Callable[[int], None] | None = None) -> bool:
         """Embed texts of the indexes in use for about `seconds`; true if more may be left. Raises `NoEmbedding`,
-        `NotStored`."""
+        `StorageUnavailable`."""
         if self._semantic is None:
             return False
         with self._opening:
@@ -229,7 +229,7 @@ class MemoryIndex:
         return more
 
     def unembedded_count(self, scope: Scope, *, loads: bool = True) -> int:
-        """The number of texts without a vector; 0 without a model, which `loads` if needed. Raises `NotStored`."""
+        """The number of texts without a vector; 0 without a model (`loads` loads it). Raises `StorageUnavailable`."""
         if (meaning := self._semantic) is None or not (model := meaning.load() if loads else meaning.model):
             return 0
         with self._index_of(scope) as index:
@@ -253,7 +253,7 @@ class MemoryIndex:
         if question.vector is None:
             return question.gap
         with self._index_of(scope) as index:
-            with suppress(NotStored):  # reported by the status
+            with suppress(StorageUnavailable):  # reported by the status
                 index.open()
             compared, _ = index.read(lambda store: meaning.like(scope.name, store, question, Limits()), end)
         return CHANGED_SIZE if compared is not None and compared[1] == CHANGED_SIZE else ""

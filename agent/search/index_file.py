@@ -12,8 +12,9 @@ from time import monotonic
 
 from filelock import FileLock, Timeout
 
+from agent.formats.sqlite import StorageUnavailable
 from agent.memory.paths import make_private
-from agent.search.database import Damaged, NotStored
+from agent.search.database import Damaged
 from agent.search.store import IndexStore
 
 _log = logging.getLogger(__name__)
@@ -50,7 +51,7 @@ class IndexFile:
         return sum(one.stat().st_size for one in parts if one.exists())
 
     def is_new(self) -> bool:
-        """Open the file if needed; true if it was not open before. Raises `Damaged`, `NotStored`."""
+        """Open the file if needed; true if it was not open before. Raises `Damaged`, `StorageUnavailable`."""
         if self.in_memory:
             return False
         inode = _inode(self.path) if self.path is not None else 0
@@ -63,7 +64,7 @@ class IndexFile:
         return True
 
     def open(self) -> None:
-        """Raises `Damaged`, `NotStored`."""
+        """Raises `Damaged`, `StorageUnavailable`."""
         assert self.path is not None
         with self.reading:
             self._close()
@@ -77,7 +78,7 @@ class IndexFile:
             if self.path is not None:
                 with self.alone(None), self.replacement():
                     return
-        except (NotStored, Damaged) as error:
+        except (StorageUnavailable, Damaged) as error:
             _log.error("cannot write the search index %s, keeping it in memory: %s", self.path, error)
         with self.reading:
             self._close()
@@ -85,7 +86,7 @@ class IndexFile:
 
     @contextmanager
     def replacement(self) -> Iterator[IndexStore]:
-        """An empty index that replaces the present one on success. Raises `Damaged`, `NotStored`."""
+        """An empty index that replaces the present one on success. Raises `Damaged`, `StorageUnavailable`."""
         assert self.path is not None
         replacement = self.path.with_name(f"{self.path.name}.new")
         _delete(replacement)
@@ -95,13 +96,13 @@ class IndexFile:
             self._swap_in(replacement)
             self.open()
         except BaseException:
-            with suppress(NotStored):  # deleted the next time
+            with suppress(StorageUnavailable):  # deleted the next time
                 _delete(replacement)
             raise
 
     @contextmanager
     def alone(self, deadline: float | None) -> Iterator[bool]:
-        """Exclude other writing processes; yields False if one holds the lock until `deadline`. Raises `NotStored`."""
+        """Exclude other writers; yields False if one holds the lock until `deadline`. Raises `StorageUnavailable`."""
         if self.path is None or self.in_memory:
             with self.reading:  # one connection for both
                 yield True
@@ -113,11 +114,11 @@ class IndexFile:
             lock.acquire(timeout=wait, poll_interval=0.01)
         except Timeout:
             if deadline is None:
-                raise NotStored(0, "another process is writing the search index") from None
+                raise StorageUnavailable("another process is writing the search index") from None
             yield False
             return
         except OSError as error:
-            raise NotStored(error.errno or 0, f"the search index cannot be written ({error.strerror})") from error
+            raise StorageUnavailable(f"the search index cannot be written ({error.strerror})") from error
         try:
             yield True
         finally:
@@ -137,7 +138,7 @@ class IndexFile:
                     side.unlink(missing_ok=True)
                 replacement.replace(self.path)
         except OSError as error:
-            raise NotStored(error.errno or 0, f"the search index cannot be replaced ({error.strerror})") from error
+            raise StorageUnavailable(f"the search index cannot be replaced ({error.strerror})") from error
 
     def _close(self) -> None:
         for store in {id(one): one for one in (self._writer, self.reader) if one is not None}.values():
@@ -163,4 +164,4 @@ def _delete(file: Path) -> None:
         for one in _with_sidecars(file):
             one.unlink(missing_ok=True)
     except OSError as error:
-        raise NotStored(error.errno or 0, f"the search index cannot be written ({error.strerror})") from error
+        raise StorageUnavailable(f"the search index cannot be written ({error.strerror})") from error

@@ -7,8 +7,8 @@ import logging
 import time
 
 from agent.clock import Clock
+from agent.formats.sqlite import StorageUnavailable
 from agent.memory.scope import Scope
-from agent.search.database import NotStored
 from agent.search.engine import MemoryIndex
 from agent.search.vectors.encoder import NoEmbedding
 from agent.search.vectors.protocol import CHANGED_SIZE
@@ -25,7 +25,7 @@ async def keep_indexed(index: MemoryIndex, scope: Scope, clock: Clock) -> None:
     """Index and embed in the background until cancelled."""
     await _catch_up(index, scope, clock)
     if index.embeds and await asyncio.to_thread(index.embedder_problem, scope, _TRIED_FOR) == CHANGED_SIZE:
-        _log.warning("memory is searched by words alone: %s", CHANGED_SIZE)  # the embedder logs other problems
+        _log.warning("memory is searched by words only: %s", CHANGED_SIZE)  # the embedder logs other problems
     while True:
         for other in index.behind():
             await _catch_up(index, other, clock)
@@ -44,6 +44,6 @@ async def _embed(index: MemoryIndex) -> bool:
     """True if more may be left."""
     try:
         return await asyncio.to_thread(index.embed, _EMBED_FOR)
-    except (NoEmbedding, NotStored) as problem:
+    except (NoEmbedding, StorageUnavailable) as problem:
         _log.info("embedding failed for now: %s", problem)
         return False

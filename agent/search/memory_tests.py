@@ -37,11 +37,12 @@ class MemoryTest:
 
 @dataclass(frozen=True, slots=True)
 class MemoryTestResult:
-    """One result. `where`: the first passage (`path:line`) with one of the words."""
+    """One result."""
 
     test: MemoryTest
     missing: tuple[str, ...]
     where: str = ""
+    """The first passage (`path:line`) with one of the words."""
 
     @property
     def passed(self) -> bool:
@@ -50,11 +51,13 @@ class MemoryTestResult:
 
 @dataclass(frozen=True, slots=True)
 class MemoryTestReport:
-    """All results. `gaps`: sentences on what was not searched; `unread`: invalid lines."""
+    """All results."""
 
     results: tuple[MemoryTestResult, ...]
     gaps: tuple[str, ...] = ()
+    """Sentences on what was not searched."""
     unread: tuple[int, ...] = ()
+    """Invalid lines."""
 
     @property
     def failed(self) -> tuple[MemoryTestResult, ...]:

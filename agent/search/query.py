@@ -6,13 +6,13 @@ import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise, takewhile
 
 from agent.languages.dates import without_days
 from agent.languages.terms import fold, fold_for_index, runs
-from agent.search.aliases import Name, forms_named, other_names
+from agent.search.aliases import Name, forms_named, other_names, synonyms_of
 from agent.search.rows import PassageRow, SectionRow
 from agent.search.store import IndexStore
-from agent.search.synonyms import synonyms_of
 from agent.search.text_kinds import ASSISTANTS, TextKind
 from agent.search.tokenizer import Term, beginnings, query_terms, words_of_questions
 
@@ -38,15 +38,17 @@ _EVERYWHERE = 0.9
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A question's terms. `weights` by token, `whole` their sum; `known`: its share of the sum with unknown words.
-    `share`: lower if the words only name days. `synonyms`: substitutes."""
+    """A question's terms. `weights` by token, `whole` their sum."""
 
     terms: Sequence[Term]
     weights: Mapping[str, float]
     whole: float
     known: float = 1.0
+    """Its share of the sum with unknown words."""
     share: float = 1.0
+    """Lower if the words only name days."""
     synonyms: Sequence[Term] = ()
+    """Substitutes."""
     beside: Sequence[Term] = ()
 
 
@@ -109,11 +111,13 @@ def _telling(count: int, windows: int) -> float:
 
 _READ_CHARS = 1_000
 _READ_WORDS = 64
-_FIRST_NAMED = 0.5
-"""Weight of the first speaker if several are named."""
+_FIRST_NAMED = 0.8
+"""Weight of the first speaker, or those named in one breath, if several are named."""
 _OTHER_SIDE = 0.3
 """The assistant's answers are long, repeat the question, and would crowd out the rest."""
 _FAR = 1_000
+_IN_ONE_BREATH = 2
+"""Words from a name to the next, with one such as "and" between them at most."""
 
 _OF_ASSISTANT = re.compile(
     r"\b(?:did|have|had) you (?:\w+ )?"
@@ -142,10 +146,12 @@ _OF_PERSON = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class QuestionSubject:
-    """Whom a question is about. `named`: speakers in order; `person`, `assistant`: whose turns it asks for, if it
-    says."""
+    """Whom a question is about. `person`, `assistant`: whose turns it asks for, if it says."""
 
     named: Sequence[str] = ()
+    """Speakers in order."""
+    together: int = 1
+    """How many of the first are named in one breath (Anna and Ben)."""
     person: bool = False
     assistant: bool = False
 
@@ -154,20 +160,19 @@ def subject_of(query: str, speakers: Collection[str] = (), names: Sequence[Name]
     """The subject of a question; `speakers` as folded by `terms.fold`."""
     text = " ".join(fold_for_index(query[:_READ_CHARS]).split())
     assistant = _OF_ASSISTANT.search(text) is not None
-    return QuestionSubject(
-        _named(query, speakers, names), not assistant and _OF_PERSON.search(text) is not None, assistant
-    )
+    named = _named(query, speakers, names)
+    together = sum(1 for _ in takewhile(lambda one: one[1] - one[0] <= _IN_ONE_BREATH, pairwise(named.values()))) + 1
+    return QuestionSubject(tuple(named), together, not assistant and _OF_PERSON.search(text) is not None, assistant)
 
 
 def named(who: QuestionSubject, rows: Sequence[PassageRow], sections: Mapping[int, SectionRow]) -> dict[int, float]:
-    """Scores by passage id for the first speaker named; lower if others are named too."""
-    if not who.named:
-        return {}
+    """Scores by passage id for the first speaker named, or those named in one breath; lower if several are named."""
     share = 1.0 if len(who.named) == 1 else _FIRST_NAMED
+    subjects = frozenset(who.named[: who.together])
     return {
         row.id: share
         for row in rows
-        if row.speaker == who.named[0] and sections[row.section].kind in (TextKind.PEOPLE, TextKind.ASSISTANT)
+        if row.speaker in subjects and sections[row.section].kind in (TextKind.PEOPLE, TextKind.ASSISTANT)
     }
 
 
@@ -186,7 +191,7 @@ def without_subject(
     }
 
 
-def _named(query: str, speakers: Collection[str], names: Sequence[Name]) -> tuple[str, ...]:
+def _named(query: str, speakers: Collection[str], names: Sequence[Name]) -> dict[str, int]:
     words = runs(fold(query[:_READ_CHARS]))[:_READ_WORDS]
     places: dict[str, int] = {}
     for size in (1, 2, 3):
@@ -195,4 +200,4 @@ def _named(query: str, speakers: Collection[str], names: Sequence[Name]) -> tupl
     for form, at in forms_named(query, names).items():
         places.setdefault(form, at)
     heard = ((min(places.get(name, _FAR), places.get(name.split(" ", 1)[0], _FAR)), name) for name in speakers)
-    return tuple(name for at, name in sorted(heard) if at < _FAR)
+    return {name: at for at, name in sorted(heard) if at < _FAR}

@@ -23,14 +23,14 @@ from itertools import pairwise
 
 from agent.languages.date_words import ANYWHERE, Region
 from agent.languages.dates import Span, days_named
-from agent.search.answer_types import Holds, answer_tests, is_question
+from agent.search.answer_types import Holds, answer_tests, is_question, only_asks
 from agent.search.bm25 import BEFORE, BEHIND, SYNONYM, proximity
 from agent.search.chunking import speech
 from agent.search.query import Query, build_query, named, subject_of, without_subject
 from agent.search.results import Limits, Ranked
 from agent.search.rows import FoundRow, PassageRow, SectionRow, WindowRow
 from agent.search.store import IndexStore
-from agent.search.text_kinds import OF_KIND
+from agent.search.text_kinds import OF_KIND, TextKind
 from agent.search.tokenizer import Term
 from agent.search.vectors.protocol import Similarity
 
@@ -61,6 +61,9 @@ _ALIKE = 0.8
 _REPEATED = 0.4
 """Factor for near repeats of a better passage. They are kept: one differing word may deny it or be of another day."""
 _ALIKE_MOST = 100
+_ONLY_ASKS = 0.7
+"""Factor for what somebody only asks another: it has the words of the question, and the answer comes after it. What a
+person asks the assistant says what they are about."""
 _TIME = re.compile(r"\A\d{1,2} \d\d(?: |\Z)")
 """The time at an entry's beginning, in tokens."""
 
@@ -105,9 +108,10 @@ def rank(
         passage: _Scored(passage, {"near": one.words}, one.matched)
         for passage, one in proximity(question, rows, sections).items()
     }
-    _add_windows(scored, found, question.share, {row.id: sections[row.section].kind for row in rows})
+    kinds = {row.id: sections[row.section].kind for row in rows}
+    _add_windows(scored, found, question.share, kinds)
     _add_dates(scored, rows, sections, spans, spelt)
-    who = subject_of(query, store.speakers, store.names)
+    who = subject_of(query, store.speakers, [*store.names, *store.greeted])
     for passage, share in named(who, rows, sections).items():
         scored[passage].parts["speaker"] = share
     _add_likeness(scored, like)
@@ -120,6 +124,7 @@ def rank(
     texts = store.texts({number for one in short for number in (one.passage, before.get(one.passage, one.passage))})
     _add_answers(short, texts, answer_tests(query))
     _add_replies(short, texts, before)
+    _put_questions_behind(short, texts, kinds)
     tokens = {row.id: row.tokens for row in rows}
     order = sorted((one for one in short if one.passage in texts), key=lambda one: _place(one, texts[one.passage]))
     best = _with_repeats_behind(order, tokens, most)
@@ -215,6 +220,13 @@ def _add_replies(short: Iterable[_Scored], texts: Mapping[int, FoundRow], before
         row = texts.get(before[one.passage]) if one.passage in before else None
         if row is not None and is_question(row.text):
             one.parts["reply"] = WEIGHTS["reply"]
+
+
+def _put_questions_behind(short: Iterable[_Scored], texts: Mapping[int, FoundRow], kinds: Mapping[int, int]) -> None:
+    for one in short:
+        row = texts.get(one.passage)
+        if row is not None and kinds[one.passage] == TextKind.PEOPLE and only_asks(speech(row.text).words):
+            one.part *= _ONLY_ASKS
 
 
 def _weighted(one: _Scored) -> _Scored:

@@ -29,11 +29,12 @@ _BULLET = re.compile(r"\A[-*+] (?=\S)(?!context )")
 
 @dataclass(frozen=True, slots=True)
 class QuotedLines:
-    """Lines shown, first and last; `path` relative to the workspace. `is_part`: something was cut."""
+    """Lines shown, first and last; `path` relative to the workspace."""
 
     path: str
     lines: tuple[int, int]
     is_part: bool = False
+    """Something was cut."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,8 +33,7 @@ def strength_of(score: float) -> Strength | None:
 @dataclass(frozen=True, slots=True)
 class Hit:
     """A passage found. `path` relative to the scope's folder; `date` of the log, else of the file's last change;
-    `score` from 0 to 1, the sum of `parts`. `matched`: words of the question in it, its heading or title; less than 1
-    for prefixes, synonyms and neighbours."""
+    `score` from 0 to 1, the sum of `parts`."""
 
     path: str
     start_line: int
@@ -43,6 +42,7 @@ class Hit:
     score: float
     text: str
     matched: Mapping[str, float] = field(default_factory=dict)
+    """Words of the question in it, its heading or title; less than 1 for prefixes, synonyms and neighbours."""
     parts: Mapping[str, float] = field(default_factory=dict)
 
     @property
@@ -63,10 +63,11 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """`hits` best first. `gaps`: sentences on what was not searched."""
+    """`hits` best first."""
 
     hits: tuple[Hit, ...]
     gaps: tuple[str, ...] = ()
+    """Sentences on what was not searched."""
 
 
 class Search(Protocol):
@@ -89,12 +90,13 @@ class Search(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits of a search: days as ordinals, 0 for none; `below`: a folder. A file without a day is excluded only if
-    `earliest` to its last change is all outside."""
+    """Limits of a search: days as ordinals, 0 for none; A file without a day is excluded only if `earliest` to its last
+    change is all outside."""
 
     since: int = 0
     until: int = 0
     below: str = ""
+    """A folder."""
 
     def has(self, earliest: int, last: int) -> bool:
         return (not self.since or last >= self.since) and (not self.until or earliest <= self.until)

@@ -12,7 +12,7 @@ from agent.search.text_kinds import TextKind
 
 @dataclass(frozen=True, slots=True)
 class NewPassage:
-    """A passage to store. `section` counts from 0 in the file. `tokens` is a string of `size` tokens to save memory."""
+    """A passage to store. `section` counts from 0 in the file."""
 
     first: int
     last: int
@@ -20,25 +20,26 @@ class NewPassage:
     speaker: str
     size: int
     tokens: str
+    """A string of `size` tokens to save memory."""
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class NewSection:
-    """A section to store. `day`: the log's (`dated`), else of the last change. `earliest`: nothing was written before.
-    `tokens` of heading and title."""
+    """A section to store. `tokens` of heading and title."""
 
     day: date
+    """The log's (`dated`), else of the last change."""
     dated: bool
     tokens: Sequence[str]
     kind: TextKind
     earliest: date | None = None
+    """Nothing was written before."""
 
 
 @dataclass(frozen=True, slots=True)
 class NewFile:
-    """A file to store. `windows`: first and last passage by position; `names`: all forms of each; `problem`: why it
-    cannot be searched."""
+    """A file to store."""
 
     path: str
     signature: str
@@ -46,8 +47,13 @@ class NewFile:
     sections: Sequence[NewSection] = ()
     passages: Sequence[NewPassage] = ()
     windows: Sequence[tuple[int, int]] = ()
+    """First and last passage by position."""
     names: Sequence[tuple[str, ...]] = ()
+    """All forms of each."""
+    greeted: Sequence[tuple[str, str]] = ()
+    """Speakers, each with a name by which they are greeted."""
     problem: str = ""
+    """Why it cannot be searched."""
 
 
 class FileRow(NamedTuple):

@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import TypeVar
 
 from agent.clock import Clock
+from agent.formats.sqlite import StorageUnavailable
 from agent.memory import files
 from agent.memory.paths import UnreadableFile
 from agent.memory.scope import Scope
 from agent.search import sources
 from agent.search.chunking import Chunker
-from agent.search.database import Damaged, NotStored
+from agent.search.database import Damaged
 from agent.search.index_file import IndexFile
 from agent.search.rows import FileRow, NewFile, TextRow
 from agent.search.sources import IndexSource, SessionAge, SessionSources
@@ -42,25 +43,30 @@ _BYTES_A_SECOND = 1_500_000
 
 @dataclass(frozen=True, slots=True)
 class IndexStatus:
-    """The state of an index. `bytes` on disk. `stale`: files changed since indexing; `problems`: sentences;
-    `in_memory`: rebuilt at every start; `embedded`: passages with a vector."""
+    """The state of an index. `bytes` on disk."""
 
     file: Path | None
     files: int
     passages: int
     bytes: int
     stale: int
+    """Files changed since indexing."""
     problems: tuple[str, ...]
+    """Sentences."""
     in_memory: bool
+    """Rebuilt at every start."""
     embedded: int = 0
+    """Passages with a vector."""
 
 
 @dataclass(frozen=True, slots=True)
 class IndexFreshness:
-    """The result of indexing. `stale`: changed files left; `gaps`: sentences on what a search misses."""
+    """The result of indexing."""
 
     stale: int = 0
+    """Changed files left."""
     gaps: tuple[str, ...] = ()
+    """Sentences on what a search misses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +145,7 @@ class ScopeIndex:
             return IndexFreshness(1, ("the newest changes: they are still being indexed.",))
         try:
             return self._with_repair(lambda: self._refresh(clock, deadline, progress, patient=patient))
-        except NotStored as error:
+        except StorageUnavailable as error:
             if not self._closing.is_set():
                 _log.error("%s", error.strerror)
             return IndexFreshness(0, (f"what changed lately: {error.strerror}.",))
@@ -147,7 +153,7 @@ class ScopeIndex:
             self._writing.release()
 
     def open(self) -> None:
-        """Prepare reads before any refresh. Raises `NotStored`."""
+        """Prepare reads before any refresh. Raises `StorageUnavailable`."""
         with self._writing:
             self._with_repair(self._ready)
 
@@ -158,7 +164,7 @@ class ScopeIndex:
             return None, "anything: there was no time."
         try:
             return (look(file.reader), "") if file.reader is not None else (None, "anything: there is no index.")
-        except NotStored as error:
+        except StorageUnavailable as error:
             return None, f"anything: {error.strerror}."
         except Damaged as damage:
             _log.warning("the search index %s is damaged, rebuilding it: %s", file.path, damage)
@@ -169,7 +175,7 @@ class ScopeIndex:
         return None, "anything: the index was damaged and is made anew; ask again in a moment."
 
     def rebuild(self, clock: Clock, progress: Progress | None = None) -> IndexFreshness:
-        """Build a new index, then swap it in. Raises `NotStored`; the present one stays."""
+        """Build a new index, then swap it in. Raises `StorageUnavailable`; the present one stays."""
         if self._file.path is None:
             with self._writing:
                 self._begin_anew()
@@ -179,14 +185,14 @@ class ScopeIndex:
             listed = list(self._sources(gaps))
             try:
                 with self._file.replacement() as store:
-                    with suppress(Damaged, NotStored):  # vectors can be made again
+                    with suppress(Damaged, StorageUnavailable):  # vectors can be made again
                         store.vectors.take(self._file.path)
                     for number, source in enumerate(listed, 1):
                         self._put(store, source, None, clock)
                         if progress is not None:
                             progress(number, len(listed))
             except Damaged as damage:
-                raise NotStored(0, f"the search index cannot be made ({damage})") from damage
+                raise StorageUnavailable(f"the search index cannot be made ({damage})") from damage
             self._reload()
             return IndexFreshness(0, (*gaps, *self._problems()))
 
@@ -194,27 +200,27 @@ class ScopeIndex:
         with self._writing:
             try:
                 return self._with_repair(lambda: self._status(model))
-            except NotStored as error:
+            except StorageUnavailable as error:
                 return IndexStatus(self._file.path, 0, 0, self._file.bytes, 0, (f"{error.strerror}.",), in_memory=False)
 
     def purge(self, clock: Clock) -> None:
-        """Raises `NotStored`."""
+        """Raises `StorageUnavailable`."""
         with self._writing:
             self._with_repair(lambda: self._purge(clock))
 
     def unembedded(self, model: str, most: int) -> list[TextRow]:
         """Texts without a vector, newest first. If none, vectors of removed texts and other models are dropped. Raises
-        `NotStored`."""
+        `StorageUnavailable`."""
         with self._writing:
             return self._with_repair(lambda: self._unembedded(model, most))
 
     def unembedded_count(self, model: str) -> int:
-        """Raises `NotStored`."""
+        """Raises `StorageUnavailable`."""
         with self._writing:
             return self._with_repair(lambda: self._unembedded_count(model))
 
     def put_vectors(self, model: str, vectors: Sequence[tuple[bytes, bytes]]) -> None:
-        """Pairs of text key and vector. Raises `NotStored`."""
+        """Pairs of text key and vector. Raises `StorageUnavailable`."""
         with self._writing:
             self._with_repair(lambda: self._put_vectors(model, vectors))
 
@@ -237,7 +243,7 @@ class ScopeIndex:
         try:
             return work()
         except Damaged as damage:
-            raise NotStored(0, f"the search index cannot be used ({damage})") from damage
+            raise StorageUnavailable(f"the search index cannot be used ({damage})") from damage
 
     def _ready(self) -> None:
         if self._file.is_new():
@@ -372,7 +378,7 @@ class ScopeIndex:
 
     def _check_open(self) -> None:
         if self._closing.is_set():
-            raise NotStored(0, "the search index is being closed")
+            raise StorageUnavailable("the search index is being closed")
 
     def _problems(self) -> tuple[str, ...]:
         return tuple(row.problem for row in self._known.values() if row.problem)

@@ -20,19 +20,21 @@ from agent.memory.paths import Folder, UnreadableFile, open_folder
 from agent.memory.scope import Audience, Scope
 from agent.search.aliases import aliases_in, has_aliases
 from agent.search.chunking import Chunker, Passage, passages, speech, windows
+from agent.search.forms_of_address import greeted_in
 from agent.search.memory_tests import FILE as TESTS
 from agent.search.rows import NewFile, NewPassage, NewSection
-from agent.search.text_kinds import kind_of
+from agent.search.text_kinds import TextKind, kind_of
 from agent.search.tokenizer import tokens
 
 MAX_BYTES = 64_000_000
 _RULES = frozenset({"AGENTS.md", "CLAUDE.md", "SOUL.md", "IDENTITY.md"})  # instructions, not memories
 _OUR_MARK = re.compile(
     r"^<!-- (?:journal \S{1,300} \d+-\d+ (?:model|extract)"
+    r"|imported \S{1,40} \S{1,200} \S{1,40}"
     r"|Proposed for \S{1,300} on \d{4}-\d\d-\d\d \d\d:\d\d \([^\n]*) -->$",
     re.MULTILINE,
 )
-"""Our machine marks in memory files (`journal.progress`, `memory.consolidated`)."""
+"""Our machine marks in memory files (`journal.progress`, `memory.consolidated`, the gateway's imports)."""
 _OUR_HEADING = re.compile(r"Journal · [^·\n]{1,200} · \d\d:\d\d-\d\d:\d\d(?: \([a-z ]{1,40}\))?")
 _DAY_IN_NAME = re.compile(
     r"(?:^|/)((?:19|20)\d\d)([-_./]?)(\d\d)\2(\d\d)(?:(?!\d)[^/]*)?\.md$", re.IGNORECASE | re.ASCII
@@ -188,6 +190,7 @@ def new_file(
             sections.append([])
         sections[-1].append(one)
         section_numbers.append(len(sections) - 1)
+    kinds = [kind_of(section) for section in sections]
     return NewFile(
         source.name,
         source.signature,
@@ -197,10 +200,10 @@ def new_file(
                 day or changed,
                 day is not None,
                 tokens(f"{title} {_OUR_HEADING.sub('', one.heading)}"),
-                kind_of(section),
+                kind,
                 one.day or own or created,
             )
-            for section in sections
+            for section, kind in zip(sections, kinds, strict=True)
             for one in section[:1]
             for day in (one.day or own or _unless_future(one.names, changed),)
         ],
@@ -218,6 +221,12 @@ def new_file(
             for words in (tokens(one.text),)
         ],
         list(windows(found, cut)),
+        greeted=[
+            pair
+            for section, kind in zip(sections, kinds, strict=True)
+            if kind == TextKind.PEOPLE
+            for pair in greeted_in(section)
+        ],
     )
 
 
@@ -269,10 +278,26 @@ def _day(written: str) -> date | None:
         return None
 
 
+_EARLIER_TEMPLATE_LINES = {
+    "MEMORY.md": (
+        "Facts that matter in nearly every talk, a line each. Lines with a link point to a note that says more.",
+    )
+}
+"""Lines of earlier versions of the template, which are still in the homes that they began."""
+
+
 @cache
 def _template_lines() -> Mapping[str, frozenset[str]]:
     begun = (file for file in files_of_package("workspace_template").iterdir() if file.name.endswith(".md"))
-    return {file.name: frozenset(map(_without_heading_marks, file.read_text("utf-8").splitlines())) for file in begun}
+    return {
+        file.name: frozenset(
+            map(
+                _without_heading_marks,
+                (*file.read_text("utf-8").splitlines(), *_EARLIER_TEMPLATE_LINES.get(file.name, ())),
+            )
+        )
+        for file in begun
+    }
 
 
 def _is_template_text(source: IndexSource, passage: Passage) -> bool:

@@ -32,10 +32,11 @@ class _Sums(NamedTuple):
     newest: int
     speakers: frozenset[str]
     names: tuple[tuple[str, ...], ...]
+    greeted: tuple[tuple[str, str], ...]
 
 
 class IndexStore:
-    """One connection; one thread at a time. Every method raises `Damaged` and `NotStored`."""
+    """One connection; one thread at a time. Every method raises `Damaged` and `StorageUnavailable`."""
 
     def __init__(self, db: sqlite3.Connection, *, is_shared: bool) -> None:
         self._db = db
@@ -142,6 +143,7 @@ class IndexStore:
             ((one.speaker, file) for one in new.passages if one.speaker),
         )
         db.executemany("INSERT OR IGNORE INTO alias VALUES (?, ?)", (("\n".join(forms), file) for forms in new.names))
+        db.executemany("INSERT OR IGNORE INTO greeted VALUES (?, ?, ?)", ((*pair, file) for pair in new.greeted))
         days = [(_ordinal(one.earliest), one.day.toordinal()) for one in new.sections]
         db.executemany(
             "INSERT INTO window VALUES (?, ?, ?, ?, ?, ?)",
@@ -183,7 +185,7 @@ class IndexStore:
                         for id, first, last in rows
                     ),
                 )
-            for table in ("section", "passage", "speaker", "alias", "window"):
+            for table in ("section", "passage", "speaker", "alias", "greeted", "window"):
                 db.execute(f"DELETE FROM {table} WHERE file = ?", [file])
             db.execute("DELETE FROM file WHERE id = ?", [file])
 
@@ -216,6 +218,11 @@ class IndexStore:
         return self._sums.names
 
     @property
+    def greeted(self) -> Sequence[tuple[str, str]]:
+        """Speakers, each with a name by which they are greeted, unless a speaker bears it."""
+        return self._sums.greeted
+
+    @property
     def state(self) -> tuple[int, int]:
         """Changes with every write, and with another file."""
         return self._serial, self.data_version + self._db.total_changes
@@ -230,7 +237,9 @@ class IndexStore:
                 speakers = frozenset(name for (name,) in self._db.execute("SELECT DISTINCT name FROM speaker"))
                 aliases = self._db.execute("SELECT DISTINCT forms FROM alias ORDER BY forms LIMIT ?", [MOST_NAMES])
                 names = tuple(tuple(forms.split("\n")) for (forms,) in aliases)
-            self._cached_sums = _Sums(state, windows, newest, speakers, names)
+                pairs = self._db.execute("SELECT DISTINCT speaker, name FROM greeted LIMIT ?", [MOST_NAMES])
+                greeted = tuple((speaker, name) for speaker, name in pairs if name not in speakers)
+            self._cached_sums = _Sums(state, windows, newest, speakers, names, greeted)
         return self._cached_sums
 
     def frequency(self, term: Term) -> int:

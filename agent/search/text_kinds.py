@@ -41,16 +41,14 @@ class TextKind(enum.IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """The weights of a kind of text, each at most 1.
-
-    flow        share of the neighbours' words
-    window      share of the surrounding window
-    length      penalty for length, BM25's b
-    """
+    """The weights of a kind of text, each at most 1."""
 
     flow: float
+    """Share of the neighbours' words."""
     window: float
+    """Share of the surrounding window."""
     length: float
+    """Penalty for length, BM25's b."""
 
 
 OF_KIND: Mapping[int, Weights] = {

@@ -59,13 +59,14 @@ _UNSPACED_QUESTION_WORDS = """
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A search term: a token, or with `prefix` all that begin with it. `instead`: the unknown token it replaces; `of`:
-    the token of a name's other form, as which it counts."""
+    """A search term: a token, or with `prefix` all that begin with it."""
 
     token: str
     prefix: bool = False
     instead: str = ""
+    """The unknown token it replaces."""
     of: str = ""
+    """The token of a name's other form, as which it counts."""
 
     @property
     def asked(self) -> str:

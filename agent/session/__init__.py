@@ -1,1 +1,1 @@
-"""Sessions on disk: transcripts, their entries, and where they are."""
+"""Sessions on disk."""

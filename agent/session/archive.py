@@ -1,6 +1,6 @@
 """The transcripts on disk: `<root>/<agent>/<key path>/<id>.jsonl`, and a file `current` with the id in use.
 
-Blocks. Reading is safe while another process writes; writing needs the home's lock.
+Blocks. Reading is safe beside a writer; writing needs the home's lock.
 """
 
 from __future__ import annotations
@@ -10,38 +10,56 @@ import logging
 import os
 import re
 import secrets
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from agent.fs import write_whole
+from agent.fs import atomic_write
+from agent.session.branch import BRANCH, replaces
+from agent.session.entries import MessageEntry
 from agent.session.jsonl import read_entry, read_header
+from agent.session.label import LONGEST_TITLE, label_path, read_label, write_label
+from agent.session.redaction import redacted
 from agent.session.transcript import TranscriptNotWritten
-from agent.values import SessionKey
+from agent.session.turn_record import said_in
+from agent.values import TASKS, SessionKey
 
 _log = logging.getLogger(__name__)
 _ID = re.compile(r"\d{8}-\d{6}-\d{3}-[0-9a-f]{4}")
 _CURRENT = "current"
+_TITLE_CHARS = 60
+_SHORTEST_BEGINNING = 3
+"""Characters of the beginning of a title by which a session is found."""
+_BRANCH = f'"type":"{BRANCH}"'.encode()
 
 
 class NoSuchSession(LookupError):
-    """No session, or more than one, has that id. The text is a sentence for the person."""
+    """No session, or more than one, has that id or title: a sentence for the person."""
+
+
+class SessionInUse(Exception):
+    """The current session cannot be put away."""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionInfo:
-    """`messages` counts those of people, the assistant and tools; `last` is the moment of the newest."""
+    """`messages` counts those of people, the assistant and tools."""
 
     id: str
     key: SessionKey
     started: datetime
     last: datetime
+    """The newest."""
     messages: int
+    title: str = ""
+    """What a person called it, else the beginning of their first message; empty before that."""
+    archived: bool = False
+    """Put away: not listed unless asked for."""
 
 
 def new_id(now: datetime) -> str:
-    """`20261121-083000-123-9f3a`: UTC, so that ids sort by time; safe as a file name."""
+    """`20261121-083000-123-9f3a`: UTC, so that ids sort by time."""
     utc = now.astimezone(UTC)
     return f"{utc:%Y%m%d-%H%M%S}-{utc.microsecond // 1000:03d}-{secrets.token_hex(2)}"
 
@@ -55,7 +73,7 @@ class Archive:
         return self._of(key) / f"{id}.jsonl"
 
     def current(self, key: SessionKey) -> str | None:
-        """The id in use: the named one, else the newest."""
+        """The named id, else the newest."""
         with contextlib.suppress(OSError, UnicodeDecodeError):
             named = (self._of(key) / _CURRENT).read_text("ascii").strip()
             if _ID.fullmatch(named) and self.path(key, named).is_file():
@@ -65,20 +83,21 @@ class Archive:
     def make_current(self, key: SessionKey, id: str) -> None:
         """Raises `TranscriptNotWritten`."""
         try:
-            write_whole(self._of(key) / _CURRENT, f"{id}\n")
+            atomic_write(self._of(key) / _CURRENT, f"{id}\n")
         except OSError as error:
             raise TranscriptNotWritten(
                 f"The choice of session could not be written to disk ({error.strerror})."
             ) from error
 
     def sessions(self, key: SessionKey | None = None) -> tuple[SessionInfo, ...]:
-        """All sessions, or those of one key, the latest first. A file that is no transcript is skipped and logged."""
+        """All sessions, latest first. A file that is no transcript is logged."""
         keys = [key] if key is not None else list(self._keys())
         found = [info for one in keys for id in self._ids(self._of(one)) if (info := self._info(one, id)) is not None]
         return tuple(sorted(found, key=lambda info: (info.last, info.id), reverse=True))
 
     def find(self, id: str, key: SessionKey | None = None) -> SessionInfo:
-        """The session whose id is `id`, or the only one that begins or ends so. Raises `NoSuchSession`."""
+        """The session whose id is `id`, or the only one that begins or ends so, or has that title. Raises
+        `NoSuchSession`."""
         wanted = id.strip()
         keys = [key] if key is not None else list(self._keys())
         known = [(one, name) for one in keys for name in self._ids(self._of(one))]
@@ -86,19 +105,38 @@ class Archive:
         hits = exact or [
             entry for entry in known if wanted and (entry[1].startswith(wanted) or entry[1].endswith(wanted))
         ]
-        if len(hits) > 1:
-            raise NoSuchSession(f"{wanted!r} fits {len(hits)} sessions; give more of the id")
-        info = self._info(*hits[0]) if hits else None
-        if info is None:
+        infos = [info for hit in hits if (info := self._info(*hit)) is not None] or titled(self.sessions(key), wanted)
+        if len(infos) > 1:
+            raise NoSuchSession(f"{wanted!r} fits {len(infos)} sessions; give more of the id")
+        if not infos:
             raise NoSuchSession(f"there is no session {wanted!r}")
-        return info
+        return infos[0]
+
+    def rename(self, key: SessionKey, id: str, title: str) -> str:
+        """Gives a session a title; an empty one takes it back. Returns what is kept of it. Raises `OSError`."""
+        path, kept = self.path(key, id), " ".join(title.split())[:LONGEST_TITLE]
+        write_label(path, replace(read_label(path), title=kept))
+        return kept
+
+    def put_away(self, key: SessionKey, id: str, *, archived: bool) -> None:
+        """Raises `SessionInUse` and `OSError`."""
+        if archived and self.current(key) == id:
+            raise SessionInUse
+        path = self.path(key, id)
+        write_label(path, replace(read_label(path), archived=archived))
+
+    def untitle(self, is_meant: Callable[[SessionKey], bool], holds: Callable[[str], bool]) -> None:
+        """Takes back titles in those sessions that mention what is to be forgotten. Raises `OSError`."""
+        for key in filter(is_meant, self._keys()):
+            for id in self._ids(self._of(key)):
+                if holds(read_label(self.path(key, id)).title):
+                    self.rename(key, id, "")
 
     @property
     def folder(self) -> Path:
         return self._folder
 
     def files(self, path: str) -> Iterator[tuple[SessionKey, str, Path]]:
-        """Every transcript at and below a key's path."""
         for folder, _, names in os.walk(self._folder.joinpath(*path.split("/"))):
             key = SessionKey(self._agent, Path(folder).relative_to(self._folder).as_posix())
             for name in names:
@@ -107,11 +145,13 @@ class Archive:
                     yield key, id, Path(folder) / name
 
     def prune(self, before: datetime) -> tuple[SessionInfo, ...]:
-        """Deletes the sessions last used before that moment, except those in use, and returns them."""
+        """Deletes sessions last used before that moment, except those in use; a task's is used once."""
         gone = []
         for info in self.sessions():
-            if info.last < before and info.id != self.current(info.key):
-                self.path(info.key, info.id).unlink(missing_ok=True)
+            is_over = f"/{TASKS}/" in info.key.path or info.id != self.current(info.key)
+            if info.last < before and is_over:
+                for path in (self.path(info.key, info.id), label_path(self.path(info.key, info.id))):
+                    path.unlink(missing_ok=True)
                 gone.append(info)
         return tuple(gone)
 
@@ -134,19 +174,54 @@ class Archive:
         return [name.removesuffix(".jsonl") for name in names if name.endswith(".jsonl") and _ID.fullmatch(name[:-6])]
 
     def _info(self, key: SessionKey, id: str) -> SessionInfo | None:
-        """Reads the header, the newest whole line, and how many lines look like messages, without parsing all."""
+        """Reads the header, the first message of a person and the newest whole line; counts messages without parsing
+        all."""
         try:
             with self.path(key, id).open("rb") as file:
                 header = read_header(file.readline())
                 started = last = datetime.fromisoformat(header.started)
-                messages, newest = 0, b""
+                messages, newest, first = 0, b"", b""
+                redactions: list[bytes] = []
                 for line in file:
                     if b'"type":"message"' in line[:200] and line.endswith(b"\n"):
                         messages, newest = messages + 1, line
+                        first = first or (line if b'"said":["' in line else b"")
+                    elif b'"type":"redaction"' in line[:200] and line.endswith(b"\n"):
+                        redactions.append(line)
+                    elif first and _BRANCH in line[:200] and line.endswith(b"\n") and _replaces(line, first):
+                        first = b""
             if newest:
                 with contextlib.suppress(ValueError):
                     last = datetime.fromisoformat(read_entry(newest).ts)
         except (OSError, ValueError) as error:
             _log.warning("%s is not a usable transcript: %s", self.path(key, id).name, error)
             return None
-        return SessionInfo(id, key, started, last, messages)
+        label = read_label(self.path(key, id))
+        title = label.title or (_title([first, *redactions]) if first else "")
+        return SessionInfo(id, key, started, last, messages, title, label.archived)
+
+
+def titled(infos: Sequence[SessionInfo], words: str) -> list[SessionInfo]:
+    """Those of that title; if there are none, those whose title begins so."""
+    wanted = " ".join(words.split()).casefold()
+    same = [info for info in infos if wanted and info.title.casefold() == wanted]
+    long_enough = len(wanted) >= _SHORTEST_BEGINNING
+    return same or [info for info in infos if long_enough and info.title.casefold().startswith(wanted)]
+
+
+def _replaces(mark: bytes, first: bytes) -> bool:
+    """True if a new version begins before that message."""
+    try:
+        return replaces(read_entry(mark), read_entry(first))
+    except ValueError:
+        return False
+
+
+def _title(lines: Sequence[bytes]) -> str:
+    """The first message's beginning, without what was forgotten."""
+    try:
+        first, *_ = redacted([read_entry(line) for line in lines])
+    except ValueError:
+        return ""
+    words = " ".join(said_in(first).split()) if isinstance(first, MessageEntry) else ""
+    return words if len(words) <= _TITLE_CHARS else words[: _TITLE_CHARS - 1].rstrip() + "…"

@@ -1,4 +1,4 @@
-"""The content of a transcript: its header, and an entry for each thing that happened. `jsonl` writes them."""
+"""The content of a transcript: its header, and an entry for each thing that happened."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LineRanges: TypeAlias = tuple[tuple[int, int], ...]
 """Lines of a file, first and last of each run of neighbours, counted from 1, in order."""
 
 RESET = "reset"
-"""Type of the mark behind which the context starts anew. It is read because the format has it (SPEC 4); Daybook itself
+"""Type of the mark behind which the context starts anew. It is read because the format has it; Daybook itself
 begins another transcript."""
 NO_FILE = ""
 """`Seen.sha` of a file that did not exist when the session looked."""
@@ -23,101 +23,95 @@ NO_FILE = ""
 
 @dataclass(frozen=True, slots=True)
 class SeenFile:
-    """A workspace file as a session last saw it: SHA-256 and size in bytes of the whole, and its number of lines.
-    `shown`: those that the model sees as they are in the file; `known`: these, and those that the session wrote or that
-    summarise it."""
+    """A file as a session last saw it: SHA-256, size in bytes, number of lines."""
 
     sha: str = NO_FILE
     size: int = 0
     total: int = 0
     shown: LineRanges = ()
+    """Lines that the model sees as they are in the file."""
     known: LineRanges = ()
+    """These, and those that the session wrote or that summarise it."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecalledPassage:
-    """A memory that was put before a message: `path` relative to the workspace, its shown lines and its day at that
-    time, its score (the share of the message's words, 0 to 1); `sha` names its text; `parts` of its ranking. `is_part`:
-    some of these lines were left out."""
+    """A memory before a message: path, shown lines, day, and score then."""
 
     path: str
     lines: tuple[int, int]
     day: date
     score: float
     sha: str
+    """Names its text."""
     parts: Mapping[str, float] = field(default_factory=dict)
     is_part: bool = False
+    """Some lines were left out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The first line of a transcript. `system` is the fixed part of every request; `files` are the workspace files in
-    it, by path relative to the workspace. `started` is UTC, ISO 8601."""
+    """The first line of a transcript."""
 
     id: str
     key: str
     agent: str
     started: str
+    """UTC, ISO 8601."""
     system: tuple[str, ...] = ()
+    """The fixed part of every request."""
     files: Mapping[str, SeenFile] = field(default_factory=dict)
+    """The workspace files in it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Meta:
-    """Facts about a message beyond its blocks; never sent to a model.
-
-    turn          the turn that it belongs to
-    said          ids of a person's messages in it
-    sender        who wrote it
-    model, usage, stop_reason
-                  of an assistant message, as the server sent them
-    doubted       `usage` cannot be right, so it says nothing of the size of the context
-    prefix        of an assistant message: names exactly what was sent before it (`replay.Context.prefix`)
-    tool          of a result: the tool's name
-    error         of a result: the call failed
-    files         workspace files as seen by what this message shows or by what this tool wrote
-    recalled      memories that were put before it
-    quoted        lines of files that this result of a tool shows
-    foreign       text of others that came with it, or from which it was made; None: an earlier release did not look
-    by            the account of its sender, `channel:id`
-    """
+    """Facts about a message beyond its blocks; never sent to a model."""
 
     turn: str = ""
+    """The turn that it belongs to."""
     said: tuple[str, ...] = ()
+    """Ids of a person's messages in it."""
     sender: str = ""
+    """Who wrote it."""
     model: str = ""
     usage: Usage | None = None
     stop_reason: str = ""
+    """Of an assistant message, as the server sent them."""
     prefix: str = ""
+    """Of an assistant message: names what was sent before it (`replay.Context.prefix`)."""
     tool: str = ""
+    """Of a result: the tool's name."""
     error: bool = False
+    """Of a result: the call failed."""
     files: Mapping[str, SeenFile] = field(default_factory=dict)
+    """Workspace files as seen by what this message shows or its tool wrote."""
     recalled: tuple[RecalledPassage, ...] = ()
+    """Memories that were put before it."""
     quoted: tuple[QuotedLines, ...] = ()
+    """Lines of files that this result shows."""
     doubted: bool = False
+    """`usage` cannot be right."""
     foreign: tuple[ForeignText, ...] | None = None
+    """Text of others that came with it, or from which it was made; None: not looked for."""
     by: str = ""
+    """The account of its sender, `channel:id`."""
 
 
 @dataclass(frozen=True, slots=True)
 class MessageEntry:
-    """`content` is the Messages API's blocks, as sent."""
-
     id: str
     ts: str
     role: str
     content: tuple[Block, ...]
+    """The Messages API's blocks, as sent."""
     meta: Meta = Meta()
 
 
 @dataclass(frozen=True, slots=True)
 class CompactionEntry:
-    """`summary` replaces what comes before the entry `first_kept`. `system` and `files` are the fixed part from here
-    on, as in `Header`; an empty `system` leaves it as it was.
-
-    said        ids of entries before `first_kept` that stay word for word: people's messages in the turn that was cut
-    asked       names the request of a person that it was made for
-    """
+    """`summary` replaces what is before the entry `first_kept`. `system` and `files`: the fixed part from here on,
+    unless empty."""
 
     id: str
     ts: str
@@ -127,39 +121,41 @@ class CompactionEntry:
     system: tuple[str, ...] = ()
     files: Mapping[str, SeenFile] = field(default_factory=dict)
     said: tuple[str, ...] = ()
+    """Ids of entries before `first_kept` that stay word for word."""
     asked: str = ""
+    """Names the request of a person that it was made for."""
 
 
 @dataclass(frozen=True, slots=True)
 class MarkEntry:
-    """An entry without a message: `flush`, `prune` (older tool results are shown shortened), `uncompacted` (a turn
-    could not compact), `reset` (the context begins after it), or a type of a later version, which is kept and ignored.
-    `fields` is the rest of the line."""
+    """An entry without a message: `flush`, `prune` (older tool results are shortened), `uncompacted`, `branch` (the
+    messages from the entry `from` up to it are an earlier version), `reset` (the context begins after it), or a later
+    version's type, which is ignored."""
 
     id: str
     ts: str
     type: str
     fields: Mapping[str, Json] = field(default_factory=dict)
+    """The rest of the line."""
 
 
 @dataclass(frozen=True, slots=True)
 class RedactionEntry:
-    """Parts of earlier entries were forgotten: the `lines` (numbers of a text in its entry, and of a line in that text)
-    are read as a mark with the `day`. `change` is the id of the change of memory that it belongs to, or empty; `lifts`
-    the id of an earlier redaction that this one undoes. `system` and `files` as in `CompactionEntry`."""
+    """Forgotten `lines` (numbers of a text in its entry, and of a line in it), read as a mark."""
 
     id: str
     ts: str
     day: str = ""
     lines: Mapping[str, Sequence[tuple[int, int]]] = field(default_factory=dict)
     change: str = ""
+    """The change of memory that it belongs to."""
     lifts: str = ""
+    """The redaction that this one undoes."""
     system: tuple[str, ...] = ()
     files: Mapping[str, SeenFile] = field(default_factory=dict)
 
 
 def is_reset(entry: Entry) -> bool:
-    """True where the context begins after it."""
     return isinstance(entry, MarkEntry) and entry.type == RESET
 
 
@@ -167,7 +163,7 @@ Entry: TypeAlias = MessageEntry | CompactionEntry | RedactionEntry | MarkEntry
 
 
 def system_of(header: Header, entries: Sequence[Entry]) -> tuple[str, ...]:
-    """The present fixed part: frozen at the session's start, read again at each compaction and redaction."""
+    """The fixed part: frozen at the start, read again at each compaction and redaction."""
     for entry in reversed(entries):
         if isinstance(entry, CompactionEntry | RedactionEntry) and entry.system:
             return entry.system

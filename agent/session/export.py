@@ -1,4 +1,4 @@
-"""A transcript for people: as Markdown, and the end of a conversation for the daily log."""
+"""A transcript as Markdown, and a conversation's end for the daily log."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ from agent.languages.days_meant import with_days
 from agent.memory.provenance import with_mark
 from agent.model.base import REFUSED
 from agent.model.offline.model import NAME as OFFLINE
+from agent.session.branch import in_newest_version
 from agent.session.entries import CompactionEntry, Entry, MarkEntry, MessageEntry, is_reset
 from agent.session.taint import own_sources
 from agent.session.transcript import Transcript
-from agent.session.turn_journal import calls_of, said_in, text_of
+from agent.session.turn_record import calls_of, said_in, text_of
 from agent.silence import deliverable_text
 
 _ME = "Assistant"
+_EARLIER = "_An earlier version, which was replaced:_"
 SNAPSHOT_MESSAGES = 15
 _SNAPSHOT_CHARS = 1_000
 """Of one message in a snapshot; the transcript keeps the whole."""
@@ -27,16 +29,17 @@ _SNAPSHOT_CHARS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A message. `who` is a person's name, or empty for the assistant. `sources`: of foreign text in it, or from which
-    an answer was made."""
+    """A message."""
 
     at: datetime
     who: str
+    """A person's name, or empty for the assistant."""
     text: str
     sources: tuple[str, ...] = ()
+    """Of foreign text in it."""
 
     def marked(self, text: str) -> str:
-        """The text to keep, with its mark. A person's own text is theirs, whatever came with it."""
+        """The text with its mark; a person's own has none."""
         return text if self.who else with_mark(text, self.sources)
 
 
@@ -47,7 +50,7 @@ class Snapshot:
 
 
 def lines(entries: Sequence[Entry], clock: Clock) -> Iterator[Line]:
-    """The messages and answers, without tools, silence and system notices."""
+    """Messages and answers, without tools, silence and notices."""
     for entry in entries:
         if not isinstance(entry, MessageEntry):
             continue
@@ -63,13 +66,12 @@ def lines(entries: Sequence[Entry], clock: Clock) -> Iterator[Line]:
 
 
 def is_canned(entry: Entry) -> bool:
-    """True for the offline assistant's answer to a note, which is not worth keeping."""
+    """True for the offline assistant's answer to a note."""
     return isinstance(entry, MessageEntry) and entry.role == "assistant" and entry.meta.model == OFFLINE
 
 
 def snapshot(transcript: Transcript, clock: Clock) -> Snapshot | None:
-    """The end of a conversation for the daily log; None where it is empty. The heading is made of its beginning and the
-    transcript's id, so that the same snapshot is recognised."""
+    """The end of a conversation for the daily log, always with the same heading."""
     said = list(lines([entry for entry in transcript.entries if not is_canned(entry)], clock))
     if not said:
         return None
@@ -79,31 +81,42 @@ def snapshot(transcript: Transcript, clock: Clock) -> Snapshot | None:
 
 
 def markdown(transcript: Transcript, clock: Clock) -> str:
-    """The whole conversation with its tool calls."""
     header = transcript.header
     started = clock.local(datetime.fromisoformat(header.started))
     parts = [
-        f"# Talk of {started:%Y-%m-%d %H:%M}",
+        f"# Conversation of {started:%Y-%m-%d %H:%M}",
         f"Session `{header.id}` of `{header.agent}/{header.key}`, {clock.zone.key}.",
     ]
-    for entry in transcript.entries:
-        parts += [f"**{line.who or _ME}** · {line.at:%Y-%m-%d %H:%M}\n\n{line.text}" for line in lines([entry], clock)]
-        parts += [
-            f"> `{call['name']}` {_short(json.dumps(call.get('input'), ensure_ascii=False))}"
-            for call in calls_of(entry)
-        ]
-        match entry:
-            case MessageEntry(role="user") if entry.meta.tool:
-                outcome = "failed" if entry.meta.error else "gave"
-                result = str(entry.content[0].get("content")) if entry.content else ""
-                parts.append(f"> `{entry.meta.tool}` {outcome}: {_short(result)}")
-            case CompactionEntry():
-                parts.append(f"---\n\n_Summary of the above:_\n\n{entry.summary}")
-            case MarkEntry() if is_reset(entry):
-                parts.append("---")
+    entries, was_earlier = transcript.all_entries, False
+    for entry, belongs in zip(entries, in_newest_version(entries), strict=True):
+        shown = list(_paragraphs(entry, clock))
+        if not belongs and shown:
+            shown = [_quoted(part) for part in ([] if was_earlier else [_EARLIER]) + shown]
+        was_earlier = not belongs
+        parts += shown
     if transcript.damage:
         parts.append(f"_{len(transcript.damage)} damaged lines of the transcript are left out._")
     return "\n\n".join(parts) + "\n"
+
+
+def _paragraphs(entry: Entry, clock: Clock) -> Iterator[str]:
+    for line in lines([entry], clock):
+        yield f"**{line.who or _ME}** · {line.at:%Y-%m-%d %H:%M}\n\n{line.text}"
+    for call in calls_of(entry):
+        yield f"> `{call['name']}` {_short(json.dumps(call.get('input'), ensure_ascii=False))}"
+    match entry:
+        case MessageEntry(role="user") if entry.meta.tool:
+            outcome = "failed" if entry.meta.error else "gave"
+            result = str(entry.content[0].get("content")) if entry.content else ""
+            yield f"> `{entry.meta.tool}` {outcome}: {_short(result)}"
+        case CompactionEntry():
+            yield f"---\n\n_Summary of the above:_\n\n{entry.summary}"
+        case MarkEntry() if is_reset(entry):
+            yield "---"
+
+
+def _quoted(markdown: str) -> str:
+    return "\n".join(f"> {line}".rstrip() for line in markdown.split("\n"))
 
 
 def _bullet(line: Line) -> str:
@@ -113,7 +126,6 @@ def _bullet(line: Line) -> str:
 
 
 def _slug(text: str) -> str:
-    """The first words, in any script, joined by hyphens."""
     return "-".join(re.findall(r"\w+", text.lower())[:6])[:60] or "untitled"
 
 

@@ -1,7 +1,6 @@
-"""The lines of a transcript: header and entries as JSON, one on a line.
+"""The lines of a transcript: header and entries as JSON.
 
-Reading tolerates additions of a later version (fields, types) and refuses bad values: such a line raises `ValueError`,
-and the transcript counts it as damaged.
+Reading tolerates a later version's additions; a bad value raises `ValueError`, for a damaged line.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ def header_line(header: Header) -> bytes:
 
 
 def entry_line(entry: Entry) -> bytes:
-    """One line with its newline. JSON keeps the order of keys, so that the replay equals what was sent."""
+    """One line with its newline. Keys keep their order, so that the replay equals what was sent."""
     start: dict[str, Json] = {"id": entry.id, "ts": entry.ts}
     match entry:
         case MessageEntry():
@@ -78,7 +77,7 @@ _MOST_DEEP = 2 * MOST_DEEP_JSON
 
 
 def read_header(line: bytes) -> Header:
-    """Raises `ValueError` where the line is no header of a known version."""
+    """Raises `ValueError`."""
     data = _object(load_json(line, _MOST_DEEP))
     if data.get("type") != "session" or data.get("version") != VERSION:
         raise ValueError(f"not the header of a session of version {VERSION}")
@@ -93,7 +92,7 @@ def read_header(line: bytes) -> Header:
 
 
 def read_entry(line: bytes) -> Entry:
-    """Raises `ValueError` where the line is damaged."""
+    """Raises `ValueError`."""
     data = _object(load_json(line, _MOST_DEEP))
     id, ts, type = _text(data, "id"), _text(data, "ts"), _text(data, "type")
     match type:
@@ -140,7 +139,6 @@ def _line(data: Mapping[str, Json]) -> bytes:
 
 
 def _meta_json(meta: Meta) -> dict[str, Json]:
-    """Only what is set: most messages have two or three of these."""
     data: dict[str, Json] = {}
     for name in ("turn", "sender", "model", "stop_reason", "prefix", "tool", "by"):
         if value := getattr(meta, name):

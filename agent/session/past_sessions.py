@@ -1,5 +1,4 @@
-"""A private scope's past sessions for its search index: messages and answers that no context has any more, without
-recalled text and jobs."""
+"""A private scope's past sessions for its index: what no context has any more, without recalled text and jobs."""
 
 from __future__ import annotations
 
@@ -14,6 +13,7 @@ from agent.memory.scope import Audience, Scope
 from agent.search.chunking import Passage, passages
 from agent.search.sources import IndexSource, SessionAge, read, signature_of
 from agent.session.archive import Archive
+from agent.session.branch import BRANCH, in_newest_version
 from agent.session.entries import RESET, CompactionEntry, Entry, MessageEntry, is_reset
 from agent.session.export import lines
 from agent.session.jsonl import read_entry
@@ -22,26 +22,28 @@ from agent.session.redaction import redacted
 _ME = "Assistant"
 _LEAVES = (b'"type":"compaction"', f'"type":"{RESET}"'.encode())
 """Entries with which a part of a talk leaves the context."""
-_REDACTS = b'"type":"redaction"'
-_LONGEST_MARK = max(map(len, (*_LEAVES, _REDACTS)))
+_CHANGES = (b'"type":"redaction"', f'"type":"{BRANCH}"'.encode())
+"""Entries with which earlier ones read differently, or no longer count."""
+_LONGEST_MARK = max(map(len, (*_LEAVES, *_CHANGES)))
 
 
 @dataclass(frozen=True, slots=True)
 class _Looked:
-    """A current transcript, read up to `size` bytes. `mark`: the place of the last entry in the index; `leaves`: a part
-    of it has left the context."""
+    """A current transcript, read up to `size` bytes."""
 
     inode: int
     size: int = 0
     mark: int = -1
+    """The last entry in the index."""
     leaves: bool = False
+    """A part of it has left the context."""
 
     def after(self, start: int, data: bytes) -> _Looked:
         """The state with the bytes from `start` to the end."""
-        places = [data.rfind(mark) for mark in (*_LEAVES, _REDACTS)]
-        last = max(places)
+        leaves, changes = (max(data.rfind(mark) for mark in marks) for marks in (_LEAVES, _CHANGES))
+        last = max(leaves, changes)
         mark = start + last if last >= 0 else self.mark
-        return _Looked(self.inode, start + len(data), mark, self.leaves or max(places[:-1]) >= 0)
+        return _Looked(self.inode, start + len(data), mark, self.leaves or leaves >= 0)
 
 
 class PastSessions:
@@ -50,9 +52,8 @@ class PastSessions:
         self._looked: dict[Path, _Looked] = {}
 
     def sources(self, scope: Scope) -> Iterator[IndexSource]:
-        """Every past session, and the current one where a part of it has left the context. It stays the same source
-        until the next part leaves."""
-        for source in self._talks(scope):
+        """Past sessions, and the current one once a part has left the context."""
+        for source in self._transcripts(scope):
             if source.talk is SessionAge.PAST:
                 yield source
                 continue
@@ -67,7 +68,7 @@ class PastSessions:
                 yield source._replace(signature=f"{looked.mark} 0 0 {looked.inode} {SessionAge.CURRENT.name}")
 
     def _look(self, source: IndexSource) -> _Looked:
-        """The place up to which a current transcript is indexed. Reads only what was added."""
+        """The place up to which a current transcript is indexed. Reads only additions."""
         with source.path.open("rb") as file:
             status = os.fstat(file.fileno())
             known = self._looked.get(source.path)
@@ -80,26 +81,25 @@ class PastSessions:
         self._looked[source.path] = known
         return known
 
-    def _talks(self, scope: Scope) -> Iterator[IndexSource]:
+    def _transcripts(self, scope: Scope) -> Iterator[IndexSource]:
         if not scope.is_private:
             return
         path = "owner" if scope.audience is Audience.OWNER else f"person/{scope.id}"
         for key, id, file in self._archive.files(path):
-            if key.is_job:
+            if key.is_aside:
                 continue
             try:
                 status = file.stat()
             except OSError:  # gone, or a link that leads nowhere
                 continue
-            talk = SessionAge.CURRENT if self._archive.current(key) == id else SessionAge.PAST
-            signature = f"{signature_of(status)} {talk.name}"
+            age = SessionAge.CURRENT if self._archive.current(key) == id else SessionAge.PAST
+            signature = f"{signature_of(status)} {age.name}"
             inside = file.relative_to(self._archive.folder).as_posix()
-            yield IndexSource(f"sessions/{file.name}", self._archive.folder, inside, signature, status.st_mtime, talk)
+            yield IndexSource(f"sessions/{file.name}", self._archive.folder, inside, signature, status.st_mtime, age)
 
     def opened(self, scope: Scope, path: str, clock: Clock) -> Sequence[Passage] | None:
-        """The messages of the session that hits call `path`; None where the scope has no such session. Blocks; raises
-        `UnreadableFile`."""
-        source = next((source for source in self._talks(scope) if source.name == path), None)
+        """The session that hits call `path`, if the scope has it. Blocks; raises `UnreadableFile`."""
+        source = next((source for source in self._transcripts(scope) if source.name == path), None)
         data = read(source) if source is not None else None
         return None if data is None else self._heard(_entries(data), None, clock)
 
@@ -111,7 +111,6 @@ class PastSessions:
         return self._heard(entries, end, clock)
 
     def _heard(self, entries: Sequence[tuple[int, Entry]], end: str | None, clock: Clock) -> Sequence[Passage]:
-        """The messages up to the entry `end`."""
         found: list[Passage] = []
         days: dict[date, int] = {}
         for number, entry in entries:
@@ -123,7 +122,7 @@ class PastSessions:
 
 
 def _entries(data: bytes) -> list[tuple[int, Entry]]:
-    """The entries with their lines, from 1, redacted. Damaged lines are skipped."""
+    """The entries of the newest version with their lines, from 1, redacted. Damaged lines are skipped."""
     numbers: list[int] = []
     written: list[Entry] = []
     for number, line in enumerate(data.split(b"\n")[1:], 2):
@@ -132,11 +131,11 @@ def _entries(data: bytes) -> list[tuple[int, Entry]]:
         except ValueError:
             continue
         numbers.append(number)
-    return list(zip(numbers, redacted(written), strict=True))
+    counted = zip(numbers, redacted(written), in_newest_version(written), strict=True)
+    return [(number, entry) for number, entry, belongs in counted if belongs]
 
 
 def _left_behind(entries: Sequence[Entry]) -> str:
-    """The id of the first entry in the context."""
     for at in range(len(entries) - 1, -1, -1):
         entry = entries[at]
         if isinstance(entry, CompactionEntry):

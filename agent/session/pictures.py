@@ -1,8 +1,7 @@
-"""Pictures in transcripts: named by file, without their bytes. Which ones a model sees follows from the transcript
-alone, so that a request stays the same over restarts.
+"""Pictures in transcripts: named by file, without bytes. The transcript alone decides which ones a model sees.
 
-A picture is shown in its turn and the two after it. One that could not be sent, or that the server refused, is hidden
-by an entry of its own, so that it blocks no later turn. Pure, except `with_bytes`.
+A picture is shown in its turn and the two after it. One that could not be sent is hidden by an entry, so that it blocks
+no later turn. Pure, except `with_bytes`.
 """
 
 from __future__ import annotations
@@ -30,22 +29,20 @@ _WORDS = {
 
 
 class MissingPicture(Exception):
-    """The files of pictures are gone. `paths` names them."""
-
     def __init__(self, paths: Sequence[str]) -> None:
         super().__init__(", ".join(paths))
         self.paths = tuple(paths)
 
 
 def picture_block(name: str, path: str, original: str) -> Block:
-    """`path`: the file for the model; `original`: the file as it came."""
+    """A picture as a block. `path`: for the model; `original`: as it came."""
     media_type = _MEDIA_TYPES[path.rpartition(".")[2]]
     source = {"type": _KEPT, "path": path, "media_type": media_type}
     return {"type": "image", "source": source, "name": name, "original": original}
 
 
 def path_of(block: Block) -> str:
-    """The file of a picture of ours; empty for any other block."""
+    """The file of a picture of ours, or ""."""
     source = block.get("source")
     ours = block.get("type") == "image" and isinstance(source, Mapping) and source.get("type") == _KEPT
     return str(source.get("path")) if ours and isinstance(source, Mapping) else ""
@@ -56,17 +53,15 @@ def name_of(block: Block) -> str:
 
 
 def in_words(block: Block) -> Block:
-    """A picture as words, for a request that is not about it; any other block as it is."""
     return _words(block, _LEFT_OUT) if path_of(block) else block
 
 
 def hide_entry(id: str, ts: str, paths: Sequence[str]) -> MarkEntry:
-    """A mark that hides these files' pictures before it."""
     return MarkEntry(id, ts, HIDE, {"paths": list(paths)})
 
 
 class Pictures:
-    """The shown pictures of a transcript. `none`: all are words."""
+    """`none`: all are words."""
 
     def __init__(self, entries: Sequence[Entry], *, none: bool = False) -> None:
         self._states: dict[str, dict[int, str]] = {}
@@ -91,7 +86,7 @@ class Pictures:
             self._states[entries[at].id] = states
 
     def shown(self, entry: MessageEntry) -> MessageEntry:
-        """The entry as it is sent: itself, or one of another id with pictures as words."""
+        """The entry as sent, with another id where pictures are words."""
         states = self._states.get(entry.id)
         if not states:
             return entry
@@ -101,8 +96,7 @@ class Pictures:
 
 
 def suspects(messages: Sequence[Message], at: tuple[int, int] | None) -> tuple[str, ...]:
-    """Files of the pictures that a refusal is probably about: the one at the place that the server names (message and
-    block), else those of the newest message with any; empty where there are none."""
+    """Files that a refusal is probably about: the one at the place that the server names, else the newest message's."""
     named = at is not None and at[0] < len(messages) and at[1] < len(messages[at[0]].content)
     if at is not None and named and (path := path_of(messages[at[0]].content[at[1]])):
         return (path,)
@@ -111,7 +105,7 @@ def suspects(messages: Sequence[Message], at: tuple[int, int] | None) -> tuple[s
 
 
 def with_bytes(messages: Iterable[Message], store: Store) -> tuple[Message, ...]:
-    """The messages as the API takes them. Blocks. Raises `MissingPicture`."""
+    """Blocks. Raises `MissingPicture`."""
     missing: list[str] = []
     loaded = [Message(one.role, tuple(_loaded(block, store, missing) for block in one.content)) for one in messages]
     if missing:
@@ -138,7 +132,7 @@ def _pictures(entry: Entry) -> Iterator[tuple[int, Block]]:
 
 
 def _hidden(entries: Sequence[Entry]) -> dict[str, int]:
-    """Files of hidden pictures, with the place before which they are hidden."""
+    """Hidden files, with the place before which they are hidden."""
     hidden: dict[str, int] = {}
     for at, entry in enumerate(entries):
         if isinstance(entry, MarkEntry) and entry.type == HIDE:

@@ -1,8 +1,6 @@
-"""Old tool results shown shortened (SPEC 7.1). Pure: the transcript keeps them whole, and a `prune` entry says what is
-shortened from where, so that requests stay the same over restarts.
+"""Old tool results shown shortened. Pure: the transcript keeps them, and a `prune` entry says which.
 
-Shortening invalidates the server's cache and thinking, so it is done where the cache is cold anyway, or saves a
-compaction.
+That invalidates the server's cache and thinking, so it is done when the cache is cold, or saves a compaction.
 """
 
 from __future__ import annotations
@@ -25,13 +23,11 @@ def is_prune(entry: Entry) -> bool:
 
 
 def prune_entry(id: str, ts: str, before: str, limit: int) -> MarkEntry:
-    """A mark that shortens results over `limit` characters before the entry `before` (empty: before this one)."""
+    """Results over `limit` characters before the entry `before` (empty: this one)."""
     return MarkEntry(id, ts, PRUNE, {"before": before, "limit": limit})
 
 
 class Shortenings:
-    """The effect of a transcript's prunes on its entries."""
-
     def __init__(self, entries: Sequence[Entry]) -> None:
         self._limits: dict[str, int] = {}
         if not any(map(is_prune, entries)):
@@ -44,7 +40,7 @@ class Shortenings:
                 self._limits[entry.id] = min(limits)
 
     def shown(self, entry: MessageEntry) -> MessageEntry:
-        """The entry as it is sent: itself, or a shortened one of another id."""
+        """The entry as sent, with another id where shortened."""
         limit = self._limits.get(entry.id)
         if limit is None:
             return entry
@@ -55,7 +51,7 @@ class Shortenings:
 
 
 def older_than(entries: Sequence[Entry], turns: int) -> str | None:
-    """The entry with which the newest `turns` turns begin; None where there are no older ones."""
+    """The entry with which the newest `turns` turns begin, if there are older ones."""
     begun: list[str] = []
     seen = ""
     for entry in entries:
@@ -89,7 +85,7 @@ def _shortened_part(part: Json, limit: int) -> Json:
 
 
 def head_and_tail(text: str, limit: int) -> str:
-    """Text over `limit` characters as its beginning and end, together about half of that."""
+    """A text over `limit` characters as its beginning and end, about half of that."""
     if len(text) <= limit:
         return text
     head, tail = limit * 3 // 8, limit // 8

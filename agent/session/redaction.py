@@ -1,7 +1,7 @@
-"""Redaction of transcripts (SPEC 9, `/forget`). Pure.
+"""Redaction of transcripts (`/forget`). Pure.
 
-A transcript is append-only, so its older lines keep the text; a `redaction` entry says which lines of which texts are
-read as a mark. It applies wherever a transcript is read (`Transcript.entries`). The entry has places, no text.
+A transcript is append-only: older lines keep the text, and a `redaction` entry says which are read as a mark. It has
+places, no text.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def places(entries: Iterable[Entry], holds: Callable[[str], bool]) -> dict[str, 
 
 
 def blocks(entries: Iterable[Entry], openings: tuple[str, ...]) -> dict[str, list[tuple[int, int]]]:
-    """The places inside marked blocks that begin like one of these."""
+    """Places in marked blocks that begin like these."""
     found: dict[str, list[tuple[int, int]]] = {}
     for entry in entries:
         here: list[tuple[int, int]] = []
@@ -61,7 +61,6 @@ def blocks(entries: Iterable[Entry], openings: tuple[str, ...]) -> dict[str, lis
 
 
 def redacted(entries: Sequence[Entry]) -> list[Entry]:
-    """The entries with redacted lines as a mark, unless that was undone."""
     lifted = {entry.lifts for entry in entries if isinstance(entry, RedactionEntry)}
     marks: dict[str, dict[tuple[int, int], str]] = {}
     for entry in entries:
@@ -74,7 +73,7 @@ def redacted(entries: Sequence[Entry]) -> list[Entry]:
 
 
 def open_redactions(entries: Sequence[Entry], change: str) -> list[RedactionEntry]:
-    """The redactions of that change of memory that were not undone."""
+    """Those of that change of memory that were not undone."""
     lifted = {entry.lifts for entry in entries if isinstance(entry, RedactionEntry)}
     return [e for e in entries if isinstance(e, RedactionEntry) and e.change == change and e.id not in lifted]
 
@@ -107,7 +106,7 @@ def _changed(entry: Entry, change: _Change) -> Entry:
 
 
 class _Walk:
-    """Visits every text of an entry in the order of its line."""
+    """Visits an entry's texts in the order of its line."""
 
     def __init__(self, change: _Change) -> None:
         self._change = change

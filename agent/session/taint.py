@@ -1,10 +1,11 @@
-"""The foreign text that a turn has seen, read from the transcript, so that a crash loses none of it. Pure.
+"""The foreign text that a turn has seen, by the transcript. Pure.
 
-A summary is made of foreign text, so a compacted conversation still has it; a new session does not.
+A summary is made of foreign text, so a compacted conversation still has it.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -19,17 +20,21 @@ from agent.tools.foreign_text import ForeignText, foreign, in_blocks, in_memory,
 from agent.values import ForwardedText, UserMessage
 
 _OF_OTHERS = ("groups/", "people/")
+_NAME_PAGES = frozenset({"web_fetch", "web_search"})
+_GOES_ON = re.compile(r"[\w\-%/?#&=~+@:$*]|[.,;!'()][\w\-%/?#&=~+@:$*]")
+"""What stands behind an address that goes on."""
 
 
 @dataclass(frozen=True, slots=True)
 class Taint:
-    """`now`: taken in by this turn; `held`: in the conversation from before; `prompt`: in the prompt's files, `marked`
-    the lines of it with a mark of their source."""
-
     now: tuple[ForeignText, ...] = ()
+    """Taken in by this turn."""
     held: tuple[ForeignText, ...] = ()
+    """In the conversation from before."""
     prompt: tuple[ForeignText, ...] = ()
+    """In the prompt's files."""
     marked: tuple[str, ...] = ()
+    """The lines of it with a mark."""
 
     @property
     def every(self) -> tuple[ForeignText, ...]:
@@ -37,31 +42,57 @@ class Taint:
 
     @property
     def taken_in(self) -> tuple[ForeignText, ...]:
-        """The foreign text from which its answers are made, without the prompt's files."""
+        """What answers are made from, without the prompt's files."""
         return unique((*self.now, *self.held))
 
     def causes(self, effect: Effect) -> tuple[ForeignText, ...]:
-        """The foreign text that may be the reason of an effect."""
+        """What may be the reason of an effect."""
         return unique((*self.now, *self.prompt)) if effect.this_turn else self.every
 
     def of_answers(self, scope: Scope) -> tuple[ForeignText, ...]:
-        """The foreign text from which its answers are made, by name. A group's own members are not foreign in its
-        memory."""
+        """What answers are made from, by name. A group's members are not foreign in its memory."""
         is_group = scope.audience is Audience.GROUP
         return tuple(ForeignText(one.source) for one in self.taken_in if not (is_group and one.is_talk))
 
     def provenance(self, scope: Scope) -> Provenance:
-        """The provenance of what this turn writes."""
         return Provenance(names(self.of_answers(scope)), self.marked)
 
 
-def needs_yes(effect: Effect, found: Taint) -> bool:
-    return effect.always or bool(effect.private) or bool(found.causes(effect))
+def needs_yes(effect: Effect, found: Taint, transcript: Transcript) -> bool:
+    if effect.always or effect.private:
+        return True
+    return bool(found.causes(effect)) and not (effect.address and _is_named(effect.address, transcript))
+
+
+def _is_named(address: str, transcript: Transcript) -> bool:
+    """True where a person's message, a page or a search names it: then nothing of the model's is in it."""
+    bare = address.partition("://")[2].removeprefix("www.").rstrip("/")
+    for entry in transcript.entries:
+        if isinstance(entry, MessageEntry) and (
+            (entry.meta.said and entry.meta.by) or (entry.meta.tool in _NAME_PAGES and not entry.meta.error)
+        ):
+            for block in entry.content:
+                given = block.get("content") if block.get("type") == "tool_result" else block.get("text")
+                if isinstance(given, str) and names_address(given, bare):
+                    return True
+    return False
+
+
+def names_address(text: str, bare: str) -> bool:
+    """True for the whole address: what it only begins with could go on with anything."""
+    at = text.find(bare)
+    while at >= 0:
+        rest = text[at + len(bare) :].removeprefix("/")
+        before = text[at - 1 : at]
+        if not _GOES_ON.match(rest) and not (before.isalnum() or before in ("-", "_", "@", "%")):
+            return True
+        at = text.find(bare, at + 1)
+    return False
 
 
 def taint(transcript: Transcript, scope: Scope, turn: str, said: frozenset[str] = frozenset()) -> Taint:
-    """`turn` empty: of the whole conversation, as for what it leaves. `said`: the messages that it answers, some of
-    which an interrupted turn may have taken in."""
+    """`turn` empty: of the whole conversation. `said`: the messages that it answers, also by way of an interrupted
+    turn."""
     entries = transcript.entries
     start = max((at + 1 for at, entry in enumerate(entries) if is_reset(entry)), default=0)
     messages = [entry for entry in entries[start:] if isinstance(entry, MessageEntry)]
@@ -83,8 +114,7 @@ def taint(transcript: Transcript, scope: Scope, turn: str, said: frozenset[str] 
 
 
 def of_entry(entry: MessageEntry, paths: Mapping[str, str] | None = None) -> tuple[ForeignText, ...]:
-    """The foreign text of one message; for an earlier release, from its text. `paths`: the files that calls named, by
-    their ids."""
+    """`paths`: the files that calls named, by their ids."""
     if entry.meta.foreign is not None or entry.role != "user":
         return entry.meta.foreign or ()
     if entry.meta.tool:
@@ -94,13 +124,13 @@ def of_entry(entry: MessageEntry, paths: Mapping[str, str] | None = None) -> tup
 
 
 def own_sources(entry: MessageEntry) -> tuple[str, ...]:
-    """The sources of foreign text in a message, or of an answer's making, without the group's own members."""
+    """A message's foreign sources, without the group's own members."""
     found = entry.meta.foreign or () if entry.role == "assistant" else of_entry(entry)
     return names([one for one in found if not one.is_talk])
 
 
 def sources_of(entries: Sequence[Entry], transcript: Transcript, scope: Scope) -> tuple[str, ...]:
-    """The sources behind a part of a conversation; with a summary in it, of everything before."""
+    """The sources of a part; with a summary in it, of everything before."""
     if any(isinstance(entry, CompactionEntry) for entry in entries):
         return names(taint(transcript, scope, "").of_answers(scope))
     found = (name for entry in entries if isinstance(entry, MessageEntry) for name in own_sources(entry))
@@ -108,15 +138,15 @@ def sources_of(entries: Sequence[Entry], transcript: Transcript, scope: Scope) -
 
 
 def in_message(said: UserMessage) -> tuple[ForeignText, ...]:
-    """The parts of a message that are not its sender's own: documents, pictures, quotes, file names; and the text of a
-    job made from such."""
-    found = [foreign(one.name.removeprefix("document ") or "a document", one.text) for one in said.documents]
+    """What is not its sender's own: documents, pictures, quotes, file names, and a job's text made from such."""
+    documents = (one for one in said.documents if not one.is_own)
+    found = [foreign(one.name.removeprefix("document ") or "a document", one.text) for one in documents]
     found += [_quoted(one) for one in said.quoted]
     found += [foreign(name or "somebody", text, is_talk=True) for name, _, text in said.overheard]
     found += [foreign("what came along", text) for text in said.enclosed]
     found += [foreign("a picture", one.name) for one in said.pictures]
     found += [foreign("a recording", name) for name in said.heard if " " in name]
-    return unique((*found, *in_text(said.text)))
+    return unique((*found, *in_text(said.text), *said.foreign))
 
 
 def _quoted(quoted: str | ForwardedText) -> ForeignText:
@@ -126,7 +156,7 @@ def _quoted(quoted: str | ForwardedText) -> ForeignText:
 
 
 def said_words(entry: MessageEntry) -> str:
-    """The last line of a person's text, without the header and attachments."""
+    """The last line of a person's text, without header and attachments."""
     return next((line for line in reversed(text_in(entry.content).splitlines()) if line.strip()), "")
 
 

@@ -1,7 +1,7 @@
-"""One session's transcript: JSON lines, append-only (SPEC 4).
+"""One session's transcript: JSON lines, append-only.
 
-An entry is synced to the file before it is in memory, and memory has nothing else: what is read after a crash is what
-requests were made of before. One process writes a transcript at a time (the home's lock); anyone may read it.
+An entry is synced before it is in memory, so that requests are made of what a crash leaves. One process writes it at a
+time; anyone may read it.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent.fs import make_folder, sync_folder
+from agent.session.branch import is_branch, newest_version
 from agent.session.entries import Entry, Header, RedactionEntry
 from agent.session.jsonl import entry_line, header_line, read_entry, read_header
 from agent.session.redaction import redacted
@@ -24,35 +25,34 @@ _log = logging.getLogger(__name__)
 
 
 class TranscriptNotWritten(OSError):
-    """A step could not be written and counts as not done: the message stays where it came from. The text is a sentence
-    for the person."""
+    """A step counts as not done. A sentence for the person."""
 
 
 class TranscriptUnusable(Exception):
-    """The file is no transcript: its first line is missing or damaged."""
+    """The first line is missing or damaged."""
 
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """A line that was skipped. `line` is counted from 1. `torn`: the last one, cut while it was written."""
+    """A skipped line, counted from 1."""
 
     line: int
     why: str
     torn: bool = False
+    """The last one, cut while it was written."""
 
 
 class Transcript:
-    """Made by `create` or `read`."""
-
     def __init__(
         self, path: Path, header: Header, entries: Sequence[Entry], damage: Sequence[Damage], lines: int, size: int
     ) -> None:
-        """`lines`: whole lines in the file, damaged ones too, so that the id of a lost entry is not reused."""
+        """`lines`: damaged ones too, so that no id is reused."""
         self.path = path
         self.header = header
         self.damage = tuple(damage)
         self._written = list(entries)
-        self._entries = redacted(entries)
+        self._all = redacted(entries)
+        self._entries = newest_version(self._all)
         self._next = max([lines, *(int(entry.id[1:]) + 1 for entry in entries if _OUR_ID.fullmatch(entry.id))])
         self._size = size
         self._torn = any(found.torn for found in damage)
@@ -60,26 +60,30 @@ class Transcript:
 
     @property
     def entries(self) -> Sequence[Entry]:
-        """The entries, redacted."""
+        """The entries of the newest version, redacted."""
         return self._entries
 
     @property
+    def all_entries(self) -> Sequence[Entry]:
+        """The entries of all versions, redacted."""
+        return self._all
+
+    @property
     def size(self) -> int:
-        """Bytes of whole lines. A file of another size was changed by somebody else, or has a torn last line."""
+        """Bytes of whole lines. In a file of another size somebody else wrote, or the last line is torn."""
         return self._size
 
     def is_as_on_disk(self) -> bool:
-        """True where the file has the expected size, also while it is being written. Blocks. Raises `OSError`."""
+        """True for the expected size, also while writing. Blocks. Raises `OSError`."""
         return self._writing.locked() or self.path.stat().st_size == self._size
 
     def new_id(self) -> str:
-        """A new id for an entry of this transcript."""
         self._next += 1
         return f"e{self._next - 1:06d}"
 
     @classmethod
     def create(cls, path: Path, header: Header) -> Transcript:
-        """Starts a transcript; an existing one is never overwritten. Blocks. Raises `TranscriptNotWritten`."""
+        """Starts a transcript; never overwrites. Blocks. Raises `TranscriptNotWritten`."""
         line = header_line(header)
         try:
             make_folder(path.parent)
@@ -95,8 +99,8 @@ class Transcript:
 
     @classmethod
     def read(cls, path: Path) -> Transcript:
-        """Reads a transcript without changing it. Blocks. Raises `OSError`, and `TranscriptUnusable` for a damaged
-        header; other damage costs its lines only, and is in `damage` and the log."""
+        """Blocks. Raises `OSError`, and `TranscriptUnusable` for a damaged header; other damage is in `damage` and the
+        log."""
         data = path.read_bytes()
         *lines, rest = data.split(b"\n")
         if not lines:
@@ -113,10 +117,8 @@ class Transcript:
         return cls(path, header, entries, damage, lines=len(lines), size=len(data) - len(rest))
 
     async def append(self, *entries: Entry) -> None:
-        """Writes entries in one piece, and syncs them. Raises `TranscriptNotWritten` and leaves the file as it was.
-
-        A cancelled caller still waits for the disk, so that file and memory agree.
-        """
+        """Writes and syncs in one piece. Raises `TranscriptNotWritten` and leaves the file as it was. A cancelled
+        caller still waits for the disk, so that file and memory agree."""
         data = b"".join(entry_line(entry) for entry in entries)
         async with self._writing:
             writing = asyncio.get_running_loop().run_in_executor(None, self._append, data)
@@ -134,9 +136,11 @@ class Transcript:
                 _log.error("%s: %s", self.path.name, _sentence(error))
             else:
                 self._written.extend(entries)
-                if any(isinstance(entry, RedactionEntry) for entry in entries):
-                    self._entries[:] = redacted(self._written)
+                if any(isinstance(entry, RedactionEntry) or is_branch(entry) for entry in entries):
+                    self._all[:] = redacted(self._written)
+                    self._entries[:] = newest_version(self._all)
                 else:
+                    self._all.extend(entries)
                     self._entries.extend(entries)
                 self._size += len(data)
             if cancelled is not None:
@@ -178,4 +182,5 @@ def _write(handle: int, data: bytes) -> None:
 
 def _sentence(error: OSError) -> str:
     reason = (error.strerror or "unknown error").lower()
-    return f"The talk could not be written to disk ({reason}). Make room or check the permissions, then send it again."
+    what_to_do = "Make room or check the permissions, then send it again."
+    return f"The conversation could not be written to disk ({reason}). {what_to_do}"

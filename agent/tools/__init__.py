@@ -19,7 +19,7 @@ from agent.tools.memory import memory_tools
 from agent.tools.skills import skill_tools
 
 
-def _nobody(path: Path) -> None: ...
+def _ignore(path: Path) -> None: ...
 
 
 def build(
@@ -28,22 +28,22 @@ def build(
     settings: MemorySettings,
     search: Search,
     files: bool = True,
-    wrote: Callable[[Path], None] = _nobody,
+    wrote: Callable[[Path], None] = _ignore,
     skills: Skills | None = None,
     author: Author | None = None,
-    talks: TranscriptReader | None = None,
+    past: TranscriptReader | None = None,
     sealed: Mapping[str, str] | None = None,
-    said_on: Callable[[Clock], date | None] = Clock.today,
+    day_of_text: Callable[[Clock], date | None] = Clock.today,
 ) -> tuple[Tool, ...]:
-    """The tools of one conversation, always in the same order: the memory tools, with `files` the file tools, with
-    `skills` the tool that reads them.
+    """The tools of one conversation, in fixed order. They know what it has read: build them once.
 
-    They know what this conversation has read, so build them once for it. `wrote` is called in the event loop with the
-    path (in `scope.folder`) of each changed file; `author` signs changes in the history; `talks` opens past sessions,
-    None for a scope that is not private; `sealed` as in `TurnRequest`, `said_on` as in `ToolContext`.
+    `wrote` gets each changed file's path in the event loop; `author` signs changes; `past` opens a private scope's past
+    sessions; `sealed` as in `TurnRequest`, `day_of_text` as in `ToolContext`.
     """
-    own_talks = talks if scope.is_private else None
-    context = ToolContext(scope, clock, settings, wrote, search, author, own_talks, sealed or {}, said_on=said_on)
+    own_past = past if scope.is_private else None
+    context = ToolContext(
+        scope, clock, settings, wrote, search, author, own_past, sealed or {}, day_of_text=day_of_text
+    )
     return (
         memory_tools(context)
         + (file_tools(context) if files else ())

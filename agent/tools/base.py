@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -11,23 +11,19 @@ from agent.model.base import Json, ToolSpec
 from agent.search.result_text import QuotedLines
 from agent.tools.foreign_text import ForeignText
 
-Arguments = Mapping[str, Json]
-
 GONE = "missing"
-"""Stands for the content of a file that is not there (`Effect.before`)."""
+"""The state of a file that is not there (`Effect.before`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """The text that the model reads, the lines of files that it shows, and its text of others."""
-
     text: str
     quoted: tuple[QuotedLines, ...] = ()
     foreign: tuple[ForeignText, ...] = ()
 
 
 class ToolError(Exception):
-    """A failure that the model reads as the call's result. `foreign`: text of others that it shows."""
+    """A failure, as the model reads it. `foreign`: text of others in it."""
 
     def __init__(self, message: str, foreign: tuple[ForeignText, ...] = ()) -> None:
         super().__init__(message)
@@ -41,92 +37,112 @@ class EffectKind(enum.StrEnum):
     WRITE_SKILL = "write-skill"  # a skill whose text stands in every chat
     ADD_JOB = "add-job"
     REMOVE_JOB = "remove-job"
+    FETCH = "fetch"  # a page whose address could carry what was read
+    RUN = "run"  # a program
+    USE_TOOL = "use-tool"  # a tool of a server of others
+    USE_CHANGED_TOOL = "use-changed-tool"  # one that is described otherwise than at its first use
+
+
+class EffectNote(enum.StrEnum):
+    """Names of `ApprovalStrings`: what the owner must know of a program."""
+
+    NETWORK = "with_network"
+    NO_SANDBOX = "no_sandbox"
 
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """An effect outside the conversation: the owner is asked where text of others may be the reason.
-
-    target      to whom, or which file, for people
-    text        what would be sent or written, as it is
-    always      the owner is asked in any case
-    private     a line of the owner's memory that others would see; then they are always asked
-    this_turn   only what this turn has taken in can be the reason, not earlier text
-    before      names the present state of what would change: a yes is good for that alone
-    after       names the state after it: where that is reached, the effect is done
-    """
+    """An effect outside the conversation. The owner is asked if text of others may be the reason."""
 
     kind: EffectKind
     target: str
+    """A chat or a file, as people read it."""
     text: str = ""
     always: bool = False
+    """The owner is always asked."""
     private: str = ""
+    """A line of the owner's memory that others would see; they are always asked."""
     this_turn: bool = False
+    """Only what this turn read can be the reason."""
     before: str = ""
+    """Names the present state; a yes counts for that alone."""
     after: str = ""
+    """Names the state in which the effect is done."""
+    address: str = ""
+    """Of a page. One that a person wrote, or that a page or a search named, needs no yes."""
+    words: tuple[str, ...] = ()
+    """The leading words of a program that a lasting yes would hold for; empty: none can be given."""
+    folder: str = ""
+    """Where a program runs."""
+    notes: tuple[EffectNote, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Once:
-    """For a tool whose effect leaves the machine, so that a call has it once whatever happens.
+    """An effect that leaves the machine: once for each call."""
 
-    run     as `Tool.run`, with the call's id, which is the same over restarts
-    fate    the result for the model of a call that was running when the process ended, by its id
-    """
-
-    run: Callable[[Arguments, str], Awaitable[ToolResult]]
+    run: Callable[[Json, str], Awaitable[ToolResult]]
+    """As `Tool.run`, with the call's id, the same over restarts."""
     fate: Callable[[str], Awaitable[str]]
+    """The result of a call that a restart interrupted, by its id."""
+    approved: Callable[[Json, str], Awaitable[ToolResult]] | None = None
+    """Replaces `run` after the owner's yes."""
+    begun: Callable[[str], Awaitable[str]] | None = None
+    """What an approved call has begun before, by its id; else empty."""
+
+
+def _always() -> bool:
+    return True
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool of one conversation, bound to its scope when made.
-
-    run           takes arguments that already fit the schema; raises `ToolError`.
-                  Any other exception is a bug: the model is told that the tool broke, the log gets the traceback.
-    reads_only    changes nothing, so several calls may run side by side
-    remembers     a finished call counts as a memory write
-    writes_files  changes files of the scope, and ends soon: nothing is forgotten in them meanwhile
-    once          replaces `run` where a call has an id
-    effect        what a call would do outside the conversation, computed before it runs; None: nothing that needs a
-                  yes. Raises `ToolError`, and the call is then not run
-    approved      replaces `run` where the owner has approved this very effect
-    """
-
     spec: ToolSpec
-    run: Callable[[Arguments], Awaitable[ToolResult]]
+    run: Callable[[Json], Awaitable[ToolResult]]
+    """Takes the model's input as it is; raises `ToolError`, any other exception is a bug."""
     reads_only: bool = False
+    """Calls may run side by side."""
     remembers: bool = False
+    """Counts as a memory write."""
     once: Once | None = None
+    """Replaces `run` for a call with an id."""
     writes_files: bool = False
-    effect: Callable[[Arguments], Awaitable[Effect | None]] | None = None
-    approved: Callable[[Arguments], Awaitable[ToolResult]] | None = None
+    """Nothing is forgotten in the scope's files meanwhile, so it must end soon."""
+    effect: Callable[[Json], Awaitable[Effect | None]] | None = None
+    """The effect that a call would have; raises `ToolError`."""
+    approved: Callable[[Json], Awaitable[ToolResult]] | None = None
+    """Replaces `run` after the owner's yes."""
+    is_offered: Callable[[], bool] = _always
+    """False: the model does not see it yet. May change within a turn."""
 
     @property
     def name(self) -> str:
         return self.spec.name
 
 
+def offered(tools: Iterable[Tool]) -> tuple[ToolSpec, ...]:
+    """What the model sees of them now."""
+    return tuple(tool.spec for tool in tools if tool.is_offered())
+
+
 @dataclass(frozen=True, slots=True)
 class EffectRequest:
-    """An effect that needs the owner's yes. `call` names it over restarts; `causes`: the text of others that may be its
-    reason, empty where the owner is asked in any case."""
-
     tool: str
     call: str
-    arguments: Arguments
+    """Unique, the same over restarts."""
+    arguments: Json
     effect: Effect
     causes: tuple[ForeignText, ...]
+    """Text of others that may be its reason."""
 
 
 class OwnerConsent(Protocol):
     """Asks the owner on behalf of one turn.
 
-    ask        asks, once while it is open; returns what the model is told. Raises `ToolError` where the owner
-               cannot be asked
-    fate       what the model is told of a call that was interrupted while it asked; empty where it did not ask
-    outcomes   outcomes that the session does not know yet: by id, a sentence each
-    told       the session knows these
+    ask          returns the result for the model; asks once while it is open. Raises `ToolError`
+    fate         the result of a call that was interrupted while it asked; else empty
+    outcomes     sentences that are new to the session, by id
+    acknowledge  the session knows these
     """
 
     async def ask(self, wanted: EffectRequest) -> str: ...
@@ -135,4 +151,4 @@ class OwnerConsent(Protocol):
 
     async def outcomes(self) -> Mapping[str, str]: ...
 
-    async def told(self, ids: Sequence[str]) -> None: ...
+    async def acknowledge(self, ids: Sequence[str]) -> None: ...

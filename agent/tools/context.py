@@ -1,4 +1,4 @@
-"""The state that the tools of one conversation share: its scope, and what it has read."""
+"""The state that a conversation's tools share: its scope, and what it has read."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ from agent.memory.history import Author
 from agent.memory.limits import fullness, is_index
 from agent.memory.paths import FileError, folded_parts, inside, name_below
 from agent.memory.scope import Scope
-from agent.model.base import ToolSpec
+from agent.model.base import Json
 from agent.search.chunking import Passage
 from agent.search.result_text import QuotedLines
 from agent.search.results import Search
 from agent.settings import MemorySettings
-from agent.tools.base import Arguments, Effect, Tool, ToolError, ToolResult
+from agent.tools.base import Effect, Tool, ToolError, ToolResult
 from agent.tools.foreign_text import ForeignText, in_text, is_of_others, of_others
+from agent.tools.schema import A, Arguments, spec, takes
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -33,98 +34,96 @@ R = TypeVar("R")
 _SHOWN_CHARS = 20_000
 _TO_OWNER = re.compile(r"""\bto:[ \t]{0,8}["']?owner\b""")
 _OWN_KINDS = frozenset({".md", ".txt"})
-"""Files in which what was made from text of others has a mark."""
+"""Files that mark what was made from text of others."""
 
 
 class TranscriptReader(Protocol):
-    """The messages of the past session that hits call `path`, by the lines of its transcript; None where the scope has
-    no such session. Blocks. Raises `FileError`."""
+    """A past session by the path of its hits. Blocks. Raises `FileError`."""
 
     def opened(self, scope: Scope, path: str, clock: Clock) -> Sequence[Passage] | None: ...
 
 
 class Unseen(FileError):
-    """A write would replace text that this conversation has not seen. Carries the text."""
+    """A write would replace unseen text, which this shows."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """The line up to which the conversation has seen the file of this sha."""
+    """Lines that the conversation has seen, from the first."""
 
     sha: str
     lines: int
 
 
-Work = Callable[["ToolContext", Arguments], Awaitable[str | ToolResult]]
-"""What a tool does; where it returns a bare text, `ToolContext.tool` finds what of it is text of others."""
+Work = Callable[["ToolContext", A], Awaitable[str | ToolResult]]
+"""What a tool does. Text of others in a bare text is found by its marks."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """`wrote` is called with the path of every changed file; `search` searches the scope's memory; `author` signs each
-    change; `talks` opens past sessions, if there is one; `sealed` names workspace files that may not change, each with
-    the reason; `said_on`: the day of what is written down, None where unknown."""
+    """`author` signs each change; `past` opens past sessions."""
 
     scope: Scope
     clock: Clock
     settings: MemorySettings
     wrote: Callable[[Path], None]
+    """Called with the path of every changed file."""
     search: Search
     author: Author | None = None
-    talks: TranscriptReader | None = None
+    past: TranscriptReader | None = None
     sealed: Mapping[str, str] = field(default_factory=dict)
-    said_on: Callable[[Clock], date | None] = Clock.today
+    """Names workspace files that may not change, with the reason."""
+    day_of_text: Callable[[Clock], date | None] = Clock.today
+    """The day of what is written down."""
     _known: dict[Path, _Known] = field(default_factory=dict)
 
     def tool(
         self,
-        spec: ToolSpec,
-        run: Work,
+        name: str,
+        description: str,
+        model: type[A],
+        run: Work[A],
         *,
         reads_only: bool = False,
         remembers: bool = False,
-        effect: Callable[[ToolContext, Arguments], Awaitable[Effect | None]] | None = None,
-        approved: Work | None = None,
+        effect: Callable[[ToolContext, A], Awaitable[Effect | None]] | None = None,
+        approved: Work[A] | None = None,
     ) -> Tool:
-        """The tool that runs `run` in this context. Every result is text that can be sent. `effect` and `approved` as
-        in `Tool`."""
-
-        def at_desk(work: Work) -> Callable[[Arguments], Awaitable[ToolResult]]:
-            async def call(arguments: Arguments) -> ToolResult:
+        def in_context(work: Work[A]) -> Callable[[Json], Awaitable[ToolResult]]:
+            async def call(arguments: A) -> ToolResult:
                 try:
-                    with self.author.writes(spec.name) if self.author is not None else nullcontext():
+                    with self.author.writes(name) if self.author is not None else nullcontext():
                         return _cleaned(await work(self, arguments))
                 except ToolError as error:
                     raise self._foreign_error(error, arguments) from error
 
-            return call
+            return takes(model, call)
 
-        async def look(arguments: Arguments) -> Effect | None:
+        async def look(arguments: A) -> Effect | None:
             try:
                 return await effect(self, arguments) if effect is not None else None
             except ToolError as error:
                 raise self._foreign_error(error, arguments) from error
 
         return Tool(
-            spec,
-            at_desk(run),
+            spec(name, description, model),
+            in_context(run),
             reads_only,
             remembers,
             writes_files=not reads_only,
-            effect=look if effect is not None else None,
-            approved=at_desk(approved) if approved is not None else None,
+            effect=takes(model, look) if effect is not None else None,
+            approved=in_context(approved) if approved is not None else None,
         )
 
     async def blocking(self, call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-        """Runs file access in a thread; a file's error becomes a `ToolError`."""
+        """Runs file access in a thread. Raises `ToolError` for a `FileError`."""
         try:
             return await asyncio.to_thread(call, *args, **kwargs)
         except FileError as error:
             raise ToolError(clean(str(error))) from error
 
     def _foreign_error(self, error: ToolError, arguments: Arguments) -> ToolError:
-        """The error with the foreign text that it shows."""
-        said, given = str(error), arguments.get("path")
+        said, given = str(error), getattr(arguments, "path", None)
         try:
             found = self.foreign(self.path(given), said) if isinstance(given, str) else in_text(said)
         except ToolError:
@@ -132,7 +131,7 @@ class ToolContext:
         return ToolError(said, found)
 
     def path(self, given: str) -> Path:
-        """The file or folder that a model names, relative to the scope's folder. Raises `ToolError`."""
+        """The path in the scope's folder. Raises `ToolError`."""
         try:
             return inside(self.scope, given)
         except FileError as error:
@@ -145,8 +144,7 @@ class ToolContext:
         return QuotedLines(name_below(path, self.scope.workspace), (first, last), is_part)
 
     def foreign(self, path: Path, text: str) -> tuple[ForeignText, ...]:
-        """The foreign part of a file's text: all of a file of another scope, of an exported session, and of a file that
-        cannot have marks; else the marked lines. Blocks: follows links."""
+        """What is foreign in a file: all if it is of others or cannot have marks. Blocks."""
         for names in folded_parts(path, self.scope.folder):
             kind = Path(names[-1]).suffix if names else ""
             if is_of_others("/".join(names), self.scope) or (
@@ -156,7 +154,7 @@ class ToolContext:
         return in_text(text)
 
     def fullness(self, path: Path, file: FileText) -> str:
-        """A warning line where `path` is the index and the prompt no longer shows all of it."""
+        """A warning if the prompt no longer shows all of an index."""
         if not is_index(path, self.scope.folder):
             return ""
         full = fullness(file, self.settings.max_index_lines, self.settings.max_index_bytes)
@@ -165,35 +163,34 @@ class ToolContext:
         return f"\n{path.name} now has {full}. Move details to notes and shorten it soon."
 
     def may_change(self, path: Path) -> None:
-        """Raises `ToolError` where the file is sealed, also by a link or other letter case."""
+        """Raises `ToolError` for a sealed file."""
         real = os.path.realpath(path).casefold()
         for name, why in self.sealed.items():
             if real == os.path.realpath(self.scope.workspace / name).casefold():
                 raise ToolError(f"{self.name(path)} was not changed: {why}")
 
     def has_read(self, path: Path, file: FileText, first: int, last: int) -> None:
-        """Notes that lines `first` to `last` were shown. Only reading from the start without a gap counts."""
+        """Notes lines as shown. Only those without a gap from the first count."""
         known = self._known.get(path)
         so_far = known.lines if known is not None and known.sha == file.sha else 0
         if first <= so_far + 1:
             self._known[path] = _Known(file.sha, max(so_far, last))
 
     def has_made(self, path: Path, file: FileText) -> None:
-        """The conversation wrote all of this file."""
         self._known[path] = _Known(file.sha, count_lines(file.text))
 
     def has_edited(self, path: Path, before: FileText, after: FileText) -> None:
-        """A passage was replaced; the rest is as well known as before."""
         known = self._known.get(path)
         if known is not None and known.sha == before.sha:
             whole = known.lines >= count_lines(before.text)
             self._known[path] = _Known(after.sha, count_lines(after.text) if whole else 0)
 
     def may_replace(self, path: Path, before: bytes) -> None:
-        """Raises `Unseen` unless the conversation has seen the whole present text."""
-        if not before.strip() or self._has_seen(path, before):
+        """Raises `Unseen` unless the whole present text was seen."""
+        file, known = text_of(before, self.name(path)), self._known.get(path)
+        has_seen = known is not None and known.sha == file.sha and known.lines >= count_lines(file.text)
+        if has_seen or not before.strip():
             return
-        file = text_of(before, self.name(path))
         if len(file.text) > _SHOWN_CHARS:
             raise Unseen(
                 f"{self.name(path)} exists and this conversation has not read all of it; "
@@ -206,13 +203,13 @@ class ToolContext:
         )
 
     def may_update(self, path: Path, before: bytes) -> None:
-        """Raises `Unseen` where others have changed a file since the conversation saw it."""
+        """Raises `Unseen` for others' changes since."""
         self.may_change(path)
         if path in self._known:
             self.may_replace(path, before)
 
     def may_delete(self, path: Path, before: bytes) -> None:
-        """Raises `Unseen` where others have changed a file since the conversation saw it."""
+        """Raises `Unseen` for others' changes since."""
         known = self._known.get(path)
         if known is None or known.sha == sha_of(before):
             return
@@ -223,19 +220,14 @@ class ToolContext:
             f"{file.text[:_SHOWN_CHARS]}"
         )
 
-    def _has_seen(self, path: Path, data: bytes) -> bool:
-        known = self._known.get(path)
-        return known is not None and known.sha == sha_of(data) and known.lines >= count_lines(text_of(data, "").text)
-
 
 def _is_own_schedule(names: Sequence[str], text: str) -> bool:
-    """True for a list of jobs that has none for another chat, whose people may have caused it."""
+    """True for jobs that are all for this chat."""
     others = (line for line in text.splitlines() if "to:" in line and not _TO_OWNER.search(line))
     return names == ["schedule.yaml"] and not any(others)
 
 
 def _cleaned(output: str | ToolResult) -> ToolResult:
-    """The output as it can be sent. Where the tool does not say what is foreign, its marks do."""
     if isinstance(output, ToolResult):
         return dataclasses.replace(output, text=clean(output.text))
     text = clean(output)
@@ -243,7 +235,7 @@ def _cleaned(output: str | ToolResult) -> ToolResult:
 
 
 def lines_of(text: str) -> list[str]:
-    """Lines as every tool counts them: ended by a newline only."""
+    """Lines, ended by a newline only."""
     lines = text.split("\n")
     return lines[:-1] if not lines[-1] else lines
 

@@ -11,9 +11,9 @@ from agent.memory.files import EntryKind, FileText, FolderEntry
 from agent.memory.paths import FileError
 from agent.memory.replace import replace_once
 from agent.search.result_text import QuotedLines
-from agent.tools import guard, schema
-from agent.tools.arguments import integer, text
-from agent.tools.base import Arguments, Tool, ToolError, ToolResult
+from agent.tools import guard
+from agent.tools.arguments import EditFile, ListFiles, ReadFile, WriteFile
+from agent.tools.base import Tool, ToolError, ToolResult
 from agent.tools.context import ToolContext, count_lines, lines_of
 from agent.tools.foreign_text import foreign
 
@@ -24,52 +24,44 @@ _MOST_ENTRIES = 300
 
 
 def file_tools(context: ToolContext) -> tuple[Tool, ...]:
-    path = schema.string("relative to this conversation's folder")
-    span = {"from": schema.whole_number("first line"), "lines": schema.whole_number()}
-    body = schema.string(may_be_empty=True)
     return (
         context.tool(
-            schema.spec("read_file", "Read a text file. Line numbers are not part of it.", {"path": path}, span),
-            _read,
-            reads_only=True,
+            "read_file", "Read a text file. Line numbers are not part of it.", ReadFile, _read, reads_only=True
         ),
         context.tool(
-            schema.spec(
-                "write_file",
-                "Write a whole file. One that exists must have been read first; daily logs only grow.",
-                {"path": path, "content": body},
-            ),
+            "write_file",
+            "Write a whole file. One that exists must have been read first; daily logs only grow.",
+            WriteFile,
             _write,
             remembers=True,
             effect=guard.of_write,
             approved=lambda context, arguments: guard.approved(context, arguments, _write),
         ),
         context.tool(
-            schema.spec(
-                "edit_file",
-                "Replace one exact passage of a file; old_text must be there once.",
-                {"path": path, "old_text": schema.string(), "new_text": body},
-            ),
+            "edit_file",
+            "Replace one exact passage of a file; old_text must be there once.",
+            EditFile,
             _edit,
             remembers=True,
             effect=guard.of_edit,
         ),
-        context.tool(
-            schema.spec("list_files", "List a folder (default: the top).", {}, {"path": path}), _list, reads_only=True
-        ),
+        context.tool("list_files", "List a folder (default: the top).", ListFiles, _list, reads_only=True),
     )
 
 
-async def _read(context: ToolContext, arguments: Arguments) -> str | ToolResult:
-    path, file = await _present(context, text(arguments, "path"))
+async def _read(context: ToolContext, arguments: ReadFile) -> str | ToolResult:
+    path = context.path(arguments.path)
+    file = await context.blocking(files.read_text, path, context.scope.folder)
+    if file is None:
+        raise ToolError(await context.blocking(missing, context, path))
     lines = lines_of(file.text)
-    first = integer(arguments, "from", 1)
+    first = arguments.first
     if not lines:
         context.has_read(path, file, 1, 0)
         return f"{context.name(path)} is empty."
     if first > len(lines):
         raise ToolError(f"{context.name(path)} has only {len(lines)} lines")
-    wanted = lines[first - 1 :][: min(integer(arguments, "lines", _MOST_LINES), _MOST_LINES)]
+    wanted = lines[first - 1 :][: min(arguments.lines, _MOST_LINES)]
     shown, whole = _numbered(wanted, first)
     last = first + len(shown) - 1
     if whole:
@@ -90,7 +82,7 @@ async def _read(context: ToolContext, arguments: Arguments) -> str | ToolResult:
 
 
 def _numbered(lines: list[str], first: int) -> tuple[list[str], bool]:
-    """As many lines as fit one result, at least one, and whether all are shown whole."""
+    """As many lines as fit, at least one; True if all are whole."""
     shown: list[str] = []
     room, whole = _MOST_CHARS, True
     for number, line in enumerate(lines, first):
@@ -105,9 +97,9 @@ def _numbered(lines: list[str], first: int) -> tuple[list[str], bool]:
     return shown, whole
 
 
-async def _write(context: ToolContext, arguments: Arguments) -> str:
-    path = context.path(text(arguments, "path"))
-    content = files.clean(text(arguments, "content")).encode()
+async def _write(context: ToolContext, arguments: WriteFile) -> str:
+    path = context.path(arguments.path)
+    content = files.clean(arguments.content).encode()
     await context.blocking(context.may_change, path)
     before: list[bytes | None] = []
 
@@ -130,13 +122,13 @@ async def _write(context: ToolContext, arguments: Arguments) -> str:
     return said + context.fullness(path, file)
 
 
-async def _edit(context: ToolContext, arguments: Arguments) -> str:
-    path = context.path(text(arguments, "path"))
-    return await replace_passage(context, path, text(arguments, "old_text"), text(arguments, "new_text"))
+async def _edit(context: ToolContext, arguments: EditFile) -> str:
+    path = context.path(arguments.path)
+    return await replace_passage(context, path, arguments.old_text, arguments.new_text)
 
 
 async def replace_passage(context: ToolContext, path: Path, old_text: str, new_text: str) -> str:
-    """Edits an existing file; returns where. Raises `ToolError`."""
+    """Edits a file; returns where. Raises `ToolError`."""
     name = context.name(path)
     await context.blocking(context.may_change, path)
     before: list[FileText] = []
@@ -153,8 +145,8 @@ async def replace_passage(context: ToolContext, path: Path, old_text: str, new_t
     return f"Changed {name}, line {_first_difference(before[0].text, after.text)}." + context.fullness(path, after)
 
 
-async def _list(context: ToolContext, arguments: Arguments) -> str | ToolResult:
-    path = context.path(text(arguments, "path", "."))
+async def _list(context: ToolContext, arguments: ListFiles) -> str | ToolResult:
+    path = context.path(arguments.path)
     found = await context.blocking(files.entries, path, context.scope.folder)
     if not found and path != context.scope.folder and not await context.blocking(path.is_dir):
         raise ToolError(f"there is no folder {context.name(path)}")
@@ -180,17 +172,8 @@ def _line(entry: FolderEntry, age: str) -> str:
             return f"{entry.name} (no regular file)"
 
 
-async def _present(context: ToolContext, given: str) -> tuple[Path, FileText]:
-    path = context.path(given)
-    file = await context.blocking(files.read_text, path, context.scope.folder)
-    if file is None:
-        raise ToolError(await context.blocking(missing, context, path))
-    return path, file
-
-
 def missing(context: ToolContext, path: Path) -> str:
-    """A sentence that there is no such file, with similar names in its folder or in memory. Blocks. Raises
-    `FileError`."""
+    """There is no such file, with similar names. Blocks. Raises `FileError`."""
     said, folder = f"there is no file {context.name(path)}", context.scope.folder
     if near := _near(path.parent, path.name, folder):
         return f"{said}; its folder has {', '.join(near)}"

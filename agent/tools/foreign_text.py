@@ -1,14 +1,13 @@
-"""Text of others: its source, and its first line, as the owner sees it. Pure.
+"""Text of others: its source and first line, for the owner. Pure.
 
-Found in messages, in tool results (`in_text`), and for entries of earlier releases in the marked blocks of their text
-(`in_blocks`).
+Found in messages, in tool results (`in_text`), and for entries of earlier releases in marked blocks (`in_blocks`).
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from agent.memory.paths import folded_name
@@ -27,7 +26,7 @@ _BLOCK = re.compile(
 _FILE = re.compile(r'^<daybook-(?:file|changed) name="([^"\n]*)">', re.MULTILINE)
 _KINDS = {
     "quoted": "a quoted message",
-    "overheard": "talk of the group",
+    "overheard": "messages of the group",
     "enclosed": "what came along",
     "shown": "a picture",
 }
@@ -37,12 +36,12 @@ _CARRIERS = frozenset({"changed", "recalled"})
 
 @dataclass(frozen=True, slots=True)
 class ForeignText:
-    """`source`: a name for people, as `report.pdf`; `line`: the first line of the text; `is_talk`: written in a group
-    by its members."""
-
     source: str
+    """A name for people, as `report.pdf`."""
     line: str = ""
+    """The first line."""
     is_talk: bool = False
+    """Written in a group by its members. Open questions have this name on disk."""
 
 
 def foreign(source: str, text: str = "", *, is_talk: bool = False) -> ForeignText:
@@ -62,13 +61,13 @@ def visible(text: str, longest: int = 0) -> str:
 
 
 def in_text(text: str) -> tuple[ForeignText, ...]:
-    """The marked parts of a text from memory."""
-    return unique(one for line in marked_lines(text) for one in _marked(line))
-
-
-def _marked(line: str) -> Iterator[ForeignText]:
-    said = first_line(without_mark(line))
-    return (ForeignText(visible(name, 60) or "somebody", said) for name in sources_in(line))
+    return unique(
+        ForeignText(visible(name, 60) or "somebody", shown)
+        for line in marked_lines(text)
+        # Once for a line, not for each of its sources: one line can have as many marks as it has room for.
+        for shown in (first_line(without_mark(line)),)
+        for name in sources_in(line)
+    )
 
 
 def in_blocks(text: str) -> tuple[ForeignText, ...]:
@@ -99,7 +98,6 @@ def in_hit(hit: Hit, scope: Scope) -> tuple[ForeignText, ...]:
 
 
 def of_others(source: str, text: str, scope: Scope) -> tuple[ForeignText, ...]:
-    """All of a text, for which `is_of_others` holds."""
     return (foreign(source, text, is_talk=scope.audience is Audience.GROUP),)
 
 
@@ -121,25 +119,19 @@ def in_memory(text: str, scope: Scope) -> tuple[ForeignText, ...]:
 
 
 def is_of_others(path: str, scope: Scope) -> bool:
-    """True where all of a file counts as foreign: the owner reads another scope's, or an exported session; and in a
-    group, where every member may have it written. `path` is relative to the scope's folder."""
+    """True for another scope's file, an exported session, any in a group. `path` is relative to the scope's folder."""
     top = folded_name(path.partition("/")[0])
     is_anothers = scope.audience is Audience.OWNER and top in FOLDERS_OF_OTHERS
     return is_anothers or top == _EXPORTS or scope.audience is Audience.GROUP
 
 
 def unique(found: Iterable[ForeignText]) -> tuple[ForeignText, ...]:
-    """The first of each source, and no more than are worth keeping."""
-    return tuple(_first_of_each(found))[:_MOST]
+    """The first of each source, as many as are worth keeping."""
+    first: dict[str, ForeignText] = {}
+    for one in found:
+        first.setdefault(one.source, one)
+    return tuple(first.values())[:_MOST]
 
 
 def names(found: Sequence[ForeignText]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one.source for one in found))
-
-
-def _first_of_each(found: Iterable[ForeignText]) -> Iterator[ForeignText]:
-    seen: set[str] = set()
-    for one in found:
-        if one.source not in seen:
-            seen.add(one.source)
-            yield one

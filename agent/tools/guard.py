@@ -1,8 +1,4 @@
-"""Which files only the owner may change, and how they are asked (SPEC 6).
-
-A file is judged by the given path and by where it really leads, each part without case and in one Unicode form, as any
-file system may take it.
-"""
+"""Files that only the owner may change, by the given path and by where it leads, in any case and Unicode form."""
 
 from __future__ import annotations
 
@@ -19,8 +15,8 @@ from agent.memory.scope import FOLDERS_OF_OTHERS, Audience, Scope
 from agent.skills import FILE as SKILL_FILE
 from agent.skills import FOLDER as SKILLS
 from agent.skills import Skill, SkillOrigin, parse
-from agent.tools.arguments import text
-from agent.tools.base import GONE, Arguments, Effect, EffectKind, ToolResult
+from agent.tools.arguments import EditFile, WriteFile
+from agent.tools.base import GONE, Effect, EffectKind, ToolResult
 from agent.tools.context import ToolContext, Work
 
 _COMMON = frozenset({"agents.md", "claude.md", "soul.md", "identity.md"})
@@ -28,7 +24,7 @@ _RULES = frozenset({"tools.md", "heartbeat.md", "schedule.yaml"})
 
 
 class Guarded(enum.IntEnum):
-    """The kind of file that only the owner may change; where several fit, the greatest counts."""
+    """The greatest of several counts."""
 
     FREE = 0
     RULES = 1
@@ -38,7 +34,7 @@ class Guarded(enum.IntEnum):
 
 
 def guarded(scope: Scope, path: Path) -> Guarded:
-    """`path` is below the scope's folder and need not exist. Blocks: follows links."""
+    """The kind of a file, which need not exist. Blocks."""
     return max(_guarded(scope.audience, names) for names in folded_parts(path, scope.folder))
 
 
@@ -60,8 +56,7 @@ Change = Callable[[bytes | None], bytes | None]
 
 
 def written(context: ToolContext, path: Path, change: Change | None = None, new: str = "") -> Effect | None:
-    """The effect of changing a file; `new`: the text that would be put into it. Without `change` the resulting whole is
-    unknown. Blocks. Raises `FileError`, `ToolError`."""
+    """The effect of putting `new` into a file. Blocks. Raises `FileError`, `ToolError`."""
     kind = guarded(context.scope, path)
     if kind is Guarded.FREE:
         return None
@@ -84,13 +79,13 @@ def written(context: ToolContext, path: Path, change: Change | None = None, new:
     )
 
 
-async def of_write(context: ToolContext, arguments: Arguments) -> Effect | None:
-    path, content = context.path(text(arguments, "path")), files.clean(text(arguments, "content"))
+async def of_write(context: ToolContext, arguments: WriteFile) -> Effect | None:
+    path, content = context.path(arguments.path), files.clean(arguments.content)
     return await context.blocking(written, context, path, lambda _: content.encode(), content)
 
 
-async def of_edit(context: ToolContext, arguments: Arguments) -> Effect | None:
-    path, old, new = context.path(text(arguments, "path")), text(arguments, "old_text"), text(arguments, "new_text")
+async def of_edit(context: ToolContext, arguments: EditFile) -> Effect | None:
+    path, old, new = context.path(arguments.path), arguments.old_text, arguments.new_text
 
     def change(before: bytes | None) -> bytes:
         if before is None:
@@ -102,9 +97,9 @@ async def of_edit(context: ToolContext, arguments: Arguments) -> Effect | None:
     return effect and dataclasses.replace(effect, text=shown)
 
 
-async def approved(context: ToolContext, arguments: Arguments, run: Work) -> str | ToolResult:
-    """Changes a file as the owner approved, whether or not the conversation has read it."""
-    path = context.path(text(arguments, "path"))
+async def approved(context: ToolContext, arguments: WriteFile, run: Work[WriteFile]) -> str | ToolResult:
+    """Changes a file that may not have been read."""
+    path = context.path(arguments.path)
     present = await context.blocking(files.read_text, path, context.scope.folder)
     if present is not None:
         context.has_made(path, present)

@@ -13,9 +13,18 @@ from agent.memory.files import FileText
 from agent.memory.provenance import own_mark
 from agent.memory.replace import append_lines
 from agent.search.result_text import QuotedLines, room_for, search_text
-from agent.tools import guard, schema
-from agent.tools.arguments import integer, text, texts
-from agent.tools.base import Arguments, Effect, Tool, ToolError, ToolResult
+from agent.tools import guard
+from agent.tools.arguments import (
+    MemoryAppend,
+    MemoryDelete,
+    MemoryGet,
+    MemoryList,
+    MemorySave,
+    MemorySearch,
+    MemoryUpdate,
+    memory_update,
+)
+from agent.tools.base import Effect, Tool, ToolError, ToolResult
 from agent.tools.context import ToolContext, lines_of
 from agent.tools.files import missing, replace_passage
 from agent.tools.foreign_text import foreign, in_hit, is_of_others, of_others, unique
@@ -27,122 +36,104 @@ _BY_HAND = frozenset({"TOOLS.md"})
 
 
 def memory_tools(context: ToolContext) -> tuple[Tool, ...]:
-    day = schema.string("YYYY-MM-DD")
-    files_of_scope = [name for name in context.scope.prompt_files if name not in _BY_HAND]
+    files_of_scope = tuple(name for name in context.scope.prompt_files if name not in _BY_HAND)
     return (
         context.tool(
-            schema.spec(
-                "memory_append",
-                "Add an entry to today's log: what happened, was decided, promised, advised; full names, YYYY-MM-DD.",
-                {"text": schema.string()},
-                {"heading": schema.string()},
-            ),
+            "memory_append",
+            "Add an entry to today's log: what happened, was decided, promised, advised; full names, YYYY-MM-DD.",
+            MemoryAppend,
             _append,
             remembers=True,
             effect=_effect_of_append,
         ),
         context.tool(
-            schema.spec(
-                "memory_save",
-                "Save a note on one lasting subject, names and days in full. The same name replaces its content.",
-                {
-                    "name": schema.string(),
-                    "description": schema.string("one line, for the index"),
-                    "type": schema.string(enum=notes.TYPES),
-                    "content": schema.string(),
-                },
-            ),
+            "memory_save",
+            "Save a note on one lasting subject, names and days in full. The same name replaces its content.",
+            MemorySave,
             _save,
             remembers=True,
             effect=_effect_on_notes,
         ),
         context.tool(
-            schema.spec(
-                "memory_update",
-                f"Replace one exact passage in {' or '.join(files_of_scope)}; an empty old_text adds at the end.",
-                {"old_text": schema.string(may_be_empty=True), "new_text": schema.string(may_be_empty=True)},
-                {"file": schema.string(f"default {files_of_scope[-1]}", enum=files_of_scope)},
-            ),
+            "memory_update",
+            f"Replace one exact passage in {' or '.join(files_of_scope)}; an empty old_text adds at the end.",
+            memory_update(files_of_scope),
             _update,
             remembers=True,
             effect=_effect_of_update,
         ),
         context.tool(
-            schema.spec(
-                "memory_search",
-                "Search logs, notes, past talks and other files. Best is a list of two to four queries, each in the "
-                "words in which it may have been said or written down then, with names, days and synonyms.",
-                {"query": schema.one_or_several()},
-                {"max_chars": schema.whole_number(), "since": day, "until": day},
-            ),
+            "memory_search",
+            "Search logs, notes, past conversations and other files. Best is a list of two to four queries, each in "
+            "the words in which it may have been said or written down then, with names, days and synonyms.",
+            MemorySearch,
             _search,
             reads_only=True,
         ),
         context.tool(
-            schema.spec(
-                "memory_get",
-                "Text of a memory file.",
-                {"path": schema.string()},
-                {"from": schema.whole_number("first line"), "lines": schema.whole_number()},
-            ),
+            "memory_get",
+            "Text of a memory file.",
+            MemoryGet,
             _get,
             reads_only=True,
         ),
         context.tool(
-            schema.spec("memory_list", "List the notes, newest first.", {}, {"type": schema.string(enum=notes.TYPES)}),
+            "memory_list",
+            "List the notes, newest first.",
+            MemoryList,
             _list,
             reads_only=True,
         ),
         context.tool(
-            schema.spec("memory_delete", "Delete a note and its index line.", {"path": schema.string()}),
+            "memory_delete",
+            "Delete a note and its index line.",
+            MemoryDelete,
             _delete,
             effect=_effect_on_notes,
         ),
     )
 
 
-async def _effect_of_append(context: ToolContext, arguments: Arguments) -> Effect | None:
-    return await _effect(context, text(arguments, "text"), log_path(context.scope, context.clock.today()))
+async def _effect_of_append(context: ToolContext, arguments: MemoryAppend) -> Effect | None:
+    return await _effect(context, arguments.text, log_path(context.scope, context.clock.today()))
 
 
-async def _effect_on_notes(context: ToolContext, arguments: Arguments) -> Effect | None:
+async def _effect_on_notes(context: ToolContext, arguments: MemorySave | MemoryDelete) -> Effect | None:
     folder, index = context.scope.folder / notes.FOLDER, await context.blocking(notes.index_path, context.scope)
-    new = text(arguments, "content", text(arguments, "path"))
+    new = arguments.content if isinstance(arguments, MemorySave) else arguments.path
     return await _effect(context, new, index, folder / "note.md")
 
 
-async def _effect_of_update(context: ToolContext, arguments: Arguments) -> Effect | None:
+async def _effect_of_update(context: ToolContext, arguments: MemoryUpdate) -> Effect | None:
     index = await context.blocking(notes.index_path, context.scope)
-    return await _effect(context, text(arguments, "new_text"), _curated(context, arguments, index))
+    return await _effect(context, arguments.new_text, _curated(context, arguments, index))
 
 
 async def _effect(context: ToolContext, new: str, *paths: Path) -> Effect | None:
-    """None, unless the owner has put links in their places that lead to guarded files."""
+    """The effect, if the owner's links lead to guarded files."""
     found = [await context.blocking(guard.written, context, path, None, new) for path in paths]
     return next(filter(None, found), None)
 
 
-async def _append(context: ToolContext, arguments: Arguments) -> str:
+async def _append(context: ToolContext, arguments: MemoryAppend) -> str:
     await context.blocking(context.may_change, log_path(context.scope, context.clock.today()))
-    said, new = context.said_on(context.clock), text(arguments, "text")
+    said, new = context.day_of_text(context.clock), arguments.text
     entry = with_days(new, said) if said is not None else new
-    path = await context.blocking(
-        log_writer.append_log, context.scope, context.clock, entry, text(arguments, "heading") or None
-    )
+    path = await context.blocking(log_writer.append_log, context.scope, context.clock, entry, arguments.heading)
     context.wrote(path)
     return f"Added to {context.name(path)}."
 
 
-async def _save(context: ToolContext, arguments: Arguments) -> str:
+async def _save(context: ToolContext, arguments: MemorySave) -> str:
     await context.blocking(_may_change_index, context)
     saved = await context.blocking(
         notes.save,
         context.scope,
         context.clock,
-        text(arguments, "name"),
-        own_mark(text(arguments, "description")),
-        text(arguments, "type"),
-        text(arguments, "content"),
+        arguments.name,
+        own_mark(arguments.description),
+        arguments.type,
+        arguments.content,
         context.may_update,
         context.settings,
     )
@@ -150,20 +141,20 @@ async def _save(context: ToolContext, arguments: Arguments) -> str:
     context.wrote(saved.path)
     context.wrote(saved.index)
     said = f"Saved {context.name(saved.path)}."
-    if saved.replaced is not None and saved.replaced.strip() != text(arguments, "content").strip():
+    if saved.replaced is not None and saved.replaced.strip() != arguments.content.strip():
         said = f"Updated {context.name(saved.path)}. It said before:\n{saved.replaced.strip()}"
     return said + context.fullness(saved.index, saved.index_file)
 
 
-async def _update(context: ToolContext, arguments: Arguments) -> str:
+async def _update(context: ToolContext, arguments: MemoryUpdate) -> str:
     index = await context.blocking(notes.index_path, context.scope)
     path = _curated(context, arguments, index)
-    old_text, new_text = text(arguments, "old_text"), text(arguments, "new_text")
+    old_text, new_text = arguments.old_text, arguments.new_text
     return await (replace_passage(context, path, old_text, new_text) if old_text else _add(context, path, new_text))
 
 
-def _curated(context: ToolContext, arguments: Arguments, index: Path) -> Path:
-    name = text(arguments, "file", context.scope.prompt_files[-1])
+def _curated(context: ToolContext, arguments: MemoryUpdate, index: Path) -> Path:
+    name = arguments.file or context.scope.prompt_files[-1]
     return index if name == context.scope.prompt_files[-1] else context.scope.folder / name
 
 
@@ -182,11 +173,11 @@ async def _add(context: ToolContext, path: Path, new_text: str) -> str:
     return f"Added to {path.name}." + context.fullness(path, file)
 
 
-async def _search(context: ToolContext, arguments: Arguments) -> ToolResult:
-    queries = [query for query in texts(arguments, "query") if query.strip()]
+async def _search(context: ToolContext, arguments: MemorySearch) -> ToolResult:
+    queries = [query for query in arguments.query if query.strip()]
     if not queries:
         raise ToolError("argument 'query' is empty")
-    since, until = _day(arguments, "since"), _day(arguments, "until")
+    since, until = _day("since", arguments.since), _day("until", arguments.until)
     if since is not None and until is not None and since > until:
         raise ToolError(f"since ({since}) is after until ({until}), so nothing can be found between them")
     found = await context.blocking(
@@ -199,33 +190,32 @@ async def _search(context: ToolContext, arguments: Arguments) -> ToolResult:
         most=context.settings.search.max_results,
     )
     most = room_for(len(queries), context.settings.search.max_chars)
-    room = min(integer(arguments, "max_chars", most), most)
+    room = min(arguments.max_chars, most)
     result = await context.blocking(search_text, found, context.scope, context.clock.today(), room)
     others = unique(one for hit in result.hits for one in in_hit(hit, context.scope))
     return ToolResult(result.text, tuple(result.quoted), others)
 
 
-async def _get(context: ToolContext, arguments: Arguments) -> str | ToolResult:
-    path = context.path(text(arguments, "path"))
+async def _get(context: ToolContext, arguments: MemoryGet) -> str | ToolResult:
+    path = context.path(arguments.path)
     file = await context.blocking(files.read_text, path, context.scope.folder)
     if file is None:
-        talk = await _talk(context, arguments)
-        return f"[Empty: {await context.blocking(missing, context, path)}]" if talk is None else talk
+        session = await _past_session(context, arguments)
+        return f"[Empty: {await context.blocking(missing, context, path)}]" if session is None else session
     shown, quoted = _of_file(context, arguments, path, file)
     return ToolResult(shown, quoted, await context.blocking(context.foreign, path, file.text))
 
 
 def _of_file(
-    context: ToolContext, arguments: Arguments, path: Path, file: FileText
+    context: ToolContext, arguments: MemoryGet, path: Path, file: FileText
 ) -> tuple[str, tuple[QuotedLines, ...]]:
-    """The text, and which lines are in it."""
     lines = lines_of(file.text)
-    first = integer(arguments, "from", 1)
+    first = arguments.first
     if first > len(lines):
         context.has_read(path, file, 1, 0)
         said = f"has only {len(lines)} lines" if lines else "has no lines"
         return f"[{'' if lines else 'Empty: '}{context.name(path)} {said}]", ()
-    wanted = lines[first - 1 :][: integer(arguments, "lines", len(lines))]
+    wanted = lines[first - 1 :][: arguments.lines]
     shown, chars = 0, 0
     while shown < len(wanted) and chars + len(wanted[shown]) < _MOST_CHARS:
         chars += len(wanted[shown]) + 1
@@ -238,17 +228,17 @@ def _of_file(
     return "\n".join([*wanted[:shown], *tail]), (context.quoted(path, first, first + shown - 1),)
 
 
-async def _talk(context: ToolContext, arguments: Arguments) -> str | None:
-    """A past session, if the path is one that a hit named, else None; by lines of its transcript."""
+async def _past_session(context: ToolContext, arguments: MemoryGet) -> str | None:
+    """A past session's lines, if a hit named the path."""
     said = (
-        await context.blocking(context.talks.opened, context.scope, text(arguments, "path"), context.clock)
-        if context.talks
+        await context.blocking(context.past.opened, context.scope, arguments.path, context.clock)
+        if context.past
         else None
     )
     if not said:
         return None
-    first = integer(arguments, "from", 1)
-    last = first + integer(arguments, "lines", said[-1].end) - 1
+    first = arguments.first
+    last = first + arguments.lines - 1
     shown: list[str] = []
     room, day = _MOST_CHARS, None
     for one in (one for one in said if first <= one.start <= last):
@@ -263,9 +253,9 @@ async def _talk(context: ToolContext, arguments: Arguments) -> str | None:
     return "\n".join(shown)
 
 
-async def _list(context: ToolContext, arguments: Arguments) -> str | ToolResult:
+async def _list(context: ToolContext, arguments: MemoryList) -> str | ToolResult:
     every = await context.blocking(notes.listing, context.scope, context.clock)
-    kind = text(arguments, "type")
+    kind = arguments.type
     listed = [note for note in every if not kind or note.type == kind]
     if not listed:
         return f"There are no notes of type {kind}." if kind else "There are no notes yet."
@@ -285,11 +275,9 @@ async def _list(context: ToolContext, arguments: Arguments) -> str | ToolResult:
     return ToolResult(shown, foreign=unique(sources))
 
 
-async def _delete(context: ToolContext, arguments: Arguments) -> str:
+async def _delete(context: ToolContext, arguments: MemoryDelete) -> str:
     await context.blocking(_may_change_index, context)
-    deleted = await context.blocking(
-        notes.delete, context.scope, context.clock, text(arguments, "path"), context.may_delete
-    )
+    deleted = await context.blocking(notes.delete, context.scope, context.clock, arguments.path, context.may_delete)
     context.wrote(deleted.path)
     if deleted.index is not None:
         context.wrote(deleted.index)
@@ -300,8 +288,7 @@ def _may_change_index(context: ToolContext) -> None:
     context.may_change(notes.index_path(context.scope))
 
 
-def _day(arguments: Arguments, name: str) -> date | None:
-    given = text(arguments, name)
+def _day(name: str, given: str) -> date | None:
     if not given:
         return None
     try:

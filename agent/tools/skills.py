@@ -5,22 +5,17 @@ from __future__ import annotations
 import difflib
 
 from agent.skills import FOLDER, Skill, Skills
-from agent.tools import schema
-from agent.tools.arguments import text
-from agent.tools.base import Arguments, Tool, ToolError
+from agent.tools.arguments import SkillRead
+from agent.tools.base import Tool, ToolError
 from agent.tools.context import ToolContext
 
 
 def skill_tools(context: ToolContext, skills: Skills) -> tuple[Tool, ...]:
-    async def read(context: ToolContext, arguments: Arguments) -> str:
+    async def read(context: ToolContext, arguments: SkillRead) -> str:
         every = await context.blocking(skills.every, context.scope)
-        return _read(text(arguments, "name").strip(), every)
+        return _read(arguments.name.strip(), every)
 
-    return (
-        context.tool(
-            schema.spec("skill_read", "Read a skill's text.", {"name": schema.string()}), read, reads_only=True
-        ),
-    )
+    return (context.tool("skill_read", "Read a skill's text.", SkillRead, read, reads_only=True),)
 
 
 def _read(name: str, every: tuple[Skill, ...]) -> str:

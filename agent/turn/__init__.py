@@ -1,1 +1,1 @@
-"""One turn of a session, step by step: what goes to the model, what its tool calls do, and how it ends."""
+"""One turn of a session, step by step."""

@@ -1,18 +1,17 @@
-"""One turn, from a journaled question to its end. Reads top to bottom; everything it does is in its arguments."""
+"""One turn, from a recorded question to its end. Everything it does is in its arguments."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import aclosing
+from collections.abc import Awaitable, Callable
 
 from agent.formats import untrusted
 from agent.memory.redaction_lock import StaleRead
 from agent.model.base import CUT, FULL, ModelError
-from agent.session.turn_journal import TurnJournal, calls_of
-from agent.turn.model_call import ModelAnswer, ModelCaller
+from agent.session.turn_record import TurnRecord, calls_of
+from agent.turn.model_call import ModelCaller
 from agent.turn.outcome import ending, failed, is_blank, is_paused, needs_prompting
 from agent.turn.tool_calls import CUT_CALL, NO_MORE_CALLS, ToolRunner
-from agent.values import StepCompleted, TextReset, TurnEvent
+from agent.values import Emit, StepCompleted, TextReset, TurnResult
 
 GO_ON = "Your answer was paused in the middle. Go on exactly where it stops."
 SAY_SOMETHING = "Your answer was empty. Answer the person in words now, or with NO_REPLY alone."
@@ -22,58 +21,52 @@ NO_MORE_TOOLS = (
 
 
 async def run_turn(
-    steps: TurnJournal,
+    record: TurnRecord,
     ask: ModelCaller,
     calls: ToolRunner,
     arrived: Callable[[], Awaitable[None]],
     limit: int,
-) -> AsyncGenerator[TurnEvent, None]:
-    """Runs a turn whose question is in the journal, from wherever the journal is. Ends with one `TurnResult`.
+    emit: Emit,
+) -> TurnResult:
+    """Runs a turn whose question is recorded, from wherever its record is.
 
-    ask         streams the next answer
-    arrived     journals the messages that came meanwhile
+    ask         gets the next answer
+    arrived     records the messages that came meanwhile
     limit       how many answers may call tools
 
-    Raises `TranscriptNotWritten`. Cancelled or closed, it leaves the journal at the last finished step.
+    Raises `TranscriptNotWritten`. Cancelled, the last finished step stays.
     """
     try:
-        await calls.close_interrupted(steps.open_calls)
-        while (end := ending(steps, limit)) is None:
-            if steps.answers:
+        await calls.close_interrupted(record.open_calls)
+        while (end := ending(record, limit)) is None:
+            if record.answers:
                 await arrived()
-            if hint := _hint(steps, limit):
-                await steps.noticed(untrusted.marked_block("notice", hint))
-            answered: ModelAnswer | None = None
-            async with aclosing(ask()) as events:
-                async for event in events:
-                    if isinstance(event, ModelAnswer):
-                        answered = event
-                    else:
-                        yield event
-            assert answered is not None
+            if hint := _hint(record, limit):
+                await record.noticed(untrusted.marked_block("notice", hint))
+            answered = await ask(emit)
             answer = answered.answer
             try:
                 async with answered.reading.writing():
-                    entry = await steps.answered(answer, answered.prefix, answered.foreign, doubted=answered.doubted)
+                    entry = await record.answered(answer, answered.prefix, answered.foreign, doubted=answered.doubted)
             except StaleRead:
-                yield TextReset()
+                await emit(TextReset())
                 continue
-            open_calls = steps.open_calls
+            open_calls = record.open_calls
             if answer.stop_reason in (CUT, FULL):
                 await calls.close(open_calls, CUT_CALL)
-            elif len(steps.answers) > limit:
+            elif len(record.answers) > limit:
                 await calls.close(open_calls, NO_MORE_CALLS)
             else:
                 await calls.run(open_calls, answer.invalid, answered.reading)
-            yield StepCompleted(tuple(str(call["name"]) for call in calls_of(entry)))
+            await emit(StepCompleted(tuple(str(call["name"]) for call in calls_of(entry))))
     except ModelError as problem:
-        end = failed(steps, str(problem))
-    yield end
+        end = failed(record, str(problem))
+    return end
 
 
-def _hint(steps: TurnJournal, limit: int) -> str:
-    """What the model must be told before the next call, unless it was told."""
-    answers, entries = steps.answers, steps.entries
+def _hint(record: TurnRecord, limit: int) -> str:
+    """The notice before the next call, unless it is recorded."""
+    answers, entries = record.answers, record.entries
     if not answers:
         return ""
     if entries[-1] is answers[-1]:

@@ -1,12 +1,11 @@
-"""Asks the model for the next answer of a turn, within its window and without pictures that cannot be sent."""
+"""Asks the model within its window, and without pictures that cannot be sent."""
 
 from __future__ import annotations
 
 import asyncio
 import dataclasses
 import logging
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agent.clock import utc_stamp
@@ -32,7 +31,7 @@ from agent.session.pictures import MissingPicture, hide_entry, suspects, with_by
 from agent.session.taint import taint
 from agent.tools.foreign_text import ForeignText
 from agent.turn.window import ContextWindow
-from agent.values import ReplyText, TextReset
+from agent.values import Emit, ReplyText, TextReset
 
 _log = logging.getLogger(__name__)
 
@@ -42,40 +41,37 @@ _LONG_WAIT = 5.0
 
 @dataclass(frozen=True, slots=True)
 class ModelAnswer:
-    """The whole answer, the name of the request (`replay.Context.prefix`), the epoch of what it was made from, and its
-    foreign text. `doubted`: the server's count of tokens cannot be right."""
+    """`prefix` as in `replay.Context`; `reading`: of what it was made from."""
 
     answer: Completed
     prefix: str
     reading: ReadEpoch
     foreign: tuple[ForeignText, ...]
     doubted: bool
+    """The server's count of tokens cannot be right."""
 
 
 class ModelCaller:
-    """Each call asks once, and again where the request or answer did not fit, after `room` has made it smaller, or
-    where a picture (of `store`) failed, which is then hidden for good."""
+    """Asks once, and again after `window` made a request that did not fit smaller, or a failing picture (of `store`) is
+    hidden for good."""
 
-    def __init__(self, room: ContextWindow, purpose: str, store: Store) -> None:
-        self._room = room
+    def __init__(self, window: ContextWindow, purpose: str, store: Store) -> None:
+        self._window = window
         self._purpose = purpose
         self._store = store
 
-    async def __call__(self) -> AsyncGenerator[ReplyText | TextReset | ModelAnswer, None]:
-        """The streamed events, then one `ModelAnswer`. Raises `ModelError`: `ContextOverflow` where no room could be
-        made."""
+    async def __call__(self, emit: Emit) -> ModelAnswer:
+        """Raises `ModelError`."""
         while True:
             try:
-                async with aclosing(self._room.before_call()) as notes:
-                    async for note in notes:
-                        yield note
+                await self._window.before_call(emit)
             except ContextOverflow:
                 if not await self._hide(
-                    suspects(self._room.builder.context().messages, None), "there is no room for them"
+                    suspects(self._window.builder.context().messages, None), "there is no room for them"
                 ):
                     raise
                 continue
-            builder = self._room.builder
+            builder = self._window.builder
             reading = builder.reading()
             now = builder.context()
             asked = builder.request(now.messages, reading, self._purpose)
@@ -87,16 +83,16 @@ class ModelCaller:
                     async for event in events:
                         match event:
                             case TextDelta(text):
-                                yield ReplyText(text)
+                                await emit(ReplyText(text))
                             case Restarted(why=why, wait=wait):
-                                yield TextReset(why if wait >= _LONG_WAIT else "")
+                                await emit(TextReset(why if wait >= _LONG_WAIT else ""))
                             case Completed():
                                 answer = event
             except MissingPicture as gone:
                 await self._hide(gone.paths, "their files are gone")
                 continue
             except StaleRequest:
-                yield TextReset()
+                await emit(TextReset())
                 continue
             except (ModelNotFound, ThinkingRejected):
                 raise
@@ -105,36 +101,33 @@ class ModelCaller:
             if isinstance(problem, ContextOverflow) or (answer is not None and answer.stop_reason == FULL):
                 try:
                     window = problem.window if isinstance(problem, ContextOverflow) else None
-                    async with aclosing(self._room.after_overflow(window)) as notes:
-                        async for note in notes:
-                            yield note
+                    await self._window.after_overflow(emit, window)
                 except ContextOverflow as error:
                     problem = error
                 else:
-                    yield TextReset()
+                    await emit(TextReset())
                     continue
             if problem is not None and answer is None:
                 if not await self._hide(suspects(asked.messages, problem.at), str(problem)):
                     raise problem
-                yield TextReset()
+                await emit(TextReset())
                 continue
             if answer is None:
-                raise ModelError("The model's answer ended before it was complete. Please try again.")
+                raise ModelError("The model's answer was cut off. Please try again.")
             found = taint(builder.transcript, builder.scope, "")
             doubted = not is_credible(answer.usage.context, expected + estimate_blocks(answer.content))
-            yield ModelAnswer(answer, now.prefix, reading, found.of_answers(builder.scope), doubted)
-            return
+            return ModelAnswer(answer, now.prefix, reading, found.of_answers(builder.scope), doubted)
 
     async def _with_pictures(self, request: ModelRequest) -> ModelRequest:
-        """The request with its pictures. Raises `MissingPicture`."""
+        """Raises `MissingPicture`."""
         if not suspects(request.messages, None):
             return request
         return dataclasses.replace(request, messages=await asyncio.to_thread(with_bytes, request.messages, self._store))
 
     async def _hide(self, paths: Sequence[str], why: str) -> bool:
-        """Hides pictures; returns whether there was any."""
+        """Hides pictures; False if there was none."""
         if paths:
-            builder = self._room.builder
+            builder = self._window.builder
             _log.warning("%s: pictures are not shown any more (%s): %s", builder.session, why, ", ".join(paths))
             await builder.transcript.append(
                 hide_entry(builder.transcript.new_id(), utc_stamp(builder.clock.now()), paths)

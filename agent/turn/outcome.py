@@ -1,61 +1,62 @@
-"""The end of a turn, computed from its journal alone: after a restart it is the same."""
+"""The end of a turn, from its record alone: the same after a restart."""
 
 from __future__ import annotations
 
 from agent.model.base import CUT, FULL, PAUSED, REFUSED
 from agent.session.entries import MessageEntry
-from agent.session.turn_journal import STOPPED, TurnJournal, calls_of, text_of
+from agent.session.turn_record import STOPPED, TurnRecord, calls_of, text_of
 from agent.silence import deliverable_text, is_visible
+from agent.tools.foreign_text import unique
 from agent.values import ResultKind, TurnResult
 
-CUT_OFF = "_(My answer reached its length limit and stops here. Say “go on” for the rest.)_"
-CUT_EMPTY = "My answer reached its length limit before it said anything. Please ask for something smaller."
+CUT_OFF = "_(My answer got too long and stops here. Say “go on” for the rest.)_"
+CUT_EMPTY = "My answer got too long before I could say anything. Please ask for something smaller."
 TOO_LONG = (
-    "This conversation no longer fits the model's window. Send /new to start another; what was noted stays in memory."
+    "This conversation has become too long for the model. Send /new to start another one; my notes stay in memory."
 )
 TOO_SMALL = (
-    "The model has no room for this one message: with all that I send along it takes about {need:,} tokens, {answer:,} "
-    "are kept for the answer, and its window has {window:,}, as far as I know. A new conversation would not help. "
-    "Send less at once, or change config.yaml: `model.context_window` where the window is another, `model.max_tokens` "
-    "or `session.reserve_tokens` to keep less free."
+    "This message is too long for the model: with everything I send along it takes about {need:,} tokens, {answer:,} "
+    "are kept free for the answer, and the model has room for {window:,}, as far as I know. A new conversation won't "
+    "help. Send less at once, or change config.yaml: `model.context_window` if the model has more room, "
+    "`model.max_tokens` or `session.reserve_tokens` to keep less free."
 )
-DECLINED = "The model declined to answer this. Please put it in other words, or send /new to leave this topic behind."
-EMPTY = "The model gave an empty answer twice. Please try again, or put it in other words."
-TOO_MANY_STEPS = "I stopped after {limit} steps without finishing this. Say “go on” to let me continue."
+DECLINED = "The model declined to answer this. Please rephrase it, or send /new to change the subject."
+EMPTY = "The model gave an empty answer twice. Please try again, or rephrase it."
+TOO_MANY_STEPS = "I stopped after {limit} steps without finishing this. Say “go on” and I'll continue."
 WAS_STOPPED = "This was stopped."
 
 
-def ending(steps: TurnJournal, limit: int) -> TurnResult | None:
-    """The turn's end, or None while it goes on. `limit`: how many answers may call tools."""
-    answers = steps.answers
-    if not answers or steps.noticed_last:
+def ending(record: TurnRecord, limit: int) -> TurnResult | None:
+    """None while it goes on. `limit`: how many answers may call tools."""
+    answers = record.answers
+    if not answers or record.noticed_last:
         return None
     last = answers[-1]
-    said = _said(steps)
+    said = _said(record)
     match last.meta.stop_reason:
         case str(reason) if reason == STOPPED:
-            return _end(steps, ResultKind.ERROR, WAS_STOPPED)
+            return _end(record, ResultKind.ERROR, WAS_STOPPED)
         case str(reason) if reason == REFUSED:
-            return _end(steps, ResultKind.ERROR, said, DECLINED)
+            return _end(record, ResultKind.ERROR, said, DECLINED)
         case str(reason) if reason == FULL:
-            return _end(steps, ResultKind.REPLY if said else ResultKind.ERROR, said, TOO_LONG)
+            return _end(record, ResultKind.REPLY if said else ResultKind.ERROR, said, TOO_LONG)
         case str(reason) if calls_of(last) or reason == PAUSED:
             if len(answers) <= limit:
                 return None
-            return _end(steps, ResultKind.ERROR, said, TOO_MANY_STEPS.format(limit=limit))
+            return _end(record, ResultKind.ERROR, said, TOO_MANY_STEPS.format(limit=limit))
         case str(reason) if reason == CUT:
-            return _end(steps, ResultKind.REPLY, said, CUT_OFF) if said else _end(steps, ResultKind.ERROR, CUT_EMPTY)
+            return _end(record, ResultKind.REPLY, said, CUT_OFF) if said else _end(record, ResultKind.ERROR, CUT_EMPTY)
     if is_blank(last) and not said:
         asked_again = sum(is_blank(answer) and not calls_of(answer) for answer in answers) > 1
-        return _end(steps, ResultKind.ERROR, EMPTY) if asked_again else None
+        return _end(record, ResultKind.ERROR, EMPTY) if asked_again else None
     if not is_blank(last) and not deliverable_text(text_of(last)) and not any(map(_replies, answers)):
-        return _end(steps, ResultKind.SILENCE)
-    return _end(steps, ResultKind.REPLY, said)
+        return _end(record, ResultKind.SILENCE)
+    return _end(record, ResultKind.REPLY, said)
 
 
-def failed(steps: TurnJournal, sentence: str) -> TurnResult:
-    """The end of a turn that could not go on: its text so far, and why it stops."""
-    return _end(steps, ResultKind.ERROR, _said(steps), sentence)
+def failed(record: TurnRecord, sentence: str) -> TurnResult:
+    """The end of a turn that could not go on: its text so far, and why."""
+    return _end(record, ResultKind.ERROR, _said(record), sentence)
 
 
 def is_blank(answer: MessageEntry) -> bool:
@@ -67,20 +68,18 @@ def is_paused(answer: MessageEntry) -> bool:
 
 
 def needs_prompting(answer: MessageEntry) -> bool:
-    """True where a paused answer must be prompted: models without prefill refuse one that ends in text, while one that
-    ends in a call of the server's own tools is sent back as it is."""
+    """True for a paused answer that ends in text, which models without prefill refuse."""
     return is_paused(answer) and bool(answer.content) and answer.content[-1].get("type") == "text"
 
 
-def _said(steps: TurnJournal) -> str:
-    """The text of the turn's answers."""
+def _said(record: TurnRecord) -> str:
     return "\n\n".join(
-        filter(is_visible, (deliverable_text(text_of(answer)) for answer in steps.answers if _counts(answer)))
+        filter(is_visible, (deliverable_text(text_of(answer)) for answer in record.answers if _counts(answer)))
     )
 
 
 def _replies(answer: MessageEntry) -> bool:
-    """True where the answer alone would have ended the turn with a reply, as one does after which more was asked."""
+    """True if the answer alone would end the turn."""
     return (
         not calls_of(answer) and not is_paused(answer) and _counts(answer) and bool(deliverable_text(text_of(answer)))
     )
@@ -90,5 +89,6 @@ def _counts(answer: MessageEntry) -> bool:
     return answer.meta.stop_reason != REFUSED
 
 
-def _end(steps: TurnJournal, kind: ResultKind, *texts: str) -> TurnResult:
-    return TurnResult(kind, "\n\n".join(filter(None, texts)), steps.usage)
+def _end(record: TurnRecord, kind: ResultKind, *texts: str) -> TurnResult:
+    foreign = unique(one for answer in record.answers for one in answer.meta.foreign or ())
+    return TurnResult(kind, "\n\n".join(filter(None, texts)), record.usage, foreign)

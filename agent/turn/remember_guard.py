@@ -1,15 +1,14 @@
-"""Makes sure that what a person asks to be remembered ends on disk (SPEC 6), whatever the model does.
+"""Makes sure that what a person asks to be remembered is on disk at the end.
 
-A turn in which they asked and nothing was written asks the model once more; failing that, their own words go to today's
-log. Its state is read from the turn's journal, so that a crash, a restart or a stop changes nothing.
+If nothing was written, the model is asked once more; then the person's words go to today's log. Its state is read from
+the turn's record, over crash and stop.
 """
 
 from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import aclosing
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 
@@ -25,9 +24,9 @@ from agent.memory.log_writer import append_log
 from agent.memory.redaction_lock import RedactionLock
 from agent.memory.scope import Scope
 from agent.session.entries import MessageEntry
-from agent.session.turn_journal import TurnJournal, text_of
+from agent.session.turn_record import TurnRecord, text_of
 from agent.silence import deliverable_text
-from agent.values import ReplyText, ResultKind, TextReset, TurnEvent, TurnResult
+from agent.values import Emit, ReplyText, ResultKind, TextReset, TurnEvent, TurnResult
 
 WRITE_IT_DOWN = (
     "The person asked you to remember something, and nothing has been written. Write it down now with memory_append, "
@@ -35,68 +34,59 @@ WRITE_IT_DOWN = (
     "NO_REPLY alone when done."
 )
 _NOTICE = untrusted.marked_block("notice", WRITE_IT_DOWN)
-_NOT_WRITTEN = "_(What you asked me to remember could not be written down: {why}.)_"
+_NOT_WRITTEN = "_(I couldn't save what you asked me to remember: {why}.)_"
 BY = "remember this"
 
 
 @dataclass(frozen=True, slots=True)
 class RememberGuard:
-    """`remembering` names the tools whose finished call is a memory write."""
-
-    steps: TurnJournal
+    record: TurnRecord
     scope: Scope
     clock: Clock
     author: Author
     redaction_lock: RedactionLock
     remembering: frozenset[str]
+    """Names the tools whose finished call is a memory write."""
 
-    async def kept(self, run: Callable[[bool], AsyncGenerator[TurnEvent, None]]) -> AsyncGenerator[TurnEvent, None]:
-        """The events of a turn, ended once the request is fulfilled. `run` runs it from where its journal is, and is
-        told whether new messages may join."""
+    async def kept(self, run: Callable[[bool, Emit], Awaitable[TurnResult]], emit: Emit) -> TurnResult:
+        """Runs a turn until the request is fulfilled. `run`'s first argument says whether new messages may join."""
         end: TurnResult | None = None
         if not self._asked_again:
-            async with aclosing(run(True)) as events:
-                async for event in events:
-                    if isinstance(event, TurnResult):
-                        end = event
-                    else:
-                        yield event
-            assert end is not None
-            if self.owed and end.kind is not ResultKind.ERROR:
-                await self.steps.noticed(_NOTICE)
-        if self._asked_again:
+            end = await run(True, emit)
+            if self.unwritten and end.kind is not ResultKind.ERROR:
+                await self.record.noticed(_NOTICE)
+        if end is None or self._asked_again:
             given = end.text if end is not None else self._given
-            async with aclosing(run(False)) as events:
-                async for event in events:
-                    if isinstance(event, TurnResult):
-                        end = replace(event, kind=ResultKind.REPLY, text=given) if given else event
-                    elif not (given and isinstance(event, ReplyText | TextReset)):
-                        yield event
-        assert end is not None
-        yield await self._closed(end)
+
+            async def emit_steps(event: TurnEvent) -> None:
+                if not (given and isinstance(event, ReplyText | TextReset)):
+                    await emit(event)
+
+            end = await run(False, emit_steps)
+            end = replace(end, kind=ResultKind.REPLY, text=given) if given else end
+        return await self._closed(end)
 
     @property
-    def owed(self) -> tuple[tuple[str, date], ...]:
-        """What people asked to be remembered and no tool has written since, with the day of the message."""
-        owed: list[tuple[str, date]] = []
-        for entry in self.steps.entries:
+    def unwritten(self) -> tuple[tuple[str, date], ...]:
+        """What no tool has written, with the message's day."""
+        unwritten: list[tuple[str, date]] = []
+        for entry in self.record.entries:
             if entry.meta.said and asks_to_remember(text := person_text(text_of(entry))):
-                owed.append((text, self.clock.local(datetime.fromisoformat(entry.ts)).date()))
+                unwritten.append((text, self.clock.local(datetime.fromisoformat(entry.ts)).date()))
             elif entry.meta.tool in self.remembering and not entry.meta.error:
-                owed.clear()
-        return tuple(owed)
+                unwritten.clear()
+        return tuple(unwritten)
 
     async def write_down(self) -> None:
-        """Adds the rest to today's log in the person's words, unless it is there; goes on when its caller is cancelled.
-        Raises `FileError`."""
-        if self.owed:
+        """Adds the rest to today's log, even if cancelled. Raises `FileError`."""
+        if self.unwritten:
             await self.redaction_lock.write(self.scope, self._write_down)
 
     async def _write_down(self) -> None:
-        await asyncio.to_thread(self._add, self.owed)
+        await asyncio.to_thread(self._add, self.unwritten)
 
-    def _add(self, owed: Sequence[tuple[str, date]]) -> None:
-        for text, said in owed:
+    def _add(self, unwritten: Sequence[tuple[str, date]]) -> None:
+        for text, said in unwritten:
             now = self.clock.now()
             log = read_text(daily_log.log_path(self.scope, now.date()), self.scope.folder)
             dated = with_days(clean(text), said)
@@ -116,16 +106,14 @@ class RememberGuard:
 
     @property
     def _given(self) -> str:
-        """The reply as it was when the model was asked again; its answer to that is not for the person."""
-        before = list(itertools.takewhile(lambda entry: not is_asking_again(entry), self.steps.entries))
+        before = list(itertools.takewhile(lambda entry: not is_asking_again(entry), self.record.entries))
         said = (deliverable_text(text_of(entry)) for entry in before if entry.role == "assistant")
         return "\n\n".join(filter(None, said))
 
     @property
     def _asked_again(self) -> bool:
-        return any(is_asking_again(entry) for entry in self.steps.entries)
+        return any(is_asking_again(entry) for entry in self.record.entries)
 
 
 def is_asking_again(entry: MessageEntry) -> bool:
-    """True for the notice that something was not written down."""
     return entry.role == "user" and not entry.meta.said and text_of(entry) == _NOTICE

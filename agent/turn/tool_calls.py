@@ -1,4 +1,4 @@
-"""Runs the tool calls of an answer. Every call has a result, whatever it does (invariant 4)."""
+"""Runs an answer's tool calls. Every call has a result (invariant 4)."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ from agent.formats.untrusted import clean
 from agent.memory.provenance import provenance_of_writes
 from agent.memory.redaction_lock import ReadEpoch, StaleRead
 from agent.memory.scope import Scope
-from agent.model.base import Block
+from agent.model.base import Block, Json
 from agent.session.entries import SeenFile
 from agent.session.taint import Taint, needs_yes, taint
-from agent.session.turn_journal import TurnJournal
-from agent.tools.arguments import checked
-from agent.tools.base import Arguments, Effect, EffectRequest, OwnerConsent, Tool, ToolError, ToolResult
+from agent.session.turn_record import TurnRecord
+from agent.tools.base import Effect, EffectRequest, OwnerConsent, Tool, ToolError, ToolResult
 
 _log = logging.getLogger(__name__)
 
@@ -33,35 +32,35 @@ CUT_CALL = "Not run: the answer reached its length limit, so that this call may 
 NO_MORE_CALLS = "Not run: this turn has used up its steps."
 FORGOTTEN_CALL = (
     "No result: something was forgotten meanwhile (/forget), and this call may be about it; it may or may not have "
-    "taken effect. Look at the talk as it reads now, and call again only if that is still wanted."
+    "taken effect. Look at the conversation as it reads now, and call again only if that is still wanted."
 )
 NOBODY_TO_ASK = "Not done: this needs the owner's yes, and there is nobody who could be asked."
 STOPPED_CALL = "Stopped by the person: this call may or may not have taken effect."
 
 
 class ToolRunner:
-    """The tools of a turn. They add the files that they write to `written`; `approvals` asks the owner where text of
-    others may be the reason of an effect (SPEC 6)."""
+    """Files that tools write are added to `written`; `approvals` asks the owner if text of others may be the reason of
+    an effect."""
 
     def __init__(
         self,
         tools: Sequence[Tool],
-        steps: TurnJournal,
+        record: TurnRecord,
         scope: Scope,
         freshness: FileWatch,
         written: set[Path],
         approvals: OwnerConsent | None = None,
     ) -> None:
         self._tools = {tool.name: tool for tool in tools}
-        self._steps = steps
+        self._record = record
         self._scope = scope
         self._freshness = freshness
         self._written = written
         self._approvals = approvals
 
     async def run(self, calls: Sequence[Block], invalid: Mapping[str, str], reading: ReadEpoch) -> None:
-        """Runs calls, reading ones side by side, others alone and in order, and journals each result. `reading`: the
-        epoch of the model's request; what was forgotten since is neither written nor looked up."""
+        """Runs calls, reading ones side by side, and records each result. What was forgotten since `reading` is neither
+        written nor looked up."""
         for batch in self._batches(calls):
             if len(batch) == 1:
                 await self._run(batch[0], invalid, reading)
@@ -70,22 +69,21 @@ class ToolRunner:
                 async with asyncio.TaskGroup() as group:
                     for call in batch:
                         group.create_task(self._run(call, invalid, reading))
-            except BaseExceptionGroup as several:  # a journal that cannot be written: the others would say the same
+            except BaseExceptionGroup as several:  # a record that cannot be written: the others would say the same
                 raise several.exceptions[0] from several
 
     async def close_interrupted(self, calls: Iterable[Block]) -> None:
-        """Gives calls that a crash interrupted a result: what is known of each."""
+        """Gives calls that a crash interrupted a result."""
         for call in calls:
             tool = self._tools.get(str(call["name"]))
             known = await self._approvals.fate(self._name(call)) if self._approvals is not None else ""
             if not known:
                 known = await tool.once.fate(str(call["id"])) if tool is not None and tool.once else INTERRUPTED
-            await self._steps.result(call, known, error=True)
+            await self._record.result(call, known, error=True)
 
     async def close(self, calls: Iterable[Block], why: str) -> None:
-        """Gives calls that are not run a result that says why."""
         for call in calls:
-            await self._steps.result(call, why, error=True)
+            await self._record.result(call, why, error=True)
 
     def _batches(self, calls: Sequence[Block]) -> Iterator[list[Block]]:
         batch: list[Block] = []
@@ -110,14 +108,14 @@ class ToolRunner:
                     await (await self._done(tool, call, invalid))()
             else:
                 reading.check()
-                journal = await self._done(tool, call, invalid)
+                record_result = await self._done(tool, call, invalid)
                 async with reading.writing():
-                    await journal()
+                    await record_result()
         except StaleRead:
-            await self._steps.result(call, FORGOTTEN_CALL, error=True)
+            await self._record.result(call, FORGOTTEN_CALL, error=True)
 
     async def _done(self, tool: Tool | None, call: Block, invalid: Mapping[str, str]) -> Callable[[], Awaitable[None]]:
-        """Runs a call; returns what journals its result."""
+        """Runs a call; returns what records its result."""
         writes = tool is not None and not tool.reads_only
         changed = await self._changed_by_others() if writes else frozenset[str]()
         try:
@@ -127,21 +125,21 @@ class ToolRunner:
         files = await self._seen_now(changed) if self._written else {}
         shown = _capped(clean(done.text)) or "(no output)"
         return partial(
-            self._steps.result, call, shown, error=error, files=files, quoted=done.quoted, foreign=done.foreign
+            self._record.result, call, shown, error=error, files=files, quoted=done.quoted, foreign=done.foreign
         )
 
     async def _result(self, tool: Tool | None, call: Block, invalid: Mapping[str, str]) -> ToolResult:
         if (garbage := invalid.get(str(call["id"]))) is not None:
             raise ToolError(f"The input was not valid JSON: {garbage[:200]}")
         if tool is None:
-            raise ToolError(f"There is no tool {str(call['name'])[:100]!r}. There are: {', '.join(self._tools)}.")
+            raise ToolError(f"There is no tool {str(call['name'])[:100]!r}. There are: {', '.join(self._offered())}.")
         try:
-            arguments = checked(call.get("input"), tool.spec.schema)
-            if tool.reads_only:
+            arguments = call.get("input")
+            if tool.reads_only and tool.effect is None:
                 return await tool.run(arguments)
-            found = taint(self._steps.transcript, self._scope, self._steps.turn, self._steps.first)
+            found = taint(self._record.transcript, self._scope, self._record.turn, self._record.first)
             effect = await tool.effect(arguments) if tool.effect is not None else None
-            if effect is not None and needs_yes(effect, found):
+            if effect is not None and needs_yes(effect, found, self._record.transcript):
                 await self._ask(tool, call, arguments, effect, found)
             with provenance_of_writes(found.provenance(self._scope)):
                 return await (tool.once.run(arguments, str(call["id"])) if tool.once else tool.run(arguments))
@@ -151,7 +149,10 @@ class ToolRunner:
             _log.exception("the tool %s failed unexpectedly", tool.name)
             raise ToolError(f"The tool {tool.name} broke ({type(bug).__name__}). Try another way, and say so.") from bug
 
-    async def _ask(self, tool: Tool, call: Block, arguments: Arguments, effect: Effect, found: Taint) -> NoReturn:
+    def _offered(self) -> list[str]:
+        return [name for name, tool in self._tools.items() if tool.is_offered()]
+
+    async def _ask(self, tool: Tool, call: Block, arguments: Json, effect: Effect, found: Taint) -> NoReturn:
         """Asks the owner. Always raises `ToolError`: nothing was done."""
         if self._approvals is None:
             raise ToolError(NOBODY_TO_ASK)
@@ -159,22 +160,21 @@ class ToolRunner:
         raise ToolError(await self._approvals.ask(wanted))
 
     def _name(self, call: Block) -> str:
-        """The unique name of a call, the same over restarts."""
-        return f"{self._steps.transcript.header.id}:{self._steps.turn}:{call['id']}"
+        """A call's unique name, the same over restarts."""
+        return f"{self._record.transcript.header.id}:{self._record.turn}:{call['id']}"
 
     async def _changed_by_others(self) -> frozenset[str]:
         return await asyncio.to_thread(self._freshness.unseen, self._seen())
 
     async def _seen_now(self, changed: frozenset[str]) -> dict[str, SeenFile]:
-        """The files that this call wrote count as seen, unless somebody else had changed them as well: then the session
-        is told."""
+        """What this call wrote counts as seen, unless somebody else changed it too."""
         written = tuple(self._written)
         self._written.clear()
         now = await asyncio.to_thread(self._freshness.written, written, self._seen())
         return {key: seen for key, seen in now.items() if key not in changed}
 
     def _seen(self) -> dict[str, SeenFile]:
-        return seen_by(self._steps.transcript.header, self._steps.transcript.entries)
+        return seen_by(self._record.transcript.header, self._record.transcript.entries)
 
 
 def _capped(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Brings messages into the transcript, with what changed on disk meanwhile and the memories they recall."""
+"""Brings messages into the transcript, with changes on disk and recalled memories."""
 
 from __future__ import annotations
 
@@ -8,18 +8,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ParamSpec, TypeVar
 
-from agent.clock import Clock
+from agent.clock import Clock, utc_stamp
 from agent.context.file_changes import seen_by
 from agent.context.header import rendered
-from agent.context.open_session import OpenSession
 from agent.context.recall import Recall
+from agent.context.request import OpenSession
 from agent.formats import untrusted
 from agent.memory.redaction_lock import RedactionLock, StaleRead
 from agent.model.tokens import IMAGE_TOKENS
+from agent.session.branch import branch_mark
 from agent.session.entries import RecalledPassage, SeenFile
 from agent.session.pictures import MOST_SHOWN, picture_block
 from agent.session.taint import in_message
-from agent.session.turn_journal import TurnJournal, turns_of_said
+from agent.session.turn_record import TurnRecord, content_of, entry_of, turns_of_said
+from agent.tools.base import OwnerConsent
 from agent.tools.foreign_text import ForeignText, in_memory, unique
 from agent.values import UserMessage
 
@@ -29,12 +31,14 @@ T = TypeVar("T")
 _SMALL = 10_000
 """Characters that are worked through in less than a millisecond."""
 _ENTRY_CHARS = 500
+_ENCLOSED = "\n<daybook-enclosed "
+"""Begins what a tool of others answered, in an outcome: marked by who wrote it down."""
+_LOOKED_BACK = 200
+"""Entries in which a notice is looked for that a crash has left untold of."""
 
 
 @dataclass(frozen=True, slots=True)
 class _News:
-    """Blocks for a message, and what its meta keeps of them."""
-
     blocks: tuple[str, ...] = ()
     files: Mapping[str, SeenFile] = field(default_factory=dict)
     recalled: tuple[RecalledPassage, ...] = ()
@@ -43,26 +47,25 @@ class _News:
 
 @dataclass(frozen=True, slots=True)
 class UserInput:
-    """`window` is the model's, in tokens."""
-
     conversation: OpenSession
-    steps: TurnJournal
+    record: TurnRecord
     window: int
+    """The model's, in tokens."""
     recall: Recall
     redaction_lock: RedactionLock
     clock: Clock
 
-    async def journal(self, said: Sequence[UserMessage]) -> None:
+    async def record_messages(self, said: Sequence[UserMessage]) -> None:
         """Writes the messages unless they are written, with what changed on disk before the last of them. Raises
         `TranscriptNotWritten`."""
-        known = turns_of_said(self.conversation.transcript.entries)
+        known = turns_of_said(self.conversation.transcript.all_entries)
         fresh = [one for one in said if one.id not in known]
         for one in fresh:
-            while not await self._journaled(one, newest=one is fresh[-1]):
+            while not await self._recorded(one, newest=one is fresh[-1]):
                 pass  # something was forgotten meanwhile: what goes with it is looked for anew
 
-    async def _journaled(self, one: UserMessage, *, newest: bool) -> bool:
-        """False where something was forgotten since the additions to the message were read."""
+    async def _recorded(self, one: UserMessage, *, newest: bool) -> bool:
+        """False if something was forgotten since its additions were read."""
         reading = self.redaction_lock.reading(self.conversation.scope)
         news = await self._news(one) if newest else _News()
         one = _within(one, self.window // 4)
@@ -72,7 +75,7 @@ class UserInput:
         ]
         try:
             async with reading.writing():
-                await self.steps.said(
+                await self.record.said(
                     [text],
                     [one.id],
                     one.sender,
@@ -87,7 +90,6 @@ class UserInput:
         return True
 
     async def _news(self, said: UserMessage) -> _News:
-        """The additions to the newest message."""
         transcript, scope = self.conversation.transcript, self.conversation.scope
         seen = seen_by(transcript.header, transcript.entries)
         changes, found = await asyncio.gather(
@@ -107,18 +109,43 @@ class UserInput:
         return _News(blocks, changes.files, recollection.passages, unique(found_in))
 
 
+async def tell_outcomes(record: TurnRecord, approvals: OwnerConsent) -> None:
+    """Writes the outcomes of its approvals into the session, once over restarts."""
+    known = {str(block.get("text")) for one in record.transcript.entries[-_LOOKED_BACK:] for block in content_of(one)}
+    outcomes = await approvals.outcomes()
+    for id, text in outcomes.items():
+        ours, mark, others = text.partition(_ENCLOSED)
+        notice = untrusted.marked_block("notice", ours, approval=id) + mark + others
+        if notice not in known:
+            await record.noticed(notice)
+    if outcomes:
+        await approvals.acknowledge(tuple(outcomes))
+
+
+async def branch(
+    conversation: OpenSession, said: Sequence[UserMessage], redaction_lock: RedactionLock, clock: Clock
+) -> None:
+    """Leaves the version of the conversation that begins with a replaced message; nothing is done where that was done.
+    Raises `TranscriptNotWritten`."""
+    transcript = conversation.transcript
+    for one in said:
+        if one.replaces and (replaced := entry_of(one.replaces, transcript.entries)) is not None:
+            mark = branch_mark(transcript.new_id(), utc_stamp(clock.now()), replaced)
+            async with redaction_lock.writing(conversation.scope):
+                await transcript.append(mark)
+
+
 async def _off_the_loop(size: int, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Works on so many characters: in a thread where that is worth it."""
+    """Works in a thread on many characters."""
     return work(*args, **kwargs) if size < _SMALL else await asyncio.to_thread(work, *args, **kwargs)
 
 
 def _size(said: UserMessage) -> int:
-    """The size in characters."""
     return len(said.text) + sum(len(document.text) for document in said.documents)
 
 
 def _within(said: UserMessage, room: int) -> UserMessage:
-    """The message with no more pictures than fit into `room` tokens."""
+    """The message with as many pictures as fit."""
     most = min(MOST_SHOWN, room // IMAGE_TOKENS)
     left = said.pictures[most:]
     if not left:

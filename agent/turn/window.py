@@ -1,6 +1,6 @@
-"""Keeps a conversation within its model's window (SPEC 7), before each call and after one that was too large.
+"""Keeps a conversation within its model's window.
 
-In the order of cost: shorten old tool results, flush, compact. Where nothing makes room, the person is told.
+In the order of cost: shorten old tool results, flush, compact.
 """
 
 from __future__ import annotations
@@ -8,8 +8,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import aclosing
+from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 
 from agent.clock import utc_stamp
@@ -20,15 +19,15 @@ from agent.compaction.flush_state import ContextLossReason, ends_a_flush
 from agent.context.budget import Budget
 from agent.context.replay import in_context
 from agent.context.request import RequestBuilder
-from agent.model.base import ContextOverflow, ModelError
+from agent.model.base import ContextOverflow, ModelError, ToolSpec
 from agent.session.entries import MessageEntry
 from agent.session.prune import KEPT_TURNS, LONGEST, older_than, prune_entry
 from agent.turn.outcome import TOO_LONG, TOO_SMALL
-from agent.values import TextReset
+from agent.values import Emit, TextReset
 
 _log = logging.getLogger(__name__)
 
-NOTE = "I am shortening the earlier part of our talk in order; this takes a moment."
+NOTE = "One moment, I'm shortening the earlier part of our conversation."
 _LONG_WAIT = 10.0
 """Seconds from which on a person is told why nothing happens."""
 _MOST_RETRIES = 3
@@ -36,10 +35,11 @@ _CACHE_LASTS = {"5m": timedelta(minutes=5), "1h": timedelta(hours=1), "off": tim
 
 
 class ContextWindow:
-    """smaller     notes that the server refused so many tokens, and the window that it named; returns the new budget
+    """smaller     notes that the server refused so many tokens, and the window that it named
     compacted   notes a compaction, for deferred work
-    failure     why a compaction of this turn failed, a sentence for the person, else empty; the same when the turn
-                is continued or reported by another process"""
+    offers      the tools of the next request
+    failure     why a compaction of this turn failed, for the person
+    """
 
     def __init__(
         self,
@@ -47,31 +47,31 @@ class ContextWindow:
         turn: str,
         smaller: Callable[[int, int | None], Awaitable[Budget]],
         compacted: Callable[[Compacted], Awaitable[None]],
+        offers: Callable[[], tuple[ToolSpec, ...]] | None = None,
     ) -> None:
         self._builder = builder
         self._smaller = smaller
         self._compacted = compacted
+        self._offers = offers
         self._retries = _MOST_RETRIES
         self._turn = turn
         self.failure = failure_of(builder.transcript.entries, turn)
 
     @property
     def builder(self) -> RequestBuilder:
+        if self._offers is not None and (specs := self._offers()) != self._builder.specs:
+            self._builder = dataclasses.replace(self._builder, specs=specs)
         return self._builder
 
-    async def before_call(self) -> AsyncGenerator[TextReset, None]:
-        """Makes room for the next request; yields notes for the person where that takes long. Raises `ContextOverflow`
-        where there is none."""
+    async def before_call(self, emit: Emit) -> None:
+        """Makes room, with a note for the person if that takes long. Raises `ContextOverflow`."""
         if self._has_room and not self._is_cache_cold():
             return
-        async with aclosing(self._noted(self._before_call())) as notes:
-            async for note in notes:
-                yield note
+        await _noted(self._before_call(), emit)
 
-    def after_overflow(self, window: int | None = None) -> AsyncGenerator[TextReset, None]:
-        """Makes the next request smaller after one that did not fit, into a window of so many tokens if the server says
-        so. Raises `ContextOverflow` where that was done often enough, or cannot be done."""
-        return self._noted(self._after_overflow(window))
+    async def after_overflow(self, emit: Emit, window: int | None = None) -> None:
+        """Makes the next request smaller (`window`: its size in tokens by the server). Raises `ContextOverflow`."""
+        await _noted(self._after_overflow(window), emit)
 
     async def _before_call(self) -> None:
         if self._is_cache_cold():
@@ -93,7 +93,6 @@ class ContextWindow:
         return size < self._builder.budget.flush_at and self._builder.budget.fits(size)
 
     async def _make_room(self) -> None:
-        """Shortens results where that suffices; else compacts, which drops most of them anyway."""
         older = older_than(self._builder.transcript.entries, KEPT_TURNS)
         if older and await self._prune(older, LONGEST, to_at_most=self._builder.budget.flush_at):
             return
@@ -122,13 +121,13 @@ class ContextWindow:
             return
         if await self._prune("", self._tight):
             return
-        # The window is far smaller than anybody said: better to keep one turn than to lose the talk.
+        # The window is far smaller than anybody said: better to keep one turn than to lose the conversation.
         if await self._compact(overflowed=True, sparse=True):
             return
         raise ContextOverflow(self._no_room())
 
     def _no_room(self) -> str:
-        """What the person can do. A new session does not help where this turn alone is too large."""
+        """A new session does not help if this turn alone is too large."""
         shown = in_context(self._builder.transcript.entries)
         if any(not isinstance(entry, MessageEntry) or entry.meta.turn != self._turn for entry in shown):
             return TOO_LONG
@@ -141,12 +140,11 @@ class ContextWindow:
 
     @property
     def _newest_answer(self) -> str | None:
-        """The entry with which the newest step begins."""
         entries = reversed(self._builder.transcript.entries)
         return next((e.id for e in entries if isinstance(e, MessageEntry) and e.role == "assistant"), None)
 
     async def _compact(self, *, overflowed: bool = False, in_turn: bool = False, sparse: bool = False) -> bool:
-        """Compacts; returns whether it succeeded. A failed one is not tried again in this turn."""
+        """False if that failed, which is not tried again in this turn."""
         if self.failure:
             return False
         try:
@@ -167,8 +165,7 @@ class ContextWindow:
         self.failure = why
 
     async def _prune(self, before: str | None, limit: int, to_at_most: int | None = None) -> bool:
-        """Shortens results before an entry (empty: all), if that changes anything and, on request, makes it small
-        enough; returns whether it did."""
+        """Shortens results before an entry (empty: all); False if that is not enough."""
         if before is None:
             return False
         builder = self._builder
@@ -181,21 +178,21 @@ class ContextWindow:
         return True
 
     def _is_cache_cold(self) -> bool:
-        """True where the server's cache of the last request has expired."""
         for entry in reversed(self._builder.transcript.entries):
             if ends_a_flush(entry) or (isinstance(entry, MessageEntry) and entry.role == "assistant"):
                 age = self._builder.clock.instant() - datetime.fromisoformat(entry.ts)
                 return age > _CACHE_LASTS.get(self._builder.settings.model.cache, timedelta(0))
         return False
 
-    async def _noted(self, work: Awaitable[None]) -> AsyncGenerator[TextReset, None]:
-        task = asyncio.ensure_future(work)
-        try:
-            done, _ = await asyncio.wait({task}, timeout=_LONG_WAIT)
-            if not done:
-                yield TextReset(NOTE)
-                await asyncio.wait({task})
-            task.result()
-        finally:
-            task.cancel()
+
+async def _noted(work: Awaitable[None], emit: Emit) -> None:
+    task = asyncio.ensure_future(work)
+    try:
+        done, _ = await asyncio.wait({task}, timeout=_LONG_WAIT)
+        if not done:
+            await emit(TextReset(NOTE))
             await asyncio.wait({task})
+        task.result()
+    finally:
+        task.cancel()
+        await asyncio.wait({task})

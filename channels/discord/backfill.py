@@ -28,8 +28,7 @@ class NoHistory(Exception):
 
 
 async def missed(client: DiscordClient, chat_id: str, after: str, within: float) -> AsyncIterator[Sequence[Json]]:
-    """Pages of messages newer than `after`, oldest first; `within`: seconds for a page. Raises `NoHistory` or
-    `SourceFailed`."""
+    """Pages newer than `after`, oldest first; `within`: seconds for a page. Raises `NoHistory`, `SourceFailed`."""
     path = "/channels/{channel_id}/messages"
     while True:
         query = {"after": after, "limit": str(PAGE)}
@@ -43,7 +42,7 @@ async def missed(client: DiscordClient, chat_id: str, after: str, within: float)
         except CALL_FAILED as error:
             raise source_failed(error) from None
         if not isinstance(answer, list):
-            raise SourceFailed(f"Discord's history of {chat_id} is no list of messages")
+            raise SourceFailed(f"Discord's history of {chat_id} is not a list of messages")
         found = [one for one in answer if isinstance(one, dict)]
         page = sorted((one for one in found if str(one.get("id")).isdecimal()), key=lambda one: int(one["id"]))
         if page:

@@ -1,4 +1,4 @@
-"""The Discord channel: events in through `DiscordClient`, `EventIntake` and `inbound`, messages out through REST.
+"""Events in through `DiscordClient`, `EventIntake` and `inbound`, messages out through REST.
 
 Library errors are translated and raised `from None`, because they may carry an address with a token in it.
 """
@@ -32,15 +32,15 @@ from channels.discord.inbound import CHANNEL, INTERACTION, DiscordIdentity
 from channels.discord.intake import ChannelFilter, EventIntake
 from channels.discord.interactions import InteractionAnswers, Interactions
 from channels.discord.last_seen import PositionsInMemory, PositionStore
-from channels.discord.outbound import content, form, sending, target_chat
+from channels.discord.outbound import UnconfirmedSends, content, form, sending, target_chat
 from channels.discord.presence import DiscordPresence
 from channels.discord.rate_limit import GlobalRateLimit
-from channels.discord.unconfirmed import UnconfirmedSends
 from channels.json_fields import Json
 from channels.message import (
     Address,
     AnswerLost,
     Attachment,
+    Capabilities,
     ChannelStatus,
     CommandInfo,
     Health,
@@ -48,7 +48,6 @@ from channels.message import (
     NotSent,
     OutboundMessage,
     OutcomeUnknown,
-    Pace,
     PreviewStyle,
     Receive,
     Refused,
@@ -58,7 +57,7 @@ from channels.tasks import Pause
 
 log = logging.getLogger(__name__)
 
-PACE = Pace(PreviewStyle.EDIT, interval=1.2)
+_PREVIEW_INTERVAL = 1.2
 """A channel accepts five edits in five seconds, including the final one."""
 KNOWS_REPEATS = 120.0
 """Seconds during which a nonce makes a repeat harmless. Discord says "the past few minutes"."""
@@ -77,7 +76,7 @@ def _hears_all(_server: str, _chat: str) -> bool:
 
 
 class DiscordChannel:
-    """`aclose` it after the last use; `run` may be called again after it ended."""
+    """`aclose` it after the last use; `run` may be called again."""
 
     def __init__(
         self,
@@ -91,9 +90,9 @@ class DiscordChannel:
         silence: float = 60.0,
         answer_timeout: float = 10.0,
     ) -> None:
-        """`hears` selects the server channels of interest. `pause` waits between typing indicators and short-lived
-        connections. `silence`: seconds without data before reconnecting (Discord asks for a heartbeat every 41).
-        `answer_timeout`: seconds for answering an interaction before the answer goes to the chat."""
+        """`hears` selects server channels. `pause` waits between typing indicators and short-lived connections.
+        `silence`: seconds without data before reconnecting (Discord asks for a heartbeat every 41). `answer_timeout`:
+        seconds for answering an interaction before the answer goes to the chat."""
         self._token = token
         self._api_url = api_url
         self._commands = tuple(commands)
@@ -109,6 +108,7 @@ class DiscordChannel:
         self._private_chats: dict[str, str] = {}
         self._presence = DiscordPresence(lambda: self._client, pause, self._private_chats)
         self._status = ChannelStatus(Health.OFF)
+        self._account = ""
 
     @property
     def name(self) -> str:
@@ -120,16 +120,23 @@ class DiscordChannel:
             return ChannelStatus(Health.DEGRADED, why)
         return self._status
 
+    @property
+    def account(self) -> str:
+        """The bot's name, once known."""
+        return self._account
+
     # In
 
     async def run(self, receive: Receive) -> None:
-        """Raises `SourceFailed` and the errors of `receive`; the next run fetches refused messages from the history."""
-        self._report(ChannelStatus(Health.DEGRADED, "connecting to Discord"))
+        """Raises `SourceFailed` and errors of `receive`; the next run fetches refused messages from the history."""
+        self._report(ChannelStatus(Health.DEGRADED, "connecting to Discord", is_connecting=True))
         try:
             client = await DiscordClient.open(self._token, self._api_url, self._pause, self._silence, self._rate_limit)
             before, self._client = self._client, client
             if before is not None:
                 await before.aclose()
+            self._account = client.user_name
+            log.info("connected as %s", self._account)
             names = frozenset(command.name for command in self._commands)
             bot = DiscordIdentity(client.user_id, client.user_name, names)
             intake = EventIntake(bot, self._hears, self._seen, self._interactions, self._on_connected, self._pause)
@@ -161,21 +168,18 @@ class DiscordChannel:
         self._report(ChannelStatus(Health.OK))
 
     def _on_lost(self) -> None:
-        self._report(ChannelStatus(Health.DEGRADED, "the connection to Discord broke and is being taken up again"))
+        self._report(ChannelStatus(Health.DEGRADED, "the connection to Discord broke; reconnecting"))
 
     def _report(self, status: ChannelStatus) -> None:
         self._status = status
 
     # Out
 
-    def pace(self, address: Address) -> Pace:
-        return PACE
-
-    def reachable(self, address: Address) -> bool:
-        return self._client is not None  # Discord keeps messages for people who are away
-
-    def largest_file(self, address: Address) -> int:
-        return MAX_UPLOAD
+    def capabilities(self, address: Address) -> Capabilities:
+        """Reachable while connected: Discord keeps messages for people who are away."""
+        return Capabilities(
+            PreviewStyle.EDIT, _PREVIEW_INTERVAL, largest_file=MAX_UPLOAD, is_reachable=self._client is not None
+        )
 
     def repeat_window(self, message: OutboundMessage) -> float:
         return KNOWS_REPEATS if message.key and not message.reply_to.startswith(INTERACTION) else 0.0
@@ -290,10 +294,10 @@ class DiscordChannel:
             raise NotFetched(str(error), passing=True) from None
         except discord.HTTPException as error:
             gone = error.status in (403, 404)
-            why = "the message with it is gone" if gone else f"Discord did not give it: {redacted(error)}"
+            why = "the message with it is gone" if gone else f"Discord did not provide it: {redacted(error)}"
             raise NotFetched(why, passing=not gone) from None
         except CALL_FAILED as error:
-            raise NotFetched(f"Discord did not give it: {redacted(error)}", passing=True) from None
+            raise NotFetched(f"Discord did not provide it: {redacted(error)}", passing=True) from None
 
     async def react(self, address: Address, platform_id: str, emoji: str) -> None:
         await self._presence.react(address, platform_id, emoji)
@@ -314,6 +318,6 @@ class DiscordChannel:
 
 
 def _keep_capacity(client: DiscordClient, method: str, path: str, where: Where) -> None:
-    """Raises `NotSent` if a preview would take the last call that a rate limit leaves."""
+    """Raises `NotSent` if a preview would take the last call of a rate limit."""
     if wait := client.wait_for_capacity(method, path, where):
         raise NotSent("a final text may want the room that is left", retry_after=wait)

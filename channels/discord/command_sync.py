@@ -1,4 +1,4 @@
-"""Registers commands in Discord's menu if they differ from the registered ones."""
+"""Registers commands in Discord's menu."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LONGEST = 100
 
 
 async def sync(client: DiscordClient, commands: Sequence[CommandInfo]) -> bool:
-    """Updates the menu only if it differs: Discord takes 200 new commands a day. Raises the errors of calls."""
+    """Updates the menu only if it differs: Discord takes 200 new commands a day. Raises errors of calls."""
     path, where = "/applications/{application_id}/commands", {"application_id": client.application_id}
     there: object = await client.call("GET", path, where)
     standing = [one for one in there if isinstance(one, dict)] if isinstance(there, list) else []

@@ -13,10 +13,9 @@ _PRIVATE_TYPES = frozenset({1, 3})
 
 @dataclass(frozen=True, slots=True)
 class DiscordChat:
-    """`server` is empty for a private chat, `parent` is a thread's channel; `newest` the last known message id."""
-
     id: str
     server: str = ""
+    """Empty for a private chat."""
     name: str = ""
     parent: str = ""
     newest: str = ""
@@ -63,19 +62,18 @@ class Directory:
         return known.roles.get(role_id, "") if known else ""
 
     def own_roles(self, server: str) -> frozenset[str]:
-        """Roles exclusive to the bot: Discord makes one for each bot on a server."""
+        """Roles of the bot alone: Discord makes one for each bot on a server."""
         known = self._servers.get(server)
         return known.own_roles if known else frozenset()
 
     def roles_of_bot(self, server: str) -> frozenset[str]:
-        """Every role that calls the bot when mentioned."""
         known = self._servers.get(server)
         return (known.own_roles | known.given_roles) - {server} if known else frozenset()
 
     # Gateway events
 
     def server_seen(self, data: Json) -> str:
-        """Applies GUILD_CREATE; returns the server's id."""
+        """Applies GUILD_CREATE; returns the server."""
         server = get(data, "id", str) or ""
         self.server_gone(server)
         self._servers[server] = _Server()

@@ -1,4 +1,4 @@
-"""Downloads attachments from Discord's file server, up to a size limit."""
+"""Downloads attachments from Discord's file server."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _CHUNK = 1 << 16
 
 
 class Expired(NotFetched):
-    """The address has expired; the message may have a new one."""
+    """The message may have a new address."""
 
 
 def address_in(message: Json, file_id: str) -> str:
-    """Raises `NotFetched` if the message no longer has the attachment."""
+    """Raises `NotFetched`."""
     found = next((one for one in _attachments(message) if get(one, "id", str) == file_id), None)
     url = get(found, "url", str) if found else None
     if url is None:
@@ -30,7 +30,7 @@ def address_in(message: Json, file_id: str) -> str:
 
 
 async def download(url: str, to: Path, most: int) -> None:
-    """Raises `Expired`, other `NotFetched`, and `OSError` if the file cannot be written."""
+    """Raises `Expired`, other `NotFetched`, `OSError`."""
     if not url.startswith(("https://", "http://")):
         raise Expired("the file has no address")
     try:
@@ -58,7 +58,7 @@ async def _write(content: aiohttp.StreamReader, to: Path, most: int) -> None:
 
 
 def too_large(most: int) -> str:
-    return f"the file is larger than the {most / 1e6:.0f} MB that I take"
+    return f"the file is larger than the {most / 1e6:.0f} MB that I accept"
 
 
 def _attachments(message: Json) -> Iterator[Json]:

@@ -30,7 +30,7 @@ BAD_INTENTS = (
 )
 _FATAL_CLOSES = {
     4004: BAD_TOKEN,
-    4010: "Discord says that the shard is invalid (4010): this Daybook is too old or the server is none of Discord's",
+    4010: "Discord says that the shard is invalid (4010): update Daybook, or check channels.discord.api_url",
     4011: "the bot is in more servers than one connection may serve (4011): a personal assistant belongs in a few",
     4012: "Discord no longer speaks this version of its gateway (4012): update Daybook",
     4013: "Discord does not know an intent that Daybook asks for (4013): update Daybook",
@@ -63,12 +63,12 @@ _ABOUT_OTHER_THINGS = (
     "file",
 )
 """Parts of Discord's refusals, in lower case."""
-_CURES = {
+_SENTENCES = {
     UNKNOWN_CHANNEL: "the channel is gone",
     UNKNOWN_MESSAGE: "the message is gone",
-    40005: "the file is larger than Discord takes",
-    50001: "the bot may not see that channel",
-    50007: "the person takes no messages from this bot, or shares no server with it any more",
+    40005: "the file is larger than Discord accepts",
+    50001: "the bot can't see that channel",
+    50007: "the person doesn't accept messages from this bot, or no longer shares a server with it",
     50013: "the bot lacks a permission there (Send Messages, Read Message History, Attach Files)",
 }
 
@@ -99,13 +99,13 @@ def source_failed(error: Exception, shut_out: str = "") -> SourceFailed:
         case discord.HTTPException() if error.status == 401:
             return SourceFailed(BAD_TOKEN, fatal=True)
         case discord.DiscordException() | aiohttp.ClientError() | OSError():
-            return SourceFailed(f"Discord does not answer as it should: {redacted(error)}")
+            return SourceFailed(f"Discord gave an unexpected answer: {redacted(error)}")
         case _:
             return SourceFailed(f"Discord's library broke: {type(error).__name__}: {redacted(error)}")
 
 
 def send_error(error: Exception, *, repeatable: bool) -> SendError:
-    """`repeatable`: Discord would recognize a repeat, so a lost answer is only a delay."""
+    """`repeatable`: Discord would recognize a repeat."""
     text = redacted(error)
     lost = AnswerLost if repeatable else OutcomeUnknown
     match error:
@@ -117,13 +117,13 @@ def send_error(error: Exception, *, repeatable: bool) -> SendError:
         case discord.HTTPException() if error.status == 401:
             return NotSent(f"Discord refuses the bot: {text}", retry_after=_REJECTED_TOKEN_PAUSE)
         case discord.HTTPException() if error.status < 500:
-            return _refusal(error)(f"Discord refuses this: {_CURES.get(error.code) or text}")
+            return _refusal(error)(f"Discord refuses this: {_SENTENCES.get(error.code) or text}")
         case discord.HTTPException():
-            return lost(f"Discord is out of order: {text}")
+            return lost(f"Discord has a problem: {text}")
         case aiohttp.ClientConnectorError():
-            return NotSent(f"Discord cannot be reached: {text}")
+            return NotSent(f"can't reach Discord: {text}")
         case _:
-            return lost(f"the answer of Discord was lost: {text}")
+            return lost(f"Discord's answer was lost: {text}")
 
 
 def _refusal(error: discord.HTTPException) -> type[Refused]:
@@ -138,8 +138,7 @@ def is_too_long(error: Exception) -> bool:
 
 
 def is_about_text(error: Exception) -> bool:
-    """True if the same text may be taken as plain text. A refusal without another reason counts: a reply must not be
-    lost."""
+    """True if plain text may be taken. A refusal without another reason counts: a reply must not be lost."""
     if not isinstance(error, discord.HTTPException) or error.status != 400 or is_too_long(error):
         return False
     text = str(error).casefold()
@@ -147,7 +146,7 @@ def is_about_text(error: Exception) -> bool:
 
 
 def retry_after(error: discord.HTTPException) -> float:
-    """Seconds required by a 429; the library passes on only its headers."""
+    """Seconds by a 429's headers, all that the library passes on."""
     return seconds_of(error.response.headers) or _UNNAMED_PAUSE
 
 
@@ -158,7 +157,7 @@ def retry_seconds(headers: Mapping[str, str], body: object) -> float:
 
 
 def seconds_of(headers: Mapping[str, str]) -> float:
-    """The pause in seconds from the headers of a 429, at most a day; 0 for none."""
+    """Seconds to pause by the headers of a 429, at most a day; 0 for none."""
     for name in ("Retry-After", "X-RateLimit-Reset-After"):
         try:
             seconds = float(headers[name])

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from urllib.parse import urlsplit
 
 from channels.table import draw_table
 from channels.text import (
@@ -31,6 +30,7 @@ from channels.text import (
     spelled_out,
     utf16_len,
     visible,
+    web_host,
 )
 
 MAX_TEXT = 2000
@@ -54,7 +54,7 @@ _FENCE = "```"
 
 @lru_cache(maxsize=256)
 def rendered(markdown: str) -> str:
-    """The text to send. Cached: a piece is measured when cut, and rendered again when sent."""
+    """The text to send, cached: a piece is measured when cut, and rendered when sent."""
     source = clean(markdown)
     blocks = parse(source)
     if not any(map(_is_seen, blocks)):  # Markdown that shows nothing (an empty heading) is shown as it was written
@@ -125,7 +125,7 @@ def _list_lines(block: ListBlock) -> list[str]:
 
 
 def _indented(lines: Sequence[str], mark: str) -> list[str]:
-    """Code keeps its own margin so that it can be copied."""
+    """Code keeps its margin for copying."""
     indented: list[str] = []
     in_code = False
     for index, line in enumerate(lines):
@@ -139,7 +139,7 @@ def _indented(lines: Sequence[str], mark: str) -> list[str]:
 
 
 def _code_lines(text: str, language: str) -> list[str]:
-    """Discord has no longer fences, so a zero-width character breaks fences inside the code."""
+    """Discord has no longer fences: a zero-width character breaks fences inside."""
     inside = text.replace(_FENCE, f"`{_ZERO_WIDTH}`{_ZERO_WIDTH}`")
     inside = inside + _ZERO_WIDTH if inside.endswith("`") or not inside.strip() else inside
     name = language if _LANGUAGE.fullmatch(language) else ""
@@ -169,7 +169,7 @@ def _inline(inline: Inline, around: frozenset[Mark]) -> str:
 
 
 def _inlines(inlines: Iterable[Inline], around: frozenset[Mark]) -> str:
-    """Keeps adjacent marks of the same character apart by a zero-width character."""
+    """Adjacent marks of one character are kept apart by a zero-width one."""
     text = ""
     for inline in inlines:
         part = _inline(inline, around)
@@ -180,7 +180,7 @@ def _inlines(inlines: Iterable[Inline], around: frozenset[Mark]) -> str:
 
 
 def _holds(inlines: Iterable[Inline], character: str) -> bool:
-    """True if a mark around these would end inside, in code or an address, where nothing can be escaped."""
+    """True if a mark would end inside, in code or an address, where nothing can be escaped."""
     for inline in inlines:
         match inline:
             case CodeSpan(text):
@@ -214,7 +214,7 @@ def _code_span(text: str) -> str:
 
 
 def _link(url: str, inner: Sequence[Inline], around: frozenset[Mark]) -> str:
-    """A label that is another address is spelled out, so that it cannot mislead."""
+    """A label that is another address is spelled out: it must not mislead."""
     label = visible(inner)
     if not is_linkable(url):
         return _escaped(spelled_out(label, url))
@@ -227,17 +227,11 @@ def _link(url: str, inner: Sequence[Inline], around: frozenset[Mark]) -> str:
 
 def is_linkable(url: str) -> bool:
     """True if Discord makes a link of an address."""
-    try:
-        parts = urlsplit(url)
-        host = parts.hostname or ""
-    except ValueError:
-        return False
-    plain = not any(character.isspace() or character in "()<>" for character in url)
-    return parts.scheme in ("http", "https") and bool(host) and plain
+    return bool(web_host(url)) and not any(character in "()<>" for character in url)
 
 
 def _escaped(text: str) -> str:
-    """Escapes Discord's special characters, except in addresses, where a backslash would break them."""
+    """Escapes special characters, except in addresses, which a backslash would break."""
     parts: list[str] = []
     at = 0
     for match in _ADDRESS.finditer(text):

@@ -59,7 +59,7 @@ def snowflake(at: datetime) -> str:
 def read(
     data: Json, bot: DiscordIdentity, chat: DiscordChat, directory: Directory, *, edit: bool = False
 ) -> InboundMessage | UnreadableEvent | None:
-    """None for our own messages, notices of Discord, and updates that changed no text."""
+    """None for our own messages, notices, and updates without new text."""
     try:
         return _message(data, bot, chat, directory, edit=edit)
     except (Malformed, ValueError, OverflowError, OSError) as error:
@@ -74,7 +74,7 @@ def read_interaction(data: Json, chat: DiscordChat, directory: Directory) -> Inb
 
 
 def unreadable(data: object, why: str) -> UnreadableEvent:
-    """Without an id it gets one from its content, so that a repeat is known."""
+    """An event we cannot read. Without an id it gets one from its content."""
     raw = json.dumps(data, ensure_ascii=True, sort_keys=True, default=str)
     number = data.get("id") if isinstance(data, Mapping) else None
     name = number if isinstance(number, str) else f"none:{hashlib.sha256(raw.encode()).hexdigest()[:16]}"
@@ -158,7 +158,6 @@ class _Written:
 
 
 def _without_name(text: str, bot: DiscordIdentity) -> str:
-    """Reads `/help@Daybook` as `/help`."""
     match = _NAMED_COMMAND.match(text)
     if match is None or match[2].casefold() != bot.name.casefold():
         return text

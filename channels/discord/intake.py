@@ -19,7 +19,7 @@ from channels.discord.interactions import Interactions
 from channels.discord.last_seen import LastSeen, PositionStore, newest_message_id
 from channels.json_fields import Json, get, object_of, objects_of
 from channels.message import Event, InboundMessage, Receive, SourceFailed
-from channels.tasks import Pause
+from channels.tasks import Pause, backoff
 
 log = logging.getLogger(__name__)
 
@@ -54,7 +54,7 @@ class EventIntake:
         connected: Callable[[], None],
         pause: Pause,
     ) -> None:
-        """`connected` is called when the gateway listens (again). `pause` waits between tries at a history."""
+        """`connected` is called when the gateway listens (again). `pause` waits between tries."""
         self._bot = bot
         self._hears = hears
         self._seen = seen
@@ -79,8 +79,8 @@ class EventIntake:
             self._queue.put_nowait((name, data))
 
     async def run(self, client: DiscordClient, receive: Receive) -> None:
-        """Raises errors of `receive` and the disk, and `SourceFailed` if Discord rejects the bot. While a chat's
-        history is unavailable, no message in it counts as seen."""
+        """Raises errors of `receive` and the disk, and `SourceFailed`. While a chat's history is unavailable, no
+        message in it counts as seen."""
         marks = await self._seen.load()
         self._marks = {one.chat_id: one for one in marks}
         self._since = newest_message_id(self._marks)
@@ -196,7 +196,7 @@ class EventIntake:
                 pass
 
     def _missed_in_server(self, server: str) -> list[tuple[DiscordChat, str]]:
-        """A channel without a last seen message counts from the newest seen anywhere, unless the server is new."""
+        """A channel never seen counts from the newest seen anywhere, unless the server is new."""
         since = self._since if server in self._known_servers else ""
         found: list[tuple[DiscordChat, str]] = []
         for chat in self._directory.of_server(server):
@@ -232,7 +232,7 @@ class EventIntake:
                 await self._offer(receive, [(data, chat, False) for data in page])
                 after = str(page[-1]["id"])
         except NoHistory as error:
-            log.warning("the history of %s cannot be read: %s", chat.id, error)
+            log.warning("can't read the history of %s: %s", chat.id, error)
             self._postponed.pop(chat.id, None)
             if error.gone:
                 await self._seen.forget(chat.id)
@@ -240,19 +240,19 @@ class EventIntake:
             if error.fatal:
                 raise
             if not self._postponed:
-                log.warning("missed messages in %s are read later: %s", chat.id, error)
+                log.warning("reading missed messages in %s later: %s", chat.id, error)
             self._postpone(chat, after)
         else:
             if self._postponed.pop(chat.id, None):
                 await self._note([({"id": after}, chat)])
 
     async def _catch_up_later(self, client: DiscordClient, receive: Receive) -> None:
-        tries = 0
+        tries = 1
         while await self._has_postponed.wait():
-            await self._pause(min(AGAIN_AFTER, 2.0**tries))
+            await self._pause(backoff(tries, 1.0, AGAIN_AFTER))
             for chat, after in list(self._postponed.values()):
                 await self._catch_up_with(client, receive, chat, after)
-            tries = tries + 1 if self._postponed else 0
+            tries = tries + 1 if self._postponed else 1
             if not self._postponed:
                 self._has_postponed.clear()
 
@@ -263,7 +263,7 @@ class EventIntake:
     # Commands and presses
 
     async def _command(self, client: DiscordClient, receive: Receive, data: Json) -> None:
-        """Acknowledges after storing, but does not wait for a slow disk beyond Discord's limit."""
+        """Acknowledges after storing, unless a slow disk exceeds Discord's limit."""
         chat = self._chat_of_command(data)
         if chat is None or not self._is_heard(chat):
             return

@@ -1,7 +1,7 @@
 """Acknowledges and answers menu commands and button presses.
 
 Discord waits 3 seconds for the acknowledgement and 15 minutes for the answer. Tokens are in memory only: after a
-restart, or if Discord refuses, the answer goes to the chat, and its placeholder ("is thinking") is removed.
+restart, or a refusal, the answer goes to the chat, and its placeholder ("is thinking") is removed.
 """
 
 from __future__ import annotations
@@ -40,12 +40,11 @@ _MOST_FAILURES = 2
 
 @dataclass(slots=True)
 class PendingInteraction:
-    """`answered`: a first answer exists (always for a press), so more are follow-up messages."""
-
     token: str
     until: float
     acknowledged: asyncio.Future[bool] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
     answered: bool = False
+    """A first answer exists (always for a press), so more are follow-up messages."""
     failures: int = 0
 
     def failed(self) -> bool:
@@ -56,7 +55,7 @@ class PendingInteraction:
 
 class Interactions:
     def __init__(self, timeout: float) -> None:
-        """`timeout`: seconds for one of two acknowledgement tries."""
+        """`timeout`: seconds for each of two tries."""
         self._timeout = timeout
         self._waiting: dict[str, PendingInteraction] = {}
         self._placeholders: asyncio.Queue[PendingInteraction] = asyncio.Queue()
@@ -84,7 +83,7 @@ class Interactions:
                 waiting.acknowledged.set_result(taken)
 
     async def _send_acknowledgement(self, client: DiscordClient, where: Where, answer: object) -> bool:
-        """If the first answer was lost, a second try finds out."""
+        """Acknowledges, once more where the answer was lost."""
         failure: Exception | None = None
         for _ in range(2):
             try:
@@ -102,7 +101,7 @@ class Interactions:
         return False
 
     async def waiting(self, reply_to: str) -> PendingInteraction | None:
-        """The acknowledged interaction that a message answers, if it still waits."""
+        """What a message answers, if it still waits."""
         found = self._waiting.get(reply_to)
         if found is None or found.until < asyncio.get_running_loop().time():
             return None
@@ -154,8 +153,8 @@ class InteractionAnswers:
         self._timeout = timeout
 
     async def give(self, client: DiscordClient, message: OutboundMessage) -> str:
-        """Returns the message id, empty if no interaction waits or Discord refuses. Raises `SendError`, after which the
-        next try goes either to the chat or here, never both."""
+        """The message id, empty if no interaction waits or Discord refuses. Raises `SendError`, after which the next
+        try goes to the chat or here, never both."""
         waiting = await self._interactions.waiting(message.reply_to)
         if waiting is None or message.file is not None:
             return ""
@@ -171,7 +170,7 @@ class InteractionAnswers:
         return ""
 
     async def change(self, client: DiscordClient, message: OutboundMessage) -> bool:
-        """The only way to change a message that one person alone sees. False if no press waits or Discord refuses."""
+        """The only way to change what one person alone sees. False if no press waits or Discord refuses."""
         waiting = await self._interactions.waiting(message.reply_to)
         if waiting is None:
             return False
@@ -196,7 +195,7 @@ class InteractionAnswers:
         return sent
 
     def _retry_or_give_up(self, waiting: PendingInteraction, failed: SendError, message: OutboundMessage) -> None:
-        """Raises `failed` if the same way can be tried again; otherwise answers go to the chat."""
+        """Raises `failed` for another try; else answers go to the chat."""
         if not _is_closed(failed) and waiting.failed():
             raise failed from None
         self._interactions.forget(message.reply_to)

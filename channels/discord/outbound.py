@@ -1,14 +1,38 @@
-"""Translates our messages into Discord's payloads. Pure."""
+"""Our messages as Discord's payloads; and lost sends, whose repeat Discord recognizes for some minutes."""
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 from collections.abc import Sequence
 
 from channels.discord.format import rendered
-from channels.message import Button, OutboundMessage, Refused
+from channels.message import AnswerLost, Button, OutboundMessage, OutcomeUnknown, Refused, SendError
 from channels.text import clean
+
+
+class UnconfirmedSends:
+    def __init__(self, lasts: float) -> None:
+        self._lasts = lasts
+        self._since: dict[str, float] = {}
+
+    def check(self, key: str) -> None:
+        """Raises `OutcomeUnknown` once if Discord may have forgotten it."""
+        since = self._since.get(key)
+        if since is not None and asyncio.get_running_loop().time() - since > self._lasts:
+            del self._since[key]
+            raise OutcomeUnknown("Discord's answer was lost too long ago to ask again")
+
+    def after(self, key: str, error: SendError) -> None:
+        if isinstance(error, AnswerLost):
+            self._since.setdefault(key, asyncio.get_running_loop().time())
+        elif isinstance(error, Refused):
+            self._since.pop(key, None)
+
+    def settled(self, key: str) -> None:
+        self._since.pop(key, None)
+
 
 SUPPRESS_EMBEDS = 1 << 2
 NO_MENTIONS = {"parse": [], "replied_user": False}
@@ -66,5 +90,5 @@ def target_chat(message: OutboundMessage) -> str:
     """Raises `Refused` for an address that is not Discord's."""
     chat = message.address.thread_id or message.address.chat_id
     if not (chat.isascii() and chat.isdecimal()):
-        raise Refused(f"{chat!r} is no chat of Discord: its ids are numbers")
+        raise Refused(f"{chat!r} is not a Discord chat: ids are numbers there")
     return chat

@@ -28,7 +28,7 @@ _MOST_REACTIONS = 500
 
 
 class DiscordPresence:
-    """`private_chats`: private chats by their person's id."""
+    """`private_chats` by person."""
 
     def __init__(
         self, client: Callable[[], DiscordClient | None], pause: Pause, private_chats: Mapping[str, str]

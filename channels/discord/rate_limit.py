@@ -25,7 +25,7 @@ _EXEMPT = ("/interactions/", "/webhooks/")
 
 
 class GlobalRateLimit:
-    """One for all clients of a channel, since it outlives them."""
+    """It outlives a channel's clients."""
 
     def __init__(self) -> None:
         self._all_until = 0.0
@@ -38,21 +38,21 @@ class GlobalRateLimit:
         return config
 
     def left(self, path: str = "") -> float:
-        """Seconds until a call may be made; 0 for now."""
+        """Seconds until a call may be made."""
         until = self._shut_until if any(one in path for one in _EXEMPT) else max(self._all_until, self._shut_until)
         return max(0.0, until - time.monotonic())
 
     @property
     def shut_out(self) -> str:
-        """A sentence for the operator while Cloudflare blocks us; else empty."""
+        """A sentence while Cloudflare blocks us."""
         left = self._shut_until - time.monotonic()
         if left <= 0:
             return ""
         shown = f"{left:.0f} s" if left < 120 else f"{left / 60:.0f} min"
         return (
-            f"Cloudflare, in front of Discord, takes no calls from this machine's address for another {shown}: too "
-            "many were refused (a wrong token somewhere, or another bot behind the same address). Until then replies "
-            "wait"
+            f"Cloudflare, in front of Discord, blocks this machine's address for another {shown}, because too "
+            "many calls were refused (a wrong token somewhere, or another bot behind the same address). Replies wait "
+            "until then"
         )
 
     async def _answered(

@@ -1,130 +1,161 @@
-"""HTTP connections to the Bot API for python-telegram-bot.
+"""HTTP connections to the Bot API for python-telegram-bot, all through aiohttp.
 
-Calls without a file go through aiohttp: the library's httpx takes four times the CPU time.
+The library's own client takes four times the CPU time.
+
+`do_api_request` returns raw results, which the library's types might refuse; its warning about methods of that name is
+off.
 """
 
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import logging
 import math
 import ssl
+import warnings
+from dataclasses import dataclass
 from functools import cache
-from typing import Any
-from urllib.request import getproxies
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
-import httpx
+import certifi
 from telegram import Bot
 from telegram.error import NetworkError, TimedOut
-from telegram.request import BaseRequest, HTTPXRequest, RequestData
+from telegram.request import BaseRequest, RequestData
+from telegram.warnings import PTBUserWarning
 
 from channels.json_fields import load_json
 from channels.loopback import is_here
 
-_HEADERS = {"User-Agent": BaseRequest.USER_AGENT, "Content-Type": "application/x-www-form-urlencoded"}
-_KEPT_IDLE = 5.0
-"""Seconds that an idle connection is kept, like in httpx."""
-
-
-class LightCalls:
-    def __init__(self, connections: int, tls: ssl.SSLContext, connect_within: float) -> None:
-        self._connections = connections
-        self._tls = tls
-        self._connect_within = connect_within
-        self._session: aiohttp.ClientSession | None = None
-
-    async def post(self, url: str, form: str, silence: float | None) -> tuple[int, bytes]:
-        """Status and body. `silence`: seconds without data before it fails. Raises `TimedOut` and `NetworkError`, as
-        the library."""
-        if self._session is None:
-            self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=self._connections, ssl=self._tls, keepalive_timeout=_KEPT_IDLE),
-                cookie_jar=aiohttp.DummyCookieJar(),
-                headers=_HEADERS,
-            )
-        timeout = aiohttp.ClientTimeout(sock_connect=self._connect_within, sock_read=silence)
-        try:
-            async with self._session.post(url, data=form.encode(), timeout=timeout, allow_redirects=False) as answer:
-                return answer.status, await answer.read()
-        except aiohttp.ServerTimeoutError as error:
-            raise TimedOut from error
-        except (aiohttp.ClientError, OSError) as error:
-            raise NetworkError(f"aiohttp.{type(error).__name__}: {error}") from error
-
-    async def aclose(self) -> None:
-        session, self._session = self._session, None
-        if session is not None:
-            await session.close()
-
-
-for talkative in ("httpx", "httpcore"):  # they log addresses, and Telegram's contain the token
-    logging.getLogger(talkative).setLevel(logging.WARNING)
+warnings.filterwarnings("ignore", "Please use 'Bot", PTBUserWarning)
 logging.getLogger("telegram.request.BaseRequest").setLevel(logging.CRITICAL)  # logs proxies' whole pages
 
+_KEPT_IDLE = 5.0
+"""Seconds that an idle connection is kept."""
+_CONNECT_WITHIN = 10.0
+"""Seconds for a new connection."""
 _LONGEST_REFUSAL = 4096
 """Bytes; a longer answer is not checked for a refusal."""
 _UNNAMED_WAIT, _LONGEST_WAIT = 3, 86_400
 """Seconds to wait after a 429 that names none, and the longest wait accepted."""
-_CONNECT_WITHIN = 10.0
-"""Seconds for a new connection."""
+_SENDS = frozenset(("sendMessage", "sendPhoto", "sendDocument", "sendVoice", "sendAudio"))
 
 
-class _QueuedRequest(HTTPXRequest):
-    """Queues calls in front of the pool, which rescans its connections for each waiting call."""
+class NeverSent(NetworkError):
+    """The call certainly did not reach Telegram."""
 
-    def __init__(self, connections: int, free_within: float, light: LightCalls | None, **settings: Any) -> None:
-        super().__init__(connection_pool_size=connections, pool_timeout=free_within, **settings)
+
+class AiohttpRequest(BaseRequest):
+    """A call that gets no connection within `free_within` seconds is known to be unsent. `read_timeout`: seconds of
+    silence."""
+
+    def __init__(self, base_url: str, *, read_timeout: float, connections: int, free_within: float) -> None:
+        self._proxy = proxy_for(base_url)
+        self._read_timeout = read_timeout
+        self._connections = connections
         self._free = asyncio.Semaphore(connections)
         self._free_within = free_within
-        self._light = light
+        self._session: aiohttp.ClientSession | None = None
+
+    @property
+    def read_timeout(self) -> float:
+        return self._read_timeout
+
+    async def initialize(self) -> None: ...
 
     async def shutdown(self) -> None:
-        await super().shutdown()
-        if self._light is not None:
-            await self._light.aclose()
+        session, self._session = self._session, None
+        if session is not None:
+            await session.close()
 
     async def do_request(
-        self, url: str, method: str, request_data: RequestData | None = None, *args: Any, **kwargs: Any
+        self,
+        url: str,
+        method: str,
+        request_data: RequestData | None = None,
+        read_timeout: object = BaseRequest.DEFAULT_NONE,
+        *_: object,
+        **__: object,
     ) -> tuple[int, bytes]:
+        """The status and a readable answer. Other times than `read_timeout` are the connection's own. Raises
+        `NeverSent`, `TimedOut`, `NetworkError`."""
         try:
             async with asyncio.timeout(self._free_within):
                 await self._free.acquire()
         except TimeoutError:
-            raise TimedOut("all connections are in use") from httpx.PoolTimeout("all connections are in use")
+            raise NeverSent("all connections are in use") from None
         try:
-            return _with_status(*await self._call(url, method, request_data, *args, **kwargs))
+            silence = read_timeout if isinstance(read_timeout, int | float) else self._read_timeout
+            status, payload = await self._exchange(url, method, request_data, silence)
         finally:
             self._free.release()
+        return _readable(url.rpartition("/")[2], status, payload)
 
-    async def _call(
-        self, url: str, method: str, request_data: RequestData | None, *args: Any, **kwargs: Any
+    async def _exchange(
+        self, url: str, method: str, request_data: RequestData | None, silence: float
     ) -> tuple[int, bytes]:
-        if self._light is None or method != "POST" or request_data is None or request_data.contains_files:
-            return await super().do_request(url, method, request_data, *args, **kwargs)
-        silence = kwargs.get("read_timeout", self.DEFAULT_NONE)
-        return await self._light.post(
-            url,
-            request_data.url_encoded_parameters(),
-            self.read_timeout if silence is self.DEFAULT_NONE else silence,
-        )
+        if self._session is None:
+            self._session = open_session(self._connections)
+        timeout = aiohttp.ClientTimeout(sock_connect=_CONNECT_WITHIN, sock_read=silence)
+        try:
+            async with self._session.request(
+                method, url, data=_form(request_data), timeout=timeout, allow_redirects=False, proxy=self._proxy
+            ) as answer:
+                return answer.status, await answer.read()
+        except aiohttp.ConnectionTimeoutError as error:
+            raise NeverSent(f"no connection within {_CONNECT_WITHIN:g} s") from error
+        except TimeoutError as error:
+            raise TimedOut from error
+        except (aiohttp.ClientConnectorError, aiohttp.ClientHttpProxyError, aiohttp.InvalidURL) as error:
+            raise NeverSent(f"{type(error).__name__}: {error}") from error
+        except (aiohttp.ClientError, OSError) as error:
+            raise NetworkError(f"{type(error).__name__}: {error}") from error
 
 
-def _with_status(code: int, payload: bytes) -> tuple[int, bytes]:
-    """Uses the status named in the body, the only thing the library looks at."""
-    if code == httpx.codes.TOO_MANY_REQUESTS:
-        return code, _with_wait(payload)
-    if not httpx.codes.is_success(code) or len(payload) > _LONGEST_REFUSAL or not (body := _object(payload)):
-        return code, payload
+def _form(request_data: RequestData | None) -> aiohttp.FormData | None:
+    if request_data is None:
+        return None
+    form = aiohttp.FormData(request_data.json_parameters, quote_fields=False)
+    for name, (file_name, content, media_type) in request_data.multipart_data.items():
+        body = io.BytesIO(content) if isinstance(content, bytes) else content
+        form.add_field(name, body, filename=file_name, content_type=media_type)
+    return form
+
+
+def _readable(endpoint: str, status: int, payload: bytes) -> tuple[int, bytes]:
+    """The library looks at the HTTP status only, and takes complete objects only."""
+    if status == 429:
+        return status, _with_wait(payload)
+    is_success = 200 <= status <= 299
+    if is_success and (endpoint in _SENDS or endpoint in ("editMessageText", "getMe")):
+        body = _object(payload)
+        if body.get("ok") is True and isinstance(result := body.get("result"), dict):
+            return status, json.dumps({"ok": True, "result": _completed(endpoint, result)}).encode()
+    if not is_success or len(payload) > _LONGEST_REFUSAL or not (body := _object(payload)):
+        return status, payload
     named = body.get("error_code")
-    if body.get("ok") is not False or not isinstance(named, int) or httpx.codes.is_success(named):
-        return code, payload
-    return named, payload
+    is_refusal = body.get("ok") is False and isinstance(named, int) and not 200 <= named <= 299
+    return (named if is_refusal and isinstance(named, int) else status), payload
+
+
+def _completed(endpoint: str, result: dict[str, object]) -> object:
+    """The used part; the library requires more, which servers may leave out. Raises `NetworkError` without a message's
+    id."""
+    if endpoint in _SENDS:
+        try:
+            return {"message_id": int(str(result["message_id"])), "date": 0, "chat": {"id": 0, "type": "private"}}
+        except (KeyError, ValueError) as odd:
+            raise NetworkError("the answer does not name the message") from odd
+    if endpoint == "editMessageText":
+        return True
+    return {"is_bot": True, "first_name": "", **result}
 
 
 def _with_wait(payload: bytes) -> bytes:
-    """Names a wait that the library can read; without one it assumes a server error."""
+    """Names a wait, without which the library assumes a server error."""
     body = _object(payload)
     parameters = body.get("parameters")
     wait = parameters.get("retry_after") if isinstance(parameters, dict) else None
@@ -140,51 +171,44 @@ def _object(payload: bytes) -> dict[str, object]:
     return body if isinstance(body, dict) else {}
 
 
-def connect(base_url: str, *, read_timeout: float, connections: int, free_within: float = 10.0) -> HTTPXRequest:
-    """At most `connections`, for one of which a call waits `free_within` seconds; `read_timeout` in seconds of silence.
-    With a proxy all calls go through httpx, which knows every kind."""
-    has_proxy = not is_here(base_url) and bool(getproxies())
-    return _QueuedRequest(
-        connections,
-        free_within,
-        None if has_proxy else LightCalls(connections, _tls(), _CONNECT_WITHIN),
-        read_timeout=read_timeout,
-        write_timeout=20.0,
-        connect_timeout=_CONNECT_WITHIN,
-        httpx_kwargs={"verify": _tls(), "trust_env": not is_here(base_url)},
+@dataclass(frozen=True, slots=True)
+class BotConnection:
+    """Close it with `aclose`."""
+
+    bot: Bot
+    request: AiohttpRequest
+
+    async def aclose(self) -> None:
+        await self.request.shutdown()
+
+
+def connect(
+    token: str, base_url: str, *, read_timeout: float, connections: int, free_within: float = 10.0
+) -> BotConnection:
+    request = AiohttpRequest(base_url, read_timeout=read_timeout, connections=connections, free_within=free_within)
+    return BotConnection(Bot(token, base_url=base_url, request=request, get_updates_request=request), request)
+
+
+def open_session(connections: int) -> aiohttp.ClientSession:
+    return aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(limit=connections, ssl=_tls(), keepalive_timeout=_KEPT_IDLE),
+        cookie_jar=aiohttp.DummyCookieJar(),
+        headers={"User-Agent": BaseRequest.USER_AGENT},
     )
 
 
-def download_client(file_url: str) -> httpx.AsyncClient:
-    """Streams files, and follows no redirect: a file's address has the token in it."""
-    return httpx.AsyncClient(
-        headers={"Accept-Encoding": "identity"},
-        verify=_tls(),
-        trust_env=not is_here(file_url),
-        timeout=httpx.Timeout(20.0, connect=10.0, pool=60.0),
-        limits=httpx.Limits(max_connections=4, max_keepalive_connections=1),
-    )
+def proxy_for(url: str) -> str | None:
+    """The environment's proxy; none for this machine."""
+    parts = urlsplit(url)
+    if is_here(url) or proxy_bypass(parts.hostname or ""):
+        return None
+    proxies = getproxies()
+    return proxies.get(parts.scheme) or proxies.get("all")
 
 
 @cache
 def _tls() -> ssl.SSLContext:
-    """Shared: loading the certificates takes some 20 ms."""
-    return httpx.create_ssl_context()
-
-
-_SENDS = frozenset(("sendMessage", "sendPhoto", "sendDocument"))
-
-
-class LenientBot(Bot):
-    async def _post(self, endpoint: str, data: Any = None, **how: Any) -> Any:
-        result = await super()._post(endpoint, data, **how)
-        if not isinstance(result, dict):
-            return result
-        if endpoint in _SENDS:
-            chat = {"id": 0, "type": "private"}
-            return {"message_id": int(result["message_id"]), "date": 0, "chat": chat}
-        if endpoint == "editMessageText":
-            return True
-        if endpoint == "getMe":
-            return {"id": int(self.token.partition(":")[0]), "is_bot": True, "first_name": "", **result}
-        return result
+    """Shared: loading the certificates of system and Python takes some 20 ms."""
+    context = ssl.create_default_context()
+    context.load_verify_locations(certifi.where())
+    return context

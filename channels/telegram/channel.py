@@ -1,4 +1,4 @@
-"""The Telegram channel: messages in through `Poller` and `inbound`, out through the library's `Bot`.
+"""Messages in through `Poller` and `inbound`, out through the library's `Bot`.
 
 Library errors are translated and raised `from None`, because they may carry an address with the token.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +19,7 @@ from telegram import (
     BotCommandScopeAllPrivateChats,
     InputFile,
     LinkPreviewOptions,
+    Message,
 )
 from telegram.error import (
     ChatMigrated,
@@ -30,13 +31,13 @@ from telegram.error import (
 from channels.message import (
     Address,
     Attachment,
+    Capabilities,
     ChannelStatus,
     CommandInfo,
     Event,
     Health,
     OutboundMessage,
     OutcomeUnknown,
-    Pace,
     PreviewStyle,
     Receive,
     Refused,
@@ -45,19 +46,19 @@ from channels.message import (
 from channels.split import split
 from channels.tasks import Pause, end, in_background
 from channels.telegram import format as look
-from channels.telegram.api import LenientBot, connect
+from channels.telegram.api import connect
 from channels.telegram.drafts import Drafts
 from channels.telegram.edit_cache import EditCache, MessageId
 from channels.telegram.errors import (
     ODD_ANSWER,
-    is_about_picture,
     is_about_text,
     is_about_topic,
+    is_about_upload,
     is_unchanged,
     redacted,
     send_error,
 )
-from channels.telegram.files import MAX_UPLOAD, Downloads, prepared
+from channels.telegram.files import MAX_UPLOAD, Downloads, UploadKind, prepared
 from channels.telegram.inbound import ALLOWED_UPDATES, CHANNEL, TelegramIdentity, migrated, read, unreadable
 from channels.telegram.migrations import ChatMigrations
 from channels.telegram.outbound import Attempt, keyboard, library_entities, number, reply_to
@@ -66,9 +67,9 @@ from channels.telegram.presence import TelegramPresence
 
 log = logging.getLogger(__name__)
 
-PRIVATE_PACE = Pace(PreviewStyle.DRAFT, interval=1.0)
-PRIVATE_PACE_WITHOUT_DRAFTS = Pace(PreviewStyle.EDIT, interval=1.5)
-GROUP_PACE = Pace(PreviewStyle.EDIT, interval=3.5)
+PRIVATE = Capabilities(PreviewStyle.DRAFT, interval=1.0, largest_file=MAX_UPLOAD)
+PRIVATE_WITHOUT_DRAFTS = Capabilities(PreviewStyle.EDIT, interval=1.5, largest_file=MAX_UPLOAD)
+GROUP = Capabilities(PreviewStyle.EDIT, interval=3.5, largest_file=MAX_UPLOAD)
 """A group takes 20 messages and edits a minute (Bots FAQ); drafts and typing share 20 calls in 5 s."""
 
 CONNECTIONS = 8
@@ -87,7 +88,7 @@ T = TypeVar("T")
 
 
 class TelegramChannel:
-    """`aclose` it after the last use; `run` may be called again after it ended."""
+    """`aclose` it after the last use; `run` may be called again."""
 
     def __init__(
         self,
@@ -102,16 +103,10 @@ class TelegramChannel:
     ) -> None:
         """`pause` waits between failures and typing indicators. `long_poll` and `answer_timeout` (for a send) in
         seconds."""
-        self._base_url = base_url
-        self._request = connect(self._base_url, read_timeout=answer_timeout, connections=CONNECTIONS)
-        self._bot = LenientBot(
-            token,
-            base_url=base_url,
-            base_file_url=base_file_url,
-            request=self._request,
-            get_updates_request=self._request,  # unused: the poller has a connection of its own
-        )
-        self._downloads = Downloads(self._request, f"{base_url}{token}", f"{base_file_url}{token}")
+        self._token, self._base_url = token, base_url
+        self._connection = connect(token, base_url, read_timeout=answer_timeout, connections=CONNECTIONS)
+        self._bot = self._connection.bot
+        self._downloads = Downloads(self._bot, f"{base_file_url}{token}")
         self._upload_timeout = _UPLOAD_TIMEOUT_FACTOR * answer_timeout
         self._commands = tuple(commands)
         self._pause = pause
@@ -133,12 +128,16 @@ class TelegramChannel:
     def status(self) -> ChannelStatus:
         return self._status
 
+    @property
+    def account(self) -> str:
+        """The bot's name, once known."""
+        return f"@{self._identity.username}" if self._identity else ""
+
     # In
 
     async def run(self, receive: Receive) -> None:
-        """Raises `SourceFailed` for a wrong token, and the errors of `receive`, after which the next run offers the
-        updates again."""
-        self._report(ChannelStatus(Health.DEGRADED, "connecting to Telegram"))
+        """Raises `SourceFailed` for a wrong token, and errors of `receive`; the next run offers the updates again."""
+        self._report(ChannelStatus(Health.DEGRADED, "connecting to Telegram", is_connecting=True))
         try:
             with self._migrations.reporting_to(receive):
                 await self._listen(receive)
@@ -152,8 +151,7 @@ class TelegramChannel:
     async def _listen(self, receive: Receive) -> None:
         bot = await self._identify()
         poller = Poller(
-            f"{self._bot.base_url}/getUpdates",
-            lambda: connect(self._base_url, read_timeout=float(LONG_POLL), connections=2),
+            lambda: connect(self._token, self._base_url, read_timeout=float(LONG_POLL), connections=2),
             allowed_updates=ALLOWED_UPDATES,
             report=self._report,
             pause=self._pause,
@@ -167,7 +165,7 @@ class TelegramChannel:
                     await end(task, redacted)
 
     async def _identify(self) -> TelegramIdentity:
-        """The bot's id and name; retries until Telegram answers. Raises `SourceFailed` for a wrong token."""
+        """Retries until Telegram answers. Raises `SourceFailed` for a wrong token."""
         trouble = PollFailures(known_good=self._identity is not None)
         while True:
             try:
@@ -181,6 +179,7 @@ class TelegramChannel:
             else:
                 self._identity = TelegramIdentity(me.id, me.username or "")
                 self._report(ChannelStatus(Health.OK))
+                log.info("connected as %s", self.account)
                 return self._identity
 
     async def _offer(self, updates: Sequence[object], bot: TelegramIdentity, receive: Receive) -> None:
@@ -214,26 +213,21 @@ class TelegramChannel:
 
     # Out
 
-    def pace(self, address: Address) -> Pace:
+    def capabilities(self, address: Address) -> Capabilities:
+        """Always reachable: Telegram keeps messages for people who are away."""
         if self._drafts.exist(address):
-            return PRIVATE_PACE
-        pace = GROUP_PACE if address.chat_id.startswith("-") else PRIVATE_PACE_WITHOUT_DRAFTS
-        return pace if self._edits.exist else replace(pace, preview=PreviewStyle.NONE)
-
-    def reachable(self, address: Address) -> bool:
-        return True  # Telegram keeps messages for people who are away
+            return PRIVATE
+        found = GROUP if address.chat_id.startswith("-") else PRIVATE_WITHOUT_DRAFTS
+        return found if self._edits.exist else replace(found, preview=PreviewStyle.NONE)
 
     def repeat_window(self, message: OutboundMessage) -> float:
         return 0.0
 
-    def largest_file(self, address: Address) -> int:
-        return MAX_UPLOAD
-
     def split(self, text: str) -> list[str]:
         """About 3 ms for a message.
 
-        Rich messages (Bot API 10.1) could hold a long answer, but older apps do not show them, and Telegram would parse
-        the model's Markdown and load its pictures.
+        Rich messages (Bot API 10.1) could hold a long answer, but older apps do not show them, and Telegram would load
+        their pictures.
         """
         return split(text, look.length, look.MAX_TEXT)
 
@@ -272,8 +266,7 @@ class TelegramChannel:
             )
             self._edits.note_shown((attempt.chat_id, sent.message_id), attempt, message.buttons)
             return str(sent.message_id)
-        post = self._bot.send_photo if attempt.upload.is_photo else self._bot.send_document
-        sent = await post(
+        sent = await self._uploader(attempt.upload.kind)(
             attempt.chat_id,
             InputFile(attempt.upload.content, attempt.upload.name),
             caption=attempt.text or None,
@@ -284,6 +277,17 @@ class TelegramChannel:
             read_timeout=self._upload_timeout,
         )
         return str(sent.message_id)
+
+    def _uploader(self, kind: UploadKind) -> Callable[..., Awaitable[Message]]:
+        match kind:
+            case UploadKind.PHOTO:
+                return self._bot.send_photo
+            case UploadKind.VOICE:
+                return self._bot.send_voice
+            case UploadKind.AUDIO:
+                return self._bot.send_audio
+            case UploadKind.DOCUMENT:
+                return self._bot.send_document
 
     async def edit(self, platform_id: str, message: OutboundMessage) -> None:
         attempt = self._first_attempt(message)
@@ -319,7 +323,7 @@ class TelegramChannel:
         self._edits.note_shown(message_id, attempt, message.buttons)
 
     async def _edit_failed(self, message_id: MessageId, failed: SendError, error: Exception) -> SendError:
-        """`failed`, or `Refused` if Telegram answers other calls but repeatedly no edits."""
+        """`failed`, or `Refused` if Telegram answers other calls but no edits."""
         if isinstance(error, RetryAfter) or not self._edits.failed(message_id, at_once=isinstance(error, InvalidToken)):
             return failed
         if await self._quietly(self._bot.get_me(read_timeout=EDIT_TIMEOUT)) is None:
@@ -340,7 +344,7 @@ class TelegramChannel:
         return self._presence.typing(address)
 
     async def aclose(self) -> None:
-        await self._request.shutdown()
+        await self._connection.aclose()
         await self._downloads.aclose()
         self._report(ChannelStatus(Health.OFF))
 
@@ -350,13 +354,13 @@ class TelegramChannel:
         return attempt if new is None else replace(attempt, chat_id=new, thread_id=None, moved=True)
 
     async def _other_way(self, attempt: Attempt, error: TelegramError, markdown: str) -> Attempt | None:
-        """Another attempt after a refusal, or None; each way is tried once."""
+        """Another attempt after a refusal; each way is tried once."""
         if is_about_text(error) and attempt.text and not attempt.plain:
             return attempt.as_plain(markdown)
         if is_about_topic(error) and attempt.thread_id is not None:
             return replace(attempt, thread_id=None)  # the topic was deleted: better in the chat than nowhere
-        if is_about_picture(error) and attempt.upload is not None and attempt.upload.is_photo:
-            return replace(attempt, upload=replace(attempt.upload, is_photo=False))
+        if is_about_upload(error) and attempt.upload is not None and attempt.upload.kind is not UploadKind.DOCUMENT:
+            return replace(attempt, upload=replace(attempt.upload, kind=UploadKind.DOCUMENT))
         if isinstance(error, ChatMigrated) and not attempt.moved:
             await self._migrations.learn(migrated(attempt.chat_id, error.new_chat_id))
             return replace(attempt, chat_id=error.new_chat_id, thread_id=None, moved=True)

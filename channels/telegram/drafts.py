@@ -1,4 +1,4 @@
-"""Drafts, which show an unfinished answer in private chats (Bot API 9.3)."""
+"""Drafts of an answer in private chats (Bot API 9.3)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from telegram import Bot
 from telegram.error import BadRequest, EndPointNotFound, InvalidToken, RetryAfter, TelegramError
 
 from channels.message import Address, OutcomeUnknown, Refused
-from channels.telegram.errors import ODD_ANSWER, never_sent, redacted, refuses_drafts, send_error
+from channels.telegram.api import NeverSent
+from channels.telegram.errors import ODD_ANSWER, redacted, refuses_drafts, send_error
 from channels.telegram.outbound import Attempt, library_entities
 
 log = logging.getLogger(__name__)
@@ -57,7 +58,7 @@ class Drafts:
         except TelegramError as error:
             if refuses_drafts(error):
                 self._chats_without.add(address.chat_id)
-            elif not isinstance(error, RetryAfter | BadRequest) and not never_sent(error):
+            elif not isinstance(error, RetryAfter | BadRequest | NeverSent):
                 self._was_lost(redacted(error))
             raise send_error(error) from None
         self._lost = 0

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from datetime import timedelta
 
-import aiohttp
-import httpx
 from telegram.error import (
     BadRequest,
     ChatMigrated,
@@ -21,22 +19,12 @@ from telegram.error import (
 )
 
 from channels.message import ChatGone, NotSent, OutcomeUnknown, Refused, SendError, TooLong
+from channels.telegram.api import NeverSent
 
 ODD_ANSWER = (KeyError, TypeError, AttributeError, RecursionError)
 """Raised by the library for JSON of an unexpected form."""
 
 _TOKEN = re.compile(r"(?<!\d)\d{3,}+:[A-Za-z0-9_-]{20,}")
-_NEVER_SENT = (
-    httpx.ConnectError,
-    httpx.ConnectTimeout,
-    httpx.PoolTimeout,
-    httpx.ProxyError,
-    httpx.UnsupportedProtocol,
-    httpx.InvalidURL,
-    aiohttp.ClientConnectorError,
-    aiohttp.ConnectionTimeoutError,
-    aiohttp.InvalidURL,
-)
 _REJECTED_TOKEN_PAUSE = 30.0
 _ABOUT_CHAT = (
     *(
@@ -82,14 +70,14 @@ def send_error(error: TelegramError) -> SendError:
             return _refusal(error)(f"Telegram refuses this: {text}")
         case NetworkError() if is_too_large(error):
             return TooLong("Telegram refuses this: it is too large")
-        case NetworkError() if never_sent(error):
-            return NotSent(f"Telegram cannot be reached: {text}")
+        case NeverSent():
+            return NotSent(f"can't reach Telegram: {text}")
         case TimedOut():
-            return OutcomeUnknown("Telegram had the message and did not answer in time")
+            return OutcomeUnknown("Telegram got the message but did not answer in time")
         case NetworkError() if error.__cause__ is None:  # the Bot API said in JSON that it failed
-            return NotSent(f"Telegram is out of order: {text}")
+            return NotSent(f"Telegram has a problem: {text}")
         case _:
-            return OutcomeUnknown(f"the answer of Telegram was lost: {text}")
+            return OutcomeUnknown(f"Telegram's answer was lost: {text}")
 
 
 def _refusal(error: TelegramError) -> type[Refused]:
@@ -98,18 +86,15 @@ def _refusal(error: TelegramError) -> type[Refused]:
     return ChatGone if any(words in str(error).casefold() for words in _ABOUT_CHAT) else Refused
 
 
-def never_sent(error: TelegramError) -> bool:
-    return isinstance(error.__cause__, _NEVER_SENT)
-
-
 def is_too_large(error: TelegramError) -> bool:
-    """True for status 413, which a proxy answers without JSON and the library takes for a server error."""
+    """Status 413, which a proxy answers without JSON, is a server error to the library."""
     return isinstance(error, NetworkError) and "request entity too large" in str(error).casefold()
 
 
-def is_about_picture(error: TelegramError) -> bool:
+def is_about_upload(error: TelegramError) -> bool:
+    """True if the file may be taken as a document: it is no such picture, or its person takes no voice notes."""
     text = str(error).casefold()
-    words = ("photo", "image_process_failed", "too big", "wrong file type")
+    words = ("photo", "image_process_failed", "too big", "wrong file type", "voice", "audio")
     return is_too_large(error) or (isinstance(error, BadRequest) and any(word in text for word in words))
 
 
@@ -119,8 +104,7 @@ def is_too_long(error: TelegramError) -> bool:
 
 
 def is_about_text(error: TelegramError) -> bool:
-    """True if the same text may be taken as plain text. A refusal without another reason counts: a reply must not be
-    lost."""
+    """True if plain text may be taken. A refusal without another reason counts: a reply must not be lost."""
     text = str(error).casefold()
     if not isinstance(error, BadRequest) or is_too_long(error):
         return False

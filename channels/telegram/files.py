@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import enum
 import re
 from dataclasses import dataclass
+from http import HTTPStatus
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import BinaryIO
 from urllib.parse import quote
 
-import httpx
+import aiohttp
+from telegram import Bot
 from telegram.error import BadRequest, Forbidden, TelegramError
-from telegram.request import BaseRequest, RequestData
-from telegram.request._requestparameter import RequestParameter  # the parts of RequestData; not exported
+from yarl import URL
 
 from channels.loopback import is_here
 from channels.message import Attachment, NotFetched, OutboundFile, Refused
-from channels.telegram.api import download_client
+from channels.pictures import PICTURE_TYPES, picture_type
+from channels.sounds import is_voice_note, sound_type
+from channels.telegram.api import open_session, proxy_for
 from channels.telegram.errors import ODD_ANSWER, redacted
 
 _LIMIT = "Telegram lets bots download at most 20 MB"
@@ -25,16 +29,17 @@ _FIND_TIMEOUT = 90.0
 """Seconds for getFile: a local server answers once it has the whole file."""
 _DEADLINE = 300.0
 """Seconds for a whole download."""
+_CONNECTIONS = 4
+_TIMEOUT = aiohttp.ClientTimeout(connect=60.0, sock_connect=10.0, sock_read=20.0)
 
 
 class Downloads:
-    """`api_url` and `file_url` contain the token."""
+    """`file_url` contains the token."""
 
-    def __init__(self, request: BaseRequest, api_url: str, file_url: str) -> None:
-        self._request = request
-        self._api_url = api_url
+    def __init__(self, bot: Bot, file_url: str) -> None:
+        self._bot = bot
         self._file_url = file_url
-        self._client = download_client(file_url)
+        self._session: aiohttp.ClientSession | None = None
 
     async def fetch(self, attachment: Attachment, to: Path, most: int) -> None:
         """Deletes a partly written file after a failure."""
@@ -56,13 +61,15 @@ class Downloads:
             raise
 
     async def aclose(self) -> None:
-        await self._client.aclose()
+        session, self._session = self._session, None
+        if session is not None:
+            await session.close()
 
     async def _find(self, attachment: Attachment) -> str:
-        """The path relative to the address of files, or absolute on a local server."""
-        form = RequestData([RequestParameter.from_input("file_id", attachment.handle)])
+        """The path, relative to the address of files, or absolute on a local server."""
+        asked = {"file_id": attachment.handle}
         try:
-            found = await self._request.post(f"{self._api_url}/getFile", form, read_timeout=_FIND_TIMEOUT)
+            found: object = await self._bot.do_api_request("getFile", asked, read_timeout=_FIND_TIMEOUT)
         except TelegramError as error:
             raise _not_found(error, attachment) from None
         except ODD_ANSWER as error:
@@ -73,18 +80,28 @@ class Downloads:
         return path
 
     async def _download(self, path: str, to: Path, most: int) -> None:
+        """Follows no redirect: the address has the token in it."""
+        if self._session is None:
+            self._session = open_session(_CONNECTIONS)
+        url = URL(f"{self._file_url}/{quote(path)}", encoded=True)
         try:
-            async with self._client.stream("GET", f"{self._file_url}/{quote(path)}") as answer:
-                if answer.status_code != httpx.codes.OK:  # getFile just returned the path, so it is there soon
-                    raise NotFetched(
-                        f"Telegram does not hand this file out (status {answer.status_code})", passing=True
-                    )
+            async with self._session.get(
+                url,
+                headers={"Accept-Encoding": "identity"},
+                timeout=_TIMEOUT,
+                allow_redirects=False,
+                proxy=proxy_for(self._file_url),
+            ) as answer:
+                if answer.status != HTTPStatus.OK:  # getFile just returned the path, so it is there soon
+                    raise NotFetched(f"Telegram does not hand this file out (status {answer.status})", passing=True)
                 await _write(answer, to, most)
-        except httpx.HTTPError as error:
+        except (aiohttp.ClientError, TimeoutError) as error:
+            if isinstance(error, TimeoutError) and not isinstance(error, aiohttp.ServerTimeoutError):
+                raise
             raise NotFetched(f"the download broke off: {redacted(error)}", passing=True) from None
 
     async def _copy_local(self, path: str, to: Path, most: int) -> None:
-        """Only a Bot API server on this machine may name our files."""
+        """Copies a file that a Bot API server on this machine named; no other may."""
         if not is_here(self._file_url):
             raise NotFetched(
                 "the Bot API server keeps files on its own disk, which I can't read: run it without --local, "
@@ -93,11 +110,11 @@ class Downloads:
         await asyncio.to_thread(_copy, Path(path), to, most)
 
 
-async def _write(answer: httpx.Response, to: Path, most: int) -> None:
+async def _write(answer: aiohttp.ClientResponse, to: Path, most: int) -> None:
     size = 0
     file: BinaryIO = await asyncio.to_thread(to.open, "wb")
     try:
-        async for part in answer.aiter_bytes(256 * 1024):
+        async for part in answer.content.iter_chunked(256 * 1024):
             size += len(part)
             if size > most:
                 raise _too_big(None, most)
@@ -140,7 +157,7 @@ def _too_big(size: int | None, most: int) -> NotFetched:
 
 
 def _megabytes(size: int) -> str:
-    """Rounded up, so that a size over a limit never reads as the limit."""
+    """A size rounded up, so that one over a limit never reads as the limit."""
     if size < 1_000_000:
         return f"{-(-size // 1000)} kB"
     return f"{-(-size // 1_000_000)} MB"
@@ -150,24 +167,39 @@ MAX_UPLOAD = 50_000_000
 MAX_PHOTO = 10_000_000
 """Bytes, https://core.telegram.org/bots/api#sending-files ("50 MB", "10 MB"; the smaller reading of MB is safe)."""
 _LONGEST_NAME = 100
+_MP3 = "audio/mpeg"
+"""What sendAudio takes."""
 _UNSEEMLY = re.compile(r"[\x00-\x1f\x7f/\\\"\u202a-\u202e\u2066-\u2069]+")
 """Includes characters that reverse the text, by which `fdp.exe` can read as `exe.pdf`."""
+
+
+class UploadKind(enum.StrEnum):
+    DOCUMENT = "document"
+    PHOTO = "photo"
+    VOICE = "voice"
+    AUDIO = "audio"
 
 
 @dataclass(frozen=True, slots=True)
 class Upload:
     name: str
     content: bytes
-    is_photo: bool
+    kind: UploadKind
 
 
 async def prepared(file: OutboundFile) -> Upload:
-    """Raises `Refused` if Telegram would certainly refuse the file."""
+    """Raises `Refused` if Telegram would."""
     content = await asyncio.to_thread(_content, file)
-    is_webp = content[:4] == b"RIFF" and content[8:12] == b"WEBP"
-    is_still = is_webp or content.startswith((b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n"))
-    is_photo = file.is_image and len(content) <= MAX_PHOTO and is_still
-    return Upload(_shown_name(file.name or file.path.name), content, is_photo)
+    return Upload(_shown_name(file.name or file.path.name), content, _kind(file, content))
+
+
+def _kind(file: OutboundFile, content: bytes) -> UploadKind:
+    is_still = picture_type(content) in PICTURE_TYPES - {"image/gif"}
+    if file.is_image and len(content) <= MAX_PHOTO and is_still:
+        return UploadKind.PHOTO
+    if file.is_voice and is_voice_note(content):
+        return UploadKind.VOICE
+    return UploadKind.AUDIO if file.is_voice and sound_type(content) == _MP3 else UploadKind.DOCUMENT
 
 
 def _content(file: OutboundFile) -> bytes:

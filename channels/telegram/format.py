@@ -1,14 +1,14 @@
-"""Markdown as Telegram's text and entities. Unlike markup, entities cannot be refused because of a character in the
-text. Offsets and lengths count UTF-16 code units (https://core.telegram.org/api/entities)."""
+"""Markdown as text and entities. No character in the text can make Telegram refuse them, unlike markup. Offsets and
+lengths count UTF-16 code units (https://core.telegram.org/api/entities)."""
 
 from __future__ import annotations
 
 import enum
 import itertools
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from urllib.parse import urlsplit
 
 from channels.table import columns, draw_table
 from channels.text import (
@@ -31,6 +31,7 @@ from channels.text import (
     spelled_out,
     utf16_len,
     visible,
+    web_host,
 )
 
 MAX_TEXT = 4096
@@ -38,6 +39,7 @@ MAX_TEXT = 4096
 MAX_ENTITIES = 100
 
 _RULE = "—" * 10
+_APP_LINK = re.compile("tg://[^/?#]", re.IGNORECASE)
 _WIDEST_TABLE = 48
 """Characters; a wider table would wrap on a phone."""
 
@@ -69,7 +71,7 @@ class Formatted:
 
 
 def formatted(markdown: str) -> Formatted:
-    """The text with at most 100 entities; links and code have precedence."""
+    """The text with at most 100 entities, links and code first."""
     text, entities = _render(markdown)
     kept = sorted(sorted(entities, key=_importance)[:MAX_ENTITIES], key=lambda one: (one.offset, -one.length))
     return Formatted(text, tuple(kept))
@@ -83,8 +85,7 @@ def plain(markdown: str) -> str:
 
 
 def length(markdown: str) -> int:
-    """UTF-16 code units of a rendered message. Too many links count as too long: an address without an entity would be
-    lost."""
+    """UTF-16 code units once rendered. Too many links count as too long: an address without an entity would be lost."""
     text, entities = _render(markdown)
     links = sum(1 for entity in entities if entity.type is EntityType.TEXT_LINK)
     return max(utf16_len(text), links * MAX_TEXT // MAX_ENTITIES)
@@ -92,7 +93,7 @@ def length(markdown: str) -> int:
 
 @lru_cache(maxsize=256)
 def _render(markdown: str) -> tuple[str, tuple[Entity, ...]]:
-    """Cached: a piece is measured when cut, and rendered again when sent."""
+    """Text and entities, cached: a piece is measured when cut, and rendered when sent."""
     source = clean(markdown)
     text, entities = _join(_blocks(parse(source), _Style()))
     if not text.strip():  # Markdown that shows nothing (an empty heading) is shown as it was written
@@ -122,8 +123,8 @@ class _Style:
     serials: itertools.count[int] = field(default_factory=itertools.count)
 
     def within(self, kind: EntityType, *, url: str = "", language: str = "") -> _Style:
-        """A kind does not nest in itself, and code drops the layers around it except a quote and a link (Bot API,
-        formatting options)."""
+        """Nothing nests in itself, and code drops the layers around it except a quote and a link (Bot API, formatting
+        options)."""
         if any(layer.type is kind for layer in self.layers):
             return self
         kept = self.layers
@@ -190,7 +191,7 @@ def _list_lines(block: ListBlock, style: _Style) -> list[_Line]:
 
 
 def _indented(lines: Sequence[_Line], first: str, others: str, style: _Style) -> list[_Line]:
-    """Code keeps its own margin so that it can be copied."""
+    """Code keeps its margin for copying."""
     indented: list[_Line] = []
     for index, line in enumerate(lines):
         if index == 0 and line[0].style.is_pre:
@@ -268,15 +269,8 @@ def _spelled_out(url: str, inner: Sequence[Inline], style: _Style) -> Iterable[_
 
 
 def is_linkable(url: str) -> bool:
-    """True if Telegram accepts an address as a link; it drops others silently."""
-    try:
-        parts = urlsplit(url)
-        host = parts.hostname or ""
-    except ValueError:
-        return False
-    if parts.scheme in ("http", "https"):
-        return "." in host.strip(".") and not any(character.isspace() for character in url)
-    return parts.scheme == "tg" and bool(parts.netloc)
+    """True for a link to Telegram, which drops others silently."""
+    return "." in web_host(url).strip(".") or _APP_LINK.match(url) is not None
 
 
 def _join(lines: Sequence[_Line]) -> tuple[str, list[Entity]]:

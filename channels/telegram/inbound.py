@@ -50,7 +50,7 @@ class TelegramIdentity:
 
 
 def read(update: Json, bot: TelegramIdentity) -> InboundMessage | Migrated | UnreadableEvent | None:
-    """None for service messages, our own, channels, and those without a person."""
+    """None for service messages, our own, channels, and without a person."""
     try:
         event_id = f"update:{need(update, 'update_id', int)}"
         for kind in ("message", "edited_message"):
@@ -66,7 +66,7 @@ def read(update: Json, bot: TelegramIdentity) -> InboundMessage | Migrated | Unr
 
 
 def unreadable(update: object, why: str) -> UnreadableEvent:
-    """Without an id it gets one from its content, so that a repeat is known."""
+    """An event we cannot read. Without an id it gets one from its content."""
     raw = json.dumps(update, ensure_ascii=True, sort_keys=True)
     number = update.get("update_id") if isinstance(update, Mapping) else None
     name = number if isinstance(number, int) else f"none:{hashlib.sha256(raw.encode()).hexdigest()[:16]}"
@@ -187,7 +187,7 @@ class _Written:
         return cls(clean(_rich_text(message.get("rich_message"))).strip(), ())
 
     def calls(self, bot: TelegramIdentity) -> bool:
-        """True if the bot is mentioned or commanded, by entities: `@mybot` is not inside `@mybot2`."""
+        """True if the bot is called, by entities: `@mybot` is not inside `@mybot2`."""
         return any(self._is_mention(mark, bot) or self._is_command(mark, bot) for mark in self.marks)
 
     def is_for_another_bot(self, bot: TelegramIdentity) -> bool:
@@ -196,7 +196,7 @@ class _Written:
         )
 
     def text_for(self, bot: TelegramIdentity) -> str:
-        """The text without the bot's name in front: `@bot hello` is `hello`, `/new@bot now` is `/new now`."""
+        """`@bot hello` is `hello`, `/new@bot now` is `/new now`."""
         first = next((mark for mark in self.marks if mark.start == 0), None)
         if first is not None and self._is_mention(first, bot):
             return re.sub(r"^[\s,:;]+", "", self.text[len(clean(first.covered)) :])
@@ -219,7 +219,6 @@ class _Written:
 
 
 def _marks(text: str, entities: object) -> Iterator[_Marked]:
-    """Skips invalid entities."""
     units = text.encode("utf-16-le", "surrogatepass")
     for entity in entities if isinstance(entities, list) else []:
         if not isinstance(entity, Mapping):
@@ -237,7 +236,7 @@ def _marks(text: str, entities: object) -> Iterator[_Marked]:
 
 
 def _rich_text(value: object) -> str:
-    """The text of a rich message (Bot API 10.1); a block is a line."""
+    """A rich message (Bot API 10.1); a block is a line."""
     if isinstance(value, str):
         return value
     if isinstance(value, list):
@@ -262,7 +261,7 @@ def _replies_to_bot(message: Json, bot: TelegramIdentity, written: _Written) -> 
 
 
 def _replied(message: Json) -> Json | None:
-    """The answered message, but not the one that opened the topic, which every message in it replies to."""
+    """The answered message, but not the one that opened the topic, to which all in it reply."""
     replied = object_of(message, "reply_to_message")
     if replied is None or "forum_topic_created" in replied:
         return None

@@ -1,4 +1,4 @@
-"""Attachments of a Bot API message: files to fetch, and others as text. Pure."""
+"""Attachments of a message: files to fetch, others as text. Pure."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def attachments(message: Json) -> Iterator[Attachment]:
 
 
 def named(found: Iterator[Attachment]) -> str:
-    """Attachments as text: `[document a.pdf] [location 48.1, 11.6]`."""
+    """`[document a.pdf] [location 48.1, 11.6]`."""
     return " ".join("[" + _join(" ", one.kind, one.name, one.words) + "]" for one in found)
 
 

@@ -1,4 +1,4 @@
-"""Groups that became supergroups with a new id. Telegram announces it in an update, or only by refusing a send."""
+"""Groups with a new id as supergroups, by an update, or only by a refused send."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ChatMigrations:
             self._receive = None
 
     async def offer(self, events: Sequence[Event], receive: Receive) -> None:
-        """Passes on unreported migrations, then `events`. If `receive` raises, none counts as reported."""
+        """Passes on unreported migrations first. If `receive` raises, none counts as reported."""
         unreported = list(self._unreported)
         offered = [*unreported, *events]
         if offered:
@@ -38,7 +38,7 @@ class ChatMigrations:
                 self._note(event)
 
     async def learn(self, migration: Migrated) -> None:
-        """Records a migration found by a refused send and reports it now, or with the next events."""
+        """Reports a refused send's migration now, or with the next events."""
         self._note(migration)
         self._unreported.append(migration)
         if self._receive is None:

@@ -1,4 +1,4 @@
-"""Translates our messages into the library's terms."""
+"""Our messages in the library's terms."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Attempt:
         )
 
     def as_plain(self, markdown: str) -> Attempt:
-        """Also without entities: servers may see markup in plain text."""
+        """The attempt without entities too: servers may see markup in plain text."""
         return replace(self, text=plain(markdown), entities=(), plain=True)
 
 
@@ -51,7 +51,7 @@ def number(text: str, what: str) -> int:
     try:
         return int(text)
     except ValueError:
-        raise Refused(f"{text!r} is no {what} of Telegram: its ids are numbers") from None
+        raise Refused(f"{text!r} is not a {what} of Telegram: its ids are numbers") from None
 
 
 def library_entities(entities: Sequence[Entity]) -> list[MessageEntity]:
@@ -70,7 +70,7 @@ def reply_to(platform_id: str) -> ReplyParameters | None:
 
 
 def keyboard(rows: Sequence[Sequence[Button]]) -> InlineKeyboardMarkup | None:
-    """Raises `Refused` for a button that Telegram would refuse together with the text."""
+    """Raises `Refused` for a button that Telegram would refuse."""
     if not rows:
         return None
     for button in (button for row in rows for button in row):

@@ -1,24 +1,23 @@
 """Long polling that loses nothing: an update is confirmed once it is on disk.
 
-The library's `Updater` confirms first and stops for ever at an update that it cannot parse. The offset of the next
-request is the acknowledgement.
+The library's `Updater` confirms first and stops for ever at an update that it cannot parse. The next request's offset
+is the acknowledgement.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import random
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
+from telegram import Bot
 from telegram.error import Conflict, EndPointNotFound, InvalidToken, RetryAfter, TelegramError
-from telegram.request import BaseRequest, RequestData
-from telegram.request._requestparameter import RequestParameter  # the parts of RequestData; not exported
 
 from channels.json_fields import get
 from channels.message import ChannelStatus, Health, SourceFailed
-from channels.tasks import Pause
+from channels.tasks import Pause, backoff
+from channels.telegram.api import BotConnection
 from channels.telegram.errors import ODD_ANSWER, redacted, seconds
 
 log = logging.getLogger(__name__)
@@ -57,7 +56,7 @@ Deliver = Callable[[Sequence[object]], Awaitable[None]]
 
 @dataclass(slots=True)
 class PollFailures:
-    """Failures in a row: their duration, and the next step. A successful poll starts a new one."""
+    """Failures in a row; a successful poll starts a new one."""
 
     known_good: bool = False
     waited: float = 0.0
@@ -66,7 +65,7 @@ class PollFailures:
     status: ChannelStatus = field(default_factory=lambda: ChannelStatus(Health.OK))
 
     def met(self, error: Exception) -> float:
-        """Records a failure; returns the seconds to wait. Raises `SourceFailed` if waiting cannot help."""
+        """Returns the seconds to wait. Raises `SourceFailed` if waiting cannot help."""
         self.failures += 1
         delay = self._delay(error)
         self.waited += delay
@@ -92,11 +91,10 @@ class PollFailures:
                 text = f"Telegram does not answer as it should: {redacted(error)}"
                 state = Health.DOWN if self.waited >= _DOWN_AFTER else Health.DEGRADED
                 self.status = ChannelStatus(state, text)
-        longest = min(_LONGEST_DELAY, _FIRST_DELAY * 2.0 ** min(self.failures - 1, 10))
-        return random.uniform(longest / 2, longest)
+        return backoff(self.failures, _FIRST_DELAY, _LONGEST_DELAY)
 
     def _rejected(self) -> None:
-        """Tolerates a token that worked before for a while: restarting servers answer 404 too."""
+        """A token that worked before is tolerated: restarting servers answer 404 too."""
         self.rejections += 1
         if not self.known_good or self.rejections > _REJECTIONS_BEFORE_FATAL:
             raise SourceFailed(BAD_TOKEN, fatal=True) from None  # the library's error may hold the token
@@ -106,8 +104,7 @@ class PollFailures:
 class Poller:
     def __init__(
         self,
-        url: str,
-        make_request: Callable[[], BaseRequest],
+        connect: Callable[[], BotConnection],
         *,
         allowed_updates: Sequence[str],
         report: Callable[[ChannelStatus], None],
@@ -116,9 +113,8 @@ class Poller:
         slack: float = ANSWER_SLACK,
         forget_after: float = FORGET_AFTER,
     ) -> None:
-        """`url` is getUpdates with the token: never shown. `report` gets every status change."""
-        self._url = url
-        self._make_request = make_request
+        """`connect` opens a connection of its own."""
+        self._connect = connect
         self._allowed_updates = list(allowed_updates)
         self._report = report
         self._pause = pause
@@ -127,18 +123,17 @@ class Poller:
         self._forget_after = forget_after
 
     async def run(self, deliver: Deliver) -> None:
-        """Raises `SourceFailed` if continuing is pointless, and the errors of `deliver`."""
+        """Raises `SourceFailed`, and errors of `deliver`."""
         offset: int | None = None
         moment = asyncio.get_running_loop().time
         heard_at = moment()
         trouble = PollFailures(known_good=True)
-        request = self._make_request()
-        await request.initialize()
+        connection = self._connect()
         try:
             while True:
                 try:
                     # After a failure without long polling, so that a recovery shows at once.
-                    updates = await self._fetch(request, offset, 0 if trouble.failures else self._long_poll)
+                    updates = await self._fetch(connection.bot, offset, 0 if trouble.failures else self._long_poll)
                     offset_after = _offset_after(updates, offset)
                 except (TelegramError, TimeoutError, _Junk) as error:
                     delay = trouble.met(error)
@@ -146,9 +141,8 @@ class Poller:
                     log.warning("getUpdates failed %d times in a row: %s", trouble.failures, redacted(error))
                     await self._pause(delay)
                     if trouble.failures % _REBUILD_AFTER == 0:
-                        await request.shutdown()
-                        request = self._make_request()
-                        await request.initialize()
+                        await connection.aclose()
+                        connection = self._connect()
                     continue
                 trouble = PollFailures(known_good=True)
                 self._report(trouble.status)
@@ -160,21 +154,21 @@ class Poller:
                     if len(updates) < LIMIT:
                         await asyncio.sleep(BREATH)
         finally:
-            await request.shutdown()
+            await connection.aclose()
 
-    async def _fetch(self, request: BaseRequest, offset: int | None, long_poll: int) -> list[object]:
-        """Raises errors of the library, `TimeoutError` for a silent connection, `_Junk`."""
+    async def _fetch(self, bot: Bot, offset: int | None, long_poll: int) -> list[object]:
+        """Raises errors of the library, `TimeoutError` for silence, `_Junk`."""
         parameters = {
             "offset": offset or 0,
             "timeout": long_poll,
             "limit": LIMIT,
             "allowed_updates": self._allowed_updates,
         }
-        form = RequestData([RequestParameter.from_input(name, value) for name, value in parameters.items()])
+        silence = long_poll + self._slack
         started = asyncio.get_running_loop().time()
         try:
-            async with asyncio.timeout(long_poll + self._slack):
-                result: object = await request.post(self._url, form, read_timeout=long_poll + self._slack)
+            async with asyncio.timeout(silence):
+                result: object = await bot.do_api_request("getUpdates", parameters, read_timeout=silence)
         except ODD_ANSWER as error:
             raise _Junk("the answer is none of the Bot API's") from error
         if not isinstance(result, list):

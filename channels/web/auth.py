@@ -1,7 +1,7 @@
 """Checks host, origin and token of requests. Pure, but for the time.
 
-Host: only names of this machine, against DNS rebinding. Origin: only our own page. Token: as a bearer token, or at the
-login for a session. A new token signs out all browsers.
+Host: only names of this machine and the address of the user's proxy, against DNS rebinding. Origin: only our own page.
+Token: as a bearer token, or at the login for a session. A new token signs out all browsers.
 
 A session's secret has two halves, signed with the token. Every port of this machine gets the cookie, so another user's
 server may see it; only our origin can read the page key in `localStorage`. Neither suffices alone; for requests without
@@ -20,6 +20,7 @@ import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 _HOST = re.compile(r"(?:\[(?P<v6>[0-9a-fA-F:.]+)\]|(?P<name>[A-Za-z0-9._-]+))(?::(?P<port>[0-9]{1,5}))?")
 _LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -32,7 +33,7 @@ PATH_SECONDS = 600
 """Lifetime of a signed path."""
 _MOST_WRONG = 10
 _WRONG_WITHIN = 60.0
-"""Wrong tokens from one address within a number of seconds, after which it has to wait."""
+"""Wrong tokens within so many seconds, after which an address has to wait."""
 _BEYOND_GUESSING = 16
 """Length of a token that cannot be guessed."""
 _ADDRESSES = 1_000
@@ -43,19 +44,26 @@ Now = Callable[[], float]
 
 @dataclass(frozen=True, slots=True)
 class WebSession:
-    """`until`: seconds since 1970."""
-
     id: str
     until: int
+    """Seconds since 1970."""
 
 
 class Auth:
-    """`ports`: all listening ports; `token`: at least one character; `ended`: ids of logged-out sessions."""
+    """`ports`: all listening ports; `token`: at least one character; `ended`: ids of logged-out sessions;
+    `public_url`: the origin under which a proxy serves the page, if any."""
 
     def __init__(
-        self, token: str, host: str, ports: Collection[int], now: Now = time.time, ended: Collection[str] = ()
+        self,
+        token: str,
+        host: str,
+        ports: Collection[int],
+        now: Now = time.time,
+        ended: Collection[str] = (),
+        public_url: str = "",
     ) -> None:
         self._ended = set(ended)
+        self._public = urlsplit(public_url.lower())
         self._token = token.encode()
         self._key = hashlib.sha256(b"daybook web session of two halves\0" + self._token).digest()
         self._names = _LOCAL | ({host.lower()} - _WILDCARDS)
@@ -66,16 +74,25 @@ class Auth:
     # host and origin
 
     def is_our_host(self, host: str, reached_at: str = "") -> bool:
-        """`reached_at`: our address on the connection, accepted as a number because that cannot be rebound."""
+        """`reached_at`: our address on the connection; a number cannot be rebound."""
+        if self.is_public(host):
+            return True
         found = _HOST.fullmatch(host)
         if found is None or int(found["port"] or 80) not in self._ports:
             return False
         name = (found["v6"] or found["name"]).lower()
         return name in self._names or (bool(reached_at) and _address(name) == _address(reached_at) is not None)
 
-    @staticmethod
-    def is_our_origin(origin: str, host: str) -> bool:
-        return origin.lower() == f"http://{host.lower()}"
+    def is_public(self, host: str) -> bool:
+        """True for a request that came by the proxy."""
+        return bool(host) and host.lower() == self._public.netloc
+
+    def is_encrypted(self, host: str) -> bool:
+        return self.is_public(host) and self._public.scheme == "https"
+
+    def is_our_origin(self, origin: str, host: str) -> bool:
+        scheme = self._public.scheme if self.is_public(host) else "http"
+        return origin.lower() == f"{scheme}://{host.lower()}"
 
     # token
 
@@ -84,8 +101,7 @@ class Auth:
 
     @property
     def is_beyond_guessing(self) -> bool:
-        """True for a long token, which is exempt from waiting: wrong tokens from its owner's address must not lock them
-        out."""
+        """True for a long token, for which nobody has to wait."""
         return len(self._token) >= _BEYOND_GUESSING
 
     # session
@@ -117,7 +133,7 @@ class Auth:
         return WebSession(session.id, end) if end - session.until >= _RENEWED_AFTER else None
 
     def end(self, session: WebSession) -> int:
-        """Returns the latest time at which a cookie of the session, perhaps renewed since, can expire."""
+        """Returns the latest time at which a cookie of the session can expire."""
         self._ended.add(session.id)
         return self._session_end()
 

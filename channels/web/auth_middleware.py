@@ -1,6 +1,6 @@
-"""Checks every request's host, origin and token, in this order (SPEC 11).
+"""Checks every request's host, origin and token, in this order.
 
-Every route needs the token or both halves of a session (`guard`), except those in the two tables here.
+Every route needs the token or both halves of a session (`authenticate`), except those in the two tables here.
 """
 
 from __future__ import annotations
@@ -12,16 +12,22 @@ from aiohttp import web
 
 from channels.json_fields import load_json
 from channels.web.auth import SESSION_SECONDS, Auth, WebSession
+from channels.web.views.registry import VIEWS
 
 SOCKET = "/ws"
 FILE = "/files/{id:[A-Za-z0-9_-]{8,64}}/{place:[0-9]{1,2}}"
 SIGNED_FILE = FILE + "/{proof:[0-9a-f.]{1,100}}"
-OPEN_ROUTES = frozenset({"/", "/login", "/healthz", "/readyz", "/metrics"})
+STATIC = "/static/{name:[a-z0-9.-]{1,60}}"
+SHELL_ROUTES = frozenset(view.path for view in VIEWS)
+"""Where the browser opens the page; the same shell everywhere, without secrets."""
+OPEN_ROUTES = SHELL_ROUTES | {"/login", "/static/{name}", "/sw.js", "/healthz", "/readyz", "/metrics"}
 """Canonical routes that check the token themselves, or need none."""
 PROVEN_ROUTES = frozenset({SOCKET, "/files/{id}/{place}/{proof}"})
 """Routes to which a browser sends the cookie alone; the handler checks the second half."""
 
 KEY_HEADER = "Daybook-Page-Key"
+
+_LINK_IS_OVER = "This link was already used, or is more than ten minutes old. Run daybook web to get a new one.\n"
 
 BEARER = WebSession("", 0)
 """The session of a program that sends the token itself."""
@@ -30,22 +36,24 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class AuthMiddleware:
-    guard: Auth
+    auth: Auth
 
-    def __init__(self, welcome: Callable[[web.Request], None]) -> None:
-        self._welcome = welcome
+    def __init__(self, authenticated: Callable[[web.Request], None], redeem: Callable[[str], bool]) -> None:
+        """`redeem`: as `WebHost.redeem`."""
+        self._authenticated = authenticated
+        self._redeem = redeem
 
     @web.middleware
     async def checked(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         hosts = request.headers.getall("Host", [])
-        is_ours = len(hosts) == 1 and self.guard.is_our_host(hosts[0], _reached_at(request))
+        is_ours = len(hosts) == 1 and self.auth.is_our_host(hosts[0], _reached_at(request))
         if not is_ours or _named_by_target(request, hosts[0]).lower() != hosts[0].lower():
-            raise web.HTTPForbidden(text="This is not the address of this Daybook; open it by the one that it names.\n")
+            raise web.HTTPForbidden(text="This is not Daybook's address. Open the one that daybook web shows.\n")
         if not self._is_our_page(request, hosts[0]):
-            raise web.HTTPForbidden(text="Another page asks for this. Only Daybook's own may.\n")
+            raise web.HTTPForbidden(text="Only Daybook's own page may ask for this.\n")
         resource = request.match_info.route.resource
         route = resource.canonical if resource else ""
-        if route not in OPEN_ROUTES | PROVEN_ROUTES and self.let_in(request) is None:
+        if route not in OPEN_ROUTES | PROVEN_ROUTES and self.authenticate(request) is None:
             raise unauthorized()
         return await handler(request)
 
@@ -54,70 +62,89 @@ class AuthMiddleware:
         itself."""
         origins = request.headers.getall("Origin", [])
         if origins:
-            return len(origins) == 1 and self.guard.is_our_origin(origins[0], host)
+            return len(origins) == 1 and self.auth.is_our_origin(origins[0], host)
         if request.path == SOCKET:
             return False
         if request.method not in ("GET", "HEAD"):
             return "Authorization" in request.headers
         is_foreign = request.headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin")
-        return not is_foreign or (request.path == "/" and request.headers.get("Sec-Fetch-Mode") == "navigate")
+        return not is_foreign or (request.path in SHELL_ROUTES and request.headers.get("Sec-Fetch-Mode") == "navigate")
 
-    def let_in(self, request: web.Request, proof: Callable[[WebSession], bool] | None = None) -> WebSession | None:
+    def authenticate(
+        self, request: web.Request, proof: Callable[[WebSession], bool] | None = None
+    ) -> WebSession | None:
         """The authenticated session, or None. `proof` checks the second half; by default the header must hold the page
         key. Raises `HTTPTooManyRequests`."""
         session = self.half_session(request)
         if session is None:
             return None
         key = request.headers.get(KEY_HEADER, "")
-        if session is not BEARER and not (proof(session) if proof else self.guard.is_page_key(key, session)):
+        if session is not BEARER and not (proof(session) if proof else self.auth.is_page_key(key, session)):
             return None
-        self._welcome(request)
+        self._authenticated(request)
         return session
 
     def half_session(self, request: web.Request) -> WebSession | None:
         """The session of the cookie, which is not sufficient, or of the bearer token. Raises `HTTPTooManyRequests`."""
         kind, _, shown = request.headers.get("Authorization", "").partition(" ")
         if not kind:
-            return self.guard.session(request.cookies.get(self._cookie(request), ""))
+            return self.auth.session(request.cookies.get(self._cookie(request), ""))
         return BEARER if kind.lower() == "bearer" and self._is_token(request, shown.strip()) else None
 
     def _is_token(self, request: web.Request, shown: str) -> bool:
         """Raises `HTTPTooManyRequests`."""
-        address = request.remote or ""
-        is_token = self.guard.is_token(shown)
-        if is_token and self.guard.is_beyond_guessing:
+        is_token = self.auth.is_token(shown)
+        if is_token and self.auth.is_beyond_guessing:
             return True
-        if wait := self.guard.wait(address):
+        return self._unless_too_many_wrong(request, is_token)
+
+    def _unless_too_many_wrong(self, request: web.Request, is_right: bool) -> bool:
+        """What was found, counted where it was wrong. Raises `HTTPTooManyRequests` where the address has to wait."""
+        address = request.remote or ""
+        if wait := self.auth.wait(address):
             raise web.HTTPTooManyRequests(
-                text=f"Too many wrong tokens; wait {wait} s.\n", headers={"Retry-After": str(wait)}
+                text=f"Too many wrong tokens. Try again in {wait} seconds.\n", headers={"Retry-After": str(wait)}
             )
-        if not is_token:
-            self.guard.was_wrong(address)
-        return is_token
+        if not is_right:
+            self.auth.was_wrong(address)
+        return is_right
 
     @staticmethod
     def _cookie(request: web.Request) -> str:
         return f"daybook-{request.url.port}"
 
     async def log_in(self, request: web.Request) -> web.StreamResponse:
+        """Takes `{"token": "…"}`, or `{"once": "…"}` with the secret of a link."""
         try:
-            shown = load_json(await request.text())["token"]
+            fields = load_json(await request.text())
+            kind = "once" if "once" in fields else "token"
+            shown = fields[kind]
         except (ValueError, KeyError, TypeError, LookupError) as error:
             raise web.HTTPBadRequest(text='Send {"token": "…"}.\n') from error
-        if not isinstance(shown, str) or not self._is_token(request, shown.strip()):
-            raise web.HTTPUnauthorized(text="That is not the token.\n")
-        session = self.guard.new_session()
-        response = web.json_response({"key": self.guard.page_key(session)})
+        shown = shown.strip() if isinstance(shown, str) else ""
+        # The secret of a link is too long to be guessed, so the right one never waits.
+        if kind == "once" and not self._redeem(shown) and not self._unless_too_many_wrong(request, False):
+            raise web.HTTPUnauthorized(text=_LINK_IS_OVER)
+        if kind == "token" and not self._is_token(request, shown):
+            raise web.HTTPUnauthorized(text="Wrong token. Run daybook web to see the right one.\n")
+        session = self.auth.new_session()
+        response = web.json_response({"key": self.auth.page_key(session)})
         self._set_cookie(request, response, session)
         return response
 
     def renew(self, request: web.Request, response: web.StreamResponse, session: WebSession) -> None:
-        if session is not BEARER and (renewed := self.guard.renewed(session)):
+        if session is not BEARER and (renewed := self.auth.renewed(session)):
             self._set_cookie(request, response, renewed)
 
     def _set_cookie(self, request: web.Request, response: web.StreamResponse, session: WebSession) -> None:
-        value = self.guard.cookie(session)
-        response.set_cookie(self._cookie(request), value, max_age=SESSION_SECONDS, httponly=True, samesite="Strict")
+        response.set_cookie(
+            self._cookie(request),
+            self.auth.cookie(session),
+            max_age=SESSION_SECONDS,
+            httponly=True,
+            samesite="Strict",
+            secure=self.auth.is_encrypted(request.headers["Host"]),
+        )
 
     def without_cookie(self, request: web.Request, response: web.Response) -> web.Response:
         response.del_cookie(self._cookie(request), httponly=True, samesite="Strict")
@@ -125,7 +152,7 @@ class AuthMiddleware:
 
 
 def unauthorized() -> web.HTTPException:
-    refusal = "Show the token: at the page's login, or as Authorization: Bearer.\n"
+    refusal = "Log in on the page, or send the token as Authorization: Bearer.\n"
     return web.HTTPUnauthorized(text=refusal, headers={"WWW-Authenticate": "Bearer"})
 
 

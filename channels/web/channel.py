@@ -12,13 +12,14 @@ import secrets
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from channels.message import (
     Address,
     Attachment,
+    Capabilities,
     ChannelStatus,
     ChatKind,
     CommandInfo,
@@ -28,29 +29,38 @@ from channels.message import (
     NotSent,
     Origin,
     OutboundMessage,
-    Pace,
     PreviewStyle,
     Receive,
     Refused,
     Sender,
     SourceFailed,
 )
+from channels.pictures import PICTURE_TYPES
 from channels.split import split
 from channels.web.auth import Auth, Now
 from channels.web.clients import OpenPages
 from channels.web.connection_limiter import AUTH_SECONDS
-from channels.web.frames import MAX_TEXT, MOST_FILES, PressFrame, SayFrame, UploadedFile
+from channels.web.frames import MAX_TEXT, MOST_FILES, PressFrame, ResendFrame, SayFrame, StopFrame, UploadedFile
 from channels.web.listen import listening, url_host
 from channels.web.protocols import WebHost, WebMessageNotKept
-from channels.web.record import ChatEntry, ChatRecord, MessageAuthor, NotRecorded, ShownFile
+from channels.web.record import (
+    AGAIN,
+    NAME,
+    ChatEntry,
+    ChatRecord,
+    MessageAuthor,
+    NotRecorded,
+    ShownFile,
+    inbound_id,
+)
 from channels.web.server import WebServer
-from channels.web.uploads import PICTURE_TYPES, Uploads, picture_type
+from channels.web.uploads import Uploads, picture_type, shown_type
+from channels.web.views.view import ActionFailed
 
 log = logging.getLogger(__name__)
 
 Sleep = Callable[[float], Awaitable[None]]
 
-NAME = "web"
 _LONGEST_PIECE = 16_000
 """Characters of our message: the page rerenders it with every preview."""
 _INTERVAL = 0.1
@@ -60,7 +70,7 @@ _KNOWN_FOR = 30 * 86_400.0
 """Seconds. The record knows repeats for longer than the outbox retries."""
 _TIDY_EVERY = 3_600.0
 """Seconds between clean-ups of unreferenced uploads."""
-_STOPPING = "Daybook is stopping; it will be sent when it runs again"
+_STOPPING = "Daybook is stopping. Your message will be sent when it is back."
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +90,7 @@ class _PendingMessage:
 class WebChannel:
     """Serves at `host` and `port` (0: any free one) while it runs.
 
+    public_url    where a proxy serves it, as https://daybook.example.org; or ""
     token     called at each start, in a thread; may raise `OSError` or `ValueError` with a sentence
     uploads   folder for files from the page, of at most `largest_upload` bytes each
     commands  offered when a message begins with a slash
@@ -96,6 +107,7 @@ class WebChannel:
         *,
         host: str = "127.0.0.1",
         port: int = 8765,
+        public_url: str = "",
         largest_upload: int = 20_000_000,
         commands: Sequence[CommandInfo] = (),
         person: str = "Owner",
@@ -107,8 +119,10 @@ class WebChannel:
         self._record = record
         self._gateway = gateway
         self._uploads = Uploads(uploads)
+        self._commands = commands
         self._host = host
         self._port = port
+        self._public_url = public_url
         self._sender = Sender("owner", person)
         self._sleep = sleep
         self._now = now
@@ -141,8 +155,10 @@ class WebChannel:
                 raise SourceFailed(str(error)) from error
             await self._server.start()
             async with listening(self._server.protocol, self._host, self._port) as ports:
-                self._server.door.guard = Auth(token, self._host, ports, self._now, ended)
+                self._server.middleware.auth = Auth(token, self._host, ports, self._now, ended, self._public_url)
                 self._status = ChannelStatus(Health.OK)
+                if self._port and self._port not in ports:
+                    log.info("another program is using port %d, so the page is at port %d", self._port, ports[0])
                 self._gateway.listens(f"http://{url_host(self._host)}:{ports[0]}")
                 self._accepting = True
                 async with asyncio.TaskGroup() as group:
@@ -156,17 +172,11 @@ class WebChannel:
             self._status = ChannelStatus(Health.OFF)
             self._gateway.listens("")
 
-    def pace(self, address: Address) -> Pace:
-        return Pace(PreviewStyle.DRAFT, interval=_INTERVAL)
-
-    def reachable(self, address: Address) -> bool:
-        return True
+    def capabilities(self, address: Address) -> Capabilities:
+        return Capabilities(PreviewStyle.DRAFT, interval=_INTERVAL, largest_file=_LARGEST_FILE)
 
     def repeat_window(self, message: OutboundMessage) -> float:
         return _KNOWN_FOR
-
-    def largest_file(self, address: Address) -> int:
-        return _LARGEST_FILE
 
     def split(self, text: str) -> list[str]:
         return split(text, len, _LONGEST_PIECE)
@@ -200,7 +210,7 @@ class WebChannel:
         except NotRecorded as error:
             raise NotSent(str(error)) from error
         if changed is None:
-            raise Refused("that message stands in the chat no longer")
+            raise Refused("that message is no longer in the chat")
         await self._pages.show(changed.id)
 
     async def draft(self, draft_id: int, message: OutboundMessage) -> None:
@@ -210,9 +220,9 @@ class WebChannel:
         try:
             fits = await asyncio.to_thread(self._uploads.copy, attachment.handle, to, most)
         except FileNotFoundError as error:
-            raise NotFetched("it is no longer kept; send it again") from error
+            raise NotFetched("it is no longer kept; please send it again") from error
         if not fits:
-            raise NotFetched(f"the file is larger than the {most / 1e6:.0f} MB that I take")
+            raise NotFetched(f"the file is larger than the {most / 1e6:.0f} MB that I accept")
 
     async def react(self, address: Address, platform_id: str, emoji: str) -> None:
         """Does nothing: the page has no reactions."""
@@ -225,31 +235,64 @@ class WebChannel:
 
     # Chat
 
-    async def say(self, chat: str, said: SayFrame) -> None:
-        if len(said.text) > MAX_TEXT:
-            why = f"that has {len(said.text):,} characters, and a message may have {MAX_TEXT:,}; send it as a file"
-            raise WebMessageNotKept(why, again=False)
-        if len(said.files) > MOST_FILES:
-            raise WebMessageNotKept(f"a message may have {MOST_FILES} files", again=False)
-        if not said.text.strip() and not said.files:
-            raise WebMessageNotKept("there is nothing in it", again=False)
-        attachments = [await asyncio.to_thread(self._attachment, one) for one in said.files]
-        await self._store(self._message(chat, said.id, said.text, said.id, tuple(attachments)))
+    async def say(self, chat: str, frame: SayFrame) -> None:
+        attachments = await self._checked(frame.text, frame.files)
+        await self._store(self._message(chat, frame.id, frame.text, frame.id, attachments))
 
-    async def press(self, chat: str, pressed: PressFrame) -> None:
+    async def resend(self, chat: str, frame: ResendFrame) -> None:
         try:
-            entry = await self._record.find(pressed.message)
+            old = await self._record.find(frame.message)
+        except NotRecorded as error:
+            raise WebMessageNotKept(str(error)) from error
+        if old is None or old.chat != chat or old.by is not MessageAuthor.PERSON:
+            raise WebMessageNotKept("That message is no longer in this chat.", again=False)
+        if any(frame.text.split()[:1] == [f"/{one.name}"] for one in self._commands):
+            raise WebMessageNotKept("A command can't take the place of a message. Send it as a new one.", again=False)
+        files = tuple(UploadedFile(one.handle, one.name, one.media_type) for one in old.files)
+        attachments = await self._checked(frame.text, files)
+        replaced = inbound_id(old.id, old.replaces)
+        if not old.replaced_by:
+            try:
+                await self._gateway.call("sessions.replaceable", {"channel": NAME, "message": replaced})
+            except ActionFailed as error:
+                raise WebMessageNotKept(str(error), again=False) from error
+        message = self._message(chat, f"{AGAIN}{old.id}", frame.text, frame.id, attachments)
+        await self._store(replace(message, replaces=replaced))
+        try:
+            kept = await self._record.find(frame.id)
+        except NotRecorded as error:
+            raise WebMessageNotKept(str(error)) from error
+        if kept is None:
+            raise WebMessageNotKept("That message was changed already, perhaps in another window.", again=False)
+
+    async def _checked(self, text: str, files: Sequence[UploadedFile]) -> tuple[Attachment, ...]:
+        """The attachments of a message. Raises `WebMessageNotKept`."""
+        if len(text) > MAX_TEXT:
+            why = f"A message can have at most {MAX_TEXT:,} characters, not {len(text):,}. Send it as a file."
+            raise WebMessageNotKept(why, again=False)
+        if len(files) > MOST_FILES:
+            raise WebMessageNotKept(f"A message can have at most {MOST_FILES} files.", again=False)
+        if not text.strip() and not files:
+            raise WebMessageNotKept("This message is empty.", again=False)
+        return tuple([await asyncio.to_thread(self._attachment, one) for one in files])
+
+    async def press(self, chat: str, frame: PressFrame) -> None:
+        try:
+            entry = await self._record.find(frame.message)
         except NotRecorded as error:
             raise WebMessageNotKept(str(error)) from error
         known = entry is not None and entry.chat == chat and entry.by is MessageAuthor.DAYBOOK
-        if entry is None or not known or all(one.data != pressed.data for row in entry.buttons for one in row):
-            raise WebMessageNotKept("that button is gone", again=False)
-        await self._store(self._message(chat, pressed.id, pressed.data, entry.id, origin=Origin.COMMAND))
+        if entry is None or not known or all(one.data != frame.data for row in entry.buttons for one in row):
+            raise WebMessageNotKept("That button no longer works.", again=False)
+        await self._store(self._message(chat, frame.id, frame.data, entry.id, origin=Origin.COMMAND))
+
+    async def stop(self, chat: str, frame: StopFrame) -> None:
+        await self._store(self._message(chat, frame.id, "/stop", frame.id, origin=Origin.COMMAND))
 
     def _attachment(self, file: UploadedFile) -> Attachment:
         path = self._uploads.mark_used(file.handle)
         if path is None:
-            raise WebMessageNotKept(f"{file.name} is no longer kept; choose it again", again=False)
+            raise WebMessageNotKept(f"{file.name} is no longer kept. Choose it again.", again=False)
         picture = picture_type(path)
         kind = "photo" if picture else "audio" if file.media_type.startswith("audio/") else "document"
         claimed = "" if file.media_type.lower() in PICTURE_TYPES else file.media_type
@@ -280,23 +323,24 @@ class WebChannel:
         """`run` stores the message even if the page leaves meanwhile. Raises `WebMessageNotKept`."""
         if not self._accepting:
             raise WebMessageNotKept(_STOPPING)
-        said = _PendingMessage(message, asyncio.get_running_loop().create_future())
-        self._incoming.put_nowait(said)
-        await said.kept
+        pending = _PendingMessage(message, asyncio.get_running_loop().create_future())
+        self._incoming.put_nowait(pending)
+        await pending.kept
 
-    async def _offer(self, said: _PendingMessage, receive: Receive) -> None:
+    async def _offer(self, pending: _PendingMessage, receive: Receive) -> None:
         try:
-            await receive([said.message])
+            await receive([pending.message])
         except asyncio.CancelledError:
-            said.settle(WebMessageNotKept(_STOPPING))
+            pending.settle(WebMessageNotKept(_STOPPING))
             raise
         except Exception as error:
             self._status = ChannelStatus(Health.DEGRADED, str(error), in_touch=True)
-            said.settle(WebMessageNotKept(str(error)))
+            pending.settle(WebMessageNotKept(str(error)))
         else:
             self._status = ChannelStatus(Health.OK)
-            said.settle()
-            await self._pages.show(said.message.id)
+            pending.settle()
+            new = pending.message
+            await self._pages.show(new.platform_id if new.replaces else new.id)
 
     async def _prune_uploads(self) -> None:
         while True:
@@ -320,7 +364,7 @@ def _shown_files(message: OutboundMessage) -> tuple[ShownFile, ...]:
     if message.file is None:
         return ()
     try:
-        shown_as = picture_type(message.file.path) if message.file.is_image else ""
+        shown_as = shown_type(message.file.path) if message.file.is_image or message.file.is_voice else ""
     except OSError as error:
         raise Refused(f"{message.file.name} cannot be read any more: {error.strerror}") from error
     return (ShownFile(message.file.name, shown_as, message.file.path),)

@@ -11,11 +11,11 @@ from typing import ParamSpec
 
 from channels.message import CommandInfo
 from channels.web import frames
-from channels.web.record import ChatRecord, NotRecorded
+from channels.web.record import ChatEntry, ChatRecord, NotRecorded
 
 _MOST_FRAMES = 500
 _MOST_WAITING = 16_000_000
-"""Frames, and their characters, that may wait for a page; a slower one is disconnected and reloads from the record."""
+"""Frames and characters that may wait for a page; a slower one is disconnected."""
 
 
 class PageConnection:
@@ -54,7 +54,9 @@ log = logging.getLogger(__name__)
 P = ParamSpec("P")
 
 _RECENT = 50
-"""Messages shown when a page is opened, and for each request for older ones."""
+"""Messages shown when a page is opened."""
+_OLDER = 100
+"""Messages for each request for older ones."""
 _THREAD_FROM = 2_000
 """Characters from which a text is rendered in a thread: it takes milliseconds."""
 
@@ -84,6 +86,7 @@ class OpenPages:
         """Raises `NotRecorded`."""
         async with self._showing[page.chat]:
             entries = await self._record.recent(page.chat, _RECENT + 1)
+            busy = self._busy[page.chat] > 0
             frame = await asyncio.to_thread(
                 frames.opened,
                 page.chat,
@@ -91,30 +94,44 @@ class OpenPages:
                 tuple(self._drafts[page.chat].items()),
                 self._commands,
                 more=len(entries) > _RECENT,
-                busy=self._busy[page.chat] > 0,
+                busy=busy,
                 largest_file=self._largest_upload,
             )
             page.show(frame)
+            if (self._busy[page.chat] > 0) != busy:  # it changed while the frame was made, and that was told too early
+                page.show(frames.busy(not busy))
 
     async def older(self, page: PageConnection, before: int) -> None:
         """Raises `NotRecorded`."""
         async with self._showing[page.chat]:
-            entries = await self._record.recent(page.chat, _RECENT + 1, before)
-            page.show(await asyncio.to_thread(frames.older, entries[-_RECENT:], more=len(entries) > _RECENT))
+            entries = await self._record.recent(page.chat, _OLDER + 1, before)
+            page.show(await asyncio.to_thread(frames.older, entries[-_OLDER:], more=len(entries) > _OLDER))
+
+    async def earlier(self, page: PageConnection, message: str) -> None:
+        """Raises `NotRecorded`."""
+        entries = [one for one in await self._record.earlier(message) if one.chat == page.chat]
+        page.show(await asyncio.to_thread(frames.earlier, message, entries))
 
     # All pages of a chat
 
     async def show(self, id: str) -> None:
-        """Reads and shows are serialized per chat, so that the last frame is the newest state."""
+        """Shows a message as it is now. One at a time for each chat, so that the last frame is the newest state."""
         try:
             entry = await self._record.find(id)
             if entry is None or not self._open[entry.chat]:
                 return
             async with self._showing[entry.chat]:
                 if entry := await self._record.find(id):
-                    self._broadcast(entry.chat, await _render(entry.text, frames.message, entry))
+                    await self._show(entry)
         except NotRecorded as error:
-            log.warning("an update of the pages failed; they show it when opened again: %s", error)
+            log.warning("updating open pages failed; they show it when opened again: %s", error)
+
+    async def _show(self, entry: ChatEntry) -> None:
+        if entry.replaced_by:
+            return self._broadcast(entry.chat, frames.replaced([entry]))
+        if entry.replaces and (earlier := await self._record.earlier(entry.id)):
+            self._broadcast(entry.chat, frames.replaced(earlier))
+        return self._broadcast(entry.chat, await _render(entry.text, frames.message, entry))
 
     async def draft(self, chat: str, turn: str, text: str) -> None:
         self._drafts[chat][turn] = text

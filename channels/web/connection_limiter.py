@@ -39,17 +39,17 @@ class ConnectionLimiter:
         next(iter(self._unauthenticated)).end()
         return _Connection(self)
 
-    def knows(self, request: web.BaseRequest) -> bool:
+    def is_authenticated(self, request: web.BaseRequest) -> bool:
         return request.protocol not in self._unauthenticated
 
-    def let_in(self, request: web.BaseRequest) -> None:
+    def authenticated(self, request: web.BaseRequest) -> None:
         if isinstance(request.protocol, _Connection):
-            self.left(request.protocol)
+            self.remove(request.protocol)
 
-    def came(self, connection: _Connection) -> None:
+    def add(self, connection: _Connection) -> None:
         self._unauthenticated[connection] = None
 
-    def left(self, connection: _Connection) -> None:
+    def remove(self, connection: _Connection) -> None:
         self._unauthenticated.pop(connection, None)
         connection.cancel_deadline()
 
@@ -68,11 +68,11 @@ class _Connection(web.RequestHandler):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
-        self._limiter.came(self)
+        self._limiter.add(self)
         self._deadline = asyncio.get_running_loop().call_later(self._limiter.auth_timeout, self.end)
 
     def connection_lost(self, exc: BaseException | None) -> None:
-        self._limiter.left(self)
+        self._limiter.remove(self)
         super().connection_lost(exc)
 
     def cancel_deadline(self) -> None:
@@ -81,18 +81,18 @@ class _Connection(web.RequestHandler):
 
     def end(self) -> None:
         """Closes at once, also during an answer."""
-        self._limiter.left(self)
+        self._limiter.remove(self)
         if isinstance(self.transport, asyncio.WriteTransport):
             self.transport.abort()
 
     def handle_error(
         self, request: web.BaseRequest, status: int = 500, exc: BaseException | None = None, message: str | None = None
     ) -> web.StreamResponse:
-        """Answers invalid HTTP without repeating or logging it: it may hold a token."""
+        """Answers invalid HTTP without repeating it: it may hold a token."""
         if not isinstance(exc, HttpProcessingError):
             return super().handle_error(request, status, exc, message)
         log.debug("invalid HTTP from %s: %s", request.remote, type(exc).__name__)
-        response = web.Response(status=status, text="That is no HTTP that is understood here.\n")
+        response = web.Response(status=status, text="This is not HTTP that Daybook understands.\n")
         self._limiter.seal(response)
         response.force_close()
         return response

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from html import escape
-from urllib.parse import urlsplit
 
 from channels.text import (
     Align,
@@ -28,9 +27,11 @@ from channels.text import (
     parse,
     spelled_out,
     visible,
+    web_host,
 )
+from channels.web.maths import pieces, protected, restored
 
-_SAFE_SCHEMES = frozenset({"http", "https", "mailto", "tel"})
+_APP_LINK = re.compile("(?:mailto|tel):[^/?#]", re.IGNORECASE)
 _ADDRESS = re.compile(r"https?://[^\s<>\"]+", re.IGNORECASE)
 _ADDRESS_ENDS_BEFORE = ".,;:!?'*_~"
 _LANGUAGE = re.compile(r"[A-Za-z0-9_+\-.#]{1,40}")
@@ -52,7 +53,7 @@ _MARKS = {
 def rendered(markdown: str) -> str:
     """The HTML of a message. Cached: each opened page shows the same messages."""
     source = clean(markdown)
-    html = _blocks(parse(source))
+    html = _blocks(parse(protected(source)))
     if "<hr>" not in html and not _TAG.sub("", html).strip():  # an empty heading is shown as it was written
         return f"<p>{_text(source)}</p>"
     return html
@@ -64,14 +65,7 @@ def file_name(name: str) -> str:
 
 
 def is_linkable(url: str) -> bool:
-    try:
-        parts = urlsplit(url)
-        host = parts.hostname
-    except ValueError:
-        return False
-    if parts.scheme not in _SAFE_SCHEMES or _NOT_IN_ADDRESS.search(url):
-        return False
-    return bool(host) if parts.scheme in ("http", "https") else bool(parts.path)
+    return not _NOT_IN_ADDRESS.search(url) and (bool(web_host(url)) or _APP_LINK.match(url) is not None)
 
 
 def _blocks(blocks: Iterable[Block], *, tight: bool = False) -> str:
@@ -98,10 +92,20 @@ def _block(block: Block, *, tight: bool) -> str:
 
 
 def _list(start: int | None, tight: bool, items: Sequence[Sequence[Block]]) -> str:
-    inner = "".join(f"<li>{_blocks(item, tight=tight)}</li>" for item in items)
+    inner = "".join(_item(_blocks(item, tight=tight)) for item in items)
     if start is None:
         return f"<ul>{inner}</ul>"
     return f"<ol>{inner}</ol>" if start == 1 else f'<ol start="{start}">{inner}</ol>'
+
+
+def _item(html: str) -> str:
+    """A list item; one that begins with `[ ]` or `[x]` is a task."""
+    paragraph = "<p>" if html.startswith("<p>") else ""
+    mark = html[len(paragraph) : len(paragraph) + 4]
+    if mark not in ("[ ] ", "[x] ", "[X] "):
+        return f"<li>{html}</li>"
+    box = "☐" if mark == "[ ] " else "☑"
+    return f'<li class="task">{paragraph}<span class="box">{box}</span> {html[len(paragraph) + 4 :]}</li>'
 
 
 def _table(aligns: Sequence[Align], rows: Sequence[Sequence[Sequence[Inline]]]) -> str:
@@ -143,7 +147,7 @@ def _link(url: str, inner: Sequence[Inline]) -> str:
 
 
 def _anchor(url: str, label: str) -> str:
-    return f'<a href="{escape(url)}" target="_blank" rel="noopener noreferrer nofollow">{label}</a>'
+    return f'<a href="{escape(restored(url))}" target="_blank" rel="noopener noreferrer nofollow">{label}</a>'
 
 
 def _with_addresses(text: str) -> str:
@@ -168,9 +172,17 @@ def _trimmed(address: str) -> str:
 
 
 def _text(text: str) -> str:
-    return escape(_REVERSING.sub("", text)).replace("\n", "<br>")
+    return "".join(_text_or_formula(piece, block=block) for piece, block in pieces(_REVERSING.sub("", text)))
+
+
+def _text_or_formula(text: str, *, block: bool | None) -> str:
+    """A formula is shown as it was written until the page has asked for its MathML."""
+    if block is None:
+        return escape(text).replace("\n", "<br>")
+    kind = "block" if block else "inline"
+    return f'<span class="maths" data-kind="{kind}">{escape(text.strip())}</span>'
 
 
 def _code(text: str) -> str:
     """Shows characters that reverse the text by number, so that code reads as it runs."""
-    return escape(_TURNING.sub(lambda found: f"[U+{ord(found[0]):04X}]", text))
+    return escape(_TURNING.sub(lambda found: f"[U+{ord(found[0]):04X}]", restored(text)))

@@ -1,22 +1,28 @@
-"""Frames of the page's WebSocket: JSON objects with a `type`. `page.html` is the other end.
+"""Frames of the page's WebSocket: JSON objects with a `type`. `static/chat.js` is the other end.
 
-From the page: `open {chat, key}` first; then `say {id, text, files}`, `press {id, message, data}`, `older {before}`. To
-the page: `opened`, `message`, `draft`, `busy`, `kept {id}`, `refused {id, why}`, `older`, `failed {why}`.
+From the page: `open {chat, key}` first; then `say {id, text, files}`, `resend {id, message, text}` (a new version of a
+message), `press {id, message, data}`, `older {before}`, `earlier {message}` (the version before that one). To the page:
+`opened`, `message`, `replaced {ids, turns}`, `draft`, `busy`, `kept {id}`, `refused {id, why}`, `older`, `earlier`,
+`failed {why}`.
 """
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
 
 from channels.json_fields import load_json
 from channels.message import CommandInfo
+from channels.pictures import PICTURE_TYPES
+from channels.sounds import SOUND_TYPES
 from channels.text import clean
 from channels.web.format import file_name, rendered
-from channels.web.record import ChatEntry, MessageAuthor
-from channels.web.uploads import PICTURE_TYPES
+from channels.web.record import NAME, ChatEntry, MessageAuthor, inbound_id
 
 MAX_FRAME = 4_000_000
 """Bytes; a larger frame closes the connection, a smaller one that is too long is refused with a sentence."""
@@ -24,10 +30,6 @@ MAX_TEXT = 100_000
 """Characters of a person's message."""
 MOST_FILES = 10
 """Per message."""
-
-_CHAT = re.compile(r"[A-Za-z0-9_-]{1,64}")
-_ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
-_HANDLE = re.compile(r"[0-9a-f]{32}")
 
 
 class BadFrame(Exception):
@@ -38,41 +40,71 @@ class BadFrame(Exception):
         self.hopeless = hopeless
 
 
+_Id = Annotated[str, Field(pattern="^[A-Za-z0-9_-]{8,64}$")]
+_Clean = Annotated[str, AfterValidator(clean)]
+
+
 @dataclass(frozen=True, slots=True)
 class Open:
-    """`key`: the page's half of the session; empty for a bearer token."""
-
-    chat: str
+    chat: Annotated[str, Field(pattern="^[A-Za-z0-9_-]{1,64}$")]
     key: str = field(default="", repr=False)
+    """The page's half of the session; empty for a bearer token."""
+    type: Literal["open"] = "open"
 
 
 @dataclass(frozen=True, slots=True)
 class UploadedFile:
-    handle: str
-    name: str
-    media_type: str
+    handle: Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
+    name: Annotated[_Clean, AfterValidator(lambda name: name[:200])]
+    media_type: Annotated[_Clean, AfterValidator(lambda media_type: media_type[:100])]
 
 
 @dataclass(frozen=True, slots=True)
 class SayFrame:
-    id: str
-    text: str
+    id: _Id
+    text: _Clean
     files: tuple[UploadedFile, ...] = ()
+    type: Literal["say"] = "say"
+
+
+@dataclass(frozen=True, slots=True)
+class ResendFrame:
+    id: _Id
+    message: _Id
+    text: _Clean
+    type: Literal["resend"] = "resend"
 
 
 @dataclass(frozen=True, slots=True)
 class PressFrame:
-    id: str
-    message: str
+    id: _Id
+    message: _Id
     data: str
+    type: Literal["press"] = "press"
+
+
+@dataclass(frozen=True, slots=True)
+class StopFrame:
+    id: _Id
+    type: Literal["stop"] = "stop"
 
 
 @dataclass(frozen=True, slots=True)
 class Older:
-    before: int
+    before: Annotated[int, Field(strict=True, ge=0, lt=2**62)]
+    type: Literal["older"] = "older"
 
 
-PageFrame = Open | SayFrame | PressFrame | Older
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    message: _Id
+    type: Literal["earlier"] = "earlier"
+
+
+PageFrame = Open | SayFrame | ResendFrame | PressFrame | StopFrame | Older | Earlier
+_FRAME: TypeAdapter[PageFrame] = TypeAdapter(
+    Annotated[PageFrame, Field(discriminator="type")], config=ConfigDict(defer_build=True)
+)
 
 
 def read(frame: str) -> PageFrame:
@@ -83,46 +115,26 @@ def read(frame: str) -> PageFrame:
         raise BadFrame("that is not JSON", hopeless=True) from error
     if not isinstance(fields, dict):
         raise BadFrame("that is no JSON object", hopeless=True)
-    match fields.get("type"):
-        case "open":
-            return Open(_field(fields, "chat", _CHAT), _string(fields, "key") if "key" in fields else "")
-        case "say":
-            return SayFrame(_field(fields, "id", _ID), clean(_string(fields, "text")), _files(fields))
-        case "press":
-            return PressFrame(_field(fields, "id", _ID), _field(fields, "message", _ID), _string(fields, "data"))
-        case "older":
-            before = fields.get("before")
-            if not isinstance(before, int) or isinstance(before, bool) or not 0 <= before < 2**62:
-                raise BadFrame("before is missing or no number")
-            return Older(before)
-        case other:
-            raise BadFrame(f"there is no frame of the type {str(other)[:40]!r}; reload the page")
+    try:
+        return _FRAME.validate_python(fields)
+    except ValidationError as error:
+        raise BadFrame(_sentence(error.errors(include_url=False)[0], fields)) from error
 
 
-def _string(fields: Mapping[str, object], name: str) -> str:
-    value = fields.get(name)
-    if not isinstance(value, str):
-        raise BadFrame(f"{name} is missing or no text")
-    return value
-
-
-def _field(fields: Mapping[str, object], name: str, shape: re.Pattern[str]) -> str:
-    value = _string(fields, name)
-    if not shape.fullmatch(value):
-        raise BadFrame(f"{name} is not of the form {shape.pattern}")
-    return value
-
-
-def _files(fields: Mapping[str, object]) -> tuple[UploadedFile, ...]:
-    files = fields.get("files", [])
-    if not isinstance(files, list) or not all(isinstance(one, dict) for one in files):
-        raise BadFrame("files is no list of objects")
-    return tuple(
-        UploadedFile(
-            _field(one, "handle", _HANDLE), clean(_string(one, "name"))[:200], clean(_string(one, "media_type"))[:100]
-        )
-        for one in files
-    )
+def _sentence(problem: ErrorDetails, fields: Mapping[str, object]) -> str:
+    name = next((part for part in reversed(problem["loc"]) if isinstance(part, str)), "")
+    match problem["type"]:
+        case "union_tag_invalid" | "union_tag_not_found":
+            return f"there is no frame of the type {str(fields.get('type'))[:40]!r}; reload the page"
+        case "missing":
+            return f"{name} is missing"
+        case "string_pattern_mismatch":
+            return f"{name} is not of the form {problem['ctx']['pattern'].strip('^$')}"
+        case "string_type" | "string_unicode":
+            return f"{name} is no text"
+        case "tuple_type" | "dataclass_type":
+            return f"{name} is no list of objects"
+    return f"{name} is no number"
 
 
 def message(entry: ChatEntry) -> str:
@@ -159,6 +171,18 @@ def older(entries: Sequence[ChatEntry], *, more: bool) -> str:
     return _frame({"type": "older", "messages": [_entry(one) for one in entries], "more": more})
 
 
+def earlier(message: str, entries: Sequence[ChatEntry]) -> str:
+    return _frame({"type": "earlier", "message": message, "messages": [_entry(one) for one in entries]})
+
+
+def replaced(entries: Sequence[ChatEntry]) -> str:
+    """These messages and the previews of these turns belong to an earlier version now."""
+    turns = {
+        f"{NAME}:{inbound_id(one.id, one.replaces)}" if one.by is MessageAuthor.PERSON else one.turn for one in entries
+    }
+    return _frame({"type": "replaced", "ids": [one.id for one in entries], "turns": sorted(turns - {""})})
+
+
 def draft(turn: str, text: str) -> str:
     return _frame({"type": "draft", "turn": turn, "html": rendered(text)})
 
@@ -191,12 +215,14 @@ def _entry(entry: ChatEntry) -> dict[str, object]:
         "reply_to": entry.reply_to,
         "turn": entry.turn,
         "error": entry.is_error,
+        "replaces": entry.replaces,
         "buttons": [[{"label": one.label, "data": one.data} for one in row] for row in entry.buttons],
         "files": [
             {
                 "name": file_name(file.name),
                 "url": f"/files/{entry.id}/{place}",
                 "image": file.media_type in PICTURE_TYPES,
+                "audio": file.media_type in SOUND_TYPES,
             }
             for place, file in enumerate(entry.files)
         ],

@@ -6,18 +6,27 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from channels.message import ChannelStatus
-from channels.web.frames import PressFrame, SayFrame
+from channels.web.frames import PressFrame, ResendFrame, SayFrame, StopFrame
 
 
 class WebHost(Protocol):
+    @property
+    def timezone(self) -> str:
+        """The user's zone, by its IANA name."""
+
     def listens(self, address: str) -> None:
         """Called with the page's address; empty when it is not served."""
 
+    def redeem(self, secret: str) -> bool:
+        """True the first time that the secret of a link is shown in time."""
+
     async def channels(self) -> Mapping[str, ChannelStatus]: ...
 
+    async def call(self, operation: str, parameters: Mapping[str, object]) -> object:
+        """Calls one of the gateway's operations; the page's views list which. Raises `ActionFailed`."""
+
     async def embedder(self, answer: str) -> object:
-        """State of the model for semantic search, as JSON: `state` is `offered`, `fetching`, `failed`, `embedding` or
-        empty. `answer` is `yes` or `no`, empty for a query."""
+        """The state of the model for semantic search, as JSON. `answer`: `yes`, `no` or empty."""
 
     async def metrics(self) -> str:
         """Prometheus' text format. Raises `NotRecorded`."""
@@ -32,8 +41,15 @@ class WebMessageNotKept(Exception):
 
 
 class WebChat(Protocol):
-    async def say(self, chat: str, said: SayFrame) -> None:
+    async def say(self, chat: str, frame: SayFrame) -> None:
         """Returns once the message is on disk; a repeat has no effect. Raises `WebMessageNotKept`."""
 
-    async def press(self, chat: str, pressed: PressFrame) -> None:
+    async def resend(self, chat: str, frame: ResendFrame) -> None:
+        """Sends a new version of a message: the conversation goes on from before it. Returns once it is on disk; a
+        message is replaced once. Raises `WebMessageNotKept`."""
+
+    async def press(self, chat: str, frame: PressFrame) -> None:
         """Returns once the press is on disk. Raises `WebMessageNotKept`."""
+
+    async def stop(self, chat: str, frame: StopFrame) -> None:
+        """Stops the answer in progress. Raises `WebMessageNotKept`."""

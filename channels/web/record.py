@@ -20,37 +20,52 @@ class MessageAuthor(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ShownFile:
-    """A file of a message. `path`: one sent by us; `handle`: an upload (see `Uploads`)."""
+    """A file of a message."""
 
     name: str
     media_type: str = ""
     path: Path | None = None
+    """One sent by us."""
     handle: str = ""
+    """An upload (see `Uploads`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChatEntry:
-    """A message in a chat.
-
-    number    increases over all chats
-    id        chosen by the page, or derived from our message's key
-    text      as typed, or Markdown
-    at        ISO 8601, UTC
-    reply_to  `id` of the answered message, if not the preceding one
-    turn      the turn whose preview it replaces
-    """
+    """A message in a chat."""
 
     number: int
+    """Increases over all chats."""
     id: str
+    """Chosen by the page, or derived from our message's key."""
     chat: str
     by: MessageAuthor
     text: str
+    """As typed, or Markdown."""
     at: str
+    """ISO 8601, UTC."""
     reply_to: str = ""
+    """`id` of the answered message, if not the preceding one."""
     turn: str = ""
+    """The turn whose preview it replaces."""
     is_error: bool = False
     buttons: Buttons = ()
     files: tuple[ShownFile, ...] = ()
+    replaces: str = ""
+    """`id` of the message that it is a new version of."""
+    replaced_by: str = ""
+    """`id` of the message with which the version that it belongs to ended; the chat no longer shows it."""
+
+
+NAME = "web"
+"""Of the channel."""
+AGAIN = "again:"
+"""How the inbox's id of a new version begins; the rest is the id of what it replaces, so that there is only one."""
+
+
+def inbound_id(id: str, replaces: str) -> str:
+    """The id in the inbox of a person's message in a chat."""
+    return f"{AGAIN}{replaces}" if replaces else id
 
 
 class NotRecorded(Exception):
@@ -58,15 +73,18 @@ class NotRecorded(Exception):
 
 
 class ChatRecord(Protocol):
-    """A person's messages enter it through `receive` (button presses do not). All methods raise `NotRecorded`."""
+    """Messages of people enter it through `receive`. All methods raise `NotRecorded`."""
 
     async def recent(self, chat: str, most: int, before: int | None = None) -> Sequence[ChatEntry]:
-        """Oldest first; with `before`, only smaller numbers."""
+        """Oldest first; with `before`, only smaller numbers. Without earlier versions."""
+
+    async def earlier(self, id: str) -> Sequence[ChatEntry]:
+        """The version that ended with the message `id`, oldest first."""
 
     async def find(self, id: str) -> ChatEntry | None: ...
 
     async def keep(self, entry: ChatEntry) -> ChatEntry:
-        """Assigns the `number`. An existing entry with that id stays unchanged. On disk when it returns."""
+        """Assigns the `number`. An existing entry stays unchanged. On disk when it returns."""
 
     async def change(self, id: str, text: str, buttons: Buttons) -> ChatEntry | None:
         """None if the entry no longer exists."""
@@ -75,7 +93,7 @@ class ChatRecord(Protocol):
         """Calls `changed` with the id of each entry changed by /forget."""
 
     async def log_out(self, session: str, until: int) -> None:
-        """Stores that a session is invalid, at least until that moment (seconds since 1970)."""
+        """Ends a session, at least until then (seconds since 1970)."""
 
     async def logged_out(self) -> frozenset[str]: ...
 

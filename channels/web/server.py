@@ -4,21 +4,30 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Literal
 from urllib.parse import quote
 
 from aiohttp import web
+from pydantic import TypeAdapter
 
 from channels.json_fields import load_json
 from channels.web.auth import WebSession
-from channels.web.auth_middleware import BEARER, FILE, SIGNED_FILE, SOCKET, AuthMiddleware, unauthorized
+from channels.web.auth_middleware import BEARER, FILE, SIGNED_FILE, SOCKET, STATIC, AuthMiddleware, unauthorized
 from channels.web.clients import OpenPages
 from channels.web.connection_limiter import ConnectionLimiter
 from channels.web.format import file_name
-from channels.web.page_file import load_page
+from channels.web.markup_process import MarkupProcess
 from channels.web.protocols import WebChat, WebHost
 from channels.web.record import ChatRecord, NotRecorded
-from channels.web.uploads import Uploads, picture_type
+from channels.web.shell import drawn, policy_at, shell, static_files
+from channels.web.texts import chosen
+from channels.web.uploads import Uploads, shown_type
+from channels.web.views.registry import ACTIONS, BY_NAME, VIEWS
+from channels.web.views.view import ActionFailed, View
 from channels.web.websocket import CLOSING, PageSockets
 
 log = logging.getLogger(__name__)
@@ -27,8 +36,9 @@ _UPLOAD = 600.0
 """Seconds for a whole upload."""
 _CHUNK = 1 << 18
 _MOST_JSON = 8_192
+_MOST_PARAMETERS = 4_000_000
+"""Bytes of an operation's parameters; a file of memory is the largest."""
 _HEADERS = {
-    "Cache-Control": "no-store",
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
     "Referrer-Policy": "no-referrer",
@@ -38,6 +48,16 @@ _HEADERS = {
     "Server": "Daybook",
 }
 _NOTHING_RUNS = "default-src 'none'; frame-ancestors 'none'; sandbox"
+
+
+@dataclass(frozen=True, slots=True)
+class _MarkupRequest:
+    kind: Literal["code", "block", "inline"]
+    text: str
+    language: str = ""
+
+
+_MARKUP = TypeAdapter(_MarkupRequest)
 
 
 class WebServer:
@@ -51,11 +71,12 @@ class WebServer:
         largest_upload: int,
         auth_timeout: float,
     ) -> None:
-        self.door = AuthMiddleware(self._let_in)
+        self.middleware = AuthMiddleware(self._authenticated, gateway.redeem)
         self._sockets = PageSockets(chat, pages, auth_timeout)
         self._gateway = gateway
         self._record = record
         self._uploads = uploads
+        self._markup = MarkupProcess()
         self._largest_upload = largest_upload
         self._auth_timeout = auth_timeout
         self._runner: web.AppRunner | None = None
@@ -64,10 +85,13 @@ class WebServer:
     async def start(self) -> None:
         if self._runner is not None:
             return
-        app = web.Application(middlewares=[self.door.checked], client_max_size=_MOST_JSON)
+        app = web.Application(middlewares=[self.middleware.checked], client_max_size=_MOST_JSON)
         app.on_response_prepare.append(self._set_headers)
-        app.router.add_get("/", self._page)
-        app.router.add_post("/login", self.door.log_in)
+        for view in VIEWS:
+            app.router.add_get(view.path, partial(self._page, view))
+        app.router.add_get(STATIC, self._static)
+        app.router.add_get("/sw.js", self._service_worker)
+        app.router.add_post("/login", self.middleware.log_in)
         app.router.add_post("/logout", self._log_out)
         app.router.add_get("/session", self._session)
         app.router.add_get(SOCKET, self._open_socket)
@@ -76,10 +100,13 @@ class WebServer:
         app.router.add_get(SIGNED_FILE, self._download)
         app.router.add_get("/embedder", self._embedder)
         app.router.add_post("/embedder", self._embedder)
+        app.router.add_get("/view/{name:[a-z]{1,20}}", self._view)
+        app.router.add_post("/call/{operation:[a-z._]{1,40}}", self._call)
+        app.router.add_post("/markup", self._drawn_markup)
         app.router.add_get("/healthz", self._healthz)
         app.router.add_get("/readyz", self._readyz)
         app.router.add_get("/metrics", self._metrics)
-        await asyncio.to_thread(load_page)
+        await asyncio.to_thread(static_files)
         self._runner = web.AppRunner(app, shutdown_timeout=CLOSING)
         await self._runner.setup()
         assert self._runner.server is not None
@@ -89,15 +116,15 @@ class WebServer:
         assert self._limiter is not None
         return self._limiter.protocol()
 
-    def _let_in(self, request: web.Request) -> None:
+    def _authenticated(self, request: web.Request) -> None:
         if self._limiter is not None:
-            self._limiter.let_in(request)
+            self._limiter.authenticated(request)
 
     async def _set_headers(self, request: web.Request, response: web.StreamResponse) -> None:
         _add_security_headers(response)
         if response.status == 101:  # a WebSocket, which authenticates by its first frame
             return
-        if self._limiter is not None and not self._limiter.knows(request):
+        if self._limiter is not None and not self._limiter.is_authenticated(request):
             response.force_close()
             response.headers["Connection"] = "close"  # aiohttp sets its own before this call
 
@@ -106,44 +133,79 @@ class WebServer:
             return
         await self._sockets.aclose()
         await self._runner.cleanup()
+        await self._markup.aclose()
 
     # the page
 
-    async def _page(self, request: web.Request) -> web.StreamResponse:
-        """The page, which has no secrets; its status says if the browser's cookie has a session."""
-        shown = load_page()
-        headers = {"Content-Security-Policy": shown.policy_at(request.headers["Host"])}
-        status = 401 if self.door.half_session(request) is None else 200
-        return web.Response(body=shown.html, status=status, content_type="text/html", charset="utf-8", headers=headers)
+    async def _page(self, view: View, request: web.Request) -> web.StreamResponse:
+        """The shell, which has no secrets; its status says if the browser's cookie has a session."""
+        body = await asyncio.to_thread(shell, view, VIEWS, _language(request))
+        host = request.headers["Host"]
+        policy = policy_at(host, is_encrypted=self.middleware.auth.is_encrypted(host))
+        headers = {"Content-Security-Policy": policy, "Vary": "Accept-Language"}
+        status = 401 if self.middleware.half_session(request) is None else 200
+        return web.Response(body=body, status=status, content_type="text/html", charset="utf-8", headers=headers)
+
+    async def _static(self, request: web.Request) -> web.StreamResponse:
+        return _static_answer(request, request.match_info["name"])
+
+    async def _service_worker(self, request: web.Request) -> web.StreamResponse:
+        """At the root, because a worker serves only what is below its own address."""
+        answer = _static_answer(request, "sw.js")
+        answer.headers["Content-Security-Policy"] = "default-src 'none'; connect-src 'self'"
+        return answer
+
+    async def _view(self, request: web.Request) -> web.StreamResponse:
+        """A view's content: HTML without a script, which the shell puts in its place."""
+        view = BY_NAME.get(request.match_info["name"])
+        if view is None or view.read is None:
+            raise web.HTTPNotFound(text="There is no such view.\n")
+        try:
+            values = await view.read(self._gateway.call, request.query)
+        except ActionFailed as problem:
+            raise web.HTTPConflict(text=f"{problem}\n") from problem
+        html = await asyncio.to_thread(drawn, f"{view.name}.html", _language(request), **values)
+        return web.Response(text=html, content_type="text/html")
+
+    async def _call(self, request: web.Request) -> web.StreamResponse:
+        operation = request.match_info["operation"]
+        if operation not in ACTIONS:
+            raise web.HTTPNotFound(text="The page can't do that.\n")
+        try:
+            result = await self._gateway.call(operation, await _parameters(request))
+        except ActionFailed as problem:
+            raise web.HTTPConflict(text=f"{problem}\n") from problem
+        return web.json_response({"result": result})
 
     async def _session(self, request: web.Request) -> web.StreamResponse:
         response = web.Response(status=204)
-        if session := self.door.let_in(request):
-            self.door.renew(request, response, session)
+        if session := self.middleware.authenticate(request):
+            response.headers["Daybook-Zone"] = self._gateway.timezone
+            self.middleware.renew(request, response, session)
         return response
 
     async def _open_socket(self, request: web.Request) -> web.StreamResponse:
         """The handshake has only the cookie; the first frame has the page key."""
-        if self.door.half_session(request) is None:
+        if self.middleware.half_session(request) is None:
             raise unauthorized()
 
         def admit(key: str) -> WebSession | None:
-            return self.door.let_in(request, lambda session: self.door.guard.is_page_key(key, session))
+            return self.middleware.authenticate(request, lambda session: self.middleware.auth.is_page_key(key, session))
 
         return await self._sockets.converse(request, admit)
 
     async def _log_out(self, request: web.Request) -> web.StreamResponse:
-        session = self.door.let_in(request)
+        session = self.middleware.authenticate(request)
         response = web.Response(status=204)
         if session is not None and session is not BEARER:
-            until = self.door.guard.end(session)
+            until = self.middleware.auth.end(session)
             await self._sockets.end(session)
             try:
                 await self._record.log_out(session.id, until)
             except NotRecorded as error:
                 log.error("a logged-out session becomes valid again after a restart: %s", error)
-                response = web.Response(status=503, text=f"{error} Log in and out again when it does.\n")
-        return self.door.without_cookie(request, response)
+                response = web.Response(status=503, text=f"{error} Log in and out again later.\n")
+        return self.middleware.without_cookie(request, response)
 
     # files
 
@@ -154,12 +216,12 @@ class WebServer:
             async with asyncio.timeout(_UPLOAD):
                 handle, size = await self._receive_file(request)
         except TimeoutError as error:
-            raise web.HTTPRequestTimeout(text="That took too long.\n") from error
+            raise web.HTTPRequestTimeout(text="The upload took too long. Try again.\n") from error
         except (ConnectionError, web.RequestPayloadError) as error:
-            raise web.HTTPBadRequest(text="The file did not come whole.\n") from error
+            raise web.HTTPBadRequest(text="The file did not arrive completely. Try again.\n") from error
         except OSError as error:
             log.error("storing an upload failed: %s", error)
-            raise web.HTTPInsufficientStorage(text="My disk takes no more writing (it may be full).\n") from error
+            raise web.HTTPInsufficientStorage(text="The disk is full, so the file could not be saved.\n") from error
         return web.json_response({"handle": handle, "size": size})
 
     async def _receive_file(self, request: web.Request) -> tuple[str, int]:
@@ -174,26 +236,27 @@ class WebServer:
 
     def _too_large(self) -> web.HTTPException:
         most = self._largest_upload
-        text = f"A file may have {most / 1e6:.0f} MB (media.max_mb in config.yaml).\n"
+        text = f"A file can have at most {most / 1e6:.0f} MB (media.max_mb in config.yaml).\n"
         return web.HTTPRequestEntityTooLarge(most, text=text)
 
     async def _sign_path(self, request: web.Request) -> web.StreamResponse:
         """The session's browser can load the file from the path for some minutes."""
         await self._file(request)
-        session = self.door.let_in(request)
+        session = self.middleware.authenticate(request)
         assert session is not None
-        return web.json_response({"path": self.door.guard.signed_path(request.path, session)})
+        return web.json_response({"path": self.middleware.auth.signed_path(request.path, session)})
 
     async def _download(self, request: web.Request) -> web.StreamResponse:
-        """Shows only pictures recognized by their bytes: HTML or SVG may hold a script."""
-        if self.door.let_in(request, lambda session: self.door.guard.is_signed_path(request.path, session)) is None:
-            raise web.HTTPUnauthorized(text="That link is not good any more; open the file from the page.\n")
-        path, name, picture = await self._file(request)
-        shown = "inline" if picture else "attachment"
+        """Shows only pictures and sounds recognized by their bytes: HTML or SVG may hold a script."""
+        is_signed = self.middleware.auth.is_signed_path
+        if self.middleware.authenticate(request, lambda session: is_signed(request.path, session)) is None:
+            raise web.HTTPUnauthorized(text="This link has expired. Open the file from the page.\n")
+        path, name, shown_as = await self._file(request)
+        shown = "inline" if shown_as else "attachment"
         return web.FileResponse(
             path,
             headers={
-                "Content-Type": picture or "application/octet-stream",
+                "Content-Type": shown_as or "application/octet-stream",
                 "Content-Disposition": f"{shown}; filename*=UTF-8''{quote(file_name(name), safe='')}",
             },
         )
@@ -205,16 +268,16 @@ class WebServer:
             raise _unavailable(error) from error
         place = int(request.match_info["place"])
         if entry is None or place >= len(entry.files):
-            raise web.HTTPNotFound(text="There is no such file in a chat.\n")
+            raise web.HTTPNotFound(text="No chat has this file.\n")
         file = entry.files[place]
         path = file.path or await asyncio.to_thread(self._uploads.find, file.handle)
         try:
-            picture = await asyncio.to_thread(picture_type, path) if path else None
+            shown_as = await asyncio.to_thread(shown_type, path) if path else None
         except OSError:
-            picture = None
-        if path is None or picture is None:
-            raise web.HTTPNotFound(text="That file is no longer kept.\n")
-        return path, file.name, picture
+            shown_as = None
+        if path is None or shown_as is None:
+            raise web.HTTPNotFound(text="This file is no longer kept.\n")
+        return path, file.name, shown_as
 
     # health
 
@@ -229,11 +292,19 @@ class WebServer:
                 raise web.HTTPBadRequest(text='Send {"answer": "yes"} or {"answer": "no"}.\n')
         return web.json_response(await self._gateway.embedder(answer))
 
+    async def _drawn_markup(self, request: web.Request) -> web.StreamResponse:
+        """`{kind, text, language?}` -> `{html}`: colours of code, or a formula; empty where it stays as it is."""
+        try:
+            asked = _MARKUP.validate_python(await _parameters(request))
+        except ValueError as error:
+            raise web.HTTPBadRequest(text="Send kind, text and language.\n") from error
+        return web.json_response({"html": await self._markup.html(asked.kind, asked.text, asked.language)})
+
     async def _healthz(self, request: web.Request) -> web.StreamResponse:
         return web.json_response({"status": "ok"})
 
     async def _readyz(self, request: web.Request) -> web.StreamResponse:
-        """Disk errors do not count, and reasons are left to `daybook status`: they may be private (SPEC 11)."""
+        """Reasons are left to `daybook status`: they may be private."""
         channels = await self._gateway.channels()
         ready = all(status.is_connected for status in channels.values())
         states = {name: str(status.state) for name, status in channels.items()}
@@ -247,11 +318,42 @@ class WebServer:
         return web.Response(body=body, headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"})
 
 
+def _language(request: web.Request) -> str:
+    return chosen(request.headers.get("Accept-Language", ""))
+
+
+def _static_answer(request: web.Request, name: str) -> web.StreamResponse:
+    file = static_files().get(name)
+    if file is None:
+        raise web.HTTPNotFound(text="There is no such file.\n")
+    headers = {"ETag": f'"{file.etag}"', "Cache-Control": "no-cache"}
+    if any(tag.value == file.etag for tag in request.if_none_match or ()):
+        return web.Response(status=304, headers=headers)
+    return web.Response(body=file.body, headers={**headers, "Content-Type": file.media_type})
+
+
+async def _parameters(request: web.Request) -> Mapping[str, object]:
+    """Raises `HTTPException`."""
+    body = bytearray()
+    async for chunk in request.content.iter_chunked(_CHUNK):
+        body += chunk
+        if len(body) > _MOST_PARAMETERS:
+            raise web.HTTPRequestEntityTooLarge(_MOST_PARAMETERS, text="That is too much for one request.\n")
+    try:
+        read = load_json(bytes(body) or b"{}")
+    except ValueError as error:
+        raise web.HTTPBadRequest(text="The request is not JSON.\n") from error
+    if not isinstance(read, dict):
+        raise web.HTTPBadRequest(text="The request is not a JSON object.\n")
+    return read
+
+
 def _unavailable(error: NotRecorded) -> web.HTTPException:
     return web.HTTPServiceUnavailable(text=f"{error}\n")
 
 
 def _add_security_headers(response: web.StreamResponse) -> None:
+    response.headers.setdefault("Cache-Control", "no-store")
     for name, value in _HEADERS.items():
         response.headers[name] = value
     response.headers.setdefault("Content-Security-Policy", _NOTHING_RUNS)

@@ -13,21 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from channels import pictures, sounds
+
 _HANDLE = re.compile(r"[0-9a-f]{32}")
 _SCRATCH = ".new"
 _UNUSED_SECONDS = 86_400
 """Lifetime of a file that no message names."""
-
-_HEAD = 16
-_PICTURES = (
-    (b"\x89PNG\r\n\x1a\n", "image/png"),
-    (b"\xff\xd8\xff", "image/jpeg"),
-    (b"GIF87a", "image/gif"),
-    (b"GIF89a", "image/gif"),
-)
-_WEBP = "image/webp"
-PICTURE_TYPES = frozenset({_WEBP, *(kind for _, kind in _PICTURES)})
-"""Types that a browser shows and that cannot run scripts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +85,13 @@ class Uploads:
 
 
 def picture_type(file: Path) -> str:
-    """One of `PICTURE_TYPES` by the file's bytes, else empty. Blocks; raises `OSError`."""
+    """One of `pictures.PICTURE_TYPES` by the file's bytes, else empty. Blocks; raises `OSError`."""
     with file.open("rb") as stream:
-        head = stream.read(_HEAD)
-    if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
-        return _WEBP
-    return next((kind for start, kind in _PICTURES if head.startswith(start)), "")
+        return pictures.picture_type(stream.read(pictures.HEAD))
+
+
+def shown_type(file: Path) -> str:
+    """One of `pictures.PICTURE_TYPES` or `sounds.SOUND_TYPES`, else empty. Blocks; raises `OSError`."""
+    with file.open("rb") as stream:
+        head = stream.read(sounds.HEAD)
+    return pictures.picture_type(head) or sounds.sound_type(head)

@@ -11,18 +11,18 @@ from aiohttp import WSCloseCode, WSMsgType, web
 from channels.web import frames
 from channels.web.auth import WebSession
 from channels.web.clients import OpenPages, PageConnection
-from channels.web.frames import BadFrame, Older, Open, PressFrame, SayFrame
+from channels.web.frames import BadFrame, Earlier, Older, Open, PressFrame, ResendFrame, SayFrame, StopFrame
 from channels.web.protocols import WebChat, WebMessageNotKept
 from channels.web.record import NotRecorded
 
 log = logging.getLogger(__name__)
 
 MOST_PAGES = 64
-"""Open pages. More is a program gone wrong, and must not use up the process's file descriptors."""
+"""Open pages, so that a broken program does not use up the file descriptors."""
 _HEARTBEAT = 30.0
 """Seconds between heartbeats."""
 _MOST_UNAUTHENTICATED = 16
-"""Unauthenticated sockets. Each may send a frame of `MAX_FRAME`; one more closes the oldest."""
+"""Unauthenticated sockets; one more closes the oldest."""
 _LONGEST_FIRST = 2_000
 """Characters of the first frame."""
 CLOSING = 1.0
@@ -42,11 +42,11 @@ class PageSockets:
         self._open: dict[web.WebSocketResponse, WebSession] = {}
 
     async def aclose(self) -> None:
-        await _goodbye([*self._unauthenticated, *self._open], WSCloseCode.GOING_AWAY, "Daybook is stopping")
+        await _close_all([*self._unauthenticated, *self._open], WSCloseCode.GOING_AWAY, "Daybook is stopping")
 
     async def end(self, session: WebSession) -> None:
         theirs = [socket for socket, opened_by in self._open.items() if opened_by.id == session.id]
-        await _goodbye(theirs, WSCloseCode.POLICY_VIOLATION, "logged out")
+        await _close_all(theirs, WSCloseCode.POLICY_VIOLATION, "logged out")
 
     async def converse(self, request: web.Request, admit: Admit) -> web.StreamResponse:
         """Nothing of a chat is sent before its first frame is admitted."""
@@ -63,7 +63,7 @@ class PageSockets:
             if opened is not None and await self._admit(socket, admit(opened.key)):
                 await self._serve_page(request, socket, PageConnection(opened.chat))
         except ConnectionError:
-            log.debug("a page has gone")
+            log.debug("a page was closed")
         finally:
             self._unauthenticated.pop(socket, None)
             self._open.pop(socket, None)
@@ -71,9 +71,9 @@ class PageSockets:
 
     async def _admit(self, socket: web.WebSocketResponse, session: WebSession | None) -> bool:
         if session is None:
-            await _dismiss(socket, "log in again")
+            await _dismiss(socket, "Please log in again.")
         elif len(self._open) >= MOST_PAGES:
-            await _dismiss(socket, "too many pages are open", WSCloseCode.TRY_AGAIN_LATER)
+            await _dismiss(socket, "Too many pages are open. Close one.", WSCloseCode.TRY_AGAIN_LATER)
         else:
             self._unauthenticated.pop(socket, None)
             self._open[socket] = session
@@ -103,14 +103,14 @@ class PageSockets:
     ) -> None:
         with self._pages.attached(connection):
             async with asyncio.TaskGroup() as group:
-                hearing = group.create_task(self._receive_frames(socket, connection))
-                showing = group.create_task(_send_frames(socket, connection))
+                receiving = group.create_task(self._receive_frames(socket, connection))
+                sending = group.create_task(_send_frames(socket, connection))
                 slow = group.create_task(connection.cut_off())
-                await asyncio.wait({hearing, showing, slow}, return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait({receiving, sending, slow}, return_when=asyncio.FIRST_COMPLETED)
                 if slow.done():
-                    log.info("a page was too slow and is disconnected")
+                    log.info("a page was too slow, so it was disconnected")
                     _abort(request)
-                for task in (hearing, showing, slow):
+                for task in (receiving, sending, slow):
                     task.cancel()
 
     async def _receive_frames(self, socket: web.WebSocketResponse, connection: PageConnection) -> None:
@@ -129,18 +129,25 @@ class PageSockets:
 
     async def _answer(self, connection: PageConnection, frame: frames.PageFrame) -> None:
         match frame:
-            case SayFrame() | PressFrame():
+            case SayFrame() | ResendFrame() | PressFrame() | StopFrame():
                 try:
-                    if isinstance(frame, SayFrame):
-                        await self._chat.say(connection.chat, frame)
-                    else:
-                        await self._chat.press(connection.chat, frame)
+                    match frame:
+                        case SayFrame():
+                            await self._chat.say(connection.chat, frame)
+                        case ResendFrame():
+                            await self._chat.resend(connection.chat, frame)
+                        case PressFrame():
+                            await self._chat.press(connection.chat, frame)
+                        case StopFrame():
+                            await self._chat.stop(connection.chat, frame)
                 except WebMessageNotKept as error:
                     connection.show(frames.refused(frame.id, str(error), again=error.again))
                 else:
                     connection.show(frames.kept(frame.id))
             case Older(before):
                 await self._pages.older(connection, before)
+            case Earlier(message):
+                await self._pages.earlier(connection, message)
             case Open():
                 raise BadFrame("a chat is open already")
 
@@ -148,7 +155,7 @@ class PageSockets:
 def _read(kind: WSMsgType, data: object) -> frames.PageFrame:
     """Raises `BadFrame`."""
     if kind is not WSMsgType.TEXT or not isinstance(data, str):
-        raise BadFrame("only text is spoken here", hopeless=True)
+        raise BadFrame("only text can be sent here", hopeless=True)
     return frames.read(data)
 
 
@@ -156,7 +163,7 @@ async def _send_frames(socket: web.WebSocketResponse, connection: PageConnection
     try:
         await connection.pump(socket.send_str)
     except ConnectionError:
-        log.debug("a page has gone")
+        log.debug("a page was closed")
 
 
 def _abort(request: web.Request) -> None:
@@ -164,7 +171,7 @@ def _abort(request: web.Request) -> None:
         request.transport.abort()
 
 
-async def _goodbye(sockets: Iterable[web.WebSocketResponse], code: WSCloseCode, why: str) -> None:
+async def _close_all(sockets: Iterable[web.WebSocketResponse], code: WSCloseCode, why: str) -> None:
     await asyncio.gather(*(one.close(code=code, message=why.encode()) for one in sockets), return_exceptions=True)
 
 

@@ -1,4 +1,4 @@
-"""The command line. A command's module is imported when the command is called, so that every one starts fast."""
+"""The command line. Commands are imported when called, so that each starts fast."""
 
 from __future__ import annotations
 
@@ -13,26 +13,31 @@ from gateway.cli.context import CliContext
 from gateway.home import HomeError, find_home, version
 
 _COMMANDS = {
-    "init": "Set Daybook up: questions, each also a flag.",
-    "gateway": "Run the gateway in the foreground until it is told to stop.",
-    "chat": "Talk to the agent in this terminal.",
-    "web": "Where the web page is, and its token.",
-    "doctor": "Check everything; each problem comes with its cure.",
-    "status": "What the running gateway does.",
-    "memory": "Search what is remembered; see and undo its changes.",
-    "sessions": "The transcripts of talks.",
-    "schedule": "Jobs and reminders.",
-    "pair": "Who may talk to it.",
-    "skills": "What it has learnt to do, and what is missing.",
-    "usage": "Tokens and cost.",
-    "config": "Check and show the configuration.",
+    "init": "Set up Daybook. Each question can also be answered by an option.",
+    "gateway": "Run Daybook in the foreground until you stop it.",
+    "chat": "Chat with Daybook in this terminal.",
+    "web": "Open the web page, logged in.",
+    "doctor": "Check everything, and say how to fix each problem.",
+    "status": "Show what Daybook is doing.",
+    "memory": "Search what Daybook remembers; see and undo changes.",
+    "import": "Bring your memory and chats from other assistants, or Markdown.",
+    "sessions": "List, show, name, archive, export and delete conversations.",
+    "schedule": "List and change reminders and jobs.",
+    "pair": "See and choose who can talk to Daybook.",
+    "skills": "See what Daybook has learned to do, and what is missing.",
+    "mcp": "See and test the MCP servers whose tools Daybook uses.",
+    "usage": "Show tokens and cost.",
+    "logs": "Show what the gateway has logged.",
+    "config": "Check, show and change the configuration.",
+    "service": "Run Daybook always, from the time you log in.",
+    "completion": "Let your shell complete commands.",
 }
-"""Each name is a module of this package with a command of that name, and what `--help` says of it."""
+"""Each command with what `--help` says of it. It is in the module of its name, or of `_MODULES`."""
+_MODULES = {"usage": "status", "import": "import_"}
 
 
 class _Words(click.types.StringParamType):
-    """Text that somebody typed: read as UTF-8 where possible, whatever the locale says, and without lone surrogates,
-    which no file and no other process accepts."""
+    """Typed text: UTF-8 if possible, whatever the locale, without lone surrogates."""
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
         text = str(value)
@@ -52,7 +57,7 @@ class _Commands(click.Group):
         if cmd_name not in _COMMANDS:
             return None
         with without_collector():
-            module = importlib.import_module(f"gateway.cli.{cmd_name}")
+            module = importlib.import_module(f"gateway.cli.{_MODULES.get(cmd_name, cmd_name)}")
         command: click.Command = getattr(module, f"{cmd_name}_command")
         _take_words(command)
         return command

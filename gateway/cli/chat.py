@@ -12,48 +12,59 @@ from channels.terminal import MAIN_CHAT
 from gateway.cli.context import CliContext, run
 from gateway.cli.repl import Repl, open_chat
 from gateway.cli.screen import Screen
-from gateway.cli.stdin import InputLines, line_editing
+from gateway.cli.stdin import InputLines, has_cursor
 from gateway.config import Config
 from gateway.home import Home
 
 
 def _session(_: click.Context, __: click.Parameter, name: str) -> str:
     if not re.fullmatch(r"[\w-]{1,64}", name):
-        raise click.BadParameter("a name of letters, digits, - and _")
+        raise click.BadParameter("Use letters, digits, - and _, at most 64.")
     return name
 
 
 @click.command("chat")
-@click.option("-m", "--message", metavar="TEXT", help="One message; only the reply goes to stdout.")
-@click.option("--session", default=MAIN_CHAT, callback=_session, help="A talk of its own, by name.")
+@click.option("-m", "--message", metavar="TEXT", help="Send one message; only the reply goes to stdout.")
+@click.option("--session", default=MAIN_CHAT, callback=_session, help="Name of a separate conversation.")
 @click.pass_obj
-def chat_command(place: CliContext, message: str | None, session: str) -> None:
-    """Talk to the agent, in the running gateway or without one. Ctrl-C stops an answer, Ctrl-D leaves.
+def chat_command(context: CliContext, message: str | None, session: str) -> None:
+    """Chat with Daybook, through the running gateway or without one. Ctrl-C stops a reply, Ctrl-D quits.
 
-    With standard input from elsewhere, each line of it is a message.
+    When input is piped in, each line is a message.
     """
-    config = place.quiet_config()
+    config = context.quiet_config()
     if message is not None and not message.strip():
-        raise click.UsageError("-m wants a text")
-    if run(_chat(place.home, config, message, session)):
+        raise click.UsageError("-m needs a text.")
+    if run(_chat(context.home, config, message, session)):
         sys.exit(1)
 
 
 async def _chat(home: Home, config: Config, message: str | None, session: str) -> bool:
     """Runs the chat; True where an answer was an error."""
+    if message is None and has_cursor():
+        return await _at_prompt(home, config, session)
     at_terminal = message is None and sys.stdin.isatty() and sys.stdout.isatty()
     screen = Screen(sys.stdout, sys.stderr, live=at_terminal)
-    async with open_chat(home, config, session, screen, lasting=message is None) as talk:
-        conversation = Repl(talk, screen)
+    async with open_chat(home, config, session, screen, lasting=message is None) as connection:
+        repl = Repl(connection, screen)
         if message is not None:
-            await conversation.ask(message)
+            await repl.ask(message)
         elif at_terminal:
-            with line_editing():
-                async with conversation.stopping_with_ctrl_c():
-                    await conversation.at_terminal(InputLines(sys.stdin, prompt=True))
+            async with repl.stopping_with_ctrl_c():
+                await repl.at_terminal(InputLines(sys.stdin, prompt=True))
         else:
-            await conversation.pipe(piped_lines())
-        return conversation.failed
+            await repl.pipe(piped_lines())
+        return repl.failed
+
+
+async def _at_prompt(home: Home, config: Config, session: str) -> bool:
+    from gateway.cli.prompt import PromptTerminal  # noqa: PLC0415  (a tenth of a second that pipes need not wait)
+
+    home.create()
+    terminal = PromptTerminal(home, sys.stdout)
+    async with open_chat(home, config, session, terminal, lasting=True) as connection:
+        await terminal.converse(connection, handles_sigint=True)
+    return terminal.failed
 
 
 def piped_lines() -> InputLines:

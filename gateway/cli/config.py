@@ -1,35 +1,82 @@
-"""`daybook config`: check it, show it, describe it."""
+"""`daybook config`."""
 
 from __future__ import annotations
 
-import click
+import os
 
-from gateway.cli.context import CliContext
-from gateway.config import schema, shown
+import click
+import yaml
+
+from gateway.cli.context import CliContext, CommandFailed, Misconfigured
+from gateway.config import ConfigError, reference, schema, shown
+from gateway.config.edit import path_of, set_values, value_of
+from gateway.config.show import shown_value
 
 
 @click.group("config")
 def config_command() -> None:
-    """Check and show the configuration."""
+    """Check, show and change the configuration."""
 
 
 @config_command.command()
 @click.pass_obj
-def validate(place: CliContext) -> None:
-    """Say everything that is wrong, with file, line and key; exit 2 for errors."""
-    place.config()
-    file = place.home.config_file
-    click.echo(f"{file} is valid." if file.exists() else f"There is no {file}; the defaults are valid.")
+def validate(context: CliContext) -> None:
+    """List everything that is wrong, with file, line and key. Exits with 2 on errors."""
+    context.config()
+    file = context.home.config_file
+    click.echo(f"{file} is valid." if file.exists() else f"There is no {file}, so the defaults are used.")
 
 
 @config_command.command()
 @click.pass_obj
-def show(place: CliContext) -> None:
-    """Print the configuration in force as YAML, secrets as ***."""
-    click.echo(shown(place.config()), nl=False)
+def show(context: CliContext) -> None:
+    """Print the configuration in use as YAML, with secrets as ***."""
+    click.echo(shown(context.config()), nl=False)
+
+
+@config_command.command("get")
+@click.argument("key")
+@click.pass_obj
+def get_key(context: CliContext, key: str) -> None:
+    """Print the value of KEY that is in force, such as channels.web.port; secrets as ***."""
+    config = context.config()
+    try:
+        value = shown_value(config, path_of(key))
+    except ConfigError as error:
+        raise click.UsageError(error.problems[0].text) from error
+    plain = isinstance(value, str)
+    click.echo(
+        value if plain else yaml.safe_dump(value, sort_keys=False, allow_unicode=True).removesuffix("...\n"), nl=plain
+    )
+
+
+@config_command.command("set")
+@click.argument("key")
+@click.argument("value")
+@click.pass_obj
+def set_key(context: CliContext, key: str, value: str) -> None:
+    """Set KEY to VALUE in config.yaml, if that is valid; comments stay. "null" is the default again.
+
+    Keys of the model, Telegram and Discord go to .env. A running Daybook reads them when it starts again.
+    """
+    try:
+        path = path_of(key)
+        context.home.create()
+        set_values(context.home, {path: value_of(value)}, os.environ)
+    except ConfigError as error:
+        raise Misconfigured(f"Nothing was changed. {'; '.join(map(str, error.problems))}") from error
+    except OSError as error:
+        raise CommandFailed(f"Can't write the configuration: {error.strerror or error}.") from error
+    click.echo(f"{key} is set. Restart Daybook if it is running.")
 
 
 @config_command.command("schema")
 def print_schema() -> None:
     """Print the JSON Schema of config.yaml, for editors."""
     click.echo(schema())
+
+
+@config_command.command("reference")
+def print_reference() -> None:
+    """Print what each key of config.yaml is for, as Markdown."""
+    click.echo(reference.markdown(), nl=False)

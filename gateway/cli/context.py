@@ -1,20 +1,25 @@
-"""Every command's start: its home, its configuration, and errors shown in one way."""
+"""The home, configuration, errors and output of every command."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 from collections.abc import Coroutine
 from dataclasses import dataclass
+from datetime import UTC, date, datetime
 from typing import TypeVar
+from zoneinfo import ZoneInfo
 
 import click
 
+from agent.model.base import Json
 from channels.terminal import TerminalMessageNotKept
 from gateway import log_setup
 from gateway.config import Config, ConfigError, load, secrets_of
 from gateway.home import Home, HomeError
 from gateway.rpc.protocol import OperationError
+from gateway.spoken_time import spoken, spoken_day
 
 T = TypeVar("T")
 
@@ -50,31 +55,42 @@ class CliContext:
         return loaded.config
 
     def quiet_config(self) -> Config:
-        """The configuration of a command that answers on stdout: its log shows trouble only."""
+        """The configuration, for a command that answers on stdout: only warnings are logged."""
         config = self.config()
         log_setup.set_up("warning", config.log.format, secrets_of(config))
         return config
 
 
 def run(work: Coroutine[object, object, T]) -> T:
-    """Runs a command's work; an error for people becomes its exit code and one line on stderr."""
+    """Runs a command's work; an expected error becomes one line on stderr and the exit code."""
     try:
         return asyncio.run(work)
-    except BaseExceptionGroup as group:
-        raise _told(_only(group)) from group
-    except Exception as error:
-        raise _told(error) from error
+    except (Exception, BaseExceptionGroup) as error:
+        cause = _only(error)
+        if isinstance(cause, HomeError | OperationError | TerminalMessageNotKept):
+            raise CommandFailed(str(cause)) from error
+        if cause is error:
+            raise
+        raise cause from error
 
 
-def _told(error: BaseException) -> BaseException:
-    return (
-        CommandFailed(str(error)) if isinstance(error, HomeError | OperationError | TerminalMessageNotKept) else error
-    )
+def _only(error: BaseException) -> BaseException:
+    """The one cause of a group's failure; any other error as it is."""
+    if isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+        return _only(error.exceptions[0])
+    return error
 
 
-def _only(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """The one cause of a group's failure, where there is only one."""
-    inner = group.exceptions[0]
-    if len(group.exceptions) > 1:
-        return group
-    return _only(inner) if isinstance(inner, BaseExceptionGroup) else inner
+def print_json(value: Json) -> None:
+    """Prints the one document on stdout."""
+    click.echo(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def show_time(stamp: object, zone: ZoneInfo) -> str:
+    """A moment of ISO 8601, or a day, as people say it; empty for none."""
+    if not isinstance(stamp, str) or not stamp:
+        return ""
+    now = datetime.now(UTC)
+    if len(stamp) == len("2026-11-22"):
+        return spoken_day(date.fromisoformat(stamp), now.astimezone(zone).date())
+    return spoken(datetime.fromisoformat(stamp), now, zone)

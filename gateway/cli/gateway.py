@@ -1,4 +1,4 @@
-"""`daybook gateway`: runs in the foreground until it is asked to stop."""
+"""`daybook gateway`."""
 
 from __future__ import annotations
 
@@ -9,72 +9,106 @@ import os
 import signal
 import sys
 from collections.abc import Coroutine, Iterator
+from dataclasses import dataclass
 
 import click
 
+from agent.formats.sqlite import StorageUnavailable
 from channels.terminal import MAIN_CHAT
 from gateway import log_setup
 from gateway.app import open_gateway
+from gateway.cli.browser import has_browser, open_link
 from gateway.cli.chat import piped_lines
 from gateway.cli.context import CliContext, run
+from gateway.cli.greeting import greeting, settled
+from gateway.cli.invocation import typed
+from gateway.cli.process import ProcessOperations
 from gateway.cli.repl import HomeWait, LocalChat, Repl
 from gateway.cli.screen import Screen
-from gateway.cli.stdin import InputLines, line_editing
+from gateway.cli.stdin import InputLines, has_cursor
 from gateway.config import Config, secrets_of
 from gateway.home import Home, HomeBusy, allow_many, version
 from gateway.rpc.client import NotRunning, connect
 from gateway.rpc.protocol import OperationError
 from gateway.rpc.server import serve
 from gateway.server import Gateway
-from gateway.store.database import StoreUnavailable
 from gateway.supervisor import watching
 
-news = logging.getLogger(__name__)
+log = logging.getLogger(__name__)
 
+_RESTARTED = "DAYBOOK_RESTARTED"
+"""Set in the environment of a gateway that was restarted from its page."""
 _SIGNALS = [signal.SIGINT, signal.SIGTERM] + ([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])
-
-_PAGE_WAIT = 60.0
-"""Seconds that the greeting waits for the page to listen or to fail, which takes a moment unless the disk hangs."""
 
 
 @click.command("gateway")
-@click.option("--terminal", is_flag=True, help="Talk to it here, too; Ctrl-D ends it.")
+@click.option("--terminal", is_flag=True, help="Chat here, too; Ctrl-D quits.")
+@click.option("--no-browser", is_flag=True, help="With --terminal: don't open the page in your browser.")
 @click.pass_obj
-def gateway_command(place: CliContext, terminal: bool) -> None:
-    """Run until SIGINT or SIGTERM, then finish what is being answered, deliver what is ready, and exit 0.
+def gateway_command(context: CliContext, terminal: bool, no_browser: bool) -> None:
+    """Run until SIGINT or SIGTERM, then finish the current replies, deliver them, and exit with 0.
 
-    A second signal ends at once; nothing is lost by it.
+    A second signal quits at once; nothing is lost.
     """
-    config = place.config()
+    config = context.config()
     allow_many()
-    watched = terminal and sys.stdin.isatty() and sys.stdout.isatty()
-    log_setup.set_up("warning" if watched else config.log.level, config.log.format, secrets_of(config))
-    run(_run(place.home, config, terminal=terminal, watched=watched))
+    console = log_setup.set_up(config.log.level, config.log.format, secrets_of(config), zone=config.zone)
+    streams = (sys.stdin, sys.stdout) if terminal else (sys.stdout, sys.stderr)
+    no_browser = no_browser or os.environ.pop(_RESTARTED, "") != ""  # the page is open
+    person = _Person(console, no_browser) if all(one.isatty() for one in streams) else None
+    if person and (terminal or config.log.level != "debug"):
+        console.setLevel("WARNING")  # the greeting says the rest, `daybook logs` all of it
+    if run(_run(context.home, config, terminal=terminal, person=person)):
+        os.environ[_RESTARTED] = "1"
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
 
 
-async def _run(home: Home, config: Config, *, terminal: bool, watched: bool) -> None:
-    stop = asyncio.Event()
+@dataclass(frozen=True, slots=True)
+class _Person:
+    """Who started it at a terminal and watches. `console`: the log's handler."""
+
+    console: logging.StreamHandler[log_setup.LogStream]
+    no_browser: bool
+
+
+async def _run(home: Home, config: Config, *, terminal: bool, person: _Person | None) -> bool:
+    """True if the gateway is to start again."""
+    stop, again = asyncio.Event(), asyncio.Event()
+
+    def restart() -> None:
+        log.info("Restarting after the current replies.")
+        again.set()
+        stop.set()
+
     with _stopped_by_signals(stop):
         async with contextlib.AsyncExitStack() as stack:
-            gateway = await _opened(home, config, stack)
+            process = ProcessOperations(home, restart)
+            gateway = await _opened(home, config, process, stack)
+            try:
+                log_setup.keep(home.log_file)
+            except OSError as error:
+                log.warning("the log is not kept for `daybook logs`: %s", error)
             await stack.enter_async_context(serve(home.socket, gateway.operations, gateway.terminal))
             stack.enter_context(watching(home.stack))
-            news.info("Daybook %s runs, process %d, home %s", version(), os.getpid(), home.path)
+            log.info("Daybook %s is running (process %d, home %s)", version(), os.getpid(), home.path)
             async with asyncio.TaskGroup() as group:
                 group.create_task(gateway.run(stop), name="gateway")
+                if person:
+                    await _unless(stop, _greet(gateway, config, home, person, terminal=terminal))
                 if terminal:
-                    await _attended(gateway, stop, watched=watched)
-            news.info("stopped")
+                    await _attended(gateway, home, stop, person)
+            log.info("stopped")
+    return again.is_set()
 
 
-async def _opened(home: Home, config: Config, stack: contextlib.AsyncExitStack) -> Gateway:
-    """The home's gateway, closed with `stack`. Waits for a command that acts alone in the home. Raises `HomeBusy` at
-    once where another gateway runs; `OperationError`."""
-    wait = HomeWait(news.info, silent=0)
+async def _opened(home: Home, config: Config, process: ProcessOperations, stack: contextlib.AsyncExitStack) -> Gateway:
+    """The home's gateway, closed with `stack`. Waits while another command uses the home. Raises `HomeBusy` if a
+    gateway runs already, `OperationError`."""
+    wait = HomeWait(log.info, silent=0)
     while True:
         try:
-            return await stack.enter_async_context(open_gateway(home, config, channels=True))
-        except StoreUnavailable as error:
+            return await stack.enter_async_context(open_gateway(home, config, channels=True, process=process.table()))
+        except StorageUnavailable as error:
             raise OperationError(str(error)) from error
         except HomeBusy as busy:
             if await _is_served(home):
@@ -94,13 +128,13 @@ async def _is_served(home: Home) -> bool:
 
 @contextlib.contextmanager
 def _stopped_by_signals(stop: asyncio.Event) -> Iterator[None]:
-    """The first signal stops in order, the second at once (everything that matters is on disk already)."""
+    """The first signal stops in order, the second at once."""
     loop = asyncio.get_running_loop()
 
     def stopped() -> None:
         if stop.is_set():
             os._exit(1)
-        news.info("stopping; what is being answered is finished first (a second signal ends at once)")
+        log.info("Stopping after the current reply (Ctrl-C again to quit now).")
         stop.set()
 
     for one in _SIGNALS:
@@ -112,33 +146,48 @@ def _stopped_by_signals(stop: asyncio.Event) -> Iterator[None]:
             loop.remove_signal_handler(one)
 
 
-async def _attended(gateway: Gateway, stop: asyncio.Event, *, watched: bool) -> None:
-    """Chats in this terminal while the gateway runs. A person's Ctrl-D ends it; the end of a pipe does not."""
-    screen = Screen(sys.stdout, sys.stderr, live=watched)
+async def _greet(gateway: Gateway, config: Config, home: Home, person: _Person, *, terminal: bool) -> None:
+    """Says what is connected and what to do next; with the terminal, opens the page."""
+    await settled(gateway)
+    for line in await greeting(gateway, config, home):
+        click.echo(line)
+    if not terminal:
+        click.echo(f"`{typed(home, 'web')}` opens the page; `{typed(home, 'logs', '--follow')}` shows what happens.")
+        click.echo("Ctrl-C stops Daybook.")
+        return
+    if gateway.web is not None and (link := gateway.web.new_link()):
+        click.echo(f"This link opens the page, logged in. It works once; `{typed(home, 'web')}` makes another:")
+        click.echo(f"  {link}\n")
+        if not person.no_browser and has_browser(os.environ):
+            try:
+                await asyncio.to_thread(open_link, home, gateway.web.new_link())
+            except OSError as error:
+                log.warning("the browser didn't open: %s", error)
+    click.echo("Type a message, or /help. (Ctrl-C stops a reply, Ctrl-D quits.)")
+
+
+async def _attended(gateway: Gateway, home: Home, stop: asyncio.Event, person: _Person | None) -> None:
+    """Chats in this terminal. Ctrl-D ends the gateway; the end of a pipe does not."""
+    if person and has_cursor():
+        from gateway.cli.prompt import PromptTerminal  # noqa: PLC0415  (a start without a terminal need not wait)
+
+        prompt = PromptTerminal(home, sys.stdout)
+        person.console.setStream(prompt)
+        with gateway.terminal.attach(MAIN_CHAT, prompt):
+            await prompt.converse(LocalChat(gateway, MAIN_CHAT, stop), handles_sigint=False)
+        stop.set()
+        return
+    screen = Screen(sys.stdout, sys.stderr, live=person is not None)
     with gateway.terminal.attach(MAIN_CHAT, screen):
-        conversation = Repl(LocalChat(gateway, MAIN_CHAT, stop), screen)
-        if watched:
-            click.echo("You are talking to Daybook. /help lists the commands, Ctrl-C stops an answer, Ctrl-D ends.")
-            if address := await _page_address(gateway, stop):
-                click.echo(f"In your browser: {address} (it asks for a token; `daybook web` shows it).")
-            with line_editing():
-                async with conversation.stopping_with_ctrl_c(leave=stop):
-                    await conversation.at_terminal(InputLines(sys.stdin, prompt=True))
+        repl = Repl(LocalChat(gateway, MAIN_CHAT, stop), screen)
+        if person:
+            person.console.setStream(screen)
+            async with repl.stopping_with_ctrl_c(leave=stop):
+                await repl.at_terminal(InputLines(sys.stdin, prompt=True))
             stop.set()
         else:
-            await _unless(stop, conversation.pipe(piped_lines()))
+            await _unless(stop, repl.pipe(piped_lines()))
             await stop.wait()
-
-
-async def _page_address(gateway: Gateway, stop: asyncio.Event) -> str:
-    """The page's address; empty where there is none, it cannot be opened now (the log says why), or `stop` is set
-    first."""
-    if gateway.web is None:
-        return ""
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(_PAGE_WAIT):
-            await _unless(stop, gateway.web.begun.wait())
-    return gateway.web.address
 
 
 async def _unless(stop: asyncio.Event, work: Coroutine[object, object, object]) -> None:

@@ -1,196 +1,235 @@
-"""`daybook init`: the set-up questions."""
+"""`daybook init`: the set-up questions, each answer checked as it is given."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-import re
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 import click
 
-from agent.workspace import create, template_folder
-from gateway.cli.context import CliContext, CommandFailed
+from gateway.cli.context import CliContext, CommandFailed, Misconfigured
 from gateway.cli.embedder import fetch_into
-from gateway.config import Config
-from gateway.config.errors import ConfigError
-from gateway.config.loader import parse
-from gateway.config.values import machine_zone
+from gateway.cli.invocation import typed
+from gateway.config import Config, ConfigError
 from gateway.embedder.build import is_there
 from gateway.embedder.offer import LATER, decline, offer_of
-from gateway.home import HomeError, write_private
+from gateway.home import HomeError
+from gateway.setup.answers import SetupAnswers, present, problem_with, write
+from gateway.setup.discord import DiscordCheck, check_discord
+from gateway.setup.model import ModelCheck, check_model
+from gateway.setup.probe import CheckResult
+from gateway.setup.telegram import check_telegram
 
-_NAME_LINE = re.compile(r"^- Name:[ \t]*$", re.MULTILINE)
-
-
-@dataclass(frozen=True, slots=True)
-class SetupAnswers:
-    """The answers; an empty text means the default. Secrets go to `.env`, the rest to `config.yaml`."""
-
-    name: str
-    timezone: str
-    model_key: str
-    model_url: str
-    telegram_token: str
-    owner_id: str
-    summary: str
+_NONE = "-"
+"""Typed to remove what is set."""
 
 
 @click.command("init")
-@click.option("--name", help="What to call you.")
+@click.option("--name", help="What Daybook should call you.")
 @click.option("--timezone", help="Your IANA time zone, such as Europe/Berlin.")
-@click.option("--model-key", help="Anthropic API key; empty: the offline assistant.")
+@click.option("--model-key", help="Anthropic API key; empty for the offline assistant.")
 @click.option("--model-url", help="Another server that speaks the Anthropic Messages API.")
-@click.option("--telegram-token", help="The bot's token from @BotFather; empty: no Telegram.")
-@click.option("--owner-id", help="Your numeric Telegram id; empty: the first person approved becomes the owner.")
-@click.option("--summary", help='Time of the daily summary, such as 21:00; "off": none.')
-@click.option("--embedder/--no-embedder", "wants_embedder", default=None, help="Fetch a model that finds by meaning.")
-@click.option("--yes", is_flag=True, help="Ask nothing; defaults for what is not given.")
+@click.option("--model-name", help="Which of the server's models answers.")
+@click.option("--telegram-token", help="The bot's token from @BotFather; empty for no Telegram.")
+@click.option("--owner-id", help="Your numeric Telegram id; if empty, the first person approved becomes the owner.")
+@click.option("--discord-token", help="The bot's token from discord.com/developers; empty for no Discord.")
+@click.option("--summary", help='Time of the daily summary, such as 21:00, or "off".')
+@click.option(
+    "--embedder/--no-embedder", "wants_embedder", default=None, help="Download a model for search by meaning."
+)
+@click.option("--yes", is_flag=True, help="Don't ask and don't check; keep what is set for everything not given.")
 @click.pass_obj
-def init_command(place: CliContext, /, yes: bool, wants_embedder: bool | None, **given: str | None) -> None:
-    """Ask for what Daybook needs and write config.yaml, .env and the workspace. What exists stays as it is."""
-    home = place.home
-    with _failures_told(home.path):
-        exists = home.config_file.exists()
-    if exists:
-        click.echo(f"{home.config_file} exists and is kept; edit it to change something.", err=True)
-    wishes = SetupAnswers(**{name: value or "" for name, value in given.items()}) if exists else _wishes(given, yes=yes)
-    with _failures_told(home.path):
-        home.create()
-        if not exists:
-            _write_env(home.env_file, wishes)
-            write_private(home.config_file, _config_text(wishes))
-        config = place.config()
-        workspace = home.workspace(config.agents[config.default_agent].workspace)
-        made = create(workspace, template_folder())
-        if wishes.name and workspace / "USER.md" in made:
-            _introduce(workspace / "USER.md", wishes.name)
-    _offer_embedder(place, config, wants_embedder, asks=not yes and not exists)
-    click.echo(f"Daybook lives in {home.path}. Try `daybook chat`, or `daybook gateway` to let it listen.")
-    if wishes.telegram_token and not wishes.owner_id and not exists:
-        click.echo(
-            "Then write to your bot: it answers with a code, and `daybook pair approve CODE` makes you its owner."
-        )
+def init_command(context: CliContext, /, yes: bool, wants_embedder: bool | None, **given: str | None) -> None:
+    """Ask a few questions, check the answers, and write config.yaml, .env and the workspace.
+
+    Run it again to change an answer: what is set is the default then, and everything else in your files stays.
+    """
+    home = context.home
+    answers = SetupAnswers(**{name: None if text is None else text.strip() for name, text in given.items()})
+    for field in fields(answers):
+        text = getattr(answers, field.name)
+        if text and (problem := problem_with(field.name, text)):
+            raise click.UsageError(f"--{field.name.replace('_', '-')}: {problem}")
+    with _readable_errors(home.path):
+        is_new = not home.config_file.exists()
+        before = context.config()
+        if not yes:
+            answers = _Questions(answers, present(home, before), before).asked()
+        config = write(home, answers, os.environ)
+    _offer_embedder(context, config, wants_embedder, asks=not yes and is_new)
+    chat, run = typed(home, "chat"), typed(home, "gateway")
+    click.echo(f"Daybook is set up in {home.path}. Try `{chat}`, or start it for all channels with `{run}`.")
+    if config.channels.telegram.token and not config.owners:
+        approve = typed(home, "pair", "approve", "CODE")
+        click.echo(f"Then write to your bot. It replies with a code, and `{approve}` makes you its owner.")
 
 
-def _offer_embedder(place: CliContext, config: Config, wants_one: bool | None, *, asks: bool) -> None:
-    """Offers search by meaning in one question. A failed fetch is reported and fails nothing."""
-    question = offer_of(place.home, config)
+def _offer_embedder(context: CliContext, config: Config, wants_one: bool | None, *, asks: bool) -> None:
+    """Offers search by meaning. A failed download is only reported."""
+    question = offer_of(context.home, config)
     if wants_one is None and asks and question:
         try:
             wants_one = click.confirm(question, default=False)
         except click.Abort:  # all else is set up, and who pipes answers in may know of no such question
             return
     if wants_one is False:
-        with _failures_told(place.home.path):
-            decline(place.home)
+        with _readable_errors(context.home.path):
+            decline(context.home)
         click.echo(f"Memory is searched by words. {LATER}")
-    if wants_one and not is_there(place.home):
+    if wants_one and not is_there(context.home):
         try:
-            fetch_into(place)
+            fetch_into(context)
         except CommandFailed as problem:
-            click.echo(f"Memory is searched by words alone: {problem.message}", err=True)
+            click.echo(f"Memory is searched by words only. {problem.message}", err=True)
 
 
-def _wishes(given: dict[str, str | None], *, yes: bool) -> SetupAnswers:
-    """Asks for what was not given. Each answer is checked by the configuration that it makes, and asked for again."""
+@dataclass(frozen=True, slots=True)
+class _Questions:
+    """`given` is not asked; `now` are the defaults, with secrets as `***`."""
 
-    def ask(name: str, question: str, default: str = "", *, hide: bool = False) -> str:
-        value = given[name]
-        if value is not None:
-            if problem := _problem(name, value.strip()):
-                raise click.UsageError(f"--{name.replace('_', '-')}: {problem}")
-            return value.strip()
-        if yes:
-            return default
-        return str(
-            click.prompt(
-                question,
-                default,
-                show_default=bool(default),
-                hide_input=hide and sys.stdin.isatty(),  # what is piped in is echoed by nobody
-                value_proc=_checked(name),
-            )
+    given: SetupAnswers
+    now: SetupAnswers
+    config: Config
+
+    def asked(self) -> SetupAnswers:
+        """The answers; what was not changed is None."""
+        found = replace(
+            self.given,
+            name=self._ask("name", "What should I call you?"),
+            timezone=self._ask("timezone", "Your time zone"),
+        )
+        telegram, discord = self.config.channels.telegram, self.config.channels.discord
+        return replace(
+            self._model(found),
+            telegram_token=self._ask(
+                "telegram_token",
+                "Telegram bot token from @BotFather",
+                "no Telegram",
+                lambda token: check_telegram(token, telegram.base_url),
+            ),
+            owner_id=self._ask("owner_id", "Your numeric Telegram id (leave empty to pair later)"),
+            discord_token=self._ask(
+                "discord_token",
+                "Discord bot token from discord.com/developers",
+                "no Discord",
+                lambda token: _with_invitation(check_discord(token, discord.api_url)),
+            ),
+            summary=self._ask("summary", 'Daily summary at (or "off")'),
         )
 
-    return SetupAnswers(
-        name=ask("name", "What shall I call you?"),
-        timezone=ask("timezone", "Your time zone", machine_zone()),
-        model_key=ask("model_key", "Anthropic API key (empty: the offline assistant)", hide=True),
-        model_url=ask("model_url", "Address of the model's server (empty: Anthropic's own)"),
-        telegram_token=ask("telegram_token", "Telegram bot token from @BotFather (empty: no Telegram)", hide=True),
-        owner_id=ask("owner_id", "Your numeric Telegram id (empty: pair later)"),
-        summary=ask("summary", 'Daily summary at (or "off")', "21:00"),
-    )
+    def _model(self, found: SetupAnswers) -> SetupAnswers:
+        """Asks for key and address until the server takes them, then for one of its models."""
+        url: str | None = None
+        own = self.config.model.server()
+        while True:
+            key = self._ask("model_key", "Anthropic API key", "the offline assistant")
+            again = replace(self, now=replace(self.now, model_url=url)) if url else self
+            answer = again._ask("model_url", "Address of the model server (leave empty for Anthropic's)")
+            url = url if answer is None else answer
+            found = replace(found, model_key=key, model_url=url, model_name=self.given.model_name)
+            address = own.base_url if url is None else url or None
+            kept = own.api_key if address == own.base_url else None
+            provider = "openai" if self.config.model.provider == "openai" and address == own.base_url else "anthropic"
+            secret = (kept.get_secret_value() if kept else "") if key is None else key
+            if not secret and not address:
+                return found
+            checked = check_model(provider, secret, address, found.model_name or self.config.model.name, asks=True)
+            if not checked.ok and checked.models and not found.model_name:
+                name = _choose(checked)
+                checked = check_model(provider, secret, address, name, asks=True)
+                found = replace(found, model_name=name)
+            if checked.ok and checked.provider != self.config.model.provider:
+                found = replace(found, model_provider=checked.provider)
+            _say(checked)
+            if checked.answer:
+                click.echo(f"     It says: {checked.answer}")
+            if checked.ok or not checked.refused or self.given.model_key or self.given.model_url:
+                return found
+
+    def _ask(
+        self, name: str, question: str, without: str = "", check: Callable[[str], CheckResult] | None = None
+    ) -> str | None:
+        """One answer, asked for until it is valid and not refused; None for what stays as it is."""
+        given, now = getattr(self.given, name), str(getattr(self.now, name) or "")
+        if given is not None:
+            if check and given:
+                _say(check(given))
+            return str(given)
+        is_secret = bool(without)
+        if is_secret:
+            question += (
+                f" (leave empty to keep yours, {_NONE} for {without})" if now else f" (leave empty for {without})"
+            )
+
+        def accepted(text: str) -> str:
+            text = text.strip()
+            if text in ("", _NONE) or text == now:
+                return text
+            if problem := problem_with(name, text):
+                raise click.UsageError(problem)
+            checked = check(text) if check else None
+            if checked is not None and not checked.ok and checked.refused:
+                raise click.UsageError(checked.sentence)
+            if checked is not None:
+                _say(checked)
+            return text
+
+        shown = "" if is_secret else now
+        answer = str(
+            click.prompt(
+                question,
+                shown,
+                prompt_suffix=" " if question.endswith("?") and not shown else ": ",
+                show_default=bool(shown),
+                hide_input=is_secret and sys.stdin.isatty(),  # piped input is not echoed
+                value_proc=accepted,
+            )
+        )
+        if answer == _NONE:
+            return ""
+        return None if answer == shown else answer
 
 
-def _checked(name: str) -> Callable[[str], str]:
-    def check(value: str) -> str:
-        if problem := _problem(name, value.strip()):
-            raise click.UsageError(problem)
-        return value.strip()
+def _choose(checked: ModelCheck) -> str:
+    click.echo("The server has these models:")
+    for number, name in enumerate(checked.models, start=1):
+        click.echo(f"  {number}. {name}")
 
-    return check
+    def accepted(text: str) -> str:
+        text = text.strip()
+        if text.isdecimal() and 1 <= int(text) <= len(checked.models):
+            return checked.models[int(text) - 1]
+        if text in checked.models:
+            return text
+        raise click.UsageError(f"type a number from 1 to {len(checked.models)}, or one of the names")
 
-
-def _problem(name: str, value: str) -> str:
-    """Why this answer makes an invalid configuration; empty where it does not."""
-    only = SetupAnswers(**{field: value if field == name else "" for field in SetupAnswers.__dataclass_fields__})
-    try:
-        parse(_config_text(only), {"ANTHROPIC_API_KEY": only.model_key, "TELEGRAM_BOT_TOKEN": only.telegram_token})
-    except ConfigError as error:
-        return error.problems[0].text
-    return ""
+    return str(click.prompt("Which one should answer?", "1", value_proc=accepted))
 
 
-def _config_text(wishes: SetupAnswers) -> str:
-    """The values that differ from the defaults, each with a comment."""
-    parts = ["# Daybook's configuration. Only what differs from the defaults needs to stand here;", ""]
-    parts[1] = "# `daybook config show` prints all of it, `daybook config validate` checks it. Secrets are in .env.\n"
-    if wishes.timezone:
-        parts.append(f"timezone: {_quoted(wishes.timezone)}          # what today means\n")
-    if wishes.owner_id:
-        parts.append(f"owners: [{_quoted('telegram:' + wishes.owner_id)}]\n")
-    if wishes.model_url:
-        parts.append(f"model:\n  base_url: {_quoted(wishes.model_url)}\n")
-    if wishes.summary == "off":
-        parts.append("schedule:\n  daily_summary: {enabled: false}\n")
-    elif wishes.summary and wishes.summary != "21:00":
-        parts.append(f"schedule:\n  daily_summary: {{time: {_quoted(wishes.summary)}}}\n")
-    return "\n".join(parts)
+def _say(checked: CheckResult) -> None:
+    click.echo(f"{'ok' if checked.ok else '!!'}   {checked.sentence}")
 
 
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
-
-
-def _write_env(file: Path, wishes: SetupAnswers) -> None:
-    """Writes secrets, where there are any; an existing file gets what it lacks at its end."""
-    secrets = {"ANTHROPIC_API_KEY": wishes.model_key, "TELEGRAM_BOT_TOKEN": wishes.telegram_token}
-    lines = "".join(f"{name}={value}\n" for name, value in secrets.items() if value)
-    if not file.exists():
-        write_private(file, "# Read by Daybook at start; what is set in the environment wins.\n" + lines)
-    elif lines:
-        before = file.read_text(encoding="utf-8")
-        with file.open("a", encoding="utf-8") as stream:
-            stream.write(("" if not before or before.endswith("\n") else "\n") + lines)
-
-
-def _introduce(file: Path, name: str) -> None:
-    """Writes the name into a new USER.md."""
-    text = file.read_text(encoding="utf-8")
-    file.write_text(_NAME_LINE.sub(lambda _: f"- Name: {name}", text, count=1), encoding="utf-8")
+def _with_invitation(checked: DiscordCheck) -> DiscordCheck:
+    if checked.invite:
+        click.echo(f"     Invite it to your server: {checked.invite}")
+    return checked
 
 
 @contextlib.contextmanager
-def _failures_told(home: Path) -> Iterator[None]:
+def _readable_errors(home: Path) -> Iterator[None]:
     try:
         yield
+    except ConfigError as error:
+        raise Misconfigured(str(error)) from error
     except HomeError as error:
         raise CommandFailed(str(error)) from error
     except OSError as error:
         where = os.fspath(error.filename) if error.filename else str(home)
-        raise CommandFailed(f"{where} cannot be written: {error.strerror or error}") from error
+        raise CommandFailed(
+            f"Can't write {where}: {error.strerror or error}. `daybook doctor` shows what is wrong."
+        ) from error

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import sys
-from datetime import datetime
+from datetime import date
 from functools import partial
+from zoneinfo import ZoneInfo
 
 import click
 
 from agent.model.base import Json
-from gateway.cli.context import CliContext
+from gateway.cli.context import CliContext, print_json, show_time
 from gateway.cli.embedder import embedder
-from gateway.cli.progress import show_progress
-from gateway.cli.render import print_json, print_table
-from gateway.cli.rpc import ask, ask_beside, rows
+from gateway.cli.rpc import ask, ask_beside, rows, show_progress
+from gateway.cli.table import print_table
 
 _SHOWN = 10
 
@@ -23,56 +23,68 @@ def _a_scope(_context: click.Context, _parameter: click.Parameter, value: str | 
     audience, _, id = (value or "owner").partition(":")
     if audience == "owner" if not id else audience in ("person", "group"):
         return value
-    raise click.BadParameter(f"{value!r} is no scope; write owner, person:ID or group:CHANNEL:CHAT")
+    raise click.BadParameter(f"{value!r} is not one of owner, person:ID and group:CHANNEL:CHAT.")
+
+
+def _a_day(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
+    try:
+        return date.fromisoformat(value).isoformat() if value else None
+    except ValueError as error:
+        raise click.BadParameter(f"{value!r} is not a date. Write YYYY-MM-DD.") from error
 
 
 _SCOPE = click.option(
-    "--scope", default="owner", show_default=True, callback=_a_scope, help="owner, person:ID or group:CHANNEL:CHAT"
+    "--scope",
+    default="owner",
+    show_default=True,
+    callback=_a_scope,
+    help="Whose memory: owner, person:ID or group:CHANNEL:CHAT.",
 )
-_AGENT = click.option("--agent", help="Of that agent; without it, the one that answers where no route says otherwise.")
-_DAY = click.DateTime(["%Y-%m-%d"])
+_AGENT = click.option("--agent", help="The agent's name; default: the main one.")
 
 
 @click.group("memory")
 def memory_command() -> None:
-    """Search what is remembered; see and undo its changes."""
+    """Search what Daybook remembers; see and undo changes."""
 
 
 @memory_command.command()
 @click.argument("query")
 @_SCOPE
 @click.option(
-    "-n", "number", type=click.IntRange(min=1), help=f"At most so many; default {_SHOWN}, with --json as configured."
+    "-n",
+    "number",
+    type=click.IntRange(min=1),
+    help=f"Show at most this many; default {_SHOWN}, with --json as configured.",
 )
-@click.option("--now", type=_DAY, help="Ask as of that day (YYYY-MM-DD).")
+@click.option("--now", metavar="YYYY-MM-DD", callback=_a_day, help="Search as of this day.")
 @_AGENT
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 @click.pass_obj
 def search(
-    place: CliContext,
+    context: CliContext,
     query: str,
     scope: str,
     number: int | None,
-    now: datetime | None,
+    now: str | None,
     agent: str | None,
     as_json: bool,
 ) -> None:
-    """Passages that answer QUERY, best first."""
-    day = now.date().isoformat() if now else None
+    """Find passages that answer QUERY, best first."""
     most = number or (None if as_json else _SHOWN)
-    asked = {"query": query, "scope": scope, "n": most, "now": day, "agent": agent, "for_people": not as_json}
-    value = ask_beside(place, "memory.search", asked, None).value
+    asked = {"query": query, "scope": scope, "n": most, "now": now, "agent": agent, "for_people": not as_json}
+    answer = ask_beside(context, "memory.search", asked, None)
     if as_json:
-        return print_json(value)
-    return _show_found(value if isinstance(value, dict) else {})
+        return print_json(answer.value)
+    return _show_found(answer.value if isinstance(answer.value, dict) else {}, answer.zone)
 
 
-def _show_found(found: dict[str, Json]) -> None:
+def _show_found(found: dict[str, Json], zone: ZoneInfo) -> None:
     hits = rows(found.get("hits"))
     for row in hits:
         first, last = row.get("start_line"), row.get("end_line")
         click.secho(f"{row.get('path')}:{first}" + ("" if first == last else f"-{last}"), bold=True, nl=False)
-        click.echo(f"  {row.get('date')}  {row.get('strength')}")
+        click.echo(f"  {show_time(row.get('date'), zone)}  {row.get('strength')}")
         click.echo(f"{row.get('text')}\n")
     if not hits:
         click.echo("Nothing found.")
@@ -86,23 +98,23 @@ def _show_found(found: dict[str, Json]) -> None:
 @_AGENT
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 @click.pass_obj
-def status(place: CliContext, scope: str, agent: str | None, as_json: bool) -> None:
-    """How large the search index is, and whether it knows the files as they are."""
-    value = ask(place, "memory.status", scope=scope, agent=agent).value
+def status(context: CliContext, scope: str, agent: str | None, as_json: bool) -> None:
+    """Show the size of the search index, and whether it is up to date."""
+    value = ask(context, "memory.status", scope=scope, agent=agent).value
     return print_json(value) if as_json else _show_status(value)
 
 
 @memory_command.command()
 @_SCOPE
-@click.option("--force", is_flag=True, help="Make it anew, beside the present one.")
+@click.option("--force", is_flag=True, help="Rebuild everything, beside the current index.")
 @_AGENT
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 @click.pass_obj
-def index(place: CliContext, scope: str, force: bool, agent: str | None, as_json: bool) -> None:
-    """Index what changed."""
+def index(context: CliContext, scope: str, force: bool, agent: str | None, as_json: bool) -> None:
+    """Index what has changed."""
     asked: dict[str, Json] = {"scope": scope, "force": force, "agent": agent}
     beside = partial(show_progress, asked) if sys.stderr.isatty() else None
-    value = ask_beside(place, "memory.index", asked, beside).value
+    value = ask_beside(context, "memory.index", asked, beside).value
     return print_json(value) if as_json else _show_status(value)
 
 
@@ -111,9 +123,9 @@ def index(place: CliContext, scope: str, force: bool, agent: str | None, as_json
 @_AGENT
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 @click.pass_obj
-def test(place: CliContext, scope: str, agent: str | None, as_json: bool) -> None:
-    """Ask the questions of memory/tests.md; exit code 1 where one fails."""
-    value = ask(place, "memory.test", scope=scope, agent=agent).value
+def test(context: CliContext, scope: str, agent: str | None, as_json: bool) -> None:
+    """Ask the questions in memory/tests.md. Exits with 1 if one fails."""
+    value = ask(context, "memory.test", scope=scope, agent=agent).value
     report = value if isinstance(value, dict) else {}
     results = rows(report.get("results"))
     failed = [row for row in results if not row.get("passed")]
@@ -123,13 +135,13 @@ def test(place: CliContext, scope: str, agent: str | None, as_json: bool) -> Non
         for row in results:
             missing = row.get("missing")
             lost = ", ".join(map(str, missing)) if isinstance(missing, list) else ""
-            told = f"missing: {lost}" if lost else f"found in {row.get('where')}"
-            click.echo(f"{'BAD ' if lost else 'ok  '} {row.get('question')}  {told}")
+            outcome = f"missing: {lost}" if lost else f"found in {row.get('where')}"
+            click.echo(f"{'BAD ' if lost else 'ok  '} {row.get('question')}  {outcome}")
         unread = report.get("unread")
         for line in unread if isinstance(unread, list) else []:
-            click.echo(f"Line {line} of memory/tests.md is no test: `- QUESTION -> WORDS`")
+            click.echo(f"Line {line} of memory/tests.md is not a test. Write `- QUESTION -> WORDS`.")
         if not results:
-            click.echo("There is no test in memory/tests.md: `- QUESTION -> WORDS`, a line each.")
+            click.echo("There are no tests in memory/tests.md yet. Write one per line: `- QUESTION -> WORDS`.")
     if failed:
         sys.exit(1)
 
@@ -138,44 +150,45 @@ def _show_status(value: Json) -> None:
     found = value if isinstance(value, dict) else {}
     size = found.get("bytes")
     megabytes = size / 1_000_000 if isinstance(size, int) else 0.0
-    where = "in memory: the disk takes no index" if found.get("in_memory") else f"{found.get('file')}"
+    where = "not saved, because the disk can't be written" if found.get("in_memory") else f"{found.get('file')}"
     click.echo(
         f"{found.get('scope')}: {found.get('files')} files, {found.get('passages')} passages, "
         f"{megabytes:.1f} MB ({where})"
     )
     if found.get("embedded"):
-        click.echo(f"{found.get('embedded')} passages are embedded: they are found by what they mean, too.")
+        click.echo(f"{found.get('embedded')} passages can also be found by meaning.")
     if problem := found.get("embedder_problem"):
-        click.echo(f"An embedder is set up and does not work, so memory is searched by words alone: {problem}.")
+        click.echo(f"Search by meaning doesn't work, so memory is searched by words only: {problem}.")
     if found.get("stale"):
-        click.echo(f"{found.get('stale')} files changed since; the next search takes them in.")
+        click.echo(f"{found.get('stale')} files have changed since; the next search includes them.")
     problems = found.get("problems")
     for problem in problems if isinstance(problems, list) else []:
         click.echo(f"Not indexed: {problem}")
 
 
 @memory_command.command()
-@click.option("--scope", callback=_a_scope, help="owner, person:ID or group:CHANNEL:CHAT; without it, all.")
-@click.option("--agent", help="Of that agent; without it, of all.")
-@click.option("-n", "number", type=click.IntRange(min=1), default=50, show_default=True, help="At most so many.")
+@click.option("--scope", callback=_a_scope, help="Whose memory: owner, person:ID or group:CHANNEL:CHAT; default: all.")
+@click.option("--agent", help="The agent's name; default: all.")
+@click.option("-n", "number", type=click.IntRange(min=1), default=50, show_default=True, help="Show at most this many.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 @click.pass_obj
-def log(place: CliContext, scope: str | None, agent: str | None, number: int, as_json: bool) -> None:
-    """What was changed, when and by what, the newest first."""
-    answer = ask(place, "memory.log", scope=scope, n=number, agent=agent)
+def log(context: CliContext, scope: str | None, agent: str | None, number: int, as_json: bool) -> None:
+    """List changes, newest first: when, where and by what."""
+    answer = ask(context, "memory.log", scope=scope, n=number, agent=agent)
     if as_json:
         return print_json(answer.value)
     names = ("id", "ts", "scope", "path", "by", "summary")
-    return print_table(names, [[row.get(name) for name in names] for row in rows(answer.value)], "No change yet.")
+    lines = [row | {"ts": show_time(row.get("ts"), answer.zone)} for row in rows(answer.value)]
+    return print_table(names, [[row.get(name) for name in names] for row in lines], "No changes yet.")
 
 
 @memory_command.command()
 @click.argument("change", metavar="ID")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 @click.pass_obj
-def diff(place: CliContext, change: str, as_json: bool) -> None:
-    """What a change took out and put in."""
-    value = ask(place, "memory.diff", id=change).value
+def diff(context: CliContext, change: str, as_json: bool) -> None:
+    """Show what a change removed and added."""
+    value = ask(context, "memory.diff", id=change).value
     if as_json:
         return print_json(value)
     return click.echo(value.get("diff") if isinstance(value, dict) else "")
@@ -185,9 +198,9 @@ def diff(place: CliContext, change: str, as_json: bool) -> None:
 @click.argument("change", metavar="ID")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 @click.pass_obj
-def restore(place: CliContext, change: str, as_json: bool) -> None:
-    """Undo a change; what was written since is kept."""
-    value = ask(place, "memory.restore", id=change).value
+def restore(context: CliContext, change: str, as_json: bool) -> None:
+    """Undo a change; anything written since is kept."""
+    value = ask(context, "memory.restore", id=change).value
     if as_json:
         return print_json(value)
     return click.echo(value.get("message") if isinstance(value, dict) else "")

@@ -1,61 +1,64 @@
-"""A conversation in the terminal: one message, lines from a pipe, or a person; with the running gateway, else with one
-that is opened in this process."""
+"""A conversation in the terminal, through the running gateway or one opened in this process."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import signal
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Protocol
 
 import click
 
+from agent.formats.sqlite import StorageUnavailable
 from channels.terminal import Listener, TerminalMessageNotKept, new_id
 from gateway.app import open_gateway
 from gateway.cli.screen import Screen
-from gateway.cli.stdin import InputLines, prompt_again
+from gateway.cli.stdin import PROMPT, InputLines
 from gateway.config import Config
 from gateway.home import Home, HomeBusy
 from gateway.rpc.client import NotRunning, connect
-from gateway.rpc.protocol import MessageOutcome, OperationError
+from gateway.rpc.protocol import Json, MessageOutcome, OperationError, Params
 from gateway.rpc.server import serve
 from gateway.server import Gateway
-from gateway.store.database import StoreUnavailable
 
 _STARTING = 30.0
 """Seconds in which a gateway that holds the home opens its socket, or another command that acts alone is done; on a
 slow machine too."""
 _SILENT = 3.0
-"""Seconds after which a person is told what is waited for."""
+"""Seconds after which it says what it waits for."""
 
 
 class HomeWait:
-    """Waits for a home that another process holds, and says so once: after `silent` seconds, by default on stderr."""
+    """Waits for a home that another process holds; after `silent` seconds it says so, once."""
 
-    def __init__(self, tell: Callable[[str], object] | None = None, silent: float = _SILENT) -> None:
-        self._tell = tell or partial(click.echo, err=True)
+    def __init__(self, notify: Callable[[str], object] | None = None, silent: float = _SILENT) -> None:
+        self._notify = notify or partial(click.echo, err=True)
         self._silent = silent
         self._began = asyncio.get_running_loop().time()
-        self._told = False
+        self._has_notified = False
 
     async def again(self, busy: HomeBusy) -> None:
         """Waits a moment before the next try. Raises `busy` after too long."""
         waited = asyncio.get_running_loop().time() - self._began
         if waited > _STARTING:
             raise busy
-        if waited >= self._silent and not self._told:
-            self._tell(f"waiting a moment for process {busy.pid or '?'}, which is using this home")
-            self._told = True
+        if waited >= self._silent and not self._has_notified:
+            self._notify(f"Waiting for another Daybook (process {busy.pid or '?'}) to finish…")
+            self._has_notified = True
         await asyncio.sleep(0.1)
 
 
 class ChatConnection(Protocol):
-    """A connection to the agent. Replies go to the listener that it was opened with."""
+    """A connection to the agent; replies go to its listener."""
 
-    async def say(self, text: str, message_id: str) -> None:
+    async def say(self, text: str, message_id: str, attached: Sequence[Path] = ()) -> None:
         """Sends a message; returns once it is on disk. Raises `TerminalMessageNotKept`."""
+
+    async def call(self, operation: str, params: Params) -> Json:
+        """Calls an operation. Raises `NotRunning`, `OperationError`."""
 
     async def outcome(self, message_id: str) -> MessageOutcome:
         """The present outcome of a message. Raises `OperationError`."""
@@ -72,11 +75,14 @@ class LocalChat:
         self._gateway = gateway
         self._session = session
 
-    async def say(self, text: str, message_id: str) -> None:
-        await self._gateway.terminal.say(text, self._session, message_id)
+    async def say(self, text: str, message_id: str, attached: Sequence[Path] = ()) -> None:
+        await self._gateway.terminal.say(text, self._session, message_id, attached)
+
+    async def call(self, operation: str, params: Params) -> Json:
+        return await self._gateway.operations[operation](params)
 
     async def outcome(self, message_id: str) -> MessageOutcome:
-        return MessageOutcome.read(await self._gateway.operations["chat.outcome"]({"id": message_id}))
+        return MessageOutcome.read(await self.call("chat.outcome", {"id": message_id}))
 
     async def ended(self) -> None:
         await self._stop.wait()
@@ -86,27 +92,25 @@ class LocalChat:
 async def open_chat(
     home: Home, config: Config, session: str, listener: Listener, *, lasting: bool
 ) -> AsyncIterator[ChatConnection]:
-    """Opens a chat. `lasting`: without a gateway it lets other commands in, as a gateway does. One that ends with its
-    first answer does not: they would be cut off.
+    """Opens a chat. `lasting`: without a gateway, serve other commands meanwhile.
 
-    Raises `HomeBusy` where the home stays held by a process that lets nobody in, `OperationError` where its gateway is
-    of no use.
+    Raises `HomeBusy`, `OperationError`.
     """
     wait = HomeWait()
     async with contextlib.AsyncExitStack() as stack:
         while True:
             try:
                 connection = await stack.enter_async_context(connect(home.socket))
-                talk: ChatConnection = await stack.enter_async_context(connection.chat(session, listener))
+                chat: ChatConnection = await stack.enter_async_context(connection.chat(session, listener))
                 break
             except NotRunning:
                 pass
             try:
-                talk = await stack.enter_async_context(_alone(home, config, session, listener, lasting))
+                chat = await stack.enter_async_context(_alone(home, config, session, listener, lasting))
                 break
             except HomeBusy as busy:
                 await wait.again(busy)
-        yield talk
+        yield chat
 
 
 @contextlib.asynccontextmanager
@@ -117,7 +121,7 @@ async def _alone(
     async with contextlib.AsyncExitStack() as stack:
         try:
             gateway = await stack.enter_async_context(open_gateway(home, config, channels=False))
-        except StoreUnavailable as error:
+        except StorageUnavailable as error:
             raise OperationError(str(error)) from error
         if lasting:
             await stack.enter_async_context(serve(home.socket, gateway.operations, gateway.terminal))
@@ -130,6 +134,7 @@ async def _alone(
             stop.set()
 
 
+_STOPPED = "Daybook stopped before it answered. Your message is saved and will be answered later."
 _LOOK_AGAIN = 0.2
 """Seconds between two looks at what became of a message: what ends in silence brings nothing that could be awaited."""
 
@@ -137,35 +142,28 @@ _LOOK_AGAIN = 0.2
 class Repl:
     """`failed`: an answer was an error, or there was none."""
 
-    def __init__(self, talk: ChatConnection, screen: Screen) -> None:
+    def __init__(self, chat: ChatConnection, screen: Screen) -> None:
         self.failed = False
-        self._talk = talk
+        self._chat = chat
         self._screen = screen
         self._asking = False
 
     async def ask(self, text: str) -> None:
-        """Sends a message and waits until its answer is shown. Raises `TerminalMessageNotKept` where the gateway is
-        gone."""
+        """Sends a message and waits until its answer is shown. Raises `TerminalMessageNotKept`."""
         message_id = new_id()
-        answer = self._screen.expect(message_id, self._talk.outcome)
+        answer = self._screen.expect(message_id, self._chat.outcome)
         self._asking = True
         try:
-            await self._talk.say(text, message_id)
+            await self._chat.say(text, message_id)
             while not answer.done():
                 await asyncio.wait({answer}, timeout=_LOOK_AGAIN)
-                if not answer.done() and (await self._outcome_done(message_id)):
+                if not answer.done() and (await self._chat.outcome(message_id)).done:
                     return
             self.failed |= answer.result().key.endswith(":error")
+        except OperationError as error:
+            raise TerminalMessageNotKept(_STOPPED) from error
         finally:
             self._asking = False
-
-    async def _outcome_done(self, message_id: str) -> bool:
-        try:
-            return (await self._talk.outcome(message_id)).done
-        except OperationError as error:
-            raise TerminalMessageNotKept(
-                "the gateway stopped before it answered; the message is kept and answered later"
-            ) from error
 
     async def pipe(self, lines: InputLines) -> None:
         """Sends each line as a message, after the last one is answered."""
@@ -175,7 +173,7 @@ class Repl:
 
     async def at_terminal(self, lines: InputLines) -> None:
         """Prompts until Ctrl-D, or until the gateway ends."""
-        gone = asyncio.ensure_future(self._talk.ended())
+        gone = asyncio.ensure_future(self._chat.ended())
         try:
             while (line := await self._prompted(lines, gone)) is not None:
                 if line.strip():
@@ -197,7 +195,7 @@ class Repl:
 
     @contextlib.asynccontextmanager
     async def stopping_with_ctrl_c(self, leave: asyncio.Event | None = None) -> AsyncIterator[None]:
-        """Ctrl-C stops the running turn; where none runs it sets `leave`, or says how to leave."""
+        """Ctrl-C stops the running turn, else sets `leave` or says how to quit."""
         loop = asyncio.get_running_loop()
         async with asyncio.TaskGroup() as group:
 
@@ -207,7 +205,7 @@ class Repl:
                 elif leave:
                     leave.set()
                 else:
-                    self._screen.err.write(f"\n(Ctrl-D leaves)\n{prompt_again()}")
+                    self._screen.err.write(f"\n(Ctrl-D quits)\n{PROMPT}")
                     self._screen.err.flush()
 
             loop.add_signal_handler(signal.SIGINT, interrupted)
@@ -218,4 +216,4 @@ class Repl:
 
     async def _stop(self) -> None:
         with contextlib.suppress(TerminalMessageNotKept):  # then there is nothing to stop either
-            await self._talk.say("/stop", new_id())
+            await self._chat.say("/stop", new_id())

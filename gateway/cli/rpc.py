@@ -1,12 +1,17 @@
-"""Asks the running gateway; without one, acts alone under the home's lock, through the same operations."""
+"""Calls operations of the running gateway, or of one opened in this process."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import sys
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass
+from zoneinfo import ZoneInfo
 
+import click
+
+from agent.formats.sqlite import StorageUnavailable
 from agent.model.base import Json
 from gateway.app import open_gateway
 from gateway.cli.context import CliContext, run
@@ -15,15 +20,16 @@ from gateway.config import Config
 from gateway.home import Home, HomeBusy
 from gateway.rpc.client import NotRunning, connect
 from gateway.rpc.protocol import Operation, OperationError, Params
-from gateway.store.database import StoreUnavailable
 
 
 @dataclass(frozen=True, slots=True)
 class RpcAnswer:
-    """A result; `running`: it came from a running gateway."""
+    """A result."""
 
     value: Json
     running: bool
+    """It came from a running gateway."""
+    zone: ZoneInfo
 
 
 Call = Callable[[str, Params], Awaitable[Json]]
@@ -31,17 +37,19 @@ Beside = Callable[[Call], Coroutine[object, object, None]]
 """Something done while an operation runs, until that ends; it may ask for others."""
 
 
-def ask(place: CliContext, operation: str, **params: Json) -> RpcAnswer:
+def ask(context: CliContext, operation: str, **params: Json) -> RpcAnswer:
     """Calls an operation: prints nothing, raises what ends a command."""
-    return ask_beside(place, operation, params, None)
+    return ask_beside(context, operation, params, None)
 
 
-def ask_beside(place: CliContext, operation: str, params: Params, beside: Beside | None) -> RpcAnswer:
-    config = place.quiet_config()
-    return run(asked(place.home, config, operation, params, beside))
+def ask_beside(context: CliContext, operation: str, params: Params, beside: Beside | None) -> RpcAnswer:
+    config = context.quiet_config()
+    return run(call_operation(context.home, config, operation, params, beside))
 
 
-async def asked(home: Home, config: Config, operation: str, params: Params, beside: Beside | None = None) -> RpcAnswer:
+async def call_operation(
+    home: Home, config: Config, operation: str, params: Params, beside: Beside | None = None
+) -> RpcAnswer:
     """Calls an operation. Raises `OperationError`, and `HomeError` where the home cannot be used."""
 
     async def again(other: str, others: Params) -> Json:
@@ -52,13 +60,13 @@ async def asked(home: Home, config: Config, operation: str, params: Params, besi
     while True:
         try:
             async with connect(home.socket) as connection:
-                return RpcAnswer(await _with(connection.call(operation, params), beside, again), running=True)
+                return RpcAnswer(await _with(connection.call(operation, params), beside, again), True, config.zone)
         except NotRunning:
             pass
         try:
             async with open_gateway(home, config, channels=False) as gateway:
-                return RpcAnswer(await _alone(gateway.operations, operation, params, beside), running=False)
-        except StoreUnavailable as error:
+                return RpcAnswer(await _alone(gateway.operations, operation, params, beside), False, config.zone)
+        except StorageUnavailable as error:
             raise OperationError(str(error)) from error
         except HomeBusy as busy:
             await wait.again(busy)
@@ -83,3 +91,27 @@ async def _with(work: Awaitable[Json], beside: Beside | None, call: Call) -> Jso
 def rows(value: Json) -> list[dict[str, Json]]:
     """A list of objects, the result of most operations."""
     return [dict(row) for row in value if isinstance(row, dict)] if isinstance(value, list) else []
+
+
+Sleep = Callable[[float], Awaitable[None]]
+_LONG = 0.5
+"""Seconds after which a build is worth a bar."""
+_REDRAWN = 0.2
+_LABELS = {"files": "Indexing files", "texts": "Indexing by meaning"}
+
+
+async def show_progress(params: Mapping[str, Json], call: Call, sleep: Sleep = asyncio.sleep) -> None:
+    """Shows the bar for a build that takes long, until cancelled."""
+    await sleep(_LONG)
+    now = "files"
+    while True:
+        what = now
+        with click.progressbar(length=0, label=_LABELS[what], file=sys.stderr, show_pos=True) as bar:
+            while now == what:
+                value = await call("memory.progress", params)
+                found = value if isinstance(value, dict) else {}
+                done, of, now = found.get("done"), found.get("of"), str(found.get("what"))
+                if isinstance(done, int) and isinstance(of, int) and of and now == what:
+                    bar.length = of
+                    bar.update(min(done, of) - bar.pos)
+                await sleep(_REDRAWN)

@@ -1,4 +1,4 @@
-"""What a person sees of a conversation in the terminal."""
+"""What a pipe, or a terminal without cursor and colours, shows of a conversation."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from typing import TextIO
 
 from channels.terminal import Busy, Final, Shown, TerminalPreview
-from gateway.cli.stdin import prompt_again
+from gateway.cli.stdin import PROMPT
 from gateway.rpc.protocol import MessageOutcome
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -22,11 +22,13 @@ OutcomeOf = Callable[[str], Awaitable[MessageOutcome]]
 class Screen:
     """Prints the awaited answer to `out`, and settles the future that `expect` returned.
 
-    live       a person is watching: replies appear while they are written, and whatever else arrives is shown too.
-               Otherwise `out` gets nothing but the answer; other replies go to `err`, marked as earlier ones
-    at_prompt  the prompt is on the screen: what arrives begins below it, and it is shown again afterwards
+    live       a person is watching: replies appear while they are written, and all others too.
+               Otherwise `out` gets only the answer; other replies go to `err`, marked as earlier
+    at_prompt  the prompt is on the screen, and shown again after what arrives
 
-    Where `out` is gone (`| head`), that future raises `BrokenPipeError`, and the reply is kept for the next reader.
+    It is a stream, too (`log_setup.LogStream`): a line of the log never lands in one that is being typed or written.
+
+    Where `out` is gone (`| head`), that future raises `BrokenPipeError`.
     """
 
     def __init__(self, out: TextIO, err: TextIO, *, live: bool) -> None:
@@ -35,6 +37,7 @@ class Screen:
         self.live = live
         self.at_prompt = False
         self._growing = ""
+        self._held_back: list[str] = []
         self._waiting_for = ""
         self._outcome: OutcomeOf | None = None
         self._answer: asyncio.Future[Final] | None = None
@@ -45,11 +48,23 @@ class Screen:
         self._answer = asyncio.get_running_loop().create_future()
         return self._answer
 
+    def write(self, text: str) -> None:
+        """Prints whole lines beside the conversation: at the prompt in its place, during a reply after that."""
+        if self._growing:
+            self._held_back.append(text)
+        elif self.at_prompt:
+            self._print(self.out, f"\n{text}{PROMPT}")
+        else:
+            self._print(self.err, text)
+
+    def flush(self) -> None:
+        """Nothing waits: `write` prints at once."""
+
     async def show(self, shown: Shown) -> None:
         match shown:
             case TerminalPreview(text):
                 if self.live:
-                    self._grow(_plain(text))
+                    self._grow(plain(text))
             case Final():
                 await self._show_final(shown)
             case Busy():
@@ -67,13 +82,15 @@ class Screen:
             self._answer.set_result(final)
 
     def _print_final(self, final: Final, is_answer: bool) -> None:
-        text = _plain(final.text)
+        text = plain(final.text)
         if self.live:
             self._grow(text)
             self._print(self.out, f"{_BELL}\n" if self.at_prompt and self.out.isatty() else "\n")
             self._growing = ""
+            while self._held_back:
+                self._print(self.err, self._held_back.pop(0))
             if self.at_prompt:
-                self._print(self.out, prompt_again())
+                self._print(self.out, PROMPT)
         elif not is_answer:
             self._print(self.err, f"(earlier) {text}\n")
         elif final.key.endswith(":error"):
@@ -82,8 +99,7 @@ class Screen:
             self._print(self.out, f"{text}\n")
 
     async def _is_answer(self, final: Final) -> bool:
-        """True for the awaited answer. A message that joined a running turn is answered by that turn's reply, which
-        names another message."""
+        """True for the awaited answer, also where the message joined a running turn."""
         if not self._answer or not self._outcome or self._answer.done():
             return False
         if final.reply_to == self._waiting_for:
@@ -92,7 +108,7 @@ class Screen:
         return bool(turn) and final.key.startswith(f"{turn}:")
 
     def _grow(self, text: str) -> None:
-        """Prints what is new; a reply that was reset is printed again."""
+        """Prints what is new, or all of a reply that was reset."""
         if self.at_prompt and text and not self._growing:
             self._print(self.out, "\n")
         if not text.startswith(self._growing):
@@ -103,10 +119,16 @@ class Screen:
 
     @staticmethod
     def _print(stream: TextIO, text: str) -> None:
-        encoding = stream.encoding or "utf-8"
-        stream.write(text.encode(encoding, "replace").decode(encoding))  # a terminal that has no such letter shows ?
+        stream.write(encodable(stream, text))
         stream.flush()
 
 
-def _plain(text: str) -> str:
+def encodable(stream: TextIO, text: str) -> str:
+    """The text with a ? for each letter that the stream does not have."""
+    encoding = stream.encoding or "utf-8"
+    return text.encode(encoding, "replace").decode(encoding)
+
+
+def plain(text: str) -> str:
+    """The text without what would command a terminal."""
     return _CONTROL.sub("", text)

@@ -6,69 +6,100 @@ from pathlib import Path
 
 import click
 
-from gateway.cli.context import CliContext, CommandFailed
-from gateway.cli.render import print_json, print_table
+from gateway.cli.context import CliContext, CommandFailed, print_json, show_time
 from gateway.cli.rpc import ask, rows
+from gateway.cli.table import print_table
+
+_KEYS = ("id", "key", "started", "last", "messages")
+"""The keys of `sessions list --json`, on which programs rely."""
 
 
 @click.group("sessions")
 def sessions_command() -> None:
-    """The transcripts of talks."""
+    """List, show, name, archive, export and delete conversations."""
 
 
 @sessions_command.command("list")
-@click.option("--json", "as_json", is_flag=True, help="One JSON document.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document: all conversations.")
+@click.option("--archived", is_flag=True, help="Those that were put away.")
 @click.pass_obj
-def list_sessions(place: CliContext, as_json: bool) -> None:
-    """All sessions, the latest first."""
-    answer = ask(place, "sessions.list")
+def list_sessions(context: CliContext, as_json: bool, archived: bool) -> None:
+    """List conversations, latest first, without archived ones."""
+    answer = ask(context, "sessions.list")
     if as_json:
-        return print_json(answer.value)
-    names = ("id", "key", "started", "last", "messages")
-    return print_table(names, [[row.get(name) for name in names] for row in rows(answer.value)], "No sessions yet.")
+        return print_json([{name: row.get(name) for name in _KEYS} for row in rows(answer.value)])
+    names = ("id", "key", "title", "last", "messages")
+    shown = [row for row in rows(answer.value) if bool(row.get("archived")) == archived]
+    lines = [row | {"last": show_time(row.get("last"), answer.zone)} for row in shown]
+    nothing = "No conversations are archived." if archived else "No conversations yet."
+    return print_table(names, [[row.get(name) for name in names] for row in lines], nothing)
 
 
 @sessions_command.command()
-@click.argument("session", metavar="ID")
+@click.argument("session", metavar="ID|TITLE")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 @click.pass_obj
-def show(place: CliContext, session: str, as_json: bool) -> None:
-    """Print a session as Markdown."""
-    value = ask(place, "sessions.show", id=session).value
+def show(context: CliContext, session: str, as_json: bool) -> None:
+    """Print a conversation as Markdown."""
+    value = ask(context, "sessions.show", id=session).value
     if as_json:
         return print_json(value)
     return click.echo(_text(value))
 
 
 @sessions_command.command()
-@click.argument("session", metavar="ID")
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="A new file; without it, stdout.")
+@click.argument("session", metavar="ID|TITLE")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="A new file; default: stdout.")
 @click.pass_obj
-def export(place: CliContext, session: str, output: Path | None) -> None:
-    """Write a session as Markdown to a file."""
-    text = _text(ask(place, "sessions.export", id=session).value)
+def export(context: CliContext, session: str, output: Path | None) -> None:
+    """Save a conversation as Markdown."""
+    text = _text(ask(context, "sessions.export", id=session).value)
     if output is None:
         return click.echo(text)
     try:
         with output.open("x", encoding="utf-8") as file:
             file.write(text + "\n")
     except OSError as error:
-        raise CommandFailed(f"{output} cannot be written: {error.strerror}") from error
-    return click.echo(f"Written to {output}.", err=True)
+        raise CommandFailed(f"Can't write {output}: {error.strerror}. Choose another file.") from error
+    return click.echo(f"Saved to {output}.", err=True)
 
 
 @sessions_command.command()
-@click.option("--days", type=click.IntRange(min=1), required=True, help="Keep what is younger than this.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.argument("session", metavar="ID|TITLE")
+@click.argument("title", nargs=-1, metavar="[NEW TITLE]")
 @click.pass_obj
-def prune(place: CliContext, days: int, yes: bool) -> None:
-    """Delete ended transcripts that were last used more than --days ago."""
+def rename(context: CliContext, session: str, title: tuple[str, ...]) -> None:
+    """Give a conversation a title; without one, it is called by its first message again."""
+    value = ask(context, "sessions.rename", id=session, title=" ".join(title)).value
+    click.echo(f"It is called “{_of(value, 'title')}” now.")
+
+
+@sessions_command.command()
+@click.argument("session", metavar="ID|TITLE")
+@click.option("--undo", is_flag=True, help="Take it back.")
+@click.pass_obj
+def archive(context: CliContext, session: str, undo: bool) -> None:
+    """Put a conversation away: it is kept, and not listed."""
+    value = ask(context, "sessions.archive", id=session, archived=not undo).value
+    click.echo(f"“{_of(value, 'title')}” is {'listed again' if undo else 'archived'}.")
+
+
+@sessions_command.command()
+@click.option("--days", type=click.IntRange(min=1), required=True, help="Keep what was used within this many days.")
+@click.option("--yes", is_flag=True, help="Don't ask.")
+@click.pass_obj
+def prune(context: CliContext, days: int, yes: bool) -> None:
+    """Delete ended conversations that were last used more than --days ago."""
     if not yes:
-        click.confirm(f"Delete transcripts that were last used more than {days} days ago?", abort=True)
-    value = ask(place, "sessions.prune", days=days).value
+        click.confirm(f"Delete conversations that were last used more than {days} days ago?", abort=True)
+    value = ask(context, "sessions.prune", days=days).value
     removed = value.get("removed") if isinstance(value, dict) else None
     click.echo(f"{len(removed) if isinstance(removed, list) else 0} deleted.")
 
 
 def _text(value: object) -> str:
-    return str(value.get("text", "")) if isinstance(value, dict) else ""
+    return _of(value, "text")
+
+
+def _of(value: object, name: str) -> str:
+    return str(value.get(name, "")) if isinstance(value, dict) else ""

@@ -7,29 +7,37 @@ import sys
 import click
 
 from agent.model.base import Json
-from gateway.cli.context import CliContext
-from gateway.cli.render import print_json, print_table
+from gateway.cli.context import CliContext, print_json
 from gateway.cli.rpc import ask, rows
+from gateway.cli.table import print_table
 
-_AGENT = click.option("--agent", help="Of that agent; without it, the one that answers where no route says otherwise.")
+_AGENT = click.option("--agent", help="The agent's name; default: the main one.")
 
 
 @click.group("skills")
 def skills_command() -> None:
-    """What it has learnt to do, and what is missing for it."""
+    """See what Daybook has learned to do, and what is missing."""
 
 
 @skills_command.command("list")
 @_AGENT
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 @click.pass_obj
-def list_skills(place: CliContext, agent: str | None, as_json: bool) -> None:
-    """All skills; a workspace's own come before the built-in ones of their name."""
-    answer = ask(place, "skills.list", agent=agent)
+def list_skills(context: CliContext, agent: str | None, as_json: bool) -> None:
+    """List all skills; a workspace's own replace built-in ones of the same name."""
+    answer = ask(context, "skills.list", agent=agent)
     if as_json:
         return print_json(answer.value)
-    lines = [(row["name"], row["origin"], _state(row), row["description"]) for row in rows(answer.value)]
-    return print_table(("name", "from", "state", "description"), lines, "No skills.")
+    lines = [
+        (
+            row["name"],
+            row["origin"],
+            "broken" if row["problem"] else "missing something" if row["missing"] else "ready",
+            row["description"],
+        )
+        for row in rows(answer.value)
+    ]
+    return print_table(("name", "from", "state", "description"), lines, "No skills yet.")
 
 
 @skills_command.command()
@@ -37,9 +45,9 @@ def list_skills(place: CliContext, agent: str | None, as_json: bool) -> None:
 @_AGENT
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 @click.pass_obj
-def show(place: CliContext, name: str, agent: str | None, as_json: bool) -> None:
+def show(context: CliContext, name: str, agent: str | None, as_json: bool) -> None:
     """Print a skill's text."""
-    value = ask(place, "skills.show", name=name, agent=agent).value
+    value = ask(context, "skills.show", name=name, agent=agent).value
     if as_json:
         return print_json(value)
     return click.echo(value["text"] if isinstance(value, dict) else value)
@@ -49,9 +57,9 @@ def show(place: CliContext, name: str, agent: str | None, as_json: bool) -> None
 @_AGENT
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 @click.pass_obj
-def check(place: CliContext, agent: str | None, as_json: bool) -> None:
-    """Name what is broken and what is missing; exit 1 where there is any."""
-    found = [row for row in rows(ask(place, "skills.list", agent=agent).value) if _faults(row)]
+def check(context: CliContext, agent: str | None, as_json: bool) -> None:
+    """List what is broken or missing. Exits with 1 if there is anything."""
+    found = [row for row in rows(ask(context, "skills.list", agent=agent).value) if _faults(row)]
     if as_json:
         print_json([*found])
     for row in found if not as_json else ():
@@ -60,11 +68,7 @@ def check(place: CliContext, agent: str | None, as_json: bool) -> None:
     if found:
         sys.exit(1)
     if not as_json:
-        click.echo("All skills can be used.")
-
-
-def _state(row: dict[str, Json]) -> str:
-    return "broken" if row["problem"] else "missing something" if row["missing"] else "ready"
+        click.echo("All skills are ready.")
 
 
 def _faults(row: dict[str, Json]) -> list[str]:

@@ -1,4 +1,4 @@
-"""`daybook status`: the running gateway at a glance."""
+"""`daybook status` and `usage`: the running gateway at a glance."""
 
 from __future__ import annotations
 
@@ -7,22 +7,23 @@ from collections.abc import Mapping
 import click
 
 from agent.model.base import Json
-from gateway.cli.context import CliContext
-from gateway.cli.render import print_json
+from gateway.cli.context import CliContext, print_json, show_time
 from gateway.cli.rpc import ask, rows
-from gateway.recurrence import shown
+from gateway.cli.table import print_table
 
 _JOBS_SHOWN = 5
+_WHAT = ("day", "purpose", "session", "model")
+_SUMMED = ("calls", "input", "output", "cache_read", "cache_write", "cost_usd")
 
 
 @click.command("status")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 @click.pass_obj
-def status_command(place: CliContext, as_json: bool) -> None:
-    """Channels, sessions, queue, tokens and cost today."""
-    answer = ask(place, "status")
+def status_command(context: CliContext, as_json: bool) -> None:
+    """Show channels, conversations, queues, and today's tokens and cost."""
+    answer = ask(context, "status")
     if not answer.running:
-        click.echo("No gateway is running; this is what is on disk. `daybook gateway` starts one.", err=True)
+        click.echo("Daybook isn't running; this is what is on disk. `daybook gateway` starts it.", err=True)
     if as_json:
         return print_json(answer.value)
     status = _part(answer.value)
@@ -38,9 +39,26 @@ def status_command(place: CliContext, as_json: bool) -> None:
     tokens = f"{usage.get('input')} tokens in, {usage.get('output')} out, {usage.get('cache_read')} from the cache"
     click.echo(f"{'today':<10} {usage.get('calls')} calls, {tokens}, ${usage.get('cost_usd')}")
     for job in rows(status.get("jobs"))[:_JOBS_SHOWN]:
-        click.echo(f"{'next job':<10} {shown(job.get('next_run'), str(job.get('timezone')))}  {job.get('id')}")
+        click.echo(f"{'next job':<10} {show_time(job.get('next_run'), answer.zone)}  {job.get('id')}")
     return None
 
 
 def _part(value: Json) -> Mapping[str, Json]:
     return value if isinstance(value, Mapping) else {}
+
+
+@click.command("usage")
+@click.option("--days", type=click.IntRange(min=1), default=7, show_default=True, help="How many days back.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document.")
+@click.pass_obj
+def usage_command(context: CliContext, days: int, as_json: bool) -> None:
+    """Show tokens and cost per day, purpose and conversation."""
+    answer = ask(context, "usage", days=days)
+    if as_json:
+        return print_json(answer.value)
+    used = rows(answer.value)
+    lines: list[list[object]] = [[row.get(name) for name in (*_WHAT, *_SUMMED)] for row in used]
+    if len(used) > 1:
+        sums = (sum(value for row in used if isinstance(value := row.get(name), int | float)) for name in _SUMMED)
+        lines.append(["total", *[""] * (len(_WHAT) - 1), *(round(one, 6) for one in sums)])
+    return print_table((*_WHAT, *_SUMMED), lines, f"No model was used in the last {days} days.")

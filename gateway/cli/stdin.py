@@ -4,26 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import importlib
+import os
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Mapping
 from typing import Any, TextIO
 
 PROMPT = "> "
 
 
-def prompt_again() -> str:
-    """The prompt with what is typed so far, for after something was printed over it."""
-    readline = sys.modules.get("readline")
-    return PROMPT + (readline.get_line_buffer() if readline else "")
-
-
 class InputLines:
-    """Reads in a thread of its own, a line at a time and only on demand: what was typed ahead stays with the system.
-
-    The thread is a daemon, for nothing can wake a read from a terminal.
-    """
+    """Reads lines on demand, in a daemon thread: nothing can wake a read from a terminal."""
 
     def __init__(self, source: TextIO, *, prompt: bool) -> None:
         self._source = source
@@ -51,7 +42,7 @@ class InputLines:
 
         def read() -> None:
             line = self._read()
-            with contextlib.suppress(RuntimeError):  # the loop has been closed meanwhile: nobody waits
+            with contextlib.suppress(RuntimeError):  # the loop has been closed meanwhile
                 loop.call_soon_threadsafe(settle, line)
 
         threading.Thread(target=read, name="standard input", daemon=True).start()
@@ -67,17 +58,6 @@ class InputLines:
             return None
 
 
-@contextlib.contextmanager
-def line_editing() -> Iterator[None]:
-    """History and editing keys at the prompt; restores the terminal however the block ends."""
-    try:
-        importlib.import_module("readline")
-        termios = importlib.import_module("termios")
-        before = termios.tcgetattr(sys.stdin)
-    except (ImportError, OSError, ValueError):
-        yield
-        return
-    try:
-        yield
-    finally:
-        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
+def has_cursor(environment: Mapping[str, str] = os.environ) -> bool:
+    """True where a person sits at a terminal that can move its cursor."""
+    return sys.stdin.isatty() and sys.stdout.isatty() and environment.get("TERM", "dumb") != "dumb"

@@ -3,48 +3,86 @@ message."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 
+from agent.formats.sqlite import StorageUnavailable
+from agent.languages.table import ApprovalStrings
 from channels.message import Button, Origin
 from gateway.commands.context import Command, CommandAudience, CommandContext, CommandError, CommandReply, reason
-from gateway.messages.confirmations import answer_of
-from gateway.store.database import StoreUnavailable
+from gateway.messages.confirmations import ALWAYS, answer_of
+from gateway.programs.background import command_line
+from gateway.store.program_rows import AllowedWords
 from gateway.store.question_rows import StoredQuestion
-from gateway.tools.approvals import KIND as APPROVAL
+from gateway.tools.approvals import ListedApproval
+from gateway.tools.pending_effect import KIND as APPROVAL
+from gateway.tools.pending_effect import is_for_lasting_yes
 
-Take = Callable[[CommandContext, StoredQuestion, bool], Awaitable[str]]
-"""Acts on an answer; returns what is said to it. It may be called again for the same answer after a crash, and must
+Take = Callable[[CommandContext, StoredQuestion, bool], Awaitable[str | CommandReply]]
+"""Acts on an answer and returns the reply. It may be called again for the same answer after a crash, and must
 then do nothing twice."""
 
-_GONE = "That question is no longer open: it is answered, too old, or was put to somebody else."
+_GONE = "That question is closed: it was answered, has expired, or was meant for someone else."
 
 
 def command(takers: Mapping[str, Take]) -> Command:
-    """The command `/answer`; `takers` by the kind of question."""
+    """`takers` by the kind of question."""
 
-    async def answer(ask: CommandContext) -> CommandReply:
-        id, _, word = ask.words.partition(" ")
-        said = answer_of(word)
+    async def answer(context: CommandContext) -> CommandReply:
+        id, _, word = context.argument.partition(" ")
+        is_lasting = word.strip().lower() == ALWAYS
+        said = True if is_lasting else answer_of(word)
         if said is None:
-            raise CommandError("Please answer with yes or no.")
-        question = ask.services.approvals.find(id, ask.conversation)
-        if question is None and (found := ask.services.questions.find(id, ask.row.message)) is not None:
+            raise CommandError("Please answer yes or no.")
+        question = context.services.approvals.find(id, context.route)
+        if question is None and (found := context.services.questions.find(id, context.row.message)) is not None:
             question = found if found.kind != APPROVAL else None  # whoever is asked for a yes may be the owner no more
         if question is None:
             raise CommandError(_GONE)
-        with ask.services.questions.answering(question):
-            text = await takers[question.kind](ask, question, said)
-        pressed = ask.row.message.platform_id if ask.row.message.origin is Origin.COMMAND else ""
-        return CommandReply(text, replaces=pressed, settles=question)
+        if is_lasting and not is_for_lasting_yes(question):
+            raise CommandError("Please answer yes or no.")
+        with context.services.questions.answering(question):
+            if is_lasting:
+                taken: str | CommandReply = await take_approval(context, question, said, is_lasting=True)
+            else:
+                taken = await takers[question.kind](context, question, said)
+        reply = taken if isinstance(taken, CommandReply) else CommandReply(taken)
+        pressed = context.row.message.platform_id if context.row.message.origin is Origin.COMMAND else ""
+        return replace(reply, replaces=pressed, settles=question)
 
     return Command("answer", "ID yes|no", "answer a question of mine", answer, is_listed=False)
 
 
 _LISTED = 10
+_TAKES_BACK = "ask "
 
 
-async def approvals(ask: CommandContext) -> CommandReply:
-    words, listed = await ask.services.approvals.listed(ask.row.message.address)
+async def approvals(context: CommandContext) -> CommandReply:
+    open_ones, address = context.services.approvals, context.row.message.address
+    words, listed = await open_ones.strings(address), await open_ones.listed(address)
+    allowed = await open_ones.allowed.listed()
+    if context.argument.startswith(_TAKES_BACK):
+        return await _ask_again(context, words, allowed)
+    waiting = _waiting(words, listed)
+    if not allowed:
+        return waiting
+    shown = [f"- `{command_line(one.words)} …`" for one in allowed]
+    rows = [
+        (Button(words.ask_again.format(words=command_line(one.words, 30)), f"/approvals {_TAKES_BACK}{one.id}"),)
+        for one in allowed[:_LISTED]
+    ]
+    return CommandReply("\n".join([waiting.text, "", words.allowed, "", *shown]), (*waiting.buttons, *rows))
+
+
+async def _ask_again(context: CommandContext, words: ApprovalStrings, allowed: Sequence[AllowedWords]) -> CommandReply:
+    id = context.argument.removeprefix(_TAKES_BACK).strip().upper()
+    found = next((one for one in allowed if one.id == id), None)
+    if found is None or not await context.services.approvals.allowed.take_back(id):
+        raise CommandError("I ask about that already. /approvals shows what I don't ask about.")
+    return CommandReply(words.asks_again.format(words=command_line(found.words)))
+
+
+def _waiting(words: ApprovalStrings, listed: Sequence[ListedApproval]) -> CommandReply:
     if not listed:
         return CommandReply(words.none_open)
     shown = listed[:_LISTED]
@@ -60,19 +98,21 @@ async def approvals(ask: CommandContext) -> CommandReply:
     return CommandReply("\n".join([words.listed, "", *lines, *more]), rows)
 
 
-async def take_approval(ask: CommandContext, question: StoredQuestion, said: bool) -> str:
+async def take_approval(
+    context: CommandContext, question: StoredQuestion, said: bool, *, is_lasting: bool = False
+) -> str:
+    address = context.row.message.address
     try:
-        return await ask.services.approvals.answer(question, said, ask.row.message.address)
-    except StoreUnavailable as problem:
-        raise CommandError(f"That could not be written down: {reason(problem)}") from problem
+        return await context.services.approvals.answer(question, said, address, is_lasting=is_lasting)
+    except StorageUnavailable as problem:
+        raise CommandError(f"I couldn't save that: {reason(problem)}") from problem
 
 
-COMMANDS = (Command("approvals", "", "what waits for your yes", approvals, CommandAudience.OWNER_IN_PRIVATE),)
+COMMANDS = (Command("approvals", "", "what is waiting for your approval", approvals, CommandAudience.OWNER_IN_PRIVATE),)
 
 
-async def take_rewording(ask: CommandContext, question: StoredQuestion, said: bool) -> str:
+async def take_rewording(context: CommandContext, question: StoredQuestion, said: bool) -> str | CommandReply:
     if not said:
-        return "Then my answer stands."
-    for row in await ask.services.rewording.accepted(question, ask.row.session):
-        ask.services.dispatch(row)
-    return "Here is my answer to the new wording:"
+        return "OK, my answer stays as it is."
+    new = await context.services.edited_messages.accepted(question, context.row.session)
+    return CommandReply("Here's my answer to the new version:", then=new)

@@ -9,32 +9,32 @@ from gateway.policy.access import Role
 _MODES = {"mention": "required", "required": "required", "always": "optional", "optional": "optional"}
 """In people's words, and in those of the configuration."""
 _SAYS = {
-    "required": "I answer here when I am called: by mention, reply or command.",
-    "optional": "I answer everything that is written here by those who may talk to me.",
+    "required": "I answer here when I'm mentioned, replied to or given a command.",
+    "optional": "I answer every message here from people who may talk to me.",
 }
 
 
-async def activation(ask: CommandContext) -> str:
-    message, access = ask.row.message, ask.services.access
+async def activation(context: CommandContext) -> str:
+    message, access = context.row.message, context.services.access
     if message.kind is not ChatKind.GROUP:
-        raise CommandError("This is for groups; in private I always answer.")
+        raise CommandError("This is only for groups. In a private chat I always answer.")
     rule = access.rule(message)
     if rule is None:
-        raise CommandError("This group is not listed in my configuration.")
-    word = ask.words.strip().lower()
+        raise CommandError("This group isn't listed in config.yaml.")
+    word = context.argument.strip().lower()
     if not word:
         now = _SAYS["required" if rule.mention_required else "optional"]
         return f"{now} `/activation mention`, `/activation always` or `/activation default` changes it."
-    if ask.conversation.role is not Role.OWNER and message.sender.id not in rule.allow:
-        raise CommandError("Only my owner, and who is on this group's list, can change that.")
+    if context.route.role is not Role.OWNER and message.sender.id not in rule.allow:
+        raise CommandError("Only my owner and the people on this group's list can change that.")
     if word != "default" and word not in _MODES:
-        raise CommandError("`/activation mention`, `/activation always` or `/activation default`.")
-    await ask.services.choices.choose_activation(access.chat_of(message), _MODES.get(word))
+        raise CommandError("Use `/activation mention`, `/activation always` or `/activation default`.")
+    await context.services.preferences.choose_activation(access.chat_of(message), _MODES.get(word))
     changed = access.rule(message)
     assert changed is not None
     return _SAYS["required" if changed.mention_required else "optional"]
 
 
 COMMANDS = (
-    Command("activation", "[mention|always|default]", "in a group: whether I must be called to answer", activation),
+    Command("activation", "[mention|always|default]", "in a group: answer always, or only when mentioned", activation),
 )

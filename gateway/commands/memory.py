@@ -19,7 +19,6 @@ from agent.memory.undo import restore
 from gateway.commands.context import Command, CommandContext, CommandError, CommandReply, reason
 from gateway.messages.confirmations import answer_of, buttons
 from gateway.policy.access import LOCAL_CHANNELS, Role
-from gateway.store.database import StoreUnavailable
 from gateway.store.question_rows import StoredQuestion
 
 FORGET = "forget"
@@ -27,84 +26,85 @@ FORGET = "forget"
 _FINDING = TypeAdapter(ForgetPlan)
 _ANSWER_WITHIN = timedelta(minutes=10)
 _LISTED = 20
-_NEW_INDEX = "`daybook memory index --force` makes it anew"
+_NEW_INDEX = "`daybook memory index --force` rebuilds it"
 _SHOWN_CHARS = 160
+_SHOWN_FILES = 10
 
 
-async def remember(ask: CommandContext) -> str:
-    if not ask.words:
-        raise CommandError("What shall I remember? `/remember TEXT`")
-    scope = ask.conversation.scope
-    with ask.agent.history.author(scope, str(ask.conversation.session)).writes("/remember"):
+async def remember(context: CommandContext) -> str:
+    if not context.argument:
+        raise CommandError("What should I remember? `/remember TEXT`")
+    scope = context.route.scope
+    with context.agent.history.author(scope, str(context.route.session)).writes("/remember"):
         try:
-            entry = with_days(ask.words, ask.services.clock.today())
-            log = await asyncio.to_thread(append_log, scope, ask.services.clock, entry)
+            entry = with_days(context.argument, context.services.clock.today())
+            log = await asyncio.to_thread(append_log, scope, context.services.clock, entry)
         except FileError as error:
-            raise CommandError(f"That could not be written down: {error}") from error
+            raise CommandError(f"I couldn't save that: {error}") from error
     return f"Noted in `{log.relative_to(scope.workspace)}`."
 
 
-async def undo(ask: CommandContext) -> str:
-    history, session, scope = ask.agent.history, str(ask.conversation.session), ask.conversation.scope
+async def undo(context: CommandContext) -> str:
+    history, session, scope = context.agent.history, str(context.route.session), context.route.scope
     try:
         change = await asyncio.to_thread(history.last, session)
     except OSError as error:
-        raise CommandError(f"That could not be undone: {reason(error)}") from error
+        raise CommandError(f"I couldn't undo that: {reason(error)}") from error
     if change is None:
-        return "There is no memory change in this conversation that I could undo."
+        return "There is no memory change in this conversation to undo."
     try:
-        paths = await asyncio.to_thread(restore, history, scope, ask.services.clock, change, session)
+        paths = await asyncio.to_thread(restore, history, scope, context.services.clock, change, session)
         if change.by == FORGETTING:
-            await ask.services.forgetting.bring_back(ask.agent, scope, change.id)
+            await context.services.redaction.bring_back(context.agent, scope, change.id)
     except Conflict as conflict:
         history.pass_over(change)
-        what = f"“{change.summary}” could not be undone: {conflict}"
-        raise CommandError(f"{what}\n\n/undo again takes back the change before it.") from conflict
-    except (FileError, OSError, StoreUnavailable) as error:
-        raise CommandError(f"That could not be undone: {reason(error)}") from error
+        what = f"I couldn't undo “{change.summary}”: {conflict}"
+        raise CommandError(f"{what}\n\n/undo again undoes the change before it.") from conflict
+    except (FileError, OSError) as error:
+        raise CommandError(f"I couldn't undo that: {reason(error)}") from error
     if change.by == FORGETTING:
         return f"Undone: what was forgotten is back in {_files(paths)}."
     return f"Undone in {_files(paths)}: {change.summary}"
 
 
-async def forget_(ask: CommandContext) -> CommandReply:
-    if ask.conversation.role is not Role.OWNER and not ask.conversation.is_private:
-        raise CommandError("In a group, only my owner can let me forget.")
-    if not ask.words:
-        raise CommandError("What shall I forget? `/forget TEXT`; you see what I found before anything is removed.")
-    answer = answer_of(ask.words)
+async def forget_(context: CommandContext) -> CommandReply:
+    if context.route.role is not Role.OWNER and not context.route.is_private:
+        raise CommandError("In a group, only my owner can delete what I remember.")
+    if not context.argument:
+        raise CommandError("What should I forget? `/forget TEXT` shows what I find before anything is deleted.")
+    answer = answer_of(context.argument)
     if answer is None:
-        return await _ask_first(ask)
-    question = ask.services.questions.newest(FORGET, ask.row.message)
+        return await _ask_first(context)
+    question = context.services.questions.newest(FORGET, context.row.message)
     if question is None:
-        return CommandReply("Nothing is waiting to be forgotten. `/forget TEXT` shows first what it would remove.")
-    with ask.services.questions.answering(question):
-        return CommandReply(await take_forget(ask, question, answer), settles=question)
+        return CommandReply("There is nothing to confirm. `/forget TEXT` shows what it would delete.")
+    with context.services.questions.answering(question):
+        return CommandReply(await take_forget(context, question, answer), settles=question)
 
 
-async def take_forget(ask: CommandContext, question: StoredQuestion, said: bool) -> str:
-    """Takes the answer: on a yes, forgets what was shown and what the journal or a flush has written of it since."""
+async def take_forget(context: CommandContext, question: StoredQuestion, said: bool) -> str:
+    """On a yes, forgets what was shown and what the journal or a flush has written of it since."""
     if not said:
-        return "Nothing was forgotten."
+        return "OK, I kept it."
     try:
         shown = _FINDING.validate_json(question.subject)
-        return await _forget(ask, shown)
-    except (FileError, OSError, StoreUnavailable) as error:
-        raise CommandError(f"That could not be forgotten: {reason(error)}") from error
+        return await _forget(context, shown)
+    except (FileError, OSError) as error:
+        raise CommandError(f"I couldn't delete that: {reason(error)}") from error
 
 
-async def _ask_first(ask: CommandContext) -> CommandReply:
+async def _ask_first(context: CommandContext) -> CommandReply:
     try:
-        finding = await asyncio.to_thread(find, ask.conversation.scope, ask.words)
-        said = await ask.services.forgetting.mentions(
-            ask.agent, ask.conversation.scope, finding, ask.row.message.platform_id
+        finding = await asyncio.to_thread(find, context.route.scope, context.argument)
+        said = await context.services.redaction.mentions(
+            context.agent, context.route.scope, finding, context.row.message.platform_id
         )
     except FileError as error:
-        raise CommandError(f"That could not be looked for: {error}") from error
-    unread = [f"Not looked into: {reason}" for reason in finding.unread]
+        raise CommandError(f"I couldn't search for that: {error}") from error
+    unread = [f"Not searched: {reason}" for reason in finding.unread]
     if not finding.places and not said:
-        return CommandReply("\n\n".join([f"I have nothing in memory about “{ask.words}”.", *unread]))
-    message, questions = ask.row.message, ask.services.questions
+        return CommandReply("\n\n".join([f"I found nothing about {context.argument}.", *unread]))
+    message, questions = context.row.message, context.services.questions
     subject = _FINDING.dump_json(finding).decode()
     question = questions.new(FORGET, message.address, message.sender.id, subject, _ANSWER_WITHIN)
     await questions.put(question)
@@ -112,67 +112,66 @@ async def _ask_first(ask: CommandContext) -> CommandReply:
     if (more := len(finding.places) - _LISTED) > 0:
         listed.append(f"- and {more} more")
     if said.messages:
-        listed.append(f"- {_messages(said.messages)} of our conversations, where a mark will be instead")
+        listed.append(f"- {_messages(said.messages)} in our conversations, which will show a mark instead")
     if said.on_page:
-        listed.append(f"- {_messages(said.on_page)} on the page, where a mark will stand instead")
+        listed.append(f"- {_messages(said.on_page)} on the page, which will show a mark instead")
     text = "\n\n".join(
         [
-            f"This is what I would forget about “{ask.words}”:",
+            f"I found this about {context.argument}:",
             "\n".join(listed),
             *unread,
-            "Shall I? **yes** or **no** (within ten minutes; later or in between: `/forget yes`).",
+            "Delete it?",
         ]
     )
-    return CommandReply(text, buttons(question, "Forget it", "Keep it"))
+    return CommandReply(text, buttons(question, "Delete", "Keep"))
 
 
-async def _forget(ask: CommandContext, shown: ForgetPlan) -> str:
-    session, scope = str(ask.conversation.session), ask.conversation.scope
-    removed, on_page = await ask.services.forgetting.forget(ask.agent, scope, session, shown)
-    ask.until_answered.callback(ask.services.database.purge)  # with the answer, the question goes
+async def _forget(context: CommandContext, shown: ForgetPlan) -> str:
+    session, scope = str(context.route.session), context.route.scope
+    removed, on_page = await context.services.redaction.forget(context.agent, scope, session, shown)
+    context.until_answered.callback(context.services.database.purge)  # with the answer, the question goes
     finding = removed.finding
     kept = _kept(removed)
     if not removed.files and not removed.messages and not on_page:
         if kept:
-            raise CommandError(f"That could not be forgotten.{kept}")
-        return "It was gone already."
+            raise CommandError(f"I couldn't delete that.{kept}")
+        return "It was already gone."
     places = [_files(_unspoken(removed.files, finding))] if removed.files else []
-    conversations = "a conversation" if removed.talks == 1 else f"{removed.talks} conversations"
-    places += [f"{_messages(removed.messages)} of {conversations}"] if removed.messages else []
+    conversations = "a conversation" if removed.sessions == 1 else f"{removed.sessions} conversations"
+    places += [f"{_messages(removed.messages)} in {conversations}"] if removed.messages else []
     places += [f"{_messages(on_page)} on the page"] if on_page else []
-    second = "For ten minutes /undo brings it back, then no copy of it is left in memory. " if removed.files else ""
+    second = "For ten minutes /undo brings it back; after that no copy is left in memory. " if removed.files else ""
     left = await asyncio.to_thread(files_left, scope, finding)
-    index = f" The search index still has them: {removed.unpurged}; {_NEW_INDEX}." if removed.unpurged else ""
-    own = f" {_files(_unspoken(left, finding))} still {_has(left)} them." if left else ""
-    on_platform = ask.row.message.address.channel not in LOCAL_CHANNELS
-    platform = " This chat on your platform keeps its own copy." if on_platform else ""
+    index = f" The search index still contains them: {removed.unpurged}; {_NEW_INDEX}." if removed.unpurged else ""
+    own = f" {_files(_unspoken(left, finding))} still {_contain(left)} them." if left else ""
+    on_platform = context.row.message.address.channel not in LOCAL_CHANNELS
+    platform = " Your chat app keeps its own copy." if on_platform else ""
     return (
-        f"Forgotten in {' and '.join(places)}. {second}"
-        "I no longer see, search or send the words. The transcripts' files under `state/sessions` still have them, "
-        "until `daybook sessions prune` deletes those conversations; files that came or were sent stay as they are for "
-        f"a month.{index}{own}{platform}{kept}"
+        f"Deleted from {' and '.join(places)}. {second}"
+        "I no longer see, find or send these words. The files under `state/sessions` still contain them until "
+        "`daybook sessions prune` deletes those conversations, and files that were sent or received stay for a month."
+        f"{index}{own}{platform}{kept}"
     )
 
 
 def _kept(removed: Removal) -> str:
-    """What could not be redacted or read, and why; empty where all could."""
     kept, finding = dict(removed.kept), removed.finding
     still = [why.replace(path, _unspoken((path,), finding)[0]) for path, why in kept.items()]
-    unread = [f"Not looked into: {why}" for why in finding.unread if not why.startswith(tuple(kept))]
+    unread = [f"Not searched: {why}" for why in finding.unread if not why.startswith(tuple(kept))]
     if still:
         listed = "\n".join(f"- {why}" for why in still)
-        unread.insert(0, f"The words are still there where I could not strike them; mend that and ask again:\n{listed}")
+        unread.insert(0, f"I couldn't remove these words everywhere. Please fix this and ask again:\n{listed}")
     return "".join(f"\n\n{paragraph}" for paragraph in unread)
 
 
 def _unspoken(files: tuple[str, ...], finding: ForgetPlan) -> tuple[str, ...]:
-    """The names of files, except where a name itself contains what was forgotten."""
+    """The names of files, except where one contains what was forgotten."""
     holds = line_matcher(finding)
     return tuple(f"{PurePosixPath(file).parent}/…" if holds(file) else file for file in files)
 
 
-def _has(files: tuple[str, ...]) -> str:
-    return "has" if len(files) == 1 else "have"
+def _contain(files: tuple[str, ...]) -> str:
+    return "contains" if len(files) == 1 else "contain"
 
 
 def _messages(number: int) -> str:
@@ -186,11 +185,12 @@ def _line(place: ForgetPassage) -> str:
 
 
 def _files(paths: tuple[str, ...]) -> str:
-    return ", ".join(f"`{path}`" for path in paths)
+    shown = ", ".join(f"`{path}`" for path in paths[:_SHOWN_FILES])
+    return shown if len(paths) <= _SHOWN_FILES else f"{shown} and {len(paths) - _SHOWN_FILES} more"
 
 
 COMMANDS = (
-    Command("remember", "TEXT", "write something into today's log", remember),
-    Command("forget", "TEXT", "show what I know about something, and forget it on your yes", forget_),
-    Command("undo", "", "undo the last memory change of this conversation", undo),
+    Command("remember", "TEXT", "save something to today's log", remember),
+    Command("forget", "TEXT", "find something in memory and delete it", forget_),
+    Command("undo", "", "undo my last change to memory here", undo),
 )

@@ -3,19 +3,33 @@
 from __future__ import annotations
 
 from gateway.commands import answers, daily, general, group, memory, schedule, search, session
-from gateway.commands.context import Command, CommandContext, CommandRunner
+from gateway.commands.context import Command, CommandContext
+from gateway.commands.runner import CommandTable
 from gateway.messages.edited import KIND as REWORDED
-from gateway.tools.approvals import KIND as APPROVAL
+from gateway.tools.pending_effect import KIND as APPROVAL
 
 
-def all_commands() -> CommandRunner:
-    async def help_(ask: CommandContext) -> str:
-        return commands.help(ask.conversation)
+def all_commands() -> CommandTable:
+    async def help_(context: CommandContext) -> str:
+        return commands.help(context.route)
 
-    first = Command("help", "", "what I understand", help_)
-    takers = {memory.FORGET: memory.take_forget, REWORDED: answers.take_rewording, APPROVAL: answers.take_approval}
-    answer = answers.command(takers)
-    told = (*schedule.COMMANDS, *daily.COMMANDS, *answers.COMMANDS)
-    rest = (*session.COMMANDS, *search.COMMANDS, *memory.COMMANDS, *told, *general.COMMANDS)
-    commands = CommandRunner((first, *rest, *group.COMMANDS, answer))
+    answer_handlers = {
+        memory.FORGET: memory.take_forget,
+        REWORDED: answers.take_rewording,
+        APPROVAL: answers.take_approval,
+    }
+    commands = CommandTable(
+        (
+            Command("help", "", "list the commands", help_),
+            *session.COMMANDS,
+            *search.COMMANDS,
+            *memory.COMMANDS,
+            *schedule.COMMANDS,
+            *daily.COMMANDS,
+            *answers.COMMANDS,
+            *general.COMMANDS,
+            *group.COMMANDS,
+            answers.command(answer_handlers),
+        )
+    )
     return commands

@@ -11,6 +11,7 @@ from agent.report import ContextReport, FileShown, WhyReport
 from agent.search.result_text import QuotedLines
 from agent.search.results import Strength, strength_of
 from agent.session.entries import RecalledPassage
+from gateway.spoken_time import spoken
 
 _LISTED = 12
 
@@ -21,38 +22,44 @@ def context_text(report: ContextReport, clock: Clock) -> str:
     lines = [
         f"Context: **{report.projected:,}** of {budget.window:,} tokens ({report.projected / budget.window:.0%}), "
         f"{report.messages} entries, model `{report.model}`.",
-        *([] if report.counted else ["This is an estimate: I have no count of the server's that can be right."]),
-        f"Flush at {budget.flush_at:,}, compaction at {budget.compact_at:,}; {budget.answer:,} kept for the answer.",
-        f"Flushes so far: {report.flushes}, compactions: {report.compactions}.",
+        *([] if report.counted else ["This is an estimate: the model's server has not counted it yet."]),
+        f"At {budget.flush_at:,} tokens I save what matters to memory, at {budget.compact_at:,} I shorten the older "
+        f"part; {budget.answer:,} are kept free for the answer.",
+        f"So far: saved to memory {times(report.flushes)}, shortened {times(report.compactions)}.",
         "",
-        f"Fixed part: {report.fixed:,} tokens",
+        f"The same in every request: {report.fixed:,} tokens",
         *(f"- {share.name}: {share.tokens:,}" for share in report.system),
         f"- {len(report.tools)} tools: {tools:,}",
     ]
     if report.files:
-        lines += ["", "Files before me:", *(_file(one, clock) for one in report.files)]
+        lines += ["", "Files I can see:", *(_file(one, clock) for one in report.files)]
     return "\n".join(lines)
 
 
 def why_text(report: WhyReport | None, clock: Clock) -> str:
     if report is None:
-        return "There is no reply yet that could be explained."
-    lines = [f"My last reply ({report.at:%Y-%m-%d %H:%M}, `{report.model or 'offline'}`) had this before it:", ""]
-    lines += [_file(one, clock) for one in report.files[:_LISTED]] or ["- no file of memory"]
+        return "There is no reply to explain yet."
+    at = spoken(report.at, clock.now(), clock.zone)
+    lines = [f"My last reply ({at}, `{report.model or 'offline'}`) was based on:", ""]
+    lines += [_file(one, clock) for one in report.files[:_LISTED]] or ["- no memory files"]
     if len(report.files) > _LISTED:
         lines.append(f"- and {len(report.files) - _LISTED} more files")
     lines += [_recalled(one, clock) for one in report.recalled[:_LISTED]]
     if len(report.recalled) > _LISTED:
-        lines.append(f"- and {len(report.recalled) - _LISTED} passages recalled earlier")
+        lines.append(f"- and {len(report.recalled) - _LISTED} more passages, recalled earlier")
     read = _by_file(report.quoted)
     lines += read[:_LISTED]
     if len(read) > _LISTED:
         lines.append(f"- and {len(read) - _LISTED} more files, read with tools")
     if report.foreign:
-        lines.append(f"- text that is not yours: {', '.join(report.foreign)}")
+        lines.append(f"- text that isn't yours: {', '.join(report.foreign)}")
     used = ", ".join(f"`{name}`" for name in dict.fromkeys(report.tools))
-    lines.append(f"- tools used: {used}" if used else "- no tool was used")
+    lines.append(f"- tools: {used}" if used else "- no tools")
     return "\n".join(lines)
+
+
+def times(count: int) -> str:
+    return {0: "not yet", 1: "once", 2: "twice"}.get(count, f"{count} times")
 
 
 def _recalled(passage: RecalledPassage, clock: Clock) -> str:
@@ -64,13 +71,12 @@ def _recalled(passage: RecalledPassage, clock: Clock) -> str:
 
 def _file(file: FileShown, clock: Clock) -> str:
     age = f", changed {age_in_words(file.modified.date(), clock.today())}" if file.modified else ""
-    cut = f" (cut: {file.total_lines} lines in all)" if file.is_cut else ""
-    then = "; as it was then, it says something else now" if file.is_older else ""
+    cut = f" (only a part of its {file.total_lines} lines)" if file.is_cut else ""
+    then = "; it has changed since" if file.is_older else ""
     return f"- {_where(file.path, file.lines)}{age}{cut}{then}"
 
 
 def _by_file(quoted: Sequence[QuotedLines]) -> list[str]:
-    """What tools showed: a line for each file, and whether it was shown whole."""
     found: dict[tuple[str, bool], list[tuple[int, int]]] = {}
     for one in quoted:
         found.setdefault((one.path, one.is_part), []).append(one.lines)
@@ -81,6 +87,6 @@ def _by_file(quoted: Sequence[QuotedLines]) -> list[str]:
 
 
 def _where(path: str, ranges: Sequence[tuple[int, int]], *, is_part: bool = False) -> str:
-    """`path:1-20, 31`, with a remark where only a part of these lines was shown."""
+    """`path:1-20, 31`, with a remark where only a part was shown."""
     lines = ", ".join(f"{first}" if first == last else f"{first}-{last}" for first, last in ranges)
     return f"a part of `{path}:{lines}`" if is_part else f"`{path}:{lines}`"

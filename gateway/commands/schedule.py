@@ -6,18 +6,24 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TypeVar
 
+from agent.clock import Clock
+from agent.languages.codes import Language
+from agent.languages.moments import moment_in
+from agent.languages.registry import LANGUAGES
 from agent.model.offline.model import NAME as OFFLINE
-from channels.message import Origin
+from channels.message import Button, Origin
 from gateway import recurrence as when_
 from gateway.commands.context import Command, CommandContext, CommandError, CommandReply, PassToModel
-from gateway.i18n import STRINGS, Strings, one_line
-from gateway.recurrence import At, Cron, InvalidWhen, local, resolved
+from gateway.i18n import one_line
+from gateway.recurrence import At, Cron, InvalidWhen, resolved
 from gateway.scheduling import phrases, reminders
 from gateway.scheduling.job import Job, JobKind
-from gateway.scheduling.requests import JobListing, JobRefused, JobRequest, Requester
+from gateway.scheduling.job_access import Requester
+from gateway.scheduling.requests import JobListing, JobRefused, JobRequest
+from gateway.spoken_time import spoken
 from gateway.store import chat_rows
 from gateway.store.run_rows import RunStatus
-from gateway.tools.schedule import asker_of
+from gateway.tools.schedule import requester_of
 
 T = TypeVar("T")
 
@@ -29,97 +35,111 @@ _ONE_MESSAGE = 1500
 _BELATED = timedelta(hours=12)
 """A command that waited for so long in all is still answered from the moment at which it was written."""
 _HOW = (
-    "Say when and what: `/remind in 20 minutes tea`, `/remind tomorrow 15:00 call Ann`, "
+    "Say when and what, as in `/remind in 20 minutes tea`, `/remind tomorrow 15:00 call Ann` or "
     "`/remind every weekday at 8 vitamins`."
 )
+_HOW_TO_CHANGE = "To change one: `/jobs pause ID`, `resume ID`, `delete ID`, `run ID`, `snooze ID 10m` or `done ID`."
+_NOT_SET = "That reminder isn't set any more. `/jobs` shows the ones that are."
 
 
-async def remind(ask: CommandContext) -> str:
-    if not ask.words:
+async def remind(context: CommandContext) -> CommandReply:
+    if not context.argument:
         raise CommandError(_HOW)
     try:
-        understood = phrases.read(ask.words, _said_at(ask))
-        if understood is None and _is_offline(ask):
-            understood = phrases.read_at_end(ask.words, _said_at(ask))
+        phrase = phrases.read(context.argument, _sent_at(context))
+        if phrase is None and _is_offline(context):
+            phrase = phrases.read_at_end(context.argument, _sent_at(context))
     except InvalidWhen as error:
         raise CommandError(f"{error}.") from error
-    if understood is None:
-        if _is_offline(ask):
-            raise CommandError(f"I don't understand when that is, and no language model is connected to ask. {_HOW}")
+    if phrase is None:
+        if _is_offline(context):
+            raise CommandError(f"I don't understand when that is. {_HOW}")
         raise PassToModel
-    if not understood.rest:
-        raise CommandError(f"What shall I remind you of? {_HOW}")
-    wish = JobRequest(text=understood.rest, when=when_.fields(understood.when))
-    booked = await _asked(ask.services.book.add(_asker(ask), wish))
-    again = f"{when_.in_words(booked.job.when)}, next" if isinstance(booked.job.when, Cron | when_.Every) else ""
-    where = "here" if booked.is_here else "in the chat where you wrote to me last"
-    how = " ".join(filter(None, [f"{where},", again, booked.soon]))
-    id = booked.job.id
-    return f"I'll remind you {how.rstrip(',')}: {booked.said}. (`{id}`; `/jobs delete {id}` takes it back.)"
+    if not phrase.rest:
+        raise CommandError(f"What should I remind you of? {_HOW}")
+    request = JobRequest(text=phrase.rest, when=when_.fields(phrase.when))
+    receipt = await _or_command_error(context.services.jobs.add(_requester(context), request))
+    where = "here" if receipt.is_here else "in the chat where you last wrote to me,"
+    comes_again = isinstance(receipt.job.when, Cron | when_.Every)
+    once = f"on {receipt.spoken}" if receipt.spoken[0].isupper() else receipt.spoken
+    when = f"{when_.in_words(receipt.job.when)}. Next: {receipt.spoken}" if comes_again else once
+    cancel = Button("Cancel", f"/jobs cancel {reminders.mark_of(receipt.job)}")
+    return CommandReply(f"I'll remind you {where} {when}.{receipt.remark}", ((cancel,),))
 
 
-def _is_offline(ask: CommandContext) -> bool:
-    return ask.agent.settings.model.name == OFFLINE
+def _is_offline(context: CommandContext) -> bool:
+    return context.agent.settings.model.name == OFFLINE
 
 
-async def jobs(ask: CommandContext) -> str | CommandReply:
-    verb, _, id = ask.words.partition(" ")
+async def jobs(context: CommandContext) -> str | CommandReply:
+    verb, _, id = context.argument.partition(" ")
     if not verb:
-        return _listed(await ask.services.book.rows(_asker(ask)))
+        return _listed(await context.services.jobs.rows(_requester(context)), context.services.clock)
     act = _VERBS.get(verb.lower())
     if act is None or not id.strip():
-        raise CommandError(f"I know `/jobs`, and `/jobs VERB ID` with {', '.join(_VERBS)}.")
-    return await _asked(act(ask, id.strip().strip("`")))
+        raise CommandError(f"`/jobs` lists them. {_HOW_TO_CHANGE}")
+    return await _or_command_error(act(context, id.strip().strip("`")))
 
 
-async def _pause(ask: CommandContext, id: str) -> str:
-    job = await ask.services.book.switch(_asker(ask), id, enabled=False)
-    return f"`{job.id}` is paused; `/jobs resume {job.id}` lets it go on."
+async def _pause(context: CommandContext, id: str) -> str:
+    job = await context.services.jobs.switch(_requester(context), id, enabled=False)
+    return f"Paused `{job.id}`. `/jobs resume {job.id}` starts it again."
 
 
-async def _resume(ask: CommandContext, id: str) -> str:
-    job = await ask.services.book.switch(_asker(ask), id, enabled=True)
-    return f"`{job.id}` goes on; next: {ask.services.book.next_run(job) or 'never'}."
+async def _resume(context: CommandContext, id: str) -> str:
+    job = await context.services.jobs.switch(_requester(context), id, enabled=True)
+    return f"Resumed `{job.id}`. Next: {context.services.jobs.next_run(job) or 'never'}."
 
 
-async def _delete(ask: CommandContext, id: str) -> str:
-    job = await ask.services.book.remove(_asker(ask), id)
-    return f"`{job.id}` is deleted: {one_line(job.text, _SHOWN)}"
+async def _delete(context: CommandContext, id: str) -> str:
+    job = await context.services.jobs.remove(_requester(context), id)
+    return f"Deleted `{job.id}`: {one_line(job.text, _SHOWN)}"
 
 
-async def _snooze(ask: CommandContext, words: str) -> CommandReply:
-    name, _, time = words.partition(" ")
+async def _cancel(context: CommandContext, mark: str) -> CommandReply:
+    """The button under a new reminder; pressed twice, it does nothing more."""
+    job = await context.services.jobs.cancel(_requester(context), mark)
+    text = f"Cancelled: {one_line(job.text, _SHOWN)}" if job is not None else _NOT_SET
+    pressed = context.row.message.platform_id if context.row.message.origin is Origin.COMMAND else ""
+    return CommandReply(text, replaces=pressed)
+
+
+async def _snooze(context: CommandContext, arguments: str) -> CommandReply:
+    name, _, time = arguments.partition(" ")
     try:
-        understood = phrases.read(f"in {time}", _said_at(ask)) or phrases.read(time, _said_at(ask))
+        phrase = phrases.read(f"in {time}", _sent_at(context)) or phrases.read(time, _sent_at(context))
     except InvalidWhen as error:
         raise CommandError(f"{error}.") from error
-    if understood is None or understood.rest or not isinstance(understood.when, At):
-        raise CommandError(f"For how long? `/jobs snooze {name} 10m`, or `tomorrow 9:00`.")
-    zone = ask.services.clock.zone
-    booked = await ask.services.book.snooze(_asker(ask), name.strip("`"), resolved(understood.when.moment, zone))
-    return _answered(ask, booked.job.text, f"⏰ {(await _words(ask)).again.format(when=booked.said)}")
+    if phrase is None or phrase.rest or not isinstance(phrase.when, At):
+        raise CommandError(f"For how long? Try `/jobs snooze {name} 10m` or `/jobs snooze {name} tomorrow 9:00`.")
+    clock = context.services.clock
+    at = resolved(phrase.when.moment, clock.zone)
+    receipt = await context.services.jobs.snooze(_requester(context), name.strip("`"), at)
+    language = await _language(context)
+    when = moment_in(language, clock.local(at), clock.now())
+    return _reminder_reply(context, receipt.job.text, f"⏰ {LANGUAGES[language].reminders.again.format(when=when)}")
 
 
-async def _done(ask: CommandContext, name: str) -> CommandReply:
-    return _answered(ask, await ask.services.book.done(_asker(ask), name), f"✓ {(await _words(ask)).is_done}")
+async def _done(context: CommandContext, name: str) -> CommandReply:
+    said = LANGUAGES[await _language(context)].reminders.is_done
+    return _reminder_reply(context, await context.services.jobs.done(_requester(context), name), f"✓ {said}")
 
 
-async def _words(ask: CommandContext) -> Strings:
-    return STRINGS[await ask.services.database.run(chat_rows.language, ask.row.message.address)]
+async def _language(context: CommandContext) -> Language:
+    return await context.services.database.run(chat_rows.language, context.row.message.address)
 
 
-def _answered(ask: CommandContext, reminder: str, said: str) -> CommandReply:
-    """After a button was pressed, the reminder's message shows what was chosen; one long enough for several messages
-    stays as it is."""
-    pressed = ask.row.message.platform_id if ask.row.message.origin is Origin.COMMAND else ""
+def _reminder_reply(context: CommandContext, reminder: str, outcome: str) -> CommandReply:
+    """Shows in a reminder's message what was chosen; one in several messages stays as it is."""
+    pressed = context.row.message.platform_id if context.row.message.origin is Origin.COMMAND else ""
     if pressed and len(reminder) <= _ONE_MESSAGE:
-        return CommandReply(f"{reminders.shown(reminder)}\n\n_{said}_", replaces=pressed)
-    return CommandReply(f"{reminders.shown(one_line(reminder, _SHOWN))}\n\n_{said}_")
+        return CommandReply(f"{reminders.shown(reminder)}\n\n_{outcome}_", replaces=pressed)
+    return CommandReply(f"{reminders.shown(one_line(reminder, _SHOWN))}\n\n_{outcome}_")
 
 
-async def _run(ask: CommandContext, id: str) -> str:
-    job = await ask.services.book.run(_asker(ask), id)
-    return f"`{job.id}` runs now."
+async def _run(context: CommandContext, id: str) -> str:
+    job = await context.services.jobs.run(_requester(context), id)
+    return f"Running `{job.id}` now."
 
 
 _Verb = Callable[[CommandContext, str], Awaitable[str | CommandReply]]
@@ -127,6 +147,7 @@ _VERBS: Mapping[str, _Verb] = {
     "pause": _pause,
     "resume": _resume,
     "delete": _delete,
+    "cancel": _cancel,
     "remove": _delete,
     "run": _run,
     "snooze": _snooze,
@@ -134,47 +155,46 @@ _VERBS: Mapping[str, _Verb] = {
 }
 
 
-def _asker(ask: CommandContext) -> Requester:
-    return asker_of(ask.row, ask.conversation)
+def _requester(context: CommandContext) -> Requester:
+    return requester_of(context.row, context.route)
 
 
-def _said_at(ask: CommandContext) -> datetime:
-    """When the command was sent, on the user's clock: a command that is repeated after a crash means the same."""
-    clock, sent_at = ask.services.clock, ask.row.message.sent_at
+def _sent_at(context: CommandContext) -> datetime:
+    """When the command was sent, on the user's clock: repeated after a crash, it means the same."""
+    clock, sent_at = context.services.clock, context.row.message.sent_at
     return clock.local(sent_at) if timedelta() <= clock.instant() - sent_at <= _BELATED else clock.now()
 
 
-async def _asked(work: Awaitable[T]) -> T:
+async def _or_command_error(work: Awaitable[T]) -> T:
     try:
         return await work
     except JobRefused as error:
         raise CommandError(str(error)) from error
 
 
-def _listed(rows: Sequence[JobListing]) -> str:
+def _listed(rows: Sequence[JobListing], clock: Clock) -> str:
     if not rows:
-        return "There are no jobs and reminders here. " + _HOW
+        return f"You have no reminders or jobs here. {_HOW}"
     known = sorted(rows, key=lambda row: (row.next_run is None, row.next_run or row.job.id))
-    lines = [_line(row) for row in known[:_LISTED]]
+    lines = [_line(row, clock) for row in known[:_LISTED]]
     if len(known) > _LISTED:
         lines.append(f"- and {len(known) - _LISTED} more (`daybook schedule list` shows all)")
-    return "\n".join([*lines, "", "`/jobs pause ID`, `resume ID`, `delete ID`, `run ID`, `snooze ID 10m`, `done ID`"])
+    return "\n".join([*lines, "", _HOW_TO_CHANGE])
 
 
-def _line(row: JobListing) -> str:
+def _line(row: JobListing, clock: Clock) -> str:
     text = f": {one_line(row.job.text, _SHOWN)}" if row.job.text else ""
-    return f"- `{row.job.id}` {_when(row)}{_last(row)}{text}"
+    return f"- `{row.job.id}` {_when(row, clock)}{_last(row, clock)}{text}"
 
 
-def _when(row: JobListing) -> str:
-    """The time of a job; for one that comes once, that time."""
+def _when(row: JobListing, clock: Clock) -> str:
     job = row.job
-    if isinstance(job.when, At) and job.enabled and row.next_run is not None:
-        return f"once, {local(row.next_run, row.zone)}"
+    when = when_.in_words(job.when) if job.enabled or row.next_run is None else "at the times its chats chose"
+    when += f" ({row.zone.key})" if row.zone.key != clock.zone.key else ""
     if row.next_run is None:
-        return f"{when_.in_words(job.when)}, {_resting(job)}"
-    when = when_.in_words(job.when) if job.enabled else "in the jobs of its chats"
-    return f"{when}, next {local(row.next_run, row.zone)}"
+        return f"{when}, {_resting(job)}"
+    next_run = spoken(row.next_run, clock.now(), clock.zone)
+    return next_run if isinstance(job.when, At) and job.enabled else f"{when}, next {next_run}"
 
 
 def _resting(job: Job) -> str:
@@ -183,15 +203,15 @@ def _resting(job: Job) -> str:
     return "off" if job.kind is JobKind.BUILT_IN else "paused"
 
 
-def _last(row: JobListing) -> str:
+def _last(row: JobListing, clock: Clock) -> str:
     if row.last is None:
         return ""
-    said = f"; last {local(row.last.moment, row.zone)}: {row.last.state}"
+    text = f"; last {spoken(row.last.moment, clock.now(), clock.zone)}: {row.last.state}"
     is_trouble = row.last.state in (RunStatus.FAILED, RunStatus.WAITING) and row.last.error
-    return f"{said} ({one_line(row.last.error, _ERROR_SHOWN)})" if is_trouble else said
+    return f"{text} ({one_line(row.last.error, _ERROR_SHOWN)})" if is_trouble else text
 
 
 COMMANDS = (
-    Command("remind", "WHEN WHAT", "remind you, as in `/remind tomorrow 15:00 call Ann`", remind),
-    Command("jobs", "[pause|resume|delete|run|snooze|done ID]", "reminders and jobs, and when they are due", jobs),
+    Command("remind", "WHEN WHAT", "set a reminder, as in `/remind tomorrow 15:00 call Ann`", remind),
+    Command("jobs", "[pause|resume|delete|run|snooze|done ID]", "your reminders and jobs", jobs),
 )

@@ -1,7 +1,5 @@
-"""`/memory QUERY`: searches memory without a model, in this chat's own scope.
-
-Hits that share next to nothing with the question are left out: people could not see why they were found.
-"""
+"""`/memory QUERY`: searches memory without a model, in this chat's own scope. Hits that share next to nothing with the
+question are left out: people could not see why they were found."""
 
 from __future__ import annotations
 
@@ -22,37 +20,41 @@ _MOST_GAPS = 3
 _MOST_TESTS = 20
 
 
-async def memory(ask: CommandContext) -> str:
-    if not ask.words:
-        raise CommandError("What shall I look for? `/memory QUERY`; `/memory test` runs the memory tests.")
-    word, _, rest = ask.words.partition(" ")
+async def memory(context: CommandContext) -> str:
+    if not context.argument:
+        raise CommandError("What should I search for? `/memory QUERY`. (`/memory test` runs the memory tests.)")
+    word, _, rest = context.argument.partition(" ")
     if word.lower() == "test" and (not rest.strip() or ARROW in rest):
-        return await _test(ask, rest)
-    clock = ask.services.clock
-    found = await asyncio.to_thread(ask.agent.index.search, ask.conversation.scope, clock, [ask.words], most=_LOOKED_AT)
+        return await _test(context, rest)
+    clock = context.services.clock
+    found = await asyncio.to_thread(
+        context.agent.index.search, context.route.scope, clock, [context.argument], most=_LOOKED_AT
+    )
     hits = [hit for hit in found.hits if hit.strength]
     gaps = [f"_Not searched: {gap}_" for gap in found.gaps[:_MOST_GAPS]]
     if not hits:
         return "\n\n".join(["Nothing found. Try other words, or fewer.", *gaps])
     today = clock.today()
     passages = [_passage(hit, age_in_words(hit.date, today)) for hit in hits[:_MOST]]
-    more = ["There is more; more words narrow it down."] if len(hits) > _MOST else []
+    more = ["There is more. Add words to narrow it down."] if len(hits) > _MOST else []
     return "\n\n".join([*passages, *more, *gaps])
 
 
-async def _test(ask: CommandContext, rest: str) -> str:
-    """Runs the memory tests of this chat's scope, after adding a new one where one was given."""
-    scope, clock = ask.conversation.scope, ask.services.clock
+async def _test(context: CommandContext, rest: str) -> str:
+    """Runs the memory tests of this chat's scope, with a new one if given."""
+    scope, clock = context.route.scope, context.services.clock
     try:
         if rest.strip():
             question, _, words = rest.partition(ARROW)
-            with ask.agent.history.author(scope, str(ask.conversation.session)).writes("/memory test"):
+            with context.agent.history.author(scope, str(context.route.session)).writes("/memory test"):
                 await asyncio.to_thread(memory_tests.add, scope, clock, question, words)
-        report = await tested(ask.agent, scope, clock)
+        report = await tested(context.agent, scope, clock)
     except (FileError, ValueError) as error:
-        raise CommandError(f"The memory tests could not be run: {error}.") from error
+        raise CommandError(f"I couldn't run the memory tests: {error}.") from error
     if not report.results:
-        return f"There is no memory test yet. `/memory test QUESTION {ARROW} WORDS` adds one to `{memory_tests.FILE}`."
+        return (
+            f"There are no memory tests yet. `/memory test QUESTION {ARROW} WORDS` adds one to `{memory_tests.FILE}`."
+        )
     failed = report.failed
     head = f"{len(report.results) - len(failed)} of {len(report.results)} memory tests passed."
     listed = [shown(one) for one in (failed or report.results)[:_MOST_TESTS]]
@@ -66,4 +68,4 @@ def _passage(hit: Hit, age: str) -> str:
     return f"`{hit.place}` ({age}, {hit.strength})\n{quoted}"
 
 
-COMMANDS = (Command("memory", "QUERY", "search what I remember here", memory),)
+COMMANDS = (Command("memory", "QUERY", "search my memory", memory),)

@@ -1,5 +1,6 @@
 """The configuration: the keys of `config.yaml`, and reading it with errors that help."""
 
+from gateway.config.capabilities import ToolsConfig
 from gateway.config.errors import ConfigError, ConfigProblem
 from gateway.config.loader import LoadedConfig, dotenv_names, load
 from gateway.config.schema import (
@@ -13,7 +14,6 @@ from gateway.config.schema import (
     Route,
     SessionConfig,
     TelegramConfig,
-    ToolsConfig,
     WebConfig,
 )
 from gateway.config.show import schema, secrets_of, shown

@@ -22,11 +22,7 @@ class _Unreadable(ValueError):
 
 
 def parse(text: str, file: str = ".env") -> tuple[dict[str, str], list[ConfigProblem]]:
-    """The variables, the last of a name winning, and a warning for each unreadable line.
-
-    Comments (`#` at the start, or after white space behind a bare value), `export`, single quotes (literal) and double
-    quotes (`\\n`, `\\t`, `\\"`, `\\\\`) are understood. No warning contains a value.
-    """
+    """The variables (the last of a name wins), and a warning for each unreadable line, without its value."""
     values: dict[str, str] = {}
     warnings: list[ConfigProblem] = []
     for number, line in enumerate(text.removeprefix("\ufeff").splitlines(), start=1):
@@ -35,12 +31,12 @@ def parse(text: str, file: str = ".env") -> tuple[dict[str, str], list[ConfigPro
             continue
         match = _LINE.fullmatch(bare)
         if match is None:
-            warnings.append(ConfigProblem(file, number, "", "not understood and left out; write NAME=value"))
+            warnings.append(ConfigProblem(file, number, "", "not understood, so skipped; write NAME=value"))
             continue
         try:
             values[match["name"]] = _value(match["value"])
         except _Unreadable as error:
-            warnings.append(ConfigProblem(file, number, match["name"], f"left out: {error}"))
+            warnings.append(ConfigProblem(file, number, match["name"], f"skipped: {error}"))
     return values, warnings
 
 
@@ -56,13 +52,20 @@ def _value(text: str) -> str:
     return _ESCAPE.sub(lambda found: _ESCAPED.get(found[1], found[1]), match[1])
 
 
+def quoted(value: str) -> str:
+    """A value as `parse` reads it, in double quotes where needed."""
+    if value[:1] not in ("'", '"', "#") and " " not in value:
+        return value
+    return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
 _VARIABLE = re.compile(r"\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^}$]*+(?:\$(?!\{)[^}$]*+)*+))?\}")
 
 
 @dataclass(slots=True)
 class Substituted:
-    """`touched`: places whose value came from outside (never shown in errors); `missing`: places with the names of
-    variables without a value and a default."""
+    """`touched`: paths whose value came from outside (never shown in errors); `missing`: variables without value and
+    default, by path."""
 
     value: Value
     touched: set[ConfigPath] = field(default_factory=set)
@@ -70,26 +73,26 @@ class Substituted:
 
 
 def substitute(value: Value, variables: Mapping[str, str]) -> Substituted:
-    """Replaces the variables. An empty one counts as not set, as in a shell's `:-`; a value that becomes empty is null,
-    which means the default. `$` without braces is a dollar."""
+    """Replaces the variables. An empty one counts as not set, as in a shell's `:-`; a value that becomes empty is null.
+    `$` without braces is a dollar."""
     result = Substituted(None)
     result.value = _replace(value, (), variables, result)
     return result
 
 
-def _replace(value: Value, place: ConfigPath, variables: Mapping[str, str], result: Substituted) -> Value:
+def _replace(value: Value, path: ConfigPath, variables: Mapping[str, str], result: Substituted) -> Value:
     if isinstance(value, dict):
-        return {key: _replace(inner, (*place, key), variables, result) for key, inner in value.items()}
+        return {key: _replace(inner, (*path, key), variables, result) for key, inner in value.items()}
     if isinstance(value, list):
-        return [_replace(inner, (*place, index), variables, result) for index, inner in enumerate(value)]
+        return [_replace(inner, (*path, index), variables, result) for index, inner in enumerate(value)]
     if not isinstance(value, str) or "${" not in value:
         return value
 
     def fill(match: re.Match[str]) -> str:
-        result.touched.add(place)
+        result.touched.add(path)
         found = variables.get(match["name"]) or match["default"]
         if found is None:
-            result.missing.setdefault(place, match["name"])
+            result.missing.setdefault(path, match["name"])
         return found or ""
 
     return _VARIABLE.sub(fill, value) or None

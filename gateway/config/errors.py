@@ -12,7 +12,7 @@ ConfigPath = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True)
 class ConfigProblem:
-    """One error or warning. `line` counts from 1; 0 for a value that was never written."""
+    """`line` counts from 1; 0 for a value that was never written."""
 
     file: str
     line: int
@@ -20,12 +20,12 @@ class ConfigProblem:
     text: str
 
     def __str__(self) -> str:
-        place = f"{self.file}:{self.line}" if self.line else self.file
-        return f"{place}: {self.key}: {self.text}" if self.key else f"{place}: {self.text}"
+        where = f"{self.file}:{self.line}" if self.line else self.file
+        return f"{where}: {self.key}: {self.text}" if self.key else f"{where}: {self.text}"
 
 
 class ConfigError(Exception):
-    """The configuration cannot be used. Its text has one line for each problem; `warnings` are apart."""
+    """One line of text for each problem."""
 
     def __init__(self, problems: Sequence[ConfigProblem], warnings: Sequence[ConfigProblem] = ()) -> None:
         super().__init__("\n".join(str(problem) for problem in problems))
@@ -33,22 +33,21 @@ class ConfigError(Exception):
         self.warnings = tuple(warnings)
 
 
-def dotted(place: ConfigPath) -> str:
+def dotted(path: ConfigPath) -> str:
     """A key as people write it: `channels.telegram.allow[0]`."""
     text = ""
-    for part in place:
+    for part in path:
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
     return text
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """The known word that was probably meant, or None. Case does not count."""
+    """The known word that was probably meant. Case does not count."""
     folded = {name.casefold(): name for name in known}
     matches = difflib.get_close_matches(word.casefold(), folded, n=1, cutoff=0.6)
     return folded[matches[0]] if matches else None
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """A clause to append to an error, or nothing."""
     match = nearest(word, known)
     return f"; did you mean {match!r}?" if match else ""

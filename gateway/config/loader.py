@@ -13,14 +13,14 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from gateway.config import dotenv, yaml_tree
-from gateway.config.checks import cautions, contradictions, expected_in_vain, is_not_yet
+from gateway.config.checks import cautions, contradictions, is_not_yet, unfinished_keys
 from gateway.config.dotenv import Substituted, substitute
 from gateway.config.errors import ConfigError, ConfigPath, ConfigProblem, did_you_mean, dotted
 from gateway.config.schema import SHARED_SECTIONS, Config
 from gateway.config.yaml_tree import Tree, Value
 from gateway.home import Home
 
-_SECRET_KEYS = ("token", "api_key")
+_SECRET_KEYS = ("token", "api_key", "env", "headers")
 _LONGEST_SHOWN = 60
 _CREDENTIALS = re.compile(r"(?<=://)[^/\s@]+(?=@)")
 """`user:password` in an address."""
@@ -58,9 +58,9 @@ def what_is_wrong(detail: ErrorDetails, found: Value, *, hidden: bool) -> str:
     hidden = hidden or any(part in _SECRET_KEYS for part in detail["loc"])
     shown = "***" if hidden and found is not None else _shown(found)
     if kind in ("literal_error", "enum"):
-        words = re.findall(r"'([^']*)'", str(context.get("expected", "")))
-        hint = "" if hidden or not isinstance(found, str) else did_you_mean(found, words)
-        return f"found {shown}; allowed: {', '.join(words)}{hint}"
+        allowed = re.findall(r"'([^']*)'", str(context.get("expected", "")))
+        hint = "" if hidden or not isinstance(found, str) else did_you_mean(found, allowed)
+        return f"found {shown}; allowed: {', '.join(allowed)}{hint}"
     if kind in _ALLOWED:
         return f"found {shown}; allowed: {_ALLOWED[kind](context)}"
     sentence = str(context.get("error") or detail["msg"])
@@ -79,12 +79,20 @@ def _shown(value: Value) -> str:
     return text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 1] + "…"
 
 
-_FROM_ENVIRONMENT: Mapping[ConfigPath, str] = {
+FROM_ENVIRONMENT: Mapping[ConfigPath, str] = {
     ("model", "api_key"): "${ANTHROPIC_API_KEY:-}",
+    ("model", "servers", "anthropic", "api_key"): "${ANTHROPIC_API_KEY:-}",
+    ("model", "servers", "openai", "api_key"): "${OPENAI_API_KEY:-}",
     ("channels", "telegram", "token"): "${TELEGRAM_BOT_TOKEN:-}",
     ("channels", "discord", "token"): "${DISCORD_BOT_TOKEN:-}",
 }
-"""Keys whose default is a variable (SPEC 2)."""
+"""Keys whose default is a variable."""
+
+
+def from_environment(provider: Value) -> Mapping[ConfigPath, str]:
+    """Keys whose default is a variable: a provider's key goes to its own servers only."""
+    own: dict[ConfigPath, str] = {("model", "api_key"): "${OPENAI_API_KEY:-}"} if provider == "openai" else {}
+    return {**FROM_ENVIRONMENT, **own}
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,44 +102,36 @@ class LoadedConfig:
 
 
 def load(home: Home, environ: Mapping[str, str]) -> LoadedConfig:
-    """The home's configuration; a missing file means all defaults. `environ` wins over `.env`. Blocks.
-
-    Raises `ConfigError` with every problem.
-    """
-    variables, warnings = _variables(home, environ)
-    text = _read(home.config_file)
-    loaded = parse(text or "", variables, str(home.config_file))
+    """The home's configuration; a missing file means all defaults. `environ` wins over `.env`. Blocks. Raises
+    `ConfigError` with every problem."""
+    values, warnings = dotenv.parse(read_text(home.env_file) or "", str(home.env_file))
+    variables = values | {name: value for name, value in environ.items() if value}
+    loaded = parse(read_text(home.config_file) or "", variables, str(home.config_file))
     return LoadedConfig(loaded.config, (*warnings, *loaded.warnings))
 
 
 def parse(text: str, variables: Mapping[str, str], file: str = "config.yaml") -> LoadedConfig:
-    """The configuration from text. Raises `ConfigError`."""
+    """Raises `ConfigError`."""
     return _Document(file, yaml_tree.parse(text, file), variables).loaded()
 
 
 def dotenv_names(home: Home) -> frozenset[str]:
-    """The names of the variables with a value in the home's `.env`. Blocks. Raises `ConfigError`."""
-    values, _ = dotenv.parse(_read(home.env_file) or "", str(home.env_file))
+    """Names with a value in the home's `.env`. Blocks. Raises `ConfigError`."""
+    values, _ = dotenv.parse(read_text(home.env_file) or "", str(home.env_file))
     return frozenset(name for name, value in values.items() if value)
 
 
-def _variables(home: Home, environ: Mapping[str, str]) -> tuple[dict[str, str], list[ConfigProblem]]:
-    text = _read(home.env_file)
-    values, warnings = dotenv.parse(text or "", str(home.env_file))
-    return values | {name: value for name, value in environ.items() if value}, warnings
-
-
-def _read(file: Path) -> str | None:
-    """The file's text; None where there is no such file."""
+def read_text(file: Path) -> str | None:
+    """The file's text, if it is there. Blocks. Raises `ConfigError`."""
     try:
         with file.open("rb") as stream:
             data = stream.read(yaml_tree.MAX_BYTES + 1)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except IsADirectoryError as error:
-        raise ConfigError([ConfigProblem(str(file), 0, "", "is a folder; allowed: a text file")]) from error
+        raise ConfigError([ConfigProblem(str(file), 0, "", "is a folder, but must be a text file")]) from error
     except OSError as error:
-        raise ConfigError([ConfigProblem(str(file), 0, "", f"cannot be read: {error.strerror}")]) from error
+        raise ConfigError([ConfigProblem(str(file), 0, "", f"can't be read: {error.strerror}")]) from error
     if len(data) > yaml_tree.MAX_BYTES:
         raise ConfigError([ConfigProblem(str(file), 0, "", f"is larger than {yaml_tree.MAX_BYTES:,} bytes")])
     try:
@@ -142,17 +142,19 @@ def _read(file: Path) -> str | None:
 
 
 class _Document:
-    """One configuration on its way from a tree to a `Config`."""
-
     def __init__(self, file: str, written: Tree, variables: Mapping[str, str]) -> None:
         self._file = file
         self._tree = written
-        self._filled: Substituted = substitute(_with_variables(written.value), variables)
+        value = written.value
+        provider = _value_at(substitute(value, variables).value, ("model", "provider"))
+        for path, variable in from_environment(provider).items():
+            value = _filled_in(value, path, variable)
+        self._filled: Substituted = substitute(value, variables)
 
     def loaded(self) -> LoadedConfig:
         problems: list[ConfigProblem] = []
         warnings: list[ConfigProblem] = []
-        vain = [self._at(place, text) for place, text in expected_in_vain(self._filled.value)]
+        unfinished = [self._at(path, text) for path, text in unfinished_keys(self._filled.value)]
         try:
             config = Config.model_validate(self._filled.value)
         except ValidationError as error:
@@ -164,65 +166,65 @@ class _Document:
             problems = self._once(self._problem(detail) for detail in details if detail["type"] not in consequences)
             for detail in unknown:
                 _remove(self._filled.value, detail["loc"])
-        warnings += vain
+        warnings += unfinished
         problems += self._missing()
         if problems:
             raise ConfigError(sorted(problems, key=lambda problem: problem.line), warnings)
         config = Config.model_validate(self._filled.value)
-        problems = [self._at(place, text) for place, text in contradictions(config)]
+        problems = [self._at(path, text) for path, text in contradictions(config)]
         if problems:
             raise ConfigError(problems, warnings)
-        warnings += [self._at(place, text) for place, text in cautions(config)]
+        warnings += [self._at(path, text) for path, text in cautions(config)]
         return LoadedConfig(config, tuple(warnings))
 
-    def _at(self, place: ConfigPath, text: str) -> ConfigProblem:
-        return ConfigProblem(self._file, self._tree.line(place), dotted(place), text)
+    def _at(self, path: ConfigPath, text: str) -> ConfigProblem:
+        return ConfigProblem(self._file, self._tree.line(path), dotted(path), text)
 
-    def _written(self, place: ConfigPath) -> ConfigPath:
-        """The place in the file of a place in the model: without pydantic's marks, and for inherited keys in the common
+    def _written(self, path: ConfigPath) -> ConfigPath:
+        """The path in the file for one in the model: without pydantic's marks, and for inherited keys in the common
         section."""
         value: Value = self._filled.value
         found: list[str | int] = []
-        for position, part in enumerate(place):
-            last = position == len(place) - 1
+        for position, part in enumerate(path):
+            last = position == len(path) - 1
             if isinstance(value, dict) and isinstance(part, str) and (part in value or last):
                 value = value.get(part)
                 found.append(part)
             elif isinstance(value, list) and isinstance(part, int) and part < len(value):
                 value = value[part]
                 found.append(part)
-            elif (inherited := place[2:])[:1] and place[0] == "agents" and inherited[0] in SHARED_SECTIONS:
+            elif (inherited := path[2:])[:1] and path[0] == "agents" and inherited[0] in SHARED_SECTIONS:
                 return self._written(inherited)
         result = tuple(found)
-        if result[:1] == ("agents",) and result not in self._tree.lines and place[2:3] and place[2] in SHARED_SECTIONS:
-            return self._written(place[2:])
+        if result[:1] == ("agents",) and result not in self._tree.lines and path[2:3] and path[2] in SHARED_SECTIONS:
+            return self._written(path[2:])
         return result
 
     def _problem(self, detail: ErrorDetails) -> ConfigProblem:
         loc = detail["loc"]
         about_key = loc[-1:] == ("[key]",)  # pydantic's mark
-        place = self._written(loc[:-1] if about_key else loc)
-        found = str(place[-1]) if about_key else _value_at(self._filled.value, place)
-        return self._at(place, what_is_wrong(detail, found, hidden=place in self._filled.touched))
+        path = self._written(loc[:-1] if about_key else loc)
+        found = str(path[-1]) if about_key else _value_at(self._filled.value, path)
+        return self._at(path, what_is_wrong(detail, found, hidden=path in self._filled.touched))
 
     def _unknown_key(self, loc: ConfigPath) -> ConfigProblem:
-        place = self._written(loc)
+        path = self._written(loc)
         known = _keys_around(Config, loc)
-        word = str(loc[-1])
-        elsewhere = ", ".join(f"{one}.{word}" for one in _sections_with(word)[:3])
+        name = str(loc[-1])
+        elsewhere = ", ".join(f"{one}.{name}" for one in _sections_with(name)[:3])
         hint = (
-            did_you_mean(word, known)
+            did_you_mean(name, known)
             or (elsewhere and f"; it belongs under another key: {elsewhere}")
             or f"; known here: {', '.join(sorted(known))}"
         )
-        return self._at(place, f"unknown key, ignored{hint}")
+        return self._at(path, f"unknown key, ignored{hint}")
 
     def _missing(self) -> list[ConfigProblem]:
-        """Variables without a value or default where the value is needed: not below something that is off."""
+        """Variables without a value or default, except below something that is off."""
         return [
-            self._at(place, f"needs ${{{name}}}, which is set neither in the environment nor in .env")
-            for place, name in self._filled.missing.items()
-            if not any(_is_off(_value_at(self._filled.value, place[:size])) for size in range(1, len(place)))
+            self._at(path, f"needs ${{{name}}}, which is not set in the environment or in .env")
+            for path, name in self._filled.missing.items()
+            if not any(_is_off(_value_at(self._filled.value, path[:size])) for size in range(1, len(path)))
         ]
 
     @staticmethod
@@ -230,32 +232,26 @@ class _Document:
         return list(dict.fromkeys(problems))
 
 
-def _with_variables(value: Value) -> Value:
-    """Adds the default variables where nothing is written, not even null."""
-    for place, variable in _FROM_ENVIRONMENT.items():
-        value = _filled_in(value, place, variable)
-    return value
-
-
-def _filled_in(value: Value, place: ConfigPath, variable: str) -> Value:
-    if not place:
+def _filled_in(value: Value, path: ConfigPath, variable: str) -> Value:
+    """The value with a default variable at `path`, unless anything is written there, even null."""
+    if not path:
         return variable
     if value is None:
         value = {}
     if not isinstance(value, dict):
         return value
-    name = str(place[0])
-    if len(place) == 1 and name in value:
+    name = str(path[0])
+    if len(path) == 1 and name in value:
         return value
-    return {**value, name: _filled_in(value.get(name), place[1:], variable)}
+    return {**value, name: _filled_in(value.get(name), path[1:], variable)}
 
 
 def _is_off(section: Value) -> bool:
     return isinstance(section, dict) and (section.get("enabled") is False or section.get("provider") == "offline")
 
 
-def _value_at(value: Value, place: ConfigPath) -> Value:
-    for part in place:
+def _value_at(value: Value, path: ConfigPath) -> Value:
+    for part in path:
         if isinstance(value, dict) and isinstance(part, str):
             value = value.get(part)
         elif isinstance(value, list) and isinstance(part, int) and part < len(value):
@@ -266,7 +262,7 @@ def _value_at(value: Value, place: ConfigPath) -> Value:
 
 
 def _remove(value: Value, loc: ConfigPath) -> None:
-    """Removes an unknown key; one that an agent inherited goes with the common section's."""
+    """Removes an unknown key, also the common section's that an agent inherited."""
     for part in loc[:-1]:
         if isinstance(value, dict) and part in value:
             value = value[str(part)]
@@ -277,7 +273,6 @@ def _remove(value: Value, loc: ConfigPath) -> None:
 
 
 def _keys_around(model: type[BaseModel], loc: ConfigPath) -> set[str]:
-    """The known keys beside the last part of `loc`."""
     kinds: list[object] = [model]
     for part in loc[:-1]:
         kinds = [inner for kind in kinds for inner in _inside(kind, part)] or kinds  # a union's mark leads nowhere
@@ -285,7 +280,7 @@ def _keys_around(model: type[BaseModel], loc: ConfigPath) -> set[str]:
 
 
 def _sections_with(word: str) -> list[str]:
-    """The sections that know a key of this name, as people write them; the outer ones first."""
+    """The sections that know a key of this name, the outer ones first."""
     found: list[str] = []
     waiting: list[tuple[str, type[BaseModel]]] = [("", Config)]
     while waiting:
@@ -308,7 +303,7 @@ def _sections(kind: object) -> list[type[BaseModel]]:
 
 
 def _inside(kind: object, part: str | int) -> list[object]:
-    """The types of the values under `part` in a value of `kind`."""
+    """The types of the values under `part`."""
     origin = typing.get_origin(kind)
     if origin is dict:
         return [typing.get_args(kind)[1]]

@@ -10,7 +10,6 @@ from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
 
 from pydantic import (
-    BaseModel,
     ConfigDict,
     Discriminator,
     Field,
@@ -23,14 +22,14 @@ from pydantic import (
 )
 
 from agent.settings import GroupLogs
+from gateway.config.capabilities import MediaConfig, ModelServer, ModelServers, Section, ToolsConfig
 from gateway.config.values import (
     AgentName,
     AnyId,
-    Argv,
     ChatId,
-    FileCommand,
     Interval,
     NumericId,
+    Origin,
     PersonId,
     PersonName,
     Quiet,
@@ -49,21 +48,8 @@ Validated = dict[str, Any]
 """The fields above the one whose default is being made."""
 
 
-class Section(BaseModel):
-    """Unknown keys are forbidden here so that they are noticed; the loader turns them into warnings."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, allow_inf_nan=False)
-
-    @model_validator(mode="before")
-    @classmethod
-    def null_means_default(cls, value: object) -> object:
-        if not isinstance(value, dict):
-            return value
-        return {key: inner for key, inner in value.items() if inner is not None or key not in cls.model_fields}
-
-
 class Price(Section):
-    """USD per million tokens. A cache price that is not given follows from `input` (write 1.25, read 0.1 of it)."""
+    """USD per million tokens. A cache price defaults to a part of `input`: write 1.25, read 0.1 of it."""
 
     input: NonNegativeFloat
     output: NonNegativeFloat
@@ -71,7 +57,9 @@ class Price(Section):
     cache_read: NonNegativeFloat | None = None
 
 
-Provider = Literal["anthropic", "offline"]
+Provider = Literal["anthropic", "openai", "offline"]
+SERVED = ("anthropic", "openai")
+"""Providers that a model's name may begin with, before a colon."""
 
 
 def _provider(above: Validated) -> Provider:
@@ -86,15 +74,23 @@ class ModelConfig(Section):
     max_tokens: PositiveInt = 8192
     context_window: PositiveInt | None = None
     fallbacks: tuple[str, ...] = ()
+    servers: ModelServers = ModelServers()
     effort: Literal["low", "medium", "high", "xhigh", "max"] | None = None
     cache: Literal["5m", "1h", "off"] = "5m"
     timeout_s: PositiveFloat = 120
-    prices: dict[str, Price] = {}
+    prices: dict[str, Price] = Field(default={})
     daily_budget_usd: PositiveFloat | None = None
+
+    def server(self, provider: str = "") -> ModelServer:
+        """The address and key of a provider, by default its own."""
+        served = self.servers.openai if (provider or self.provider) == "openai" else self.servers.anthropic
+        if provider not in ("", self.provider):
+            return served
+        return ModelServer(base_url=self.base_url or served.base_url, api_key=self.api_key or served.api_key)
 
 
 class LimitsConfig(Section):
-    """What each other person, and each group, may cost a day in USD."""
+    """What each other person and group may cost a day in USD."""
 
     person_daily_usd: PositiveFloat | None = None
     group_daily_usd: PositiveFloat | None = None
@@ -117,7 +113,7 @@ class TelegramConfig(Section):
     base_file_url: Url = "https://api.telegram.org/file/bot"
     dm_policy: DmPolicy = "pairing"
     allow: tuple[NumericId, ...] = ()
-    groups: dict[ChatId, GroupConfig] = {}
+    groups: dict[ChatId, GroupConfig] = Field(default={})
     reaction: str | None = None
 
 
@@ -134,7 +130,7 @@ class DiscordConfig(Section):
     api_url: Url = "https://discord.com/api/v10"
     dm_policy: DmPolicy = "pairing"
     allow: tuple[NumericId, ...] = ()
-    guilds: dict[NumericId, GuildConfig] = {}
+    guilds: dict[NumericId, GuildConfig] = Field(default={})
     reaction: str | None = None
 
 
@@ -142,6 +138,7 @@ class WebConfig(Section):
     enabled: bool = True
     host: str = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65535)] = 8765
+    public_url: Origin | None = None
     token: Secret | None = None
 
 
@@ -241,54 +238,6 @@ class MemoryConfig(Section):
     auto_recall: RecallConfig = RecallConfig()
 
 
-class ToolsConfig(Section):
-    files: bool = True
-    web: bool = True
-    exec: bool = False
-    exec_allow: tuple[Argv, ...] = ()
-
-
-class RemoteTranscriber(Section):
-    """A server that speaks OpenAI's `POST /audio/transcriptions`; `base_url` up to and with `/v1`."""
-
-    base_url: Url
-    model: Annotated[str, Field(min_length=1)]
-    api_key: Secret | None = None
-
-
-class LocalTranscriber(Section):
-    """A program that prints the words of the recording whose path takes the place of `{file}`."""
-
-    command: FileCommand
-
-
-def _transcriber_kind(value: object) -> str | None:
-    if isinstance(value, LocalTranscriber) or (isinstance(value, dict) and "command" in value):
-        return "local"
-    if isinstance(value, RemoteTranscriber) or (isinstance(value, dict) and "base_url" in value):
-        return "remote"
-    return None
-
-
-Transcribe = Annotated[
-    Annotated[LocalTranscriber, Tag("local")] | Annotated[RemoteTranscriber, Tag("remote")],
-    Discriminator(
-        _transcriber_kind,
-        custom_error_type="transcribe",
-        custom_error_message="allowed: null, a mapping with base_url, model and api_key, or one with command",
-    ),
-]
-
-
-class MediaConfig(Section):
-    """What comes with messages. Files over `max_mb` are not fetched; `transcribe` null: recordings are not heard."""
-
-    max_mb: PositiveInt = 20
-    max_pages: PositiveInt = 200
-    max_chars: PositiveInt = 100_000
-    transcribe: Transcribe | None = None
-
-
 class SummaryConfig(Section):
     enabled: bool = True
     time: TimeOfDay = time(21)
@@ -317,7 +266,7 @@ class LogConfig(Section):
 
 
 class AgentConfig(Section):
-    """One agent, complete: the common sections with its own keys over them. `workspace` is relative to the home."""
+    """One agent, complete: the common sections under its own keys. `workspace` is relative to the home."""
 
     workspace: Annotated[str, Field(min_length=1)]
     model: ModelConfig = ModelConfig()
@@ -327,7 +276,7 @@ class AgentConfig(Section):
 
 
 class Route(Section):
-    """What a message must come from to be answered by `agent`; what is None does not matter."""
+    """What a message must come from to be answered by `agent`."""
 
     channel: str
     account: AnyId | None = None
@@ -344,10 +293,10 @@ SHARED_SECTIONS = ("model", "session", "memory", "tools")
 class Config(Section):
     timezone: Zone = Field(default_factory=machine_zone)
     owners: tuple[PersonId, ...] = ()
-    people: dict[PersonName, tuple[PersonId, ...]] = {}
+    people: dict[PersonName, tuple[PersonId, ...]] = Field(default={})
     model: ModelConfig = ModelConfig()
     channels: ChannelsConfig = ChannelsConfig()
-    agents: dict[AgentName, AgentConfig] = {"main": AgentConfig(workspace="workspace")}
+    agents: dict[AgentName, AgentConfig] = Field(default={"main": AgentConfig(workspace="workspace")})
     routes: tuple[Route, ...] = ()
     session: SessionConfig = SessionConfig()
     memory: MemoryConfig = MemoryConfig()
@@ -360,7 +309,7 @@ class Config(Section):
     @model_validator(mode="before")
     @classmethod
     def agents_inherit(cls, value: object) -> object:
-        """Merges the common sections into each agent's, so that an `AgentConfig` is complete."""
+        """Merges the common sections into each agent's."""
         if not isinstance(value, dict):
             return value
         agents = value.get("agents") or {"main": None}
@@ -375,7 +324,7 @@ class Config(Section):
 
     @property
     def default_agent(self) -> str:
-        """The agent that answers where no route says otherwise: `main`, else the first one."""
+        """`main`, else the first one: answers where no route fits."""
         return "main" if "main" in self.agents else next(iter(self.agents))
 
 
@@ -384,11 +333,22 @@ def _complete(name: str, agent: object, common: Validated) -> object:
     if not isinstance(agent, dict):
         return agent
     default = {"workspace": "workspace" if name == "main" else f"workspace-{name}"}
-    return default | _laid_over(common, {key: inner for key, inner in agent.items() if inner is not None})
+    own = {key: inner for key, inner in agent.items() if inner is not None}
+    return default | _laid_over(_without_other_server(common, own), own)
+
+
+def _without_other_server(common: Validated, own: Validated) -> Validated:
+    """What an agent inherits: not the key and address of another provider than its own."""
+    model, its = common.get("model"), own.get("model")
+    if not isinstance(model, dict) or not isinstance(its, dict) or not its.get("provider"):
+        return common
+    if its["provider"] == (model.get("provider") or _provider(model)):
+        return common
+    return common | {"model": {key: one for key, one in model.items() if key not in ("api_key", "base_url")}}
 
 
 def _laid_over(below: Validated, above: Validated) -> Validated:
-    """Merges mappings key by key; everything else, lists too, is replaced. A null above means what is below."""
+    """Merges mappings key by key; all else, lists too, is replaced. A null above means what is below."""
     joined = dict(below)
     for key, value in above.items():
         under = joined.get(key)

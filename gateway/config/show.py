@@ -8,14 +8,15 @@ from collections.abc import Iterator
 import yaml
 from pydantic import BaseModel, SecretStr
 
+from agent.model.base import Json
+from gateway.config.errors import ConfigPath
 from gateway.config.schema import SHARED_SECTIONS, AgentConfig, Config
 
 _WIDE = 120
 
 
 def shown(config: Config) -> str:
-    """The effective configuration as YAML, defaults included, every secret as `***`. Agents show only what differs from
-    the common sections."""
+    """The effective configuration as YAML, secrets as `***`; agents show only what differs."""
     values = config.model_dump(mode="json")
     for agent in values["agents"].values():
         for section in SHARED_SECTIONS:
@@ -24,8 +25,16 @@ def shown(config: Config) -> str:
     return yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=_WIDE)
 
 
+def shown_value(config: Config, path: ConfigPath) -> Json:
+    """One value as people may see it, if it is there."""
+    value: Json = config.model_dump(mode="json")
+    for part in path:
+        value = value.get(str(part)) if isinstance(value, dict) else None
+    return value
+
+
 def schema() -> str:
-    """The JSON Schema of `config.yaml` as people write it: what the loader fills in is not required."""
+    """The JSON Schema of `config.yaml`: what the loader fills in is not required."""
     document = Config.model_json_schema()
     document["$defs"][AgentConfig.__name__].pop("required")
     dialect = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
@@ -33,7 +42,6 @@ def schema() -> str:
 
 
 def secrets_of(config: Config) -> frozenset[str]:
-    """Every secret's text, to be kept out of the log."""
     return frozenset(_secrets(config))
 
 

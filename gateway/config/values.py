@@ -22,7 +22,6 @@ PLATFORMS = ("telegram", "discord")
 
 _CLOCK = re.compile(r"(?P<hour>[01]?\d|2[0-3]):(?P<minute>[0-5]\d)")
 _PERSON = re.compile(rf"(?:{'|'.join(PLATFORMS)}):\d{{1,20}}")
-_ADDRESS = re.compile(r"[a-z]+:[^:\s]+(?::[^:\s]+)?")
 
 
 class QuietHours(NamedTuple):
@@ -33,7 +32,7 @@ class QuietHours(NamedTuple):
 
 
 def named_zone(variable: str) -> str:
-    """The IANA zone that a `TZ` variable names, also by its file's path; empty where it names none."""
+    """The IANA zone that a `TZ` variable names, also by its file's path, or ""."""
     name = variable.removeprefix(":")
     path = Path(name)
     parts = path.resolve().parts[1:] if path.is_absolute() else (name,)
@@ -59,7 +58,31 @@ def machine_zone() -> str:
         return "UTC"
 
 
+_USUAL_ZONES = {
+    "CEST": "Europe/Berlin",
+    "MEZ": "Europe/Berlin",
+    "MESZ": "Europe/Berlin",
+    "BST": "Europe/London",
+    "WEST": "Europe/Lisbon",
+    "EEST": "Europe/Athens",
+    "MSK": "Europe/Moscow",
+    "EDT": "America/New_York",
+    "CST": "America/Chicago",
+    "CDT": "America/Chicago",
+    "MDT": "America/Denver",
+    "PST": "America/Los_Angeles",
+    "PDT": "America/Los_Angeles",
+    "IST": "Asia/Kolkata",
+    "JST": "Asia/Tokyo",
+    "AEST": "Australia/Sydney",
+    "AEDT": "Australia/Sydney",
+}
+"""Abbreviations that are no IANA zones, each with a zone that is called so."""
+
+
 def _zone(name: str) -> str:
+    if usual := None if _is_zone(name) else _USUAL_ZONES.get(name.strip().upper()):
+        raise ValueError(f"allowed: an IANA zone such as Europe/Berlin; did you mean {usual!r}?")
     if not _is_zone(name):
         hint = did_you_mean(name, zoneinfo.available_timezones())
         raise ValueError(f"allowed: an IANA zone such as Europe/Berlin{hint}")
@@ -67,20 +90,16 @@ def _zone(name: str) -> str:
 
 
 def _as_text(value: object) -> object:
-    """An id as text: people may write it as a number."""
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
-def _numeric_id(value: str) -> str:
-    if not re.fullmatch(r"\d{1,20}", value):
-        raise ValueError("allowed: a numeric user id (user names change hands; /whoami tells the id)")
-    return value
+def _matching(pattern: re.Pattern[str], allowed: str) -> AfterValidator:
+    def check(value: str) -> str:
+        if not pattern.fullmatch(value):
+            raise ValueError(f"allowed: {allowed}")
+        return value
 
-
-def _chat_id(value: str) -> str:
-    if not re.fullmatch(r"-?\d{1,20}", value):
-        raise ValueError("allowed: a numeric chat id")
-    return value
+    return AfterValidator(check)
 
 
 def _person_id(value: str) -> str:
@@ -88,30 +107,8 @@ def _person_id(value: str) -> str:
         platform = value.split(":")[0]
         hint = "" if platform in PLATFORMS else did_you_mean(platform, PLATFORMS)
         raise ValueError(
-            f"allowed: platform:numeric id, such as telegram:11111 (user names change hands; /whoami tells it){hint}"
+            f"allowed: platform:numeric id, such as telegram:11111 (user names can change; /whoami shows it){hint}"
         )
-    return value
-
-
-def _target(value: str) -> str:
-    if value != "owner" and not _ADDRESS.fullmatch(value):
-        raise ValueError("allowed: owner, or chat addresses channel:chat_id[:thread_id]")
-    return value
-
-
-def _as_list(value: object) -> object:
-    return [value] if isinstance(value, str) else value
-
-
-def _agent_name(value: str) -> str:
-    if not re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,40}", value):
-        raise ValueError("allowed: a short name of a-z, 0-9, - and _")
-    return value
-
-
-def _person_name(value: str) -> str:
-    if not re.fullmatch(r"\w[\w-]{0,60}", value):
-        raise ValueError("allowed: a short name of letters, digits, - and _")
     return value
 
 
@@ -137,7 +134,7 @@ def _quiet_hours(value: object) -> QuietHours:
 
 
 def _url(value: str) -> str:
-    allowed = "allowed: an address that begins with http:// or https://"
+    allowed = "allowed: an address that starts with http:// or https://"
     try:
         parts = urlsplit(value)
         _ = parts.port
@@ -150,9 +147,14 @@ def _url(value: str) -> str:
     return value
 
 
-def _secret(value: object) -> object:
-    """A secret without the white space around a pasted key."""
-    return value.strip() if isinstance(value, str) else value
+def _origin(value: str) -> str:
+    """The address as browsers write it: without the usual port or a slash at its end."""
+    parts = urlsplit(value)
+    if parts.path not in ("", "/"):
+        raise ValueError("allowed: an address without a path, as https://daybook.example.org")
+    usual = {"http": 80, "https": 443}[parts.scheme]
+    host = parts.netloc.lower()
+    return f"{parts.scheme}://{host.removesuffix(f':{usual}')}"
 
 
 def _printable(value: SecretStr) -> SecretStr:
@@ -186,10 +188,6 @@ def _interval(value: object) -> object:
         raise ValueError(f"allowed: an interval such as 30m ({error})") from error
 
 
-def _interval_text(value: timedelta) -> str:
-    return fields(Every(value))["every"]
-
-
 def _clock_text(value: time) -> str:
     return value.strftime("%H:%M")
 
@@ -197,19 +195,55 @@ def _clock_text(value: time) -> str:
 Zone = Annotated[str, AfterValidator(_zone)]
 _NUMBER_OR_TEXT = WithJsonSchema({"anyOf": [{"type": "integer"}, {"type": "string"}]})
 _TEXT_OR_LIST = WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]})
-NumericId = Annotated[str, BeforeValidator(_as_text), AfterValidator(_numeric_id), _NUMBER_OR_TEXT]
-ChatId = Annotated[str, BeforeValidator(_as_text), AfterValidator(_chat_id)]
+NumericId = Annotated[
+    str,
+    BeforeValidator(_as_text),
+    _matching(re.compile(r"\d{1,20}"), "a numeric user id (user names can change; /whoami shows the id)"),
+    _NUMBER_OR_TEXT,
+]
+ChatId = Annotated[str, BeforeValidator(_as_text), _matching(re.compile(r"-?\d{1,20}"), "a numeric chat id")]
 AnyId = Annotated[str, BeforeValidator(_as_text), _NUMBER_OR_TEXT]
 PersonId = Annotated[str, AfterValidator(_person_id)]
-Targets = Annotated[tuple[Annotated[str, AfterValidator(_target)], ...], BeforeValidator(_as_list), _TEXT_OR_LIST]
-AgentName = Annotated[str, AfterValidator(_agent_name)]
-PersonName = Annotated[str, AfterValidator(_person_name)]
+_Target = Annotated[
+    str,
+    _matching(re.compile(r"owner|[a-z]+:[^:\s]+(?::[^:\s]+)?"), "owner, or chat addresses channel:chat_id[:thread_id]"),
+]
+Targets = Annotated[
+    tuple[_Target, ...],
+    BeforeValidator(lambda value: [value] if isinstance(value, str) else value),
+    _TEXT_OR_LIST,
+]
+AgentName = Annotated[str, _matching(re.compile(r"[a-z0-9][a-z0-9_-]{0,40}"), "a short name of a-z, 0-9, - and _")]
+PersonName = Annotated[str, _matching(re.compile(r"\w[\w-]{0,60}"), "a short name of letters, digits, - and _")]
 Url = Annotated[str, AfterValidator(_url)]
+Origin = Annotated[Url, AfterValidator(_origin)]
 Argv = Annotated[tuple[str, ...], BeforeValidator(_argv), _TEXT_OR_LIST]
 FileCommand = Annotated[Argv, AfterValidator(_file_command)]
 Secret = Annotated[
-    SecretStr, BeforeValidator(_secret), AfterValidator(_printable), PlainSerializer(lambda _: "***", return_type=str)
+    SecretStr,
+    BeforeValidator(lambda value: value.strip() if isinstance(value, str) else value),
+    AfterValidator(_printable),
+    PlainSerializer(lambda _: "***", return_type=str),
 ]
+
+
+def _on_one_line(value: SecretStr) -> SecretStr:
+    if not re.fullmatch(r"[ -~]*", value.get_secret_value()):
+        raise ValueError("allowed: text on one line without accents")
+    return value
+
+
+SecretText = Annotated[
+    SecretStr,
+    BeforeValidator(_as_text),
+    AfterValidator(_on_one_line),
+    PlainSerializer(lambda _: "***", return_type=str),
+    _NUMBER_OR_TEXT,
+]
+"""As `Secret`; may have spaces, and be empty."""
+McpName = Annotated[str, _matching(re.compile(r"[a-z0-9](?:[a-z0-9-]{0,23})"), "a short name of a-z, 0-9 and -")]
+VariableName = Annotated[str, _matching(re.compile(r"[A-Za-z_]\w{0,99}", re.ASCII), "a name of A-Z, 0-9 and _")]
+HeaderName = Annotated[str, _matching(re.compile(r"[A-Za-z0-9-]{1,60}"), "a name such as Authorization")]
 TimeOfDay = Annotated[
     time,
     BeforeValidator(_time_of_day),
@@ -219,7 +253,7 @@ TimeOfDay = Annotated[
 Interval = Annotated[
     timedelta,
     BeforeValidator(_interval),
-    PlainSerializer(_interval_text, return_type=str),
+    PlainSerializer(lambda value: fields(Every(value))["every"], return_type=str),
     WithJsonSchema({"type": "string", "examples": ["30m"]}),
 ]
 Quiet = Annotated[

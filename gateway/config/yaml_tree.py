@@ -43,17 +43,16 @@ class Tree:
     value: Value = None
     lines: dict[ConfigPath, int] = field(default_factory=dict)
 
-    def line(self, place: ConfigPath) -> int:
-        """The line of a place, or of the nearest written place around it; 0 for an empty file."""
-        for size in range(len(place), 0, -1):
-            if line := self.lines.get(place[:size]):
+    def line(self, path: ConfigPath) -> int:
+        """The line of a path, or of the nearest one around it; 0 for an empty file."""
+        for size in range(len(path), 0, -1):
+            if line := self.lines.get(path[:size]):
                 return line
         return 0
 
 
 def parse(text: str, file: str) -> Tree:
-    """Parses YAML. Raises `ConfigError` for text that is not YAML, for duplicate keys, and where the top is not a
-    mapping."""
+    """Parses YAML. Raises `ConfigError`, also for duplicate keys and a top that is no mapping."""
     try:
         node = compose_yaml(text, _Loader)
     except yaml.MarkedYAMLError as error:
@@ -101,8 +100,6 @@ def _syntax_problem(error: yaml.MarkedYAMLError, file: str) -> ConfigProblem:
 
 
 class _Reader:
-    """Turns nodes into values, once."""
-
     def __init__(self, file: str, tree: Tree) -> None:
         self.problems: list[ConfigProblem] = []
         self._file = file
@@ -110,40 +107,40 @@ class _Reader:
         self._nodes = 0
         self._open: set[int] = set()
 
-    def read(self, node: yaml.Node, place: ConfigPath) -> Value:
+    def read(self, node: yaml.Node, path: ConfigPath) -> Value:
         self._nodes += 1
         if self._nodes > _MAX_NODES or id(node) in self._open or len(self._open) > MOST_DEEP_YAML:
             what = "an alias that contains itself" if id(node) in self._open else "too many values"
             if len(self._open) > MOST_DEEP_YAML:  # by aliases of aliases
                 what = f"values nested more than {MOST_DEEP_YAML} deep"
-            raise ConfigError([ConfigProblem(self._file, node.start_mark.line + 1, dotted(place), f"found {what}")])
+            raise ConfigError([ConfigProblem(self._file, node.start_mark.line + 1, dotted(path), f"found {what}")])
         self._open.add(id(node))
         try:
             if isinstance(node, yaml.MappingNode):
-                return self._mapping(node, place)
+                return self._mapping(node, path)
             if isinstance(node, yaml.SequenceNode):
-                return [self._item(item, (*place, index)) for index, item in enumerate(node.value)]
-            return self._scalar(node, place)
+                return [self._item(item, (*path, index)) for index, item in enumerate(node.value)]
+            return self._scalar(node, path)
         finally:
             self._open.discard(id(node))
 
-    def _item(self, node: yaml.Node, place: ConfigPath) -> Value:
-        self._tree.lines[place] = node.start_mark.line + 1
-        return self.read(node, place)
+    def _item(self, node: yaml.Node, path: ConfigPath) -> Value:
+        self._tree.lines[path] = node.start_mark.line + 1
+        return self.read(node, path)
 
-    def _mapping(self, node: yaml.MappingNode, place: ConfigPath) -> dict[str, Value]:
+    def _mapping(self, node: yaml.MappingNode, path: ConfigPath) -> dict[str, Value]:
         merged: dict[str, Value] = {}
         own: dict[str, Value] = {}
         for key_node, value_node in node.value:
             line = key_node.start_mark.line + 1
             if not isinstance(key_node, yaml.ScalarNode):
-                self._complain(line, place, "found a key that is not a word")
+                self._complain(line, path, "found a key that is not a word")
                 continue
             if key_node.tag == _MERGE:
-                merged |= self._merge(value_node, place)
+                merged |= self._merge(value_node, path)
                 continue
             key = str(key_node.value)
-            inner: ConfigPath = (*place, key)
+            inner: ConfigPath = (*path, key)
             if key in own:
                 first = self._tree.lines[inner]
                 self._complain(line, inner, f"written twice (first in line {first}); keep one")
@@ -151,18 +148,18 @@ class _Reader:
             own[key] = self.read(value_node, inner)
         return merged | own
 
-    def _merge(self, node: yaml.Node, place: ConfigPath) -> dict[str, Value]:
+    def _merge(self, node: yaml.Node, path: ConfigPath) -> dict[str, Value]:
         sources = node.value if isinstance(node, yaml.SequenceNode) else [node]
         merged: dict[str, Value] = {}
         for source in reversed(sources):  # of several, the first wins (YAML merge key)
-            value = self.read(source, place)
+            value = self.read(source, path)
             if isinstance(value, dict):
                 merged |= value
             else:
-                self._complain(source.start_mark.line + 1, place, "`<<` takes a mapping")
+                self._complain(source.start_mark.line + 1, path, "`<<` takes a mapping")
         return merged
 
-    def _scalar(self, node: yaml.Node, place: ConfigPath) -> Value:
+    def _scalar(self, node: yaml.Node, path: ConfigPath) -> Value:
         text = str(node.value)
         match node.tag.removeprefix("tag:yaml.org,2002:"):
             case "str":
@@ -176,11 +173,11 @@ class _Reader:
             case "float":
                 return _number(text, float)
             case _:
-                self._complain(node.start_mark.line + 1, place, f"found the tag {node.tag}; allowed: plain values")
+                self._complain(node.start_mark.line + 1, path, f"found the tag {node.tag}; allowed: plain values")
                 return None
 
-    def _complain(self, line: int, place: ConfigPath, text: str) -> None:
-        self.problems.append(ConfigProblem(self._file, line, dotted(place), text))
+    def _complain(self, line: int, path: ConfigPath, text: str) -> None:
+        self.problems.append(ConfigProblem(self._file, line, dotted(path), text))
 
 
 def _number(text: str, kind: type[int] | type[float]) -> Value:

@@ -1,1 +1,1 @@
-"""The checks of `daybook doctor`: `examine` runs them all, the other modules check one thing each."""
+"""The checks of `daybook doctor`: `examine` runs them all."""

@@ -1,7 +1,4 @@
-"""Checks of the schedule: an unreadable file, failing jobs, and the next due times, also of Daybook's own jobs.
-
-Computed from the configuration and from what people chose, as the gateway does; none need run.
-"""
+"""Checks of the schedule: its file, failing jobs, and the next due times."""
 
 from __future__ import annotations
 
@@ -12,21 +9,22 @@ from pathlib import Path
 from typing import TypeVar
 from zoneinfo import ZoneInfo
 
+from agent.formats.sqlite import connect_read_only
 from agent.memory.files import FileError, read_text
 from agent.search.memory_tests import FILE as MEMORY_TESTS
 from gateway.config import Config
-from gateway.doctor.probe import Finding
 from gateway.home import Home
 from gateway.policy.preferences import DAILY
 from gateway.policy.preferences import OFF as CHOSE_NONE
-from gateway.recurrence import When, local, next_after
+from gateway.recurrence import When, next_after
 from gateway.scheduling import builtins, jobs_file, policy
 from gateway.scheduling.job import Job, JobKind
 from gateway.scheduling.job_store import FILE
 from gateway.scheduling.jobs_file import InvalidJobsFile
 from gateway.scheduling.policy import Quiet, Timing
+from gateway.setup.probe import Finding
+from gateway.spoken_time import Sentence, spoken
 from gateway.store import chat_rows, run_rows
-from gateway.store.database import reading
 from gateway.store.run_rows import JobRow, Run, RunStatus
 
 T = TypeVar("T")
@@ -37,61 +35,72 @@ _SHOWN = 5
 def check_schedule(
     home: Home, workspace: Path, zone: ZoneInfo, now: datetime, on: Collection[str]
 ) -> Iterator[Finding]:
-    """Checks the schedule of one workspace. `on`: the channels that are on."""
+    """`on`: the channels that are on."""
     path = workspace / FILE
-    cure = f"mend {path}; until then all jobs go on as they were"
+    fix = Sentence("correct {path}; until then all jobs run as before", path=path)
     try:
         read = read_text(path, workspace)
         found = jobs_file.read(read.text if read is not None else "")
     except (InvalidJobsFile, FileError) as error:
-        yield Finding("schedule", False, f"{FILE} cannot be read: {error}", cure)
+        yield Finding("schedule", False, Sentence("can't read {file}: {error}", file=FILE, error=error), fix)
         return
     for problem in found.problems:
-        cure = f"mend {path}; until then that job goes on as it was, and the rest of the file holds"
-        yield Finding("schedule", False, f"{FILE}, {problem}", cure)
+        fix = Sentence(
+            "correct {path}; until then that job runs as before, and the rest of the file is in effect", path=path
+        )
+        yield Finding("schedule", False, Sentence("{file}, {problem}", file=FILE, problem=problem), fix)
     for job in found.jobs:
         if job.enabled and (channel := job.off_channel(on)):
-            what = f"{job.id} reports to {job.to}, but {channel} is off"
-            yield Finding("schedule", False, what, f"switch {channel} on in config.yaml, or change `to` in {path}")
+            what = Sentence("{job} reports to {to}, but {channel} is off", job=job.id, to=job.to, channel=channel)
+            yield Finding(
+                "schedule",
+                False,
+                what,
+                Sentence("turn {channel} on in config.yaml, or change `to` in {path}", channel=channel, path=path),
+            )
     last = last_runs(home)
     for run in last.values():
         if run.state in (RunStatus.FAILED, RunStatus.WAITING) and run.error:
-            what = f"the last run of {run.job}, due {local(run.moment, zone)}, failed: {run.error}"
-            yield Finding("schedule", False, what, f"`daybook schedule run {run.job}` tries again")
-    yield Finding("schedule", True, _next_runs(found.jobs, last, zone, now))
+            what = Sentence(
+                "the last run of {job}, due {moment}, failed: {error}",
+                job=run.job,
+                moment=spoken(run.moment, now, zone),
+                error=run.error,
+            )
+            yield Finding("schedule", False, what, Sentence("`daybook schedule run {job}` tries again", job=run.job))
+    for line in _next_runs(found.jobs, last, zone, now):
+        yield Finding("schedule", True, line)
 
 
-def _next_runs(jobs: tuple[Job, ...], last: Mapping[str, Run], zone: ZoneInfo, now: datetime) -> str:
+def _next_runs(jobs: tuple[Job, ...], last: Mapping[str, Run], zone: ZoneInfo, now: datetime) -> Iterator[Sentence]:
     on = [job for job in jobs if job.enabled]
+    some = "you have 1 job" if len(jobs) == 1 else "you have {count} jobs" if jobs else "you have no jobs"
+    count, off = Sentence(some, count=len(jobs)), len(jobs) - len(on)
+    yield Sentence("{jobs}, {count} of them off", jobs=count, count=off) if off else count
     dues = [(due, job) for job in on if (due := next_after(job.when, job.zone(zone), now)) is not None]
-    shown = ", ".join(
-        f"{job.id} {local(due, job.zone(zone))}{_of_last(last.get(job.id), job.zone(zone))}"
-        for due, job in sorted(dues, key=lambda one: one[0])[:_SHOWN]
-    )
-    whose = "1 job" if len(jobs) == 1 else f"{len(jobs)} jobs"
-    return f"{whose} of yours, {len(on)} on" + (f"; next: {shown}" if shown else "")
+    for due, job in sorted(dues, key=lambda one: one[0])[:_SHOWN]:
+        yield next_run(job.id, due, last.get(job.id), zone, now)
 
 
-def _of_last(run: Run | None, zone: ZoneInfo) -> str:
-    return f" ({last_result(run, zone)})" if run is not None else ""
-
-
-def last_result(run: Run, zone: ZoneInfo) -> str:
-    """The result of a job's newest run, in words."""
-    return f"last {local(run.moment, zone)}: {run.state}"
+def next_run(id: str, due: datetime | None, run: Run | None, zone: ZoneInfo, now: datetime) -> Sentence:
+    off = Sentence("{job}: off", job=id)
+    next_due = off if due is None else Sentence("{job}: next {moment}", job=id, moment=spoken(due, now, zone))
+    if run is None:
+        return next_due
+    last, result = spoken(run.moment, now, zone), Sentence(str(run.state))
+    return Sentence("{next}; last {moment}: {result}", next=next_due, moment=last, result=result)
 
 
 def last_runs(home: Home) -> Mapping[str, Run]:
-    """Each job's newest run."""
     return read_only(home, run_rows.last_runs, {})
 
 
 def read_only(home: Home, read: Callable[[sqlite3.Connection], T], nothing: T) -> T:
-    """Reads the home's database; `nothing` where there is none or it cannot be read, which other checks report."""
+    """Reads the home's database; `nothing` where another check reports why not."""
     if not home.database.exists():
         return nothing
     try:
-        with reading(home.database) as connection:
+        with connect_read_only(home.database) as connection:
             return read(connection)
     except sqlite3.Error:
         return nothing
@@ -102,10 +111,7 @@ def check_own_jobs(home: Home, config: Config, now: datetime) -> Iterator[Findin
     last = last_runs(home)
     for job in (*_jobs(home, config, rows), *_summaries(home, config, rows)):
         due = _next_run(job, config, rows, now)
-        said = f"{job.id}: next {local(due, config.zone)}" if due is not None else f"{job.id}: off"
-        run = last.get(job.id)
-        result = f"; {last_result(run, config.zone)}" if run is not None else ""
-        yield Finding("schedule", True, said + result)
+        yield Finding("schedule", True, next_run(job.id, due, last.get(job.id), config.zone, now))
 
 
 def _jobs(home: Home, config: Config, rows: Mapping[str, JobRow]) -> Iterator[Job]:
@@ -121,7 +127,7 @@ def _jobs(home: Home, config: Config, rows: Mapping[str, JobRow]) -> Iterator[Jo
 def _summaries(home: Home, config: Config, rows: Mapping[str, JobRow]) -> Iterator[Job]:
     """The jobs of daily summaries. The usual one is off where everybody chose for themselves."""
     summary = config.schedule.daily_summary
-    chosen: Mapping[str, str] = read_only(home, _chosen, {})
+    chosen: Mapping[str, str] = read_only(home, lambda connection: chat_rows.chosen(connection, DAILY), {})
     row = rows.get(builtins.DAILY_SUMMARY)
     is_left = bool(chosen) and row is not None and row.is_off
     usual = builtins.daily_at(summary.time)
@@ -129,10 +135,6 @@ def _summaries(home: Home, config: Config, rows: Mapping[str, JobRow]) -> Iterat
     for chat, at in sorted(chosen.items()):
         if at != CHOSE_NONE:
             yield _own(builtins.summary_of(chat), builtins.daily_at(time.fromisoformat(at)), rows)
-
-
-def _chosen(connection: sqlite3.Connection) -> Mapping[str, str]:
-    return chat_rows.chosen(connection, DAILY)
 
 
 def _own(id: str, when: When, rows: Mapping[str, JobRow], *, enabled: bool = True) -> Job:

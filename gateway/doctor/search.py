@@ -1,4 +1,4 @@
-"""Checks of the embedder and of the search index. The index is derived: any fault is mended by building it again."""
+"""Checks of the embedder and of the search index."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
+from agent.formats.sqlite import connect_read_only
 from agent.search.engine import MAIN
 from agent.search.vectors.encoder import NoEmbedding
 from agent.search.vectors.protocol import CHANGED_SIZE
 from gateway.config import Config
 from gateway.config.schema import Embedding
-from gateway.doctor.probe import Finding
 from gateway.embedder.build import (
     OLD_MODEL,
     embedding_of,
@@ -27,6 +27,8 @@ from gateway.embedder.build import (
 from gateway.embedder.fetch import LOADED
 from gateway.embedder.offer import GAIN
 from gateway.home import Home
+from gateway.setup.probe import Finding
+from gateway.spoken_time import Sentence
 
 _SECONDS = 10.0
 _CHECK = "embedding"
@@ -35,7 +37,7 @@ _SCALE_BYTES = 4
 
 
 def embedding(home: Home, config: Config) -> Iterator[Finding]:
-    """Checks each agent's embedder: loads a local model, or asks a server once."""
+    """Loads each agent's local model, or asks its server once."""
     known: set[object] = set()
     for name, agent in config.agents.items():
         wanted = agent.memory.search.embedding
@@ -43,11 +45,18 @@ def embedding(home: Home, config: Config) -> Iterator[Finding]:
         if settings in known:
             continue
         known.add(settings)
-        key = "memory.search.embedding" if len(config.agents) == 1 else f"memory.search.embedding of agent {name}"
+        key = (
+            "memory.search.embedding"
+            if len(config.agents) == 1
+            else Sentence("memory.search.embedding of agent {name}", name=name)
+        )
         if settings is None:
-            cure = f"put the model in {model_folder(home)} right, or take it away" if _is_broken(home, wanted) else ""
-            what = f"memory is searched by words, days and names; {_hint(home, wanted)}"
-            yield Finding(_CHECK, not cure, what, cure)
+            is_broken = wanted == "auto" and bool(unreadable(home))
+            fix = (
+                Sentence("replace the model in {folder}, or remove it", folder=model_folder(home)) if is_broken else ""
+            )
+            what = Sentence("memory is searched by words, days and names; {hint}", hint=_hint(home, wanted))
+            yield Finding(_CHECK, not fix, what, fix)
             continue
         try:
             if absent := needs(settings):
@@ -56,64 +65,67 @@ def embedding(home: Home, config: Config) -> Iterator[Finding]:
             with closing(model):
                 size = len(model.encode(["Who comes to dinner?"], _SECONDS)[0])
         except NoEmbedding as problem:
-            cure = f"put {key} right, or set it to none; `daybook memory embedder` tries it"
-            yield Finding(_CHECK, False, f"memory is searched by words alone: {problem}", cure)
+            fix = Sentence("correct {key}, or set it to none; `daybook memory embedder` tests it", key=key)
+            yield Finding(_CHECK, False, Sentence("memory is searched by words only: {problem}", problem=problem), fix)
         except Exception as bug:  # whatever a library says of a model that is not as it should be
-            what = f"memory is searched by words alone: the embedder broke ({type(bug).__name__}: {bug})"
-            yield Finding(_CHECK, False, what, f"take another model in {key}")
+            what = Sentence(
+                "memory is searched by words only: the model failed ({name}: {bug})", name=type(bug).__name__, bug=bug
+            )
+            yield Finding(_CHECK, False, what, Sentence("choose another model in {key}", key=key))
         else:
             kept = _kept_size(home.state / "memory.db", model.id) if name == MAIN else 0
             if kept and kept != size:
-                cure = "`daybook memory index --force` embeds everything anew"
-                what = f"memory is searched by words alone: {CHANGED_SIZE} ({kept} numbers in the index, {size} now)"
-                yield Finding(_CHECK, False, what, cure)
+                fix = "`daybook memory index --force` indexes everything again"
+                what = Sentence(
+                    "memory is searched by words only: {what} ({kept} numbers in the index, {size} now)",
+                    what=Sentence(CHANGED_SIZE),
+                    kept=kept,
+                    size=size,
+                )
+                yield Finding(_CHECK, False, what, fix)
             else:
-                yield Finding(_CHECK, True, f"the embedder works ({size} numbers a vector)")
+                yield Finding(_CHECK, True, Sentence("search by meaning works ({size} numbers per vector)", size=size))
 
 
-def _hint(home: Home, wanted: Embedding) -> str:
-    """Why there is no embedder, and how to get one where nobody decided against it."""
+def _hint(home: Home, wanted: Embedding) -> Sentence:
     if wanted == "none":
-        return "no embedder is wanted"
+        return Sentence("search by meaning is turned off")
     if is_there(home):
-        return f"a local model is there and is not used: {missing()}"
-    old = OLD_MODEL if has_old_model(home) else unreadable(home) or "there is no model"
-    return f"{old}. {GAIN}: `daybook memory embedder --fetch` ({LOADED} MB) brings one"
-
-
-def _is_broken(home: Home, wanted: Embedding) -> bool:
-    return wanted == "auto" and bool(unreadable(home))
+        return Sentence("a model is installed but not used: {why}", why=missing())
+    old = OLD_MODEL if has_old_model(home) else unreadable(home) or "no model is installed"
+    more = "{now}. {gain}: `daybook memory embedder --fetch` ({size} MB) adds it"
+    return Sentence(more, now=Sentence(old), gain=Sentence(GAIN), size=LOADED)
 
 
 def _kept_size(file: Path, model: str) -> int:
     """Numbers in the newest vector of a model in the owner's index; 0 where there is none."""
     try:
-        with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True, timeout=2)) as connection:
+        with connect_read_only(file) as connection:
             query = "SELECT length(vector) FROM vector WHERE model = ? ORDER BY id DESC LIMIT 1"
             row = connection.execute(query, [model]).fetchone()
-    except sqlite3.Error:  # a damaged index is told by its own check
+    except sqlite3.Error:  # a damaged index is reported by its own check
         return 0
     return int(row[0]) - _SCALE_BYTES if row else 0
 
 
 def index(state: Path) -> Iterator[Finding]:
-    """Checks the owner's index, and that of each other audience."""
+    """Checks the index of the owner, and of each other audience."""
     files = [file for file in (state / "memory.db", *sorted((state / "memory").rglob("*.db"))) if file.exists()]
     faults = {file: fault for file in files if (fault := _fault(file))}
     for file, fault in faults.items():
-        cure = "`daybook memory index --force` builds it anew from the files, as the next search does"
-        yield Finding("index", False, f"{file} is damaged: {fault}", cure)
+        fix = "`daybook memory index --force` rebuilds it from your files, and so does the next search"
+        yield Finding("index", False, Sentence("{file} is damaged: {fault}", file=file, fault=fault), fix)
     if not files:
-        yield Finding("index", True, "there is no search index yet; the first search makes it")
+        yield Finding("index", True, "no search index yet; the first search builds it")
     elif not faults:
-        count = "1 file" if len(files) == 1 else f"{len(files)} files"
-        yield Finding("index", True, f"the search index can be read ({count})")
+        count = Sentence("1 file" if len(files) == 1 else "{count} files", count=len(files))
+        yield Finding("index", True, Sentence("the search index is fine ({count})", count=count))
 
 
 def _fault(file: Path) -> str:
-    """SQLite's complaint about a file; empty where it has none. A file that is being written is not damaged."""
+    """SQLite's complaint about a file, or "". A locked file is not damaged."""
     try:
-        with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True, timeout=2)) as connection:
+        with connect_read_only(file) as connection:
             (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
             return "" if found == "ok" else str(found)
     except sqlite3.OperationalError as error:

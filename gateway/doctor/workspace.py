@@ -1,5 +1,4 @@
-"""Checks of a workspace's text: unusable skills, an index too long for the prompt, and private things in files that
-every chat reads."""
+"""Checks of a workspace: unusable skills, a long index, private things in files that every chat reads."""
 
 from __future__ import annotations
 
@@ -13,7 +12,8 @@ from agent.memory.limits import INDEX_NAMES, fullness
 from agent.memory.paths import UnreadableFile
 from agent.memory.scope import Audience, Scope
 from agent.skills import Skills
-from gateway.doctor.probe import Finding
+from gateway.setup.probe import Finding
+from gateway.spoken_time import Sentence
 
 _MARKS = ".,;:!?()[]{}<>|\"'`*_=„“”‚‘’«»"
 _NUMBER_MARKS = frozenset("-+/.()")
@@ -27,8 +27,7 @@ _STREETS = frozenset({"street", "st", "road", "rd", "avenue", "ave", "lane", "ru
 
 
 def private_thing(line: str) -> str:
-    """The kind of private thing that a line seems to contain, in words, or "": numbers, addresses, keys, by their
-    shape. A hint for the owner; no pattern is right in every language. A date such as 2026-11-21 is none."""
+    """A number, address or key that a line seems to contain, or "". Only a hint. Dates do not count."""
     words = [stripped for word in line.split() if (stripped := word.strip(_MARKS)) and not _is_date(stripped)]
     if _names_a_secret(line) or any(map(_is_key, words)):
         return "what looks like a key"
@@ -67,7 +66,7 @@ def _is_address(word: str) -> bool:
 
 
 def _has_street(words: Sequence[str]) -> bool:
-    """`Hauptstraße 5`, `5 Baker Street`, `12 rue de Rivoli`: a street with a house number."""
+    """`Hauptstraße 5`, `5 Baker Street`, `12 rue de Rivoli`."""
     for at, word in enumerate(words):
         folded = word.casefold()
         if folded in _STREETS or (folded.endswith(_STREET_ENDS) and word[:1].isupper()):
@@ -98,35 +97,55 @@ def skills(folder: Path, configured: Collection[str] = ()) -> Iterator[Finding]:
     every = Skills(folder, configured=configured).every()
     for skill in every:
         if skill.problem:
-            cure = "mend it, or move it out of skills/; `daybook skills check` looks again"
-            yield Finding("skills", False, f"{folder / skill.path} {skill.problem}", cure)
+            fix = "correct it, or move it out of skills/; `daybook skills check` checks again"
+            yield Finding(
+                "skills", False, Sentence("{file} {problem}", file=folder / skill.path, problem=skill.problem), fix
+            )
         elif skill.missing:
-            yield Finding("skills", True, f"{skill.name} cannot be used now, missing: {', '.join(skill.missing)}")
+            yield Finding(
+                "skills",
+                True,
+                Sentence("{name} can't be used yet; missing: {names}", name=skill.name, names=", ".join(skill.missing)),
+            )
     if not any(skill.problem for skill in every):
-        yield Finding("skills", True, f"{len(every)} skill{'s' if len(every) != 1 else ''} can be read")
+        yield Finding(
+            "skills",
+            True,
+            Sentence("1 skill can be read" if len(every) == 1 else "{count} skills can be read", count=len(every)),
+        )
 
 
 def common(folder: Path) -> Iterator[Finding]:
-    """Warns of private things in AGENTS.md, SOUL.md and IDENTITY.md, which every chat reads."""
-    for place in common_places(Scope(Audience.OWNER, folder)):
+    """Warns of private things in files that every chat reads."""
+    for file in common_places(Scope(Audience.OWNER, folder)):
         try:
-            page = read(place)
+            page = read(file)
         except UnreadableFile:
             continue  # reported with the other pages
         for number, line in enumerate(page.text.splitlines() if page is not None else (), start=1):
             if found := private_thing(line):
-                cure = "move it to TOOLS.md, USER.md or MEMORY.md, which only your private chats read"
-                what = f"{folder / place.name} line {number} holds {found}, and every chat reads that file, also groups"
-                yield Finding("workspace", True, f"warning: {what}; {cure}", cure)
+                fix = "move it to TOOLS.md, USER.md or MEMORY.md, which only your private chats read"
+                what = Sentence(
+                    "{file} line {number} contains {found}, and every chat reads that file, also groups",
+                    file=folder / file.name,
+                    number=number,
+                    found=Sentence(found),
+                )
+                yield Finding("workspace", True, Sentence("warning: {what}; {fix}", what=what, fix=Sentence(fix)), fix)
 
 
 def index(folder: Path, most_lines: int, most_bytes: int) -> Iterator[Finding]:
-    """Checks the indexes of the owner and of every other person in the workspace."""
+    """Checks the indexes of all people in the workspace."""
     for home in (folder, *sorted((folder / "people").glob("*"))):
         try:
             read = next(filter(None, (read_text(home / name, folder) for name in INDEX_NAMES)), None)
         except UnreadableFile:
-            continue  # told with the other pages
+            continue  # reported with the other pages
         if read is not None and (full := fullness(read, most_lines, most_bytes)):
-            cure = "move details to notes, or ask the assistant to; the rest is found by search only"
-            yield Finding("memory", True, f"{home / INDEX_NAMES[0]} has {full}; {cure}", cure)
+            fix = "move details to notes, or ask the assistant to; the rest is found only by search"
+            yield Finding(
+                "memory",
+                True,
+                Sentence("{file} has {full}; {fix}", file=home / INDEX_NAMES[0], full=full, fix=Sentence(fix)),
+                fix,
+            )

@@ -1,1 +1,1 @@
-"""Search by meaning: whether to offer it, how it is fetched, built and checked."""
+"""Search by meaning: offered, fetched, built and checked."""

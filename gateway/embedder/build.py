@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -25,13 +24,13 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 INSTALL = "pip install 'daybook-assistant[meaning]'"
-OLD_MODEL = "the model in the home is of a kind that is not run any more"
+OLD_MODEL = "the installed model is of a kind that is no longer supported"
 _LOCAL = ("numpy", "onnxruntime", "tokenizers")
 _REMOTE = ("numpy",)
 
 
 def embedding_of(config: Embedding, home: Home) -> LocalEmbedderSettings | RemoteEmbedderSettings | None:
-    """The embedder's settings; with `auto`, those of a model in the home that can run here."""
+    """The settings of the configuration; with `auto`, of a model in the home that can run here."""
     match config:
         case "none":
             return None
@@ -45,7 +44,6 @@ def embedding_of(config: Embedding, home: Home) -> LocalEmbedderSettings | Remot
 
 
 def model_folder(home: Home) -> Path:
-    """The folder of the home's model, filled by `daybook memory embedder --fetch` or by hand."""
     return home.state / "models" / "embedding"
 
 
@@ -54,7 +52,7 @@ def is_there(home: Home) -> bool:
 
 
 def has_old_model(home: Home) -> bool:
-    """True where the home has a model in the layout of an earlier version."""
+    """True for a model in the layout of an earlier version."""
     try:
         return (model_folder(home) / "model.safetensors").is_file() and not is_there(home)
     except OSError:
@@ -62,13 +60,13 @@ def has_old_model(home: Home) -> bool:
 
 
 def unreadable(home: Home) -> str:
-    """Why the home's model cannot be read, a sentence without its full stop; empty where it can or there is none."""
+    """Why the installed model cannot be read, without a full stop, or ""."""
     if is_there(home) or has_old_model(home) or not _lies_there(home):
         return ""
     try:
         read_folder(model_folder(home))
     except NoEmbedding as problem:
-        return f"a model is there and cannot be read: {problem}"
+        return f"the installed model can't be read: {problem}"
     return ""
 
 
@@ -82,7 +80,7 @@ def _lies_there(home: Home) -> bool:
 
 
 def missing(libraries: tuple[str, ...] = _LOCAL) -> str:
-    """Which library that a local model needs is not installed, a sentence without its full stop; else empty."""
+    """The missing libraries of a local model as a sentence without a full stop, or ""."""
     absent = [name for name in libraries if find_spec(name) is None]
     if not absent:
         return ""
@@ -95,14 +93,14 @@ def needs(settings: LocalEmbedderSettings | RemoteEmbedderSettings) -> str:
 
 
 def encoder(settings: LocalEmbedderSettings | RemoteEmbedderSettings) -> Encoder:
-    """The encoder of these settings. Blocks. Raises `NoEmbedding`."""
+    """Blocks. Raises `NoEmbedding`."""
     if isinstance(settings, RemoteEmbedderSettings):
         return RemoteEncoder(settings.base_url, settings.model, settings.api_key)
     return local_encoder(settings)
 
 
 def local_encoder(settings: LocalEmbedderSettings) -> LocalModel:
-    """The local model of these settings. Blocks. Raises `NoEmbedding`."""
+    """Blocks. Raises `NoEmbedding`."""
     if absent := missing():
         raise NoEmbedding(absent)
     from agent.search.vectors.local import LocalModel  # noqa: PLC0415 (70 MB, only for a local model)
@@ -111,28 +109,26 @@ def local_encoder(settings: LocalEmbedderSettings) -> LocalModel:
 
 
 class Embedders:
-    """One encoder for each model, shared by agents to save memory."""
+    """One encoder for each model, shared by all agents."""
 
     def __init__(self) -> None:
         self._known: dict[LocalEmbedderSettings | RemoteEmbedderSettings, Embedder] = {}
 
-    def meaning(self, settings: LocalEmbedderSettings | RemoteEmbedderSettings | None) -> SemanticIndex | None:
+    def semantic_index(self, settings: LocalEmbedderSettings | RemoteEmbedderSettings | None) -> SemanticIndex | None:
         if settings is None:
             return None
         if absent := needs(settings):
-            log.warning("memory is searched by words alone: %s", absent)
+            log.warning("memory is searched by words only: %s", absent)
             return NoSemanticIndex(absent)
         from agent.search.vectors.semantic import EmbeddingIndex  # noqa: PLC0415 (numpy, only where it is asked for)
 
         known = self._known.get(settings)
         if known is None:
-            known = self._known[settings] = Embedder(partial(encoder, settings), stamp=_stamp(settings))
+            folder = settings.folder if isinstance(settings, LocalEmbedderSettings) else None
+            stamped = partial(stamp, folder) if folder is not None else lambda: None
+            known = self._known[settings] = Embedder(partial(encoder, settings), stamp=stamped)
         return EmbeddingIndex(known)
 
     def close(self) -> None:
         for one in self._known.values():
             one.close()
-
-
-def _stamp(settings: LocalEmbedderSettings | RemoteEmbedderSettings) -> Callable[[], object]:
-    return partial(stamp, settings.folder) if isinstance(settings, LocalEmbedderSettings) else lambda: None

@@ -24,22 +24,21 @@ _SECONDS = 30.0
 
 @dataclass(frozen=True, slots=True)
 class EmbedderCheck:
-    """Measurements of an embedder. `engine`: what runs it here, "" for a server; `size`: numbers in a vector;
-    `megabytes` on disk, 0 for a server; `load_s`: seconds to load; `texts_per_s`: texts of about 25 words;
-    `question_ms`."""
-
     model: str
     engine: str
+    """"" and `megabytes` 0 for a server."""
     where: str
     size: int
+    """Numbers in a vector."""
     megabytes: float
     load_s: float
     texts_per_s: float
+    """Texts of about 25 words."""
     question_ms: float
 
 
 def check(settings: LocalEmbedderSettings | RemoteEmbedderSettings) -> EmbedderCheck:
-    """Loads the embedder, embeds some texts and measures. Raises `NoEmbedding`."""
+    """Loads the embedder and measures. Raises `NoEmbedding`."""
     if absent := needs(settings):
         raise NoEmbedding(absent)
     began = time.perf_counter()
@@ -62,7 +61,7 @@ def check(settings: LocalEmbedderSettings | RemoteEmbedderSettings) -> EmbedderC
     except NoEmbedding:
         raise
     except Exception as bug:  # whatever a library says of a model that is not as it should be
-        raise NoEmbedding(f"the embedder broke ({type(bug).__name__})") from bug
+        raise NoEmbedding(f"the model failed ({type(bug).__name__})") from bug
     finally:
         model.close()
     return EmbedderCheck(

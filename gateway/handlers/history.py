@@ -6,16 +6,16 @@ import asyncio
 from collections.abc import Mapping
 
 from agent.agent import Agent
-from agent.memory.history import FORGET, Change, HistoryUnavailable, NoSuchChange
+from agent.formats.sqlite import StorageUnavailable
+from agent.memory.history import FORGET, Change, NoSuchChange
 from agent.memory.patch import diff_text
 from agent.memory.paths import FileError
 from agent.memory.scope import scope_named
 from agent.memory.undo import restore
 from agent.model.base import Json
 from gateway.commands.context import Services
-from gateway.handlers.parameters import named_agent, number, required
-from gateway.rpc.protocol import Operation, OperationError, Params
-from gateway.store.database import StoreUnavailable
+from gateway.handlers.agents import named_agent
+from gateway.rpc.protocol import Operation, OperationError, Params, number, required
 
 
 class HistoryOperations:
@@ -31,15 +31,19 @@ class HistoryOperations:
         if scope is not None:
             audience, _, id = str(scope).partition(":")
             scope = f"{audience}:{id.replace(':', '-')}" if id else audience  # a group is CHANNEL:CHAT to a person
-            self._checked(scope)
+            try:
+                for one in self.services.agents.values():
+                    scope_named(scope, one.workspace)
+            except ValueError as error:
+                raise OperationError(f"{scope!r} is not one of owner, person:ID and group:CHANNEL:CHAT.") from error
         most = number(parameters, "n") or -1
         found: list[Change] = []
         try:
             named = "agent" in parameters and parameters["agent"] is not None
             for agent in (named_agent(self.services, parameters),) if named else self.services.agents.values():
                 found += await asyncio.to_thread(agent.history.changes, str(scope) if scope else None, most)
-        except HistoryUnavailable as error:
-            raise OperationError(str(error.strerror)) from error
+        except StorageUnavailable as error:
+            raise OperationError(str(error)) from error
         newest = sorted(found, key=lambda change: change.ts, reverse=True)  # stable: of one moment, as they were listed
         return [_change_json(change) for change in (newest[:most] if most > 0 else newest)]
 
@@ -57,13 +61,11 @@ class HistoryOperations:
         try:
             paths = await asyncio.to_thread(restore, agent.history, scope, self.services.clock, change)
             if change.by == FORGET:
-                await self.services.forgetting.bring_back(agent, scope, change.id)
+                await self.services.redaction.bring_back(agent, scope, change.id)
         except FileError as error:
             raise OperationError(str(error)) from error
         except OSError as error:
             raise OperationError(str(error.strerror or error)) from error
-        except StoreUnavailable as error:
-            raise OperationError(str(error)) from error
         return {**_change_json(change), "paths": list(paths), "message": f"Undone in {', '.join(paths)}."}
 
     async def _find(self, parameters: Params) -> tuple[Agent, Change]:
@@ -73,16 +75,9 @@ class HistoryOperations:
                 return agent, await asyncio.to_thread(agent.history.find, id)
             except NoSuchChange:
                 continue
-            except HistoryUnavailable as error:
-                raise OperationError(str(error.strerror)) from error
-        raise OperationError(f"there is no change {id} (`daybook memory log` shows them)")
-
-    def _checked(self, scope: str) -> None:
-        try:
-            for agent in self.services.agents.values():
-                scope_named(scope, agent.workspace)
-        except ValueError as error:
-            raise OperationError(f"{scope!r} is no scope; write owner, person:ID or group:CHANNEL:CHAT") from error
+            except StorageUnavailable as error:
+                raise OperationError(str(error)) from error
+        raise OperationError(f"There is no change {id}. `daybook memory log` lists them.")
 
 
 def _change_json(change: Change) -> dict[str, Json]:

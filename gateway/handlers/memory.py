@@ -10,17 +10,17 @@ from time import monotonic
 
 from agent.agent import Agent
 from agent.clock import Clock
+from agent.formats.sqlite import StorageUnavailable
 from agent.memory.paths import FileError
 from agent.memory.scope import Audience, Scope
 from agent.model.base import Json
-from agent.search.database import NotStored
 from agent.search.results import Hit
 from agent.search.scope_index import IndexStatus
 from agent.search.vectors.encoder import NoEmbedding
 from gateway.commands.context import Services
-from gateway.handlers.parameters import named_agent, number, required
+from gateway.handlers.agents import named_agent
 from gateway.routines.memory_checks import tested
-from gateway.rpc.protocol import Operation, OperationError, Params
+from gateway.rpc.protocol import Operation, OperationError, Params, number, required
 
 _EMBED_FOR = 1.0
 """Seconds after which embedding can be cancelled."""
@@ -88,8 +88,8 @@ class MemoryOperations:
         does."""
         agent, scope = self._asked_of(parameters)
         work = agent.index.rebuild if parameters.get("force") is True else agent.index.refresh
-        place = (agent.settings.name, scope.name)
-        progress = self._indexing[place] = _Progress()
+        key = (agent.settings.name, scope.name)
+        progress = self._indexing[key] = _Progress()
 
         def indexed(done: int, of: int) -> None:
             progress.done, progress.of = done, of
@@ -103,13 +103,13 @@ class MemoryOperations:
             progress.of_what, progress.done, progress.of = "texts", 0, missing
             while await asyncio.to_thread(agent.index.embed, _EMBED_FOR, embedded):
                 pass
-        except NotStored as error:
-            raise OperationError(f"{error.strerror}; the index is as it was") from error
+        except StorageUnavailable as error:
+            raise OperationError(f"{error.strerror}. The index is unchanged.") from error
         except NoEmbedding as problem:
-            raise OperationError(f"all is indexed by its words, but not embedded: {problem}") from problem
+            raise OperationError(f"Everything is indexed by words, but not by meaning: {problem}.") from problem
         finally:
-            if self._indexing.get(place) is progress:  # and not that of another who asked for the same since
-                del self._indexing[place]
+            if self._indexing.get(key) is progress:  # and not that of another who asked for the same since
+                del self._indexing[key]
         return await self.status(parameters)
 
     async def progress(self, parameters: Params) -> Json:
@@ -158,7 +158,7 @@ class MemoryOperations:
                     return Scope(Audience.GROUP, workspace, rest.replace(":", "-"))
         except ValueError:
             pass
-        raise OperationError(f"{name!r} is no scope; write owner, person:ID or group:CHANNEL:CHAT")
+        raise OperationError(f"{name!r} is not one of owner, person:ID and group:CHANNEL:CHAT.")
 
 
 def _hit_json(hit: Hit) -> dict[str, Json]:
@@ -191,5 +191,5 @@ def _clock_of(day: str, clock: Clock) -> Clock:
     try:
         moment = datetime.combine(date.fromisoformat(day), time(23, 59, 59), clock.zone)
     except ValueError as error:
-        raise OperationError(f"{day!r} is no day; write YYYY-MM-DD") from error
+        raise OperationError(f"{day!r} is not a date. Write YYYY-MM-DD.") from error
     return Clock(clock.zone, lambda: moment)

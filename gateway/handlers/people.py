@@ -1,14 +1,17 @@
-"""Access: the operations behind `daybook pair`."""
+"""Access: the operations behind `daybook pair`, and the people, groups and approvals of the page."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from agent.memory.scope import Audience
 from agent.model.base import Json
+from channels.message import ChatKind
 from gateway.commands.context import Services
-from gateway.handlers.parameters import required
-from gateway.policy.access import NoSuchCode, Role
-from gateway.rpc.protocol import Operation, OperationError, Params
+from gateway.policy.access import KnownAccount, ListedGroup, NoSuchCode, Role
+from gateway.rpc.protocol import Operation, OperationError, Params, required
+from gateway.store import chat_rows
+from gateway.store.chat_rows import KnownChat
 
 
 class PeopleOperations:
@@ -16,7 +19,15 @@ class PeopleOperations:
         self.services = services
 
     def table(self) -> Mapping[str, Operation]:
-        return {"pair.list": self.list, "pair.approve": self.approve, "pair.revoke": self.revoke}
+        return {
+            "pair.list": self.list,
+            "pair.approve": self.approve,
+            "pair.decline": self.decline,
+            "pair.revoke": self.revoke,
+            "people.list": self.people,
+            "approvals.list": self.approvals,
+            "approvals.answer": self.answer,
+        }
 
     async def list(self, _: Params) -> Json:
         access = self.services.access
@@ -49,21 +60,116 @@ class PeopleOperations:
         try:
             person = await self.services.pairing.approve(code)
         except NoSuchCode as error:
-            raise OperationError(
-                f"no open request has the code {code}; codes are good for one hour (`daybook pair list` shows them)"
-            ) from error
+            raise _no_such_code(code) from error
         account = f"{person.channel}:{person.user_id}"
         owner = person.role == Role.OWNER
-        said = f"{person.name} ({account}) is approved"
+        approved = f"{person.name} ({account}) is approved"
         return {
             "id": account,
             "name": person.name,
             "role": person.role,
-            "message": f"{said} and is the owner now: the first one approved becomes it." if owner else f"{said}.",
+            "message": f"{approved} and, as the first one, is the owner now." if owner else f"{approved}.",
         }
+
+    async def decline(self, parameters: Params) -> Json:
+        code = required(parameters, "code")
+        try:
+            asked = await self.services.access.decline(code)
+        except NoSuchCode as error:
+            raise _no_such_code(code) from error
+        account = f"{asked.channel}:{asked.user_id}"
+        return {"id": account, "message": f"{asked.name} ({account}) is not let in, and is told nothing."}
 
     async def revoke(self, parameters: Params) -> Json:
         account = required(parameters, "id")
         if not await self.services.pairing.revoke(account):
-            raise OperationError(f"{account} is not among the approved (`daybook pair list` shows them)")
-        return {"id": account, "message": f"{account} may no longer talk to me."}
+            raise OperationError(f"{account} is not approved. `daybook pair list` shows who is.")
+        return {"id": account, "message": f"{account} can no longer talk to Daybook."}
+
+    async def people(self, _: Params) -> Json:
+        """`{people: [{id, name, role, accounts: [{id, approved}], spent_usd, limit_usd}], groups: [{id, title, server,
+        mention, per_minute, allow, spent_usd, limit_usd}]}`, the owner first; sums are today's."""
+        services = self.services
+        chats = await services.database.run(chat_rows.known)
+        names = {f"{one.address.channel}:{one.user_id}": one.user_name for one in reversed(chats)}
+        titles = {_group_of(one): one.title for one in reversed(chats) if one.kind is ChatKind.GROUP}
+        found: dict[str, list[KnownAccount]] = {}
+        for one in services.access.known_accounts():
+            found.setdefault("" if one.role is Role.OWNER else one.person, []).append(one)
+        return {
+            "people": [
+                self._person_json(accounts, names) for _, accounts in sorted(found.items(), key=lambda it: it[0] != "")
+            ],
+            "groups": [self._group_json(one, titles) for one in services.access.group_list()],
+        }
+
+    def _person_json(self, accounts: Sequence[KnownAccount], names: Mapping[str, str]) -> Json:
+        first, services = accounts[0], self.services
+        is_owner = first.role is Role.OWNER
+        spender = (Audience.OWNER, "") if is_owner else (Audience.PERSON, first.person)
+        of_account = {one.account: one.name or names.get(one.account, "") for one in accounts}
+        own_name = "" if first.person == first.account.replace(":", "-", 1) else first.person
+        return {
+            "id": first.person,
+            "name": own_name or next(filter(None, of_account.values()), ""),
+            "role": first.role or "",
+            "accounts": [
+                {"id": one.account, "name": of_account[one.account], "approved": one.is_approved} for one in accounts
+            ],
+            "spent_usd": round(services.ledger.spent_today_by(spender), 6),
+            "limit_usd": None if is_owner else services.limits.person_daily_usd,
+        }
+
+    def _group_json(self, group: ListedGroup, titles: Mapping[tuple[str, str], str]) -> Json:
+        channel, id, rule, services = group.channel, group.id, group.rule, self.services
+        current = services.access.current_chat_id(channel, id)
+        spent = services.ledger.spent_today_by(
+            (Audience.GROUP, f"{channel}-{services.access.first_chat_id(channel, id)}")
+        )
+        return {
+            "id": f"{channel}:{id}",
+            "title": titles.get((channel, current), ""),
+            "server": group.is_server,
+            "mention": "required" if rule.mention_required else "optional",
+            "per_minute": rule.per_minute,
+            "allow": sorted(rule.allow),
+            "spent_usd": round(spent, 6),
+            "limit_usd": services.limits.group_daily_usd,
+        }
+
+    async def approvals(self, _: Params) -> Json:
+        """A list of `{id, what, content, private, because, chat, until}`: what waits for the owner's yes, oldest
+        first."""
+        return [
+            {
+                "id": one.question.id,
+                "what": one.what,
+                "content": one.content,
+                "private": one.private,
+                "because": one.because,
+                "chat": one.chat,
+                "until": one.question.until,
+            }
+            for one in await self.services.approvals.listed()
+        ]
+
+    async def answer(self, parameters: Params) -> Json:
+        """`{id, answer: yes | no}`: `{id, message}`, what came of it."""
+        id, answer = required(parameters, "id").upper(), required(parameters, "answer")
+        if answer not in ("yes", "no"):
+            raise OperationError("answer must be yes or no.")
+        try:
+            message = await self.services.approvals.answer_from_elsewhere(id, is_yes=answer == "yes")
+        except KeyError as error:
+            raise OperationError("That question is closed: it was answered, or has expired.") from error
+        return {"id": id, "message": message}
+
+
+def _group_of(chat: KnownChat) -> tuple[str, str]:
+    return chat.address.channel, chat.parent_chat or chat.address.chat_id
+
+
+def _no_such_code(code: str) -> OperationError:
+    return OperationError(
+        f"No open request has the code {code}. Codes are valid for one hour; `daybook pair list` shows them."
+    )

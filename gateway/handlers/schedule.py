@@ -2,33 +2,42 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Mapping, Sequence
+from datetime import date, timedelta
 from typing import TypeVar
 
 from agent.model.base import Json
 from gateway import recurrence as when_
-from gateway.handlers.parameters import number, required
 from gateway.recurrence import InvalidWhen, iso
-from gateway.rpc.protocol import Operation, OperationError, Params
+from gateway.rpc.protocol import Operation, OperationError, Params, number, required
 from gateway.scheduling import phrases
-from gateway.scheduling.requests import DEFAULT_HISTORY, OPERATOR, JobListing, JobRefused, JobRequest, JobService
+from gateway.scheduling.job_access import OPERATOR
+from gateway.scheduling.requests import DEFAULT_HISTORY, JobListing, JobRefused, JobRequest, JobService, SeenJob
 from gateway.scheduling.service import ScheduleService
+from gateway.scheduling.week import DAYS, WeekEntry, midnight, week
 from gateway.store.run_rows import Run
 
 T = TypeVar("T")
 
 _WHENS: tuple[str, ...] = ("at", "every", "cron")
+_HOW = "Say when and what, as in “tomorrow 15:00 call Ann” or “every weekday at 8 vitamins”."
+_EARLIEST, _LATEST = date(2000, 1, 1), date(2200, 1, 1)
+"""Of weeks that can be asked for."""
 
 
 class ScheduleOperations:
-    def __init__(self, book: JobService, schedule: ScheduleService) -> None:
-        self._book = book
+    def __init__(self, jobs: JobService, schedule: ScheduleService) -> None:
+        self._jobs = jobs
         self._schedule = schedule
 
     def table(self) -> Mapping[str, Operation]:
         return {
             "schedule.list": self.list,
+            "schedule.week": self.week,
             "schedule.add": self.add,
+            "schedule.remind": self.remind,
+            "schedule.edit": self.edit,
             "schedule.remove": self.remove,
             "schedule.pause": self.pause,
             "schedule.resume": self.resume,
@@ -38,7 +47,35 @@ class ScheduleOperations:
 
     async def list(self, _: Params) -> Json:
         """A list of `{id, kind, when, to, enabled, next_run, last_run, last_result, last_error, text, timezone}`."""
-        return [job_json(row) for row in await self._book.rows(OPERATOR)]
+        return [job_json(row) for row in await self._jobs.rows(OPERATOR)]
+
+    async def week(self, parameters: Params) -> Json:
+        """`{from?}`, a date, else today: `{timezone, today, from, days: [{day, entries: [{id, at, kind, text, state,
+        often}]}]}`; `state` is empty where it is to come, `often`: there are more of this job on that day."""
+        clock, schedule = self._schedule.clock, self._schedule
+        first = _date(parameters, "from") or clock.today()
+        if not _EARLIEST <= first <= _LATEST:
+            raise OperationError(f"{first} is too far away.")
+        rows = await self._jobs.rows(OPERATOR)
+        start, end = (midnight(first + timedelta(days=days), clock.zone) for days in (0, DAYS))
+        runs = await schedule.run_state.begun_between(start, end)
+        days = await asyncio.to_thread(week, first, clock.zone, rows, schedule.timing, runs)
+        return {
+            "timezone": clock.zone.key,
+            "today": clock.today().isoformat(),
+            "from": first.isoformat(),
+            "days": [{"day": one.day.isoformat(), "entries": [*map(self._entry_json, one.entries)]} for one in days],
+        }
+
+    def _entry_json(self, entry: WeekEntry) -> Json:
+        return {
+            "id": entry.job,
+            "at": iso(entry.at, self._schedule.clock.zone),
+            "kind": entry.kind,
+            "text": entry.text,
+            "state": entry.state or "",
+            "often": entry.is_often,
+        }
 
     async def add(self, parameters: Params) -> Json:
         """`{text, at | every | cron | when, kind?, to?, timezone?, id?}`, with `when` in the words of `/remind`: the
@@ -46,8 +83,8 @@ class ScheduleOperations:
         fields = {name: str(value) for name, value in parameters.items() if value is not None}
         when: dict[str, str] = {name: fields[name] for name in _WHENS if name in fields}
         if "when" in fields:
-            when.update(self._said(fields["when"]))
-        wish = JobRequest(
+            when.update(self._read_phrase(fields["when"]))
+        request = JobRequest(
             text=fields.get("text", ""),
             when=when,
             kind=fields.get("kind", "message"),
@@ -55,58 +92,85 @@ class ScheduleOperations:
             timezone=fields.get("timezone", ""),
             id=fields.get("id", ""),
         )
-        booked = await _done(self._book.add(OPERATOR, wish))
-        return {**await self._row(booked.job.id), "message": f"{booked.job.id} is added; next: {booked.said}."}
+        receipt = await _or_operation_error(self._jobs.add(OPERATOR, request))
+        message = f"Added {receipt.job.id}. Next: {receipt.spoken}.{receipt.remark}"
+        return {**await self._row(receipt.job.id), "message": message}
 
-    def _said(self, text: str) -> Mapping[str, str]:
+    async def remind(self, parameters: Params) -> Json:
+        """`{text}`: a reminder in the words of `/remind`, with the time at the beginning or the end; as `add`."""
+        text, now = required(parameters, "text"), self._schedule.clock.now()
         try:
-            understood = phrases.read(text, self._schedule.clock.now())
+            phrase = phrases.read(text, now) or phrases.read_at_end(text, now)
+        except InvalidWhen as error:
+            raise OperationError(f"{error}.") from error
+        if phrase is None:
+            raise OperationError(f"I don't understand when that is. {_HOW}")
+        if not phrase.rest:
+            raise OperationError(f"What should I remind you of? {_HOW}")
+        return await self.add({"text": phrase.rest, **when_.fields(phrase.when)})
+
+    async def edit(self, parameters: Params) -> Json:
+        """`{id, text?, at | every | cron | when?, seen?}`, `when` as in `add`: the job and a `message`. `seen`: `{text,
+        when}` of the job when the person began; where it is another by now, nothing is changed."""
+        fields = {name: str(value) for name, value in parameters.items() if isinstance(value, str)}
+        when = {name: fields[name] for name in _WHENS if fields.get(name)}
+        if fields.get("when"):
+            when.update(self._read_phrase(fields["when"]))
+        text, seen = fields.get("text", ""), _seen(parameters)
+        change = self._jobs.change(OPERATOR, required(parameters, "id"), text=text, when=when, seen=seen)
+        receipt = await _or_operation_error(change)
+        message = f"Changed {receipt.job.id}. Next: {receipt.spoken or 'never'}.{receipt.remark}"
+        return {**await self._row(receipt.job.id), "message": message}
+
+    def _read_phrase(self, text: str) -> Mapping[str, str]:
+        try:
+            phrase = phrases.read(text, self._schedule.clock.now())
         except InvalidWhen as error:
             raise OperationError(str(error)) from error
-        if understood is None or understood.rest:
-            raise OperationError(f"{text!r} is not understood; write --at, --every or --cron")
-        return when_.fields(understood.when)
+        if phrase is None or phrase.rest:
+            raise OperationError(f"I don't understand {text!r}. Use --at, --every or --cron.")
+        return when_.fields(phrase.when)
 
     async def remove(self, parameters: Params) -> Json:
-        job = await _done(self._book.remove(OPERATOR, required(parameters, "id")))
-        return {"id": job.id, "message": f"{job.id} is removed."}
+        job = await _or_operation_error(self._jobs.remove(OPERATOR, required(parameters, "id")))
+        return {"id": job.id, "message": f"Removed {job.id}."}
 
     async def pause(self, parameters: Params) -> Json:
-        job = await _done(self._book.switch(OPERATOR, required(parameters, "id"), enabled=False))
-        return {**await self._row(job.id), "message": f"{job.id} is paused."}
+        job = await _or_operation_error(self._jobs.switch(OPERATOR, required(parameters, "id"), enabled=False))
+        return {**await self._row(job.id), "message": f"Paused {job.id}."}
 
     async def resume(self, parameters: Params) -> Json:
-        job = await _done(self._book.switch(OPERATOR, required(parameters, "id"), enabled=True))
+        job = await _or_operation_error(self._jobs.switch(OPERATOR, required(parameters, "id"), enabled=True))
         return {
             **await self._row(job.id),
-            "message": f"{job.id} goes on; next: {self._book.next_run(job) or 'never'}.",
+            "message": f"Resumed {job.id}. Next: {self._jobs.next_run(job) or 'never'}.",
         }
 
     async def run(self, parameters: Params) -> Json:
-        job = await _done(self._book.run(OPERATOR, required(parameters, "id")))
+        job = await _or_operation_error(self._jobs.run(OPERATOR, required(parameters, "id")))
         return {"id": job.id, "message": f"{job.id} {await self._running(job.id)}."}
 
     async def _running(self, id: str) -> str:
         """The state of a run that was just started by hand."""
         if self._schedule.is_running:
-            return "runs now"
-        (run,) = await self._schedule.ledger.history(id, 1)
+            return "is running now"
+        (run,) = await self._schedule.run_state.history(id, 1)
         if run.ended_at:
             return f"has run: {run.state}"
         if run.error:
-            return f"failed: {run.error.rstrip('.')}; it is tried again as soon as the gateway runs (`daybook gateway`)"
-        return "runs as soon as the gateway runs (`daybook gateway`)"
+            return f"failed: {run.error.rstrip('.')}. It is tried again once Daybook runs (`daybook gateway`)"
+        return "will run once Daybook runs (`daybook gateway`)"
 
     async def history(self, parameters: Params) -> Json:
         """`{id?, n?}`: a list of `{id, due, timezone, result, late, attempts, started, ended, to, error}`, the newest
         first."""
         id = parameters.get("id")
         most = number(parameters, "n") or DEFAULT_HISTORY
-        runs = await _done(self._book.history(OPERATOR, str(id) if id else None, most))
+        runs = await _or_operation_error(self._jobs.history(OPERATOR, str(id) if id else None, most))
         return [self._run_json(run) for run in runs]
 
     async def _row(self, id: str) -> Mapping[str, Json]:
-        return next((job_json(row) for row in await self._book.rows(OPERATOR) if row.job.id == id), {"id": id})
+        return next((job_json(row) for row in await self._jobs.rows(OPERATOR) if row.job.id == id), {"id": id})
 
     def _run_json(self, run: Run) -> Json:
         return {
@@ -149,7 +213,26 @@ def jobs_json(rows: Sequence[JobListing], most: int) -> Json:
     return [job_json(row) for row in due[:most]]
 
 
-async def _done(work: Awaitable[T]) -> T:
+def _seen(parameters: Params) -> SeenJob | None:
+    value = parameters.get("seen")
+    if not isinstance(value, Mapping):
+        return None
+    when = value.get("when")
+    fields = when.items() if isinstance(when, Mapping) else ()
+    return SeenJob(str(value.get("text", "")), {name: str(one) for name, one in fields})
+
+
+def _date(parameters: Params, name: str) -> date | None:
+    text = parameters.get(name)
+    if not text:
+        return None
+    try:
+        return date.fromisoformat(str(text))
+    except ValueError as error:
+        raise OperationError(f"{str(text)[:40]!r} is not a date; write it as 2026-11-23.") from error
+
+
+async def _or_operation_error(work: Awaitable[T]) -> T:
     try:
         return await work
     except JobRefused as error:

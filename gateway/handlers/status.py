@@ -8,15 +8,14 @@ from agent.model.base import Json
 from channels.message import Health
 from channels.terminal import NAME as TERMINAL
 from gateway.commands.context import Services
-from gateway.handlers.parameters import number, required
 from gateway.handlers.schedule import jobs_json
-from gateway.rpc.protocol import Operation, Params
-from gateway.scheduling.requests import OPERATOR
+from gateway.rpc.protocol import Operation, Params, number, required
+from gateway.scheduling.job_access import OPERATOR
 
 PLATFORMS = ("telegram", "discord", "web")
 """Always in `status`: off where not configured."""
 _NEXT_JOBS = 20
-"""So many stand in `status`."""
+"""Listed in `status`."""
 
 
 class StatusOperations:
@@ -46,7 +45,7 @@ class StatusOperations:
                 "failed": outbox.failed,
                 "repeated": outbox.repeated,
             },
-            "jobs": jobs_json(await services.book.rows(OPERATOR), _NEXT_JOBS),
+            "jobs": jobs_json(await services.jobs.rows(OPERATOR), _NEXT_JOBS),
             "usage": {
                 "day": services.clock.today().isoformat(),
                 "calls": sum(one.calls for one in today),

@@ -1,1 +1,1 @@
-"""Messages on disk: in and out, in order, each to its one end, over crashes."""
+"""Messages on disk: in and out, in order, each with one end, over crashes."""

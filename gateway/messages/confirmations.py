@@ -1,7 +1,6 @@
 """Yes-or-no questions, answered by a button, a bare word or a command, also after a restart.
 
-A question is bound to the person and the chat that it was put to. It is closed in the commit of its outcome, so that a
-crash in between leaves it open.
+A question belongs to one person in one chat. It closes in the commit of its outcome, so that a crash leaves it open.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 
 from agent.clock import Clock, utc_stamp
+from agent.languages.registry import LANGUAGES
 from agent.languages.terms import fold
 from channels.message import Address, Button, InboundMessage
 from gateway.i18n import CODE_LETTERS
@@ -22,21 +22,27 @@ from gateway.store.database import Database
 from gateway.store.outbox_rows import Buttons
 from gateway.store.question_rows import StoredQuestion
 
+ALWAYS = "always"
+"""The word of the button for a lasting yes."""
 _ID_LENGTH = 6
 
-_YES = "yes|y|yep|yeah|sure|ok|okay|do it|ja|jawohl|ja bitte|oui|sí|si|claro|はい|ええ|うん|是|是的|好|好的|可以|👍"
-_NO = "no|n|nope|cancel|stop|nein|abbrechen|non|annule|cancela|いいえ|やめて|不|不要|不是|取消|别|👎"
-_ANSWERS = {fold(word): said for words, said in ((_YES, True), (_NO, False)) for word in words.split("|")}
+_ANSWERS = {
+    fold(word): said
+    for table in LANGUAGES.values()
+    for words, said in ((table.yes, True), (table.no, False))
+    for word in words.split("|")
+}
 
 
 def answer_of(text: str) -> bool | None:
-    """Yes or no in the languages of chats; None for everything else."""
+    """Yes or no in the languages of chats, else None."""
     return _ANSWERS.get(fold(text).strip(" .!。！\n"))
 
 
-def buttons(question: StoredQuestion, yes: str, no: str) -> Buttons:
-    """The two buttons of a question, with these labels."""
-    return ((Button(yes, f"/answer {question.id} yes"), Button(no, f"/answer {question.id} no")),)
+def buttons(question: StoredQuestion, yes: str, no: str, always: str = "") -> Buttons:
+    """`always` empty: no lasting yes is offered."""
+    lasting = [Button(always, f"/answer {question.id} {ALWAYS}")] if always else []
+    return ((Button(yes, f"/answer {question.id} yes"), *lasting, Button(no, f"/answer {question.id} no")),)
 
 
 class Confirmations:
@@ -46,18 +52,16 @@ class Confirmations:
         self._open: dict[str, StoredQuestion] = {}
 
     async def load(self) -> None:
-        """Reads the open questions."""
         now = utc_stamp(self._clock.now())
         self._open = {one.id: one for one in await self._database.run(question_rows.open_questions, now)}
 
     def new(self, kind: str, address: Address, asked: str, subject: str, within: timedelta) -> StoredQuestion:
-        """A question with a new id, not put yet (see `put`)."""
+        """A question with a new id, still to be `put`."""
         id = "".join(secrets.choice(CODE_LETTERS) for _ in range(_ID_LENGTH))
         return StoredQuestion(id, kind, address, asked, subject, utc_stamp(self._clock.instant() + within))
 
     async def put(self, question: StoredQuestion, shown: Callable[[sqlite3.Connection], None] | None = None) -> None:
-        """Writes a question down before it is shown, or in one commit with what shows it. An earlier one to the same
-        person in the same chat is no longer answered by a bare word. Raises `StoreUnavailable`."""
+        """Stores a question before it is shown, or in the commit of what shows it. Raises `StorageUnavailable`."""
 
         def write(connection: sqlite3.Connection) -> None:
             question_rows.add(connection, question)
@@ -70,21 +74,18 @@ class Confirmations:
         self._open[question.id] = question
 
     def open_of(self, kind: str) -> list[StoredQuestion]:
-        """The open questions of a kind, the oldest first."""
         return [one for one in self._open.values() if one.kind == kind and self._is_open(one)]
 
     def asked_about(self, message: InboundMessage, kind: str) -> list[StoredQuestion]:
-        """The open questions of a kind to the message's sender in its chat."""
         return [one for one in self._of(message.address, message.sender.id) if one.kind == kind]
 
     async def change(self, question: StoredQuestion, subject: str) -> None:
-        """Changes what an open question is about. Raises `StoreUnavailable`."""
         await self._database.run(question_rows.about, question.id, subject)
         if question.id in self._open:
             self._open[question.id] = dataclasses.replace(self._open[question.id], subject=subject)
 
     def answered_by(self, message: InboundMessage) -> StoredQuestion | None:
-        """The question that a message answers with a bare yes or no; any other message ends that possibility."""
+        """The question that a bare yes or no answers; any other message ends that possibility."""
         for question in self._of(message.address, message.sender.id):
             if question.is_fresh and answer_of(message.text) is not None:
                 return question
@@ -92,13 +93,11 @@ class Confirmations:
         return None
 
     def newest(self, kind: str, message: InboundMessage) -> StoredQuestion | None:
-        """The newest open question of a kind to the message's sender in its chat."""
         asked = self.asked_about(message, kind)
         return asked[-1] if asked else None
 
     def find(self, id: str, message: InboundMessage) -> StoredQuestion | None:
-        """An open question by its id, for the person who was asked and only in the chat of the question: private things
-        are not answered in a group."""
+        """An open question by its id, for its person and chat only."""
         question = self._open.get(id.upper())
         if (
             question is None
@@ -111,8 +110,8 @@ class Confirmations:
 
     @contextmanager
     def answering(self, question: StoredQuestion) -> Iterator[None]:
-        """Acts on an answer inside: nobody else does meanwhile or later. On failure it is open again.
-        `question_rows.close` belongs into the commit of the outcome."""
+        """Reserves a question while its answer is acted on, and opens it again on failure. `question_rows.close`
+        belongs into the commit of the outcome."""
         self._open.pop(question.id, None)
         try:
             yield

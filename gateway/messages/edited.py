@@ -1,4 +1,4 @@
-"""Messages that their sender edits after they were read: asks, once, whether to answer the new version."""
+"""Asks, once, whether to answer the new version of a message that was edited after it was read."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gateway.store.question_rows import StoredQuestion
 KIND = "reworded"
 _ANSWER_WITHIN = timedelta(days=1)
 _MESSAGE = TypeAdapter(InboundMessage)
-_ASKED = "You changed this message after I had read it. Shall I answer the new wording? **yes** or **no**"
+_ASKED = "You edited this message. Answer the new version?"
 
 
 class EditedMessages:
@@ -30,8 +30,7 @@ class EditedMessages:
         self._questions = questions
 
     async def offer(self, edited: InboundMessage) -> None:
-        """Asks the sender, if a turn has read the message in another version and they were not asked before. While they
-        have not answered, the question is about the newest version. Raises `StoreUnavailable`."""
+        """Asks the sender once, if a turn has read another version. Raises `StorageUnavailable`."""
         subject = _MESSAGE.dump_json(edited).decode()
         for open_one in self._questions.asked_about(edited, KIND):
             if _MESSAGE.validate_json(open_one.subject).platform_id == edited.platform_id:
@@ -46,17 +45,15 @@ class EditedMessages:
             return
         question = self._questions.new(KIND, address, edited.sender.id, subject, _ANSWER_WITHIN)
         await self._questions.put(question)
-        yes_or_no = buttons(question, "Answer it", "Leave it")
+        yes_or_no = buttons(question, "Answer", "Don't answer")
         drafts = self._outbox.drafts(f"{key}:{{}}", address, _ASKED, reply_to=edited.platform_id, buttons=yes_or_no)
         await self._outbox.write(drafts)
 
     async def accepted(self, question: StoredQuestion, session: str) -> list[InboxRow]:
-        """Admits the new version as a message of its own; empty where that was done before. Raises
-        `StoreUnavailable`."""
+        """Admits the new version as a message of its own; empty on a repeat. Raises `StorageUnavailable`."""
         edited = _MESSAGE.validate_json(question.subject)
         return await self._inbox.admit([AdmittedMessage(as_new(edited), session)])
 
 
 def as_new(edited: InboundMessage) -> InboundMessage:
-    """The new version as a message of its own."""
     return replace(edited, id=f"again:{edited.id}", edit=False)

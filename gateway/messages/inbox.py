@@ -1,4 +1,4 @@
-"""The inbox: a message is on disk before anyone acts on it, and stays until it has its one end (invariants 1 and 2)."""
+"""The inbox: messages are on disk before anyone acts on them, each until its one end (invariants 1 and 2)."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ import dataclasses
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 
 from agent.clock import Clock, utc_stamp
+from agent.values import TASKS
 from channels.message import InboundMessage, UnreadableEvent
+from gateway.i18n import one_line
 from gateway.messages.outbox import Begin
 from gateway.messages.suspects import TRIED_ALONE_AFTER, PreviousProcess
 from gateway.store import inbox_rows, outbox_rows, question_rows
@@ -17,17 +20,23 @@ from gateway.store.inbox_rows import InboxCounts, InboxRow, MessageStatus
 from gateway.store.outbox_rows import Draft
 
 _UNKNOWN = PreviousProcess()
+_STOPPED = "The person stopped the task “{task}”: it has no result."
+_SHOWN = 200
+_NOTES_KEPT = timedelta(days=30)
+
+
+STOPPED = "stopped"
+"""The outcome of what a person stopped."""
 
 
 @dataclass(frozen=True, slots=True)
 class AdmittedMessage:
-    """A message that was let in, and its session. `overheard`: kept as context only; `turn`: the one that it begins at
-    once, empty where it has to wait."""
-
     message: InboundMessage
     session: str
     overheard: bool = False
+    """Only context."""
     turn: str = ""
+    """The one it begins at once, else empty."""
 
 
 class Inbox:
@@ -45,7 +54,6 @@ class Inbox:
         return utc_stamp(self._clock.now())
 
     async def load(self, last_run: PreviousProcess = _UNKNOWN) -> Sequence[InboxRow]:
-        """The messages that the last process left open, oldest first."""
 
         def read(connection: sqlite3.Connection) -> Sequence[InboxRow]:
             inbox_rows.take_over(connection, last_run.messages, TRIED_ALONE_AFTER, died=last_run.died)
@@ -59,9 +67,8 @@ class Inbox:
     async def admit(
         self, arrivals: Sequence[AdmittedMessage], unreadable: Sequence[UnreadableEvent] = ()
     ) -> list[InboxRow]:
-        """Writes messages down in one commit; returns the new ones, each mention of the bot after the overheard part of
-        its album. An album calls the bot as a whole, however late its messages come. Raises `StoreUnavailable` (none is
-        kept)."""
+        """Stores messages in one commit and returns the new ones. An album calls the bot as a whole, however late its
+        parts come. Raises `StorageUnavailable` (none is kept)."""
         now, today = self._now(), self._clock.today().isoformat()
 
         def write(connection: sqlite3.Connection) -> list[InboxRow]:
@@ -85,23 +92,50 @@ class Inbox:
         self._counted |= bound
         return rows
 
+    async def admit_task(self, task: AdmittedMessage, asked: int, drafts: Sequence[Draft]) -> InboxRow | None:
+        """Stores a task with messages (`drafts`). None where it is known, or what `asked` for it is over."""
+        now, today = self._now(), self._clock.today().isoformat()
+
+        def write(connection: sqlite3.Connection) -> InboxRow | None:
+            if not inbox_rows.is_waiting(connection, asked):
+                return None
+            row = inbox_rows.admit(connection, task.message, task.session, overheard=False, at=now, today=today)
+            if row is not None:
+                outbox_rows.add(connection, drafts, now)
+            return row
+
+        row = await self._database.run(write)
+        if row is not None:
+            self._open[row.seq] = row
+        return row
+
+    def tasks_of(self, session: str) -> list[InboxRow]:
+        """The unfinished tasks that a session has delegated, oldest first."""
+        return [row for row in self._open.values() if row.message.is_task and asking_session(row) == session]
+
+    async def read_tasks_again(self) -> None:
+        """Follows what was forgotten of open tasks and results."""
+        seqs = [row.seq for row in self._open.values() if row.message.task is not None]
+        if seqs:
+            rows = await self._database.run(inbox_rows.numbered, seqs)
+            self._open.update((row.seq, row) for row in rows if row.seq in self._open)
+
     async def reword(self, edited: InboundMessage) -> bool:
-        """Changes the text of a waiting message. False: it is being answered, was answered, or is unknown."""
+        """Changes the text of a waiting message; False if it is unknown or taken."""
         rows = await self._database.run(inbox_rows.reword, edited)
         self._open.update((row.seq, row) for row in rows if row.seq in self._open)
         return bool(rows)
 
     def is_left_over(self, row: InboxRow) -> bool:
-        """True where an earlier process has left it open."""
+        """True if an earlier process left it open."""
         return row.seq in self._left_over
 
     def row(self, seq: int) -> InboxRow:
-        """An open message as it is now."""
         return self._open[seq]
 
     async def take(self, rows: Iterable[InboxRow], turn: str, *, alone: bool = False) -> str | None:
-        """Binds messages to their turn before it begins, unless they were bound on arrival. `alone`: nothing else runs
-        until its end. Returns the platform id of a preview left by an earlier attempt, as `outbox_rows.preview_of`."""
+        """Binds messages to their turn unless they were bound on arrival. `alone`: nothing else runs until its end.
+        Returns `outbox_rows.preview_of`."""
         seqs = [row.seq for row in rows]
         if self._bound.issuperset(seqs):
             self._bound.difference_update(seqs)
@@ -119,19 +153,18 @@ class Inbox:
         return preview
 
     async def join(self, rows: Iterable[InboxRow], turn: str) -> None:
-        """Binds messages to a running turn, before it sees them: what a transcript knows of a turn is bound to it."""
+        """Binds messages to a running turn, before the agent sees them."""
         seqs = [row.seq for row in rows]
         await self._database.run(inbox_rows.take, seqs, turn)
         self._bind(seqs, turn)
 
     def _bind(self, seqs: Iterable[int], turn: str) -> None:
-        """Updates the open rows with what is on disk now."""
         for seq in seqs:
             if (row := self._open.get(seq)) is not None:  # None: stopped meanwhile
                 self._open[seq] = dataclasses.replace(row, turn=turn)
 
     async def separate(self, turns: Mapping[int, str]) -> None:
-        """Gives messages that shared a turn turns of their own, by their numbers. All are suspects from now on."""
+        """Gives messages that shared a turn turns of their own, as suspects."""
         await self._database.run(inbox_rows.separate, turns, TRIED_ALONE_AFTER)
         for seq, turn in turns.items():
             if (row := self._open.get(seq)) is None:  # stopped meanwhile
@@ -139,7 +172,7 @@ class Inbox:
             self._open[seq] = dataclasses.replace(row, turn=turn, attempts=max(row.attempts, TRIED_ALONE_AFTER))
 
     async def forgive(self) -> None:
-        """The process is asked to end: whatever happens from now on, the messages in hand have not caused it."""
+        """Blames no message in hand: the process was asked to end."""
         self._counts = False
         if seqs := self._counted & self._open.keys():
             await self._database.run(inbox_rows.forgive, seqs)
@@ -154,32 +187,51 @@ class Inbox:
         replies: Sequence[Draft] = (),
         settled: str = "",
         begin: Begin | None = None,
-    ) -> None:
-        """Commits the one end of messages: their outcome, the reply, the end of the question `settled`, and the `begin`
-        of `Outbox.sending`."""
+        results: Sequence[AdmittedMessage] = (),
+    ) -> list[InboxRow]:
+        """Commits the end of messages with its replies, the question `settled`, the `begin` of `Outbox.sending`, and
+        `results` of tasks, whose rows it returns."""
+        rows = tuple(rows)
         seqs = [row.seq for row in rows]
-        now = self._now()
+        now, today = self._now(), self._clock.today().isoformat()
+        stopped = [row for row in rows if row.message.is_task] if outcome == STOPPED else []
+        oldest = utc_stamp(self._clock.now() - _NOTES_KEPT)
 
-        def write(connection: sqlite3.Connection) -> None:
+        def write(connection: sqlite3.Connection) -> list[InboxRow]:
             inbox_rows.finish(connection, seqs, outcome)
             outbox_rows.add(connection, replies, now)
+            for row in stopped:
+                note = _STOPPED.format(task=one_line(row.message.text, _SHOWN))
+                question_rows.add_outcome(connection, row.message.id, asking_session(row), note, now, oldest)
             if settled:
                 question_rows.close(connection, settled)
             if begin is not None:
                 begin(connection)
+            admitted = (
+                inbox_rows.admit(connection, one.message, one.session, overheard=False, at=now, today=today)
+                for one in results
+            )
+            return [row for row in admitted if row is not None]
 
-        await self._database.run(write)
+        admitted = await self._database.run(write)
         for seq in seqs:
             self._open.pop(seq, None)
+        self._open.update((row.seq, row) for row in admitted)
         self._bound.difference_update(seqs)
         self._counted.difference_update(seqs)
+        return admitted
 
     async def fate(self, channel: str, account: str, message_id: str) -> MessageStatus:
-        """The status of a message."""
         return await self._database.run(inbox_rows.fate, channel, account, message_id)
 
     async def counts(self) -> InboxCounts:
         return await self._database.run(inbox_rows.counts)
+
+
+def asking_session(row: InboxRow) -> str:
+    """The session that delegated a task."""
+    task = row.message.task
+    return row.session.removesuffix(f"/{TASKS}/{task.id}") if task is not None else row.session
 
 
 def _called_by_its_album(connection: sqlite3.Connection, arrival: AdmittedMessage) -> AdmittedMessage:

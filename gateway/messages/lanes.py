@@ -1,7 +1,7 @@
-"""Lanes: items of one key are served in order, different keys side by side. And a lock for each of many keys.
+"""Lanes, which serve the items of one key in order and different keys side by side, and locks by key.
 
-A lane has one task while something waits, none otherwise. Between "nothing waits" and the end of the task nothing is
-awaited, so an item posted at any moment is either seen by the running task or starts a new one (invariant 14).
+A lane has one task while something waits. Nothing is awaited between "nothing waits" and the end of that task, so an
+item posted at any moment is seen by it or starts a new one (invariant 14).
 """
 
 from __future__ import annotations
@@ -21,8 +21,6 @@ log = logging.getLogger(__name__)
 
 
 class Lane(Generic[K, T]):
-    """One key's queue, as its server sees it."""
-
     def __init__(self, key: K) -> None:
         self.key = key
         self._items: deque[T] = deque()
@@ -35,11 +33,9 @@ class Lane(Generic[K, T]):
         return iter(tuple(self._items))
 
     def take(self) -> T:
-        """The oldest item. Raises `IndexError` where nothing waits."""
         return self._items.popleft()
 
     def take_where(self, wanted: Callable[[T], bool], most: int | None = None) -> list[T]:
-        """The wanted items (at most `most`), in order; the others stay."""
         taken: list[T] = []
         left: deque[T] = deque()
         for item in self._items:
@@ -51,7 +47,6 @@ class Lane(Generic[K, T]):
         return taken
 
     async def posted(self) -> None:
-        """Waits until something more is posted."""
         self._posted.clear()
         await self._posted.wait()
 
@@ -60,14 +55,14 @@ class Lane(Generic[K, T]):
         self._posted.set()
 
     def put_back(self, items: Iterable[T]) -> None:
-        """Puts items that were taken before all others again, in their order."""
+        """Puts back what was taken, before all others."""
         self._items.extendleft(reversed(tuple(items)))
         self._posted.set()
 
 
 class Lanes(Generic[K, T]):
-    """`serve` is called while something waits in a lane, one call at a time; it takes at least one item, unless
-    somebody else has. It handles its own failures: what escapes it is a bug, logged, and the lane goes on."""
+    """Calls `serve` while something waits in a lane, one call at a time. It takes at least one item unless somebody
+    else has. What escapes it is logged as a bug."""
 
     def __init__(self, serve: Callable[[Lane[K, T]], Awaitable[None]]) -> None:
         self._serve = serve
@@ -77,7 +72,7 @@ class Lanes(Generic[K, T]):
         self._accepting = True
 
     async def run(self) -> None:
-        """Owns the lanes' tasks until cancelled; items posted before are served now."""
+        """Owns the lanes' tasks until cancelled."""
         async with asyncio.TaskGroup() as group:
             self._group = group
             for key in list(self._lanes):
@@ -89,7 +84,6 @@ class Lanes(Generic[K, T]):
         self._wake(key)
 
     def put_back(self, key: K, items: Iterable[T]) -> None:
-        """`Lane.put_back` from outside."""
         self._lane(key).put_back(items)
         self._wake(key)
 
@@ -98,12 +92,10 @@ class Lanes(Generic[K, T]):
 
     @property
     def is_running(self) -> bool:
-        """True where items are served at once."""
         return self._group is not None and self._accepting
 
     @property
     def busy(self) -> int:
-        """The number of lanes being served or about to be."""
         return len(self._lanes)
 
     @property
@@ -111,11 +103,9 @@ class Lanes(Generic[K, T]):
         return sum(len(lane) for lane in self._lanes.values())
 
     def hold(self) -> None:
-        """Starts nothing new; what is being served goes on."""
         self._accepting = False
 
     async def idle(self) -> None:
-        """Waits until nothing is being served."""
         while tasks := [task for task in self._tasks.values() if not task.done()]:
             await asyncio.wait(tasks)
 
@@ -145,8 +135,7 @@ class Lanes(Generic[K, T]):
 
 @dataclass(slots=True)
 class _CountedLock:
-    """A lock that `users` hold or wait for. It is dropped with the last of them, not on release: then the next in line
-    does not hold it yet, and a newcomer would get another lock."""
+    """A lock, dropped with the last of its `users`: on release, the next in line does not hold it yet."""
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     users: int = 0
@@ -159,12 +148,10 @@ class KeyedLocks(Generic[K]):
         self._wanted: dict[K, _CountedLock] = {}
 
     def __contains__(self, key: K) -> bool:
-        """True where a newcomer would have to wait."""
         return key in self._wanted
 
     @asynccontextmanager
     async def alone(self, key: K) -> AsyncIterator[None]:
-        """Holds the key's lock inside."""
         wanted = self._wanted.setdefault(key, _CountedLock())
         wanted.users += 1
         try:

@@ -1,7 +1,6 @@
-"""Files on their way out, and long answers as documents (SPEC 9).
+"""Files on their way out, and long answers as documents.
 
-Files are copied by content before they are written down, so that later changes do not matter. The copies are in
-`state/outgoing`, out of reach of every conversation.
+Copies are in `state/outgoing`, out of reach of every conversation, so that later changes do not matter.
 """
 
 from __future__ import annotations
@@ -11,16 +10,19 @@ import hashlib
 import logging
 import os
 import secrets
+import shutil
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
 from agent.clock import Clock
+from agent.fs import put_in_place
 from agent.media.sniff import HEAD, Kind, sniffed
 from agent.memory.files import copy_out, inside
-from agent.memory.paths import FileError, make_private, open_folder
+from agent.memory.paths import FileError, make_private
 from agent.memory.scope import Scope
 from channels.message import Address, Channel, OutboundFile
 
@@ -31,24 +33,28 @@ _KEPT_S = 30 * 86_400
 
 
 class OutboundFiles:
-    """`folder` is made when it is needed. All methods block."""
+    """All methods block."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def keep(self, scope: Scope, path: str, most: int) -> OutboundFile:
-        """A copy of the file at `path`, relative to the scope's folder. Raises `FileError` with a sentence for the
-        caller: it leads out, is missing, empty, or has more than `most` bytes."""
+        """A copy of the file at `path`, relative to the scope's folder. Raises `FileError`, also over `most` bytes."""
         source = inside(scope, path)
         return self._kept(source.name, lambda file: copy_out(source, scope.folder, file, most))
 
     def keep_text(self, name: str, text: str) -> OutboundFile:
-        """A file with this text. Raises `FileError` where the disk refuses it."""
+        """Raises `FileError`."""
 
         def write(file: BinaryIO) -> None:
             file.write(text.encode("utf-8", "replace"))
 
         return self._kept(name, write)
+
+    def keep_speech(self, name: str, sound: Path) -> OutboundFile:
+        """A copy of a sound that plays by itself. Raises `FileError`, `OSError`."""
+        with sound.open("rb") as reader:
+            return replace(self._kept(name, partial(shutil.copyfileobj, reader)), is_voice=True)
 
     def _kept(self, name: str, write: Callable[[BinaryIO], None]) -> OutboundFile:
         make_private(self._folder)
@@ -56,15 +62,12 @@ class OutboundFiles:
         try:
             with os.fdopen(os.open(scratch, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), "w+b") as file:
                 write(file)
-                file.flush()
-                os.fsync(file.fileno())
                 file.seek(0)
                 digest = hashlib.file_digest(file, "sha256").hexdigest()
                 file.seek(0)
                 kind, _ = sniffed(file.read(HEAD))
-            kept = scratch.replace(self._folder / digest)
-            with open_folder(self._folder, self._folder) as folder:
-                folder.sync()
+            kept = self._folder / digest
+            put_in_place(scratch, kept)
         except OSError as error:
             raise FileError(f"{name} could not be copied: {error.strerror or 'the disk refuses'}") from error
         finally:
@@ -72,7 +75,6 @@ class OutboundFiles:
         return OutboundFile(kept, name, is_image=kind is Kind.PICTURE)
 
     def prune(self, wanted: Collection[Path]) -> None:
-        """Removes old copies that are not `wanted`. What the disk refuses is tried again next time."""
         old = time.time() - _KEPT_S
         try:
             for file in self._folder.iterdir() if self._folder.is_dir() else ():
@@ -86,13 +88,11 @@ MOST_MESSAGES = 8
 """An answer of more messages is read better in a document."""
 _SHORT = 1_000
 """Characters that are no flood on any platform, so that most answers are not cut twice to count their messages."""
-_NOTE = "_(This is only the beginning; the whole answer is in the file below.)_"
+_NOTE = "_(This is just the beginning. The whole answer is in the file below.)_"
 
 
 @dataclass(frozen=True, slots=True)
 class SplitAnswer:
-    """The text for the chat, and the document after it."""
-
     text: str
     files: tuple[OutboundFile, ...] = ()
 
@@ -104,13 +104,13 @@ class LongAnswers:
         self._outgoing = outgoing
 
     async def fitted(self, address: Address, text: str) -> SplitAnswer:
-        """The answer for that chat: a long one as its beginning and a document, which is on disk on return. Where that
-        cannot be written or sent, the answer stays as it is."""
+        """A long answer as its beginning and a document, on disk on return; else the answer as it is."""
         if len(text) <= _SHORT:
             return SplitAnswer(text)
         channel = self._channels[address.channel]
         pieces = await asyncio.to_thread(channel.split, text)
-        if len(pieces) <= MOST_MESSAGES or len(text.encode("utf-8", "replace")) > channel.largest_file(address):
+        size, largest = len(text.encode("utf-8", "replace")), channel.capabilities(address).largest_file
+        if len(pieces) <= MOST_MESSAGES or size > largest:
             return SplitAnswer(text)
         name = f"answer-{self._clock.now():%Y-%m-%d-%H%M}.md"
         try:
@@ -122,8 +122,6 @@ class LongAnswers:
 
 
 def _beginning(channel: Channel, text: str, pieces: Sequence[str]) -> str:
-    """As much of the text as fits into one message together with the note, measured with the note first, as the
-    splitter leaves room for it there."""
     first = channel.split(f"{_NOTE}\n\n{text}")[0]
     beginning = first.removeprefix(_NOTE).strip("\n")
     if beginning == first.strip("\n") or not beginning:  # a message hardly has room for the note itself

@@ -1,16 +1,15 @@
 """The outbox: a reply is on disk before it is sent, its receipt after, in order per chat (invariant 3).
 
-A failed send is handled by what is known. Certainly not sent: again, after the server's own delay. Perhaps sent: once
-more, with a mark where the platform would not know a repeat by its key. An edit of a known message may be repeated at
-will. Too long: in smaller pieces. Never: recorded as failed, with the reason, and the chat is told, unless it is
-unreachable.
+certainly not sent   again, after the server's delay
+perhaps sent         once more, marked where the platform would not recognise the key; an edit is repeated at will
+too long             in smaller pieces
+refused              recorded as failed, and the chat is informed unless it is unreachable
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import random
 import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -19,6 +18,8 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 from agent.clock import Clock, utc_stamp
 from agent.formats.plain_text import repair_surrogates
+from agent.formats.sqlite import StorageUnavailable
+from agent.languages.registry import LANGUAGES
 from channels.message import (
     Address,
     Channel,
@@ -32,22 +33,22 @@ from channels.message import (
     TooLong,
 )
 from channels.split import split
-from gateway.i18n import STRINGS
+from channels.tasks import backoff
 from gateway.messages.lanes import KeyedLocks, Lane, Lanes
 from gateway.store import chat_rows, outbox_rows
-from gateway.store.database import Database, StoreUnavailable
+from gateway.store.database import Database
 from gateway.store.outbox_rows import Buttons, Draft, OutboxCounts, OutboxRow
 
 log = logging.getLogger(__name__)
 
 REPEAT_MARK = "↻ (may be a repeat) "
-"""Stands before a text that was perhaps sent already (SPEC 10.1)."""
+"""Stands before a text that was perhaps sent already."""
 _FIRST_WAIT = 1.0
 _LONGEST_WAIT = 300.0
 """Seconds between tries where the server names no delay."""
 _UNREACHABLE_WAIT = 0.2
 """Seconds between looks whether somebody has come back (opened the terminal)."""
-_CUT_AT_ONCE = 1_000
+CUT_AT_ONCE = 1_000
 """Characters up to which a text is cut on the loop: that takes a few milliseconds at most."""
 
 _SHORTEST_CUT = 250
@@ -68,7 +69,7 @@ def _as_it_is(_: str, chat_id: str) -> str:
 
 
 class Outbox:
-    """`first_chat`: the id under which a channel's chat was first known, so that a chat that moves keeps its order."""
+    """`first_chat`: the id under which a chat was first known."""
 
     def __init__(
         self,
@@ -101,9 +102,9 @@ class Outbox:
         files: Sequence[OutboundFile] = (),
         answer_with: str = "",
     ) -> list[Draft]:
-        """Splits a reply into messages of its platform. `edits`: the preview that the first one replaces; `repeat`: the
-        first may be in the chat already. The first one answers `reply_to`, or each the message whose `answer_with` it
-        is; the last text has the `buttons`, and each of `files` is a message of its own after the text."""
+        """Splits a reply into messages of its platform. The first answers `reply_to` (or each, `answer_with`) and
+        replaces the preview `edits`; the last text has the `buttons`; files follow. `repeat`: it may be in the chat
+        already."""
         channel, text = self._channels.get(address.channel), repair_surrogates(text)
         texts = channel.split(text) if channel else [text]
         pieces = [*((piece, None) for piece in texts), *(("", file) for file in files)]
@@ -122,8 +123,8 @@ class Outbox:
         ]
 
     async def cut(self, address: Address, text: str) -> None:
-        """Splits a text of any length in a thread, so that the next call of `drafts` has it cached."""
-        if (channel := self._channels.get(address.channel)) and len(text) > _CUT_AT_ONCE:
+        """Splits a text in a thread, so that `drafts` finds it cached."""
+        if (channel := self._channels.get(address.channel)) and len(text) > CUT_AT_ONCE:
             await asyncio.to_thread(channel.split, text)
 
     async def write(self, drafts: list[Draft], also: Begin = lambda _: None) -> None:
@@ -140,8 +141,8 @@ class Outbox:
 
     @asynccontextmanager
     async def sending(self, drafts: list[Draft]) -> AsyncIterator[Begin]:
-        """Wraps the commit that writes drafts, which must call what is yielded; after it they are sent. Where nothing
-        else waits for their chat, the first send begins in that commit and needs none of its own."""
+        """Wraps the commit of drafts, which must call what is yielded; then they are sent. If nothing waits for their
+        chat, that commit also begins the first send."""
         address = drafts[0].address if drafts else None
         if address is None or not self._may_begin(address):
             yield lambda _: None
@@ -158,7 +159,6 @@ class Outbox:
         self.wake(drafts)
 
     def wake(self, drafts: Sequence[Draft]) -> None:
-        """Sends what was written."""
         for address in dict.fromkeys(draft.address for draft in drafts):
             self.wake_chat(address)
 
@@ -166,21 +166,23 @@ class Outbox:
         self._chats.post(self._chat(address), address)
 
     def is_clear(self, address: Address) -> bool:
-        """True where nothing waits to be sent to a chat, in any of its threads."""
         return self._chats.get(self._chat(address)) is None
 
     def _may_begin(self, address: Address) -> bool:
-        """True where what is written now would be sent at once. Until the last process's rows are looked through,
-        whatever is being sent counts as its."""
+        """True if a draft would be sent at once, not before rows of the last process are looked through."""
         channel = self._channels.get(address.channel)
-        return self._chats.is_running and self.is_clear(address) and channel is not None and channel.reachable(address)
+        return (
+            self._chats.is_running
+            and self.is_clear(address)
+            and channel is not None
+            and channel.capabilities(address).is_reachable
+        )
 
     def _chat(self, address: Address) -> Chat:
         return address.channel, address.account, self._first_chat(address.channel, address.chat_id)
 
     async def run(self) -> None:
-        """Sends until cancelled, beginning with what the last process left; what that was sending is of unknown
-        outcome."""
+        """Sends until cancelled, first what the last process left: what that was sending may have arrived."""
         for row in await self._written(outbox_rows.open_rows):
             if row.sending and not row.edits:
                 repeat = not self._is_known(row)
@@ -189,7 +191,7 @@ class Outbox:
         await self._chats.run()
 
     async def drained(self) -> None:
-        """Waits until everything that can be sent now is sent; the process ends."""
+        """Waits until all that can be sent now is sent."""
         self._ending = True
         await self._chats.idle()
 
@@ -207,7 +209,7 @@ class Outbox:
             begun = self._begun.pop(lane.key, ())
         if begun and len(woken) == 1:
             found = begun
-        elif len(chats) == 1 and channel.reachable(chats[0]):
+        elif len(chats) == 1 and channel.capabilities(chats[0]).is_reachable:
             found = await self._written(outbox_rows.take_up, chats[0], utc_stamp(self._clock.now()))
         else:
             found = tuple([row for one in chats for row in await self._written(outbox_rows.open_rows, one)])
@@ -223,15 +225,14 @@ class Outbox:
                 return
 
     async def _is_there(self, channel: Channel, address: Address) -> bool:
-        """Waits until the chat is reachable; False where the process ends before."""
-        while not channel.reachable(address):
+        while not channel.capabilities(address).is_reachable:
             if self._ending:
                 return False
             await self._sleep(_UNREACHABLE_WAIT)
         return True
 
     def _is_known(self, row: OutboxRow) -> bool:
-        """True where the platform would recognise a second send."""
+        """True if the platform would recognise a second send."""
         channel = self._channels.get(row.address.channel)
         if channel is None or not row.begun_at:
             return False
@@ -240,8 +241,8 @@ class Outbox:
         return timedelta() <= age < window  # less than none: the clock was put back, and nobody knows how old it is
 
     async def _deliver(self, row: OutboxRow, channel: Channel) -> bool:
-        """Delivers a message or gives up; False where the process ends before the chat is reachable. The first attempt
-        may have begun (`sending`). Raises `TooLong` where smaller pieces may be accepted."""
+        """Delivers a message or gives up; False if the process ends before. Raises `TooLong` where smaller pieces may
+        do."""
         edits, repeat, doubted, tries, begun = row.edits, row.repeat, row.doubted, row.attempts, row.sending
         while begun or await self._is_there(channel, row.address):
             text = REPEAT_MARK + row.text if repeat and not edits else row.text
@@ -253,7 +254,7 @@ class Outbox:
                 begun = False
                 platform_id = await self._handed_over(channel, message, edits)
             except NotSent as error:
-                reason, wait = str(error), error.retry_after or self._backoff(tries)
+                reason, wait = str(error), error.retry_after or backoff(tries, _FIRST_WAIT, _LONGEST_WAIT)
                 await self._written(outbox_rows.again, row.seq, reason)
                 log.warning("a reply to %s is sent again in %.0f s: %s", row.address, wait, reason)
                 await self._sleep(wait)
@@ -262,7 +263,8 @@ class Outbox:
                     raise
                 reason = str(error)
                 if not edits:
-                    await self._give_up(row, reason, is_told=not isinstance(error, ChatGone))
+                    is_told = not isinstance(error, ChatGone) and not (row.file and row.file.is_voice)
+                    await self._give_up(row, reason, is_told=is_told)
                     return True
                 edits = ""
                 await self._written(outbox_rows.again, row.seq, reason, anew=True)
@@ -275,7 +277,7 @@ class Outbox:
                         return True
                     repeat = doubted = True
                 await self._written(outbox_rows.again, row.seq, reason, repeat=doubted)
-                await self._sleep(self._backoff(tries))
+                await self._sleep(backoff(tries, _FIRST_WAIT, _LONGEST_WAIT))
             else:
                 now = utc_stamp(self._clock.now())
                 await self._written(outbox_rows.receipt, row.seq, platform_id, now)
@@ -288,14 +290,15 @@ class Outbox:
         await self._written(outbox_rows.cut, row, pieces, utc_stamp(self._clock.now()))
 
     async def _give_up(self, row: OutboxRow, reason: str, *, is_told: bool = True) -> None:
-        """Records a failure. `is_told`: the chat can be told, which is done once for all pieces of a text."""
+        """Records a failure. `is_told`: the chat is informed, once a text."""
         log.error("a reply to %s cannot be delivered: %s", row.address, reason)
         key = f"{_NOTICE}{row.key.rpartition(':')[0]}:{{}}"
 
         def write(connection: sqlite3.Connection) -> None:
             outbox_rows.give_up(connection, row.seq, reason)
             if is_told and not row.key.startswith(_NOTICE):
-                text = STRINGS[chat_rows.language(connection, row.address)].undelivered.format(why=reason)
+                language = chat_rows.language(connection, row.address)
+                text = LANGUAGES[language].chat.undelivered.format(why=reason)
                 notice = self.drafts(key, row.address, text, reply_to=row.reply_to)
                 outbox_rows.add(connection, notice, utc_stamp(self._clock.now()))
 
@@ -304,8 +307,8 @@ class Outbox:
 
     @staticmethod
     async def _handed_over(channel: Channel, message: OutboundMessage, edits: str) -> str:
-        """Sends or edits through the channel. An unexpected error must not block the chat: an edit becomes a message,
-        and a message counts as perhaps sent."""
+        """Sends or edits. An unexpected error must not block the chat: an edit becomes a message, a message perhaps
+        sent."""
         try:
             if not edits:
                 return await channel.send(message)
@@ -326,14 +329,10 @@ class Outbox:
         while True:
             try:
                 return await self._database.run(work, *args, **kwargs)
-            except StoreUnavailable as error:
+            except StorageUnavailable as error:
                 tries += 1
                 log.error("the outbox waits for the disk: %s", error)
-                await self._sleep(self._backoff(tries))
-
-    @staticmethod
-    def _backoff(tries: int) -> float:
-        return float(min(_LONGEST_WAIT, _FIRST_WAIT * 2 ** min(tries - 1, 10)) * random.uniform(0.8, 1.2))
+                await self._sleep(backoff(tries, _FIRST_WAIT, _LONGEST_WAIT))
 
 
 def _message(row: OutboxRow, text: str) -> OutboundMessage:

@@ -1,11 +1,10 @@
 """Finds the message that crashes the process: suspects are tried alone, after everything else.
 
-A message is a suspect when the process died during its turn several times. While the process is young, everything else
-is served first, so a storm of kills from outside blames no message. Each death during a trial doubles the time that the
-next process has to live before the next trial.
+A message is a suspect when the process died several times during its turn. A young process serves everything else
+first, so that a storm of kills from outside blames no message. Each death in a trial doubles the time before the next.
 
-What the process works on is in one small file, rewritten in place and never synced: the system keeps it when the
-process dies. Only a power cut loses it, and no message is to blame for that.
+What the process works on is in one small file, rewritten in place and never synced: it survives the process, and a
+power cut is no message's fault.
 """
 
 from __future__ import annotations
@@ -36,22 +35,20 @@ SKIPPED = (
 
 
 def is_suspect(rows: Iterable[InboxRow]) -> bool:
-    """True where they may only be tried while nothing else runs."""
     return any(row.attempts >= TRIED_ALONE_AFTER for row in rows)
 
 
 def is_given_up(rows: Iterable[InboxRow]) -> bool:
-    """True where they are not tried again, nor looked at."""
     return any(row.died_alone >= _DEATHS_ALONE or row.stood_still >= _STANDSTILLS for row in rows)
 
 
 class ShuttingDown(Exception):
-    """Nothing begins any more."""
+    pass
 
 
 class TrialGate:
-    """Lets turns run beside each other, and a trial while none does. `age`: seconds that the process must have lived
-    before a first trial."""
+    """Lets turns run side by side, and a trial alone. `age`: seconds that the process must live before a first
+    trial."""
 
     def __init__(self, age: float) -> None:
         self._age = age
@@ -63,11 +60,10 @@ class TrialGate:
 
     @property
     def is_open(self) -> bool:
-        """True where work that is no trial may begin at once."""
         return self._trial is None and not self._closed
 
     async def opened(self) -> None:
-        """Waits until work that is no trial may begin. Raises `ShuttingDown`."""
+        """Waits until no trial is on. Raises `ShuttingDown`."""
         await self._until(lambda: self._trial is None)
 
     @contextmanager
@@ -82,7 +78,7 @@ class TrialGate:
 
     @asynccontextmanager
     async def trial(self, rows: Iterable[InboxRow]) -> AsyncIterator[None]:
-        """Nothing else runs or begins inside. Raises `ShuttingDown` instead of beginning."""
+        """Nothing else runs inside. Raises `ShuttingDown`."""
         age = self._age * 2 ** max(row.died_alone for row in rows)
         with suppress(TimeoutError):
             async with asyncio.timeout_at(self._born + age):
@@ -98,7 +94,6 @@ class TrialGate:
             self._ring()
 
     def close(self) -> None:
-        """Nothing begins any more; what runs goes on."""
         self._closed = True
         self._ring()
 
@@ -120,18 +115,18 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class PreviousProcess:
-    """How the last process ended. `died`: without being asked. If its event loop hung: `stack` is that of the loop's
-    thread, `work` what was in hand, in words, and `messages` their numbers in the inbox."""
+    """How the last process ended. Where its event loop hung: its `stack`, its `work`, and the inbox numbers of its
+    `messages`."""
 
     died: bool = False
+    """Without being asked."""
     stack: str = ""
     work: tuple[str, ...] = ()
     messages: frozenset[int] = field(default_factory=frozenset)
 
 
 class ActiveWork:
-    """Belongs to the event loop. `record`: the file; None: nothing is kept. `stack`: where `watchdog` leaves the stacks
-    of a process whose loop hung."""
+    """Records what the event loop works on. `record`: the file, or None; `stack`: where `watchdog` leaves stacks."""
 
     def __init__(self, record: Path | None = None, stack: Path | None = None) -> None:
         self._paths = (record, stack) if record is not None and stack is not None else None
@@ -140,8 +135,7 @@ class ActiveWork:
         self._asked_to_end = False
 
     def begin(self) -> PreviousProcess:
-        """Records work from now on; returns what the last process left. Its stacks are deleted, so that nothing is
-        blamed twice. Blocks."""
+        """Records from now on and returns what the last process left; its stacks are deleted. Blocks."""
         if self._paths is None:
             return PreviousProcess()
         last_run = _last_run(*self._paths)
@@ -165,7 +159,7 @@ class ActiveWork:
 
     @contextmanager
     def working(self, what: str, messages: Sequence[int] = ()) -> Iterator[None]:
-        """Inside, the process works on this. `messages`: their numbers in the inbox."""
+        """`messages`: their numbers in the inbox."""
         self.put(what, messages)
         try:
             yield
@@ -174,17 +168,16 @@ class ActiveWork:
             self._write()
 
     def put(self, what: str, messages: Sequence[int]) -> None:
-        """Replaces the messages of recorded work."""
         self._work[what] = tuple(messages)
         self._write()
 
     def asked_to_end(self) -> None:
-        """Whatever happens from now on, nothing in hand is to blame."""
+        """Blames no work in hand from now on."""
         self._asked_to_end = True
         self._write()
 
     def _write(self) -> None:
-        """Writes the file. A failing disk does no harm: the next process sees the last content, or none."""
+        """Writes the file. A failing disk does no harm: the next process sees old content, or none."""
         if self._file is None:
             return
         thread = threading.main_thread().ident
@@ -215,7 +208,7 @@ def _last_run(record: Path, stack: Path) -> PreviousProcess:
 
 
 def _stack_of(thread: int, stacks: str) -> str:
-    """The part of a `faulthandler` dump about one thread; all of it where there is none."""
+    """The part of a `faulthandler` dump about one thread, else all of it."""
     for part in stacks.split("\n\n"):
         _, found, rest = part.partition("hread 0x")
         if found and rest.split(maxsplit=1)[:1] == [f"{thread:016x}"]:

@@ -1,6 +1,6 @@
-"""Who may speak: owners, people, groups' members, and strangers who ask. Decided by numeric id, never by name.
+"""Who may speak: owners, people, members of groups, and strangers who ask. Decided by numeric id, never by name.
 
-Decisions are made from memory; a change (an approval, a request) is on disk first.
+Decisions are made from memory; a change is on disk first.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import enum
 import secrets
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
@@ -24,7 +24,7 @@ CODE_LIFETIME = timedelta(hours=1)
 OPEN_CODES_PER_CHANNEL = 3
 
 LOCAL_CHANNELS = frozenset({"terminal", "web"})
-"""Channels that reach us only through the owner's own account on this machine (SPEC 1)."""
+"""Channels that reach us only through the owner's own account on this machine."""
 
 
 class Role(enum.StrEnum):
@@ -42,16 +42,17 @@ class DmPolicy(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class GroupRule:
-    """`allow` empty: every member may call the bot. `per_minute`: how often one member is answered within a minute."""
+    """`allow` empty: every member may call the bot."""
 
     mention_required: bool = True
     allow: frozenset[str] = frozenset()
     per_minute: int = 30
+    """Answers to one member."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServerRule:
-    """One rule for a server's channels; `channels` empty: for all of them."""
+    """One rule for a server's channels; `channels` empty: all of them."""
 
     rule: GroupRule = GroupRule()
     channels: frozenset[str] = frozenset()
@@ -59,25 +60,21 @@ class ServerRule:
 
 @dataclass(frozen=True, slots=True)
 class ChannelRules:
-    """`groups` by chat id, `servers` by the id of the community of their chats."""
-
     dm_policy: DmPolicy = DmPolicy.PAIRING
     allow: frozenset[str] = frozenset()
     groups: Mapping[str, GroupRule] = field(default_factory=dict)
     servers: Mapping[str, ServerRule] = field(default_factory=dict)
 
     def of_server(self, server: str, chat: str) -> GroupRule | None:
-        """The rule for a chat of a server, None where it is not listed."""
         found = self.servers.get(server)
         return found.rule if found and (not found.channels or chat in found.channels) else None
 
 
 @dataclass(frozen=True, slots=True)
 class Admitted:
-    """A message to act on. `person`: the sender's name among `people`, else `<channel>-<id>`."""
-
     role: Role
     person: str
+    """The sender's name among `people`, else `<channel>-<id>`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +84,10 @@ class ContextOnly:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """A private message of a person without approval; `asks`: there is room for a pairing request of theirs."""
+    """A private message of a stranger."""
 
     asks: bool
+    """There is room for a pairing request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +98,30 @@ class Ignored:
 Verdict = Admitted | ContextOnly | Unknown | Ignored
 
 
+@dataclass(frozen=True, slots=True)
+class KnownAccount:
+    """An account that the configuration or an approval names. `role` None: it may not write in private now.
+    `is_approved`: by a code, so that it can be revoked."""
+
+    account: str
+    person: str
+    role: Role | None
+    name: str = ""
+    is_approved: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ListedGroup:
+    """A group, or a server's channels, with the rule in force."""
+
+    channel: str
+    id: str
+    rule: GroupRule
+    is_server: bool = False
+
+
 class NoSuchCode(Exception):
-    """The pairing code is unknown, used, or older than an hour."""
+    pass
 
 
 Write = Callable[[sqlite3.Connection], None]
@@ -116,7 +136,7 @@ def _nothing(_: sqlite3.Connection) -> None:
 
 
 class Access:
-    """`owners` and the accounts in `people` are written `channel:id`."""
+    """Accounts are written `channel:id`."""
 
     def __init__(
         self,
@@ -127,7 +147,7 @@ class Access:
         people: Mapping[str, frozenset[str]],
         activation: Callable[[str], str | None] = _as_configured,
     ) -> None:
-        """`activation`: what a group (`channel:chat_id`) chose in place of its configured `mention`."""
+        """`activation`: what a group (`channel:chat_id`) chose over its configured `mention`."""
         self._activation = activation
         self._database = database
         self._clock = clock
@@ -137,10 +157,11 @@ class Access:
         self._owner_people = {self._person_of_account[one] for one in owners if one in self._person_of_account}
         self._approved: dict[str, Approved] = {}
         self._requests: dict[str, PairingRequest] = {}
+        self._declined: dict[str, str] = {}
+        """Until when an account may not ask again."""
         self._first_chat: dict[tuple[str, str], str] = {}
 
     async def load(self) -> None:
-        """Reads approvals, requests and moved chats."""
         now = utc_stamp(self._clock.now())
         approved = await self._database.run(access_rows.approved)
         requests = await self._database.run(access_rows.requests, now)
@@ -156,21 +177,20 @@ class Access:
         self._first_chat[channel, new] = self.first_chat_id(channel, old)
 
     def first_chat_id(self, channel: str, chat_id: str) -> str:
-        """The id under which a chat was first known: its sessions, folder and rules keep it when the chat moves."""
+        """The id under which a chat was first known: sessions, folder and rules keep it when the chat moves."""
         return self._first_chat.get((channel, chat_id), chat_id)
 
     def current_chat_id(self, channel: str, chat_id: str) -> str:
-        """The present id of a chat, by any that it had."""
+        """The present id of a chat, by any it had."""
         first = self.first_chat_id(channel, chat_id)
         ids = [new for (of, new), known in self._first_chat.items() if (of, known) == (channel, first)]
         return ids[-1] if ids else chat_id
 
     def lists_group(self, channel: str, chat_id: str, server: str = "") -> bool:
-        """True where the configuration has a rule for a group, by any id that it had. `server`: its community."""
+        """True if the configuration has a rule for a group, by any id it had. `server`: its server."""
         return self._listed(channel, chat_id, server) is not None
 
     def listed_groups(self, channel: str) -> tuple[str, ...]:
-        """The configured ids of groups."""
         return tuple(self._rules.get(channel, ChannelRules()).groups)
 
     def _listed(self, channel: str, chat_id: str, server: str) -> GroupRule | None:
@@ -184,7 +204,6 @@ class Access:
     # who -------------------------------------------------------------------------------------------------------
 
     def accounts(self, person: str) -> tuple[str, ...]:
-        """`channel:id` of every account of a person among the people."""
         return tuple(account for account, name in self._person_of_account.items() if name == person)
 
     def person(self, channel: str, user_id: str) -> str:
@@ -196,9 +215,6 @@ class Access:
         account = f"{channel}:{user_id}"
         if account in self._configured_owners or self._person_of_account.get(account) in self._owner_people:
             return True
-        return self._is_approved_owner(account)
-
-    def _is_approved_owner(self, account: str) -> bool:
         person = self._person_of_account.get(account)
         return any(
             one.role == Role.OWNER and (known == account or self._person_of_account.get(known, "") == person)
@@ -207,13 +223,13 @@ class Access:
 
     @property
     def owner_people(self) -> frozenset[str]:
-        """The owner's names: those among `people`, and those at their approval."""
+        """The owner's names, in `people` and at approvals."""
         approved = (one.name for one in self._approved.values() if one.role == Role.OWNER)
         return frozenset((*self._owner_people, *approved))
 
     @property
     def owner_accounts(self) -> tuple[str, ...]:
-        """`channel:id`, the configured ones first."""
+        """The owner's accounts, configured ones first."""
         approved = (known for known, one in self._approved.items() if one.role == Role.OWNER)
         return (*sorted(self._configured_owners), *approved)
 
@@ -221,10 +237,30 @@ class Access:
     def has_owner(self) -> bool:
         return bool(self._configured_owners) or any(one.role == Role.OWNER for one in self._approved.values())
 
+    def known_accounts(self) -> Sequence[KnownAccount]:
+        """Known accounts, configured owners first."""
+        allowed = (f"{channel}:{user}" for channel, rules in self._rules.items() for user in sorted(rules.allow))
+        found, configured = [], (*sorted(self._configured_owners), *self._person_of_account)
+        for account in dict.fromkeys((*configured, *allowed, *self._approved)):
+            channel, _, user = account.partition(":")
+            approval, role = self._approved.get(account), self.role_in_private(channel, user)
+            name = approval.name if approval else ""
+            found.append(KnownAccount(account, self.person(channel, user), role, name, approval is not None))
+        return found
+
+    def group_list(self) -> Sequence[ListedGroup]:
+        found = []
+        for channel, rules in self._rules.items():
+            for id, rule in rules.groups.items():
+                chosen = self._activation(f"{channel}:{id}")
+                required = rule.mention_required if chosen is None else chosen == "required"
+                found.append(ListedGroup(channel, id, replace(rule, mention_required=required)))
+            found += (ListedGroup(channel, id, one.rule, is_server=True) for id, one in rules.servers.items())
+        return found
+
     # verdicts --------------------------------------------------------------------------------------------------
 
     def role_in_private(self, channel: str, user_id: str) -> Role | None:
-        """The role of a person in a private chat; None for a stranger."""
         if self.is_owner(channel, user_id):
             return Role.OWNER
         policy = self._rules.get(channel, ChannelRules()).dm_policy
@@ -233,7 +269,7 @@ class Access:
         return Role.PERSON if policy is DmPolicy.OPEN or self.is_named(channel, user_id) else None
 
     def is_named(self, channel: str, user_id: str) -> bool:
-        """True where the configuration or an approval names the person, not only an open door admits them."""
+        """True if the configuration or an approval names the person."""
         account = f"{channel}:{user_id}"
         rules = self._rules.get(channel, ChannelRules())
         listed = user_id in rules.allow or account in self._configured_owners
@@ -270,12 +306,11 @@ class Access:
         return ContextOnly()
 
     def chat_of(self, message: InboundMessage) -> str:
-        """A group's stable name, whatever its thread and present id: `channel:chat_id`."""
+        """A group's name, whatever its thread and present id."""
         channel = message.address.channel
         return f"{channel}:{self.first_chat_id(channel, message.parent_chat or message.address.chat_id)}"
 
     def rule(self, message: InboundMessage) -> GroupRule | None:
-        """The present rule of a message's group; None where the group is not listed."""
         chat = message.parent_chat or message.address.chat_id
         rule = self._listed(message.address.channel, chat, message.server)
         chosen = self._activation(self.chat_of(message)) if rule is not None else None
@@ -283,16 +318,14 @@ class Access:
 
     # pairing ---------------------------------------------------------------------------------------------------
 
-    def _open_requests(self, channel: str) -> list[PairingRequest]:
-        now = utc_stamp(self._clock.now())
-        return [one for one in self._requests.values() if one.channel == channel and one.expires_at > now]
-
     def _may_ask(self, channel: str, user_id: str) -> bool:
-        waiting = self._open_requests(channel)
-        return len(waiting) < OPEN_CODES_PER_CHANNEL and all(one.user_id != user_id for one in waiting)
+        waiting = [one for one in self.requests() if one.channel == channel]
+        is_declined = self._declined.get(f"{channel}:{user_id}", "") > utc_stamp(self._clock.now())
+        has_asked = is_declined or any(one.user_id == user_id for one in waiting)
+        return len(waiting) < OPEN_CODES_PER_CHANNEL and not has_asked
 
     def new_request(self, channel: str, user_id: str, name: str) -> PairingRequest:
-        """A request with a new code, not written down yet (see `access_rows.request`, then `asked`)."""
+        """A request with a new code, still to be stored (`access_rows.request`, then `asked`)."""
         code = "".join(secrets.choice(CODE_LETTERS) for _ in range(CODE_LENGTH))
         expires = self._clock.now().astimezone(UTC) + CODE_LIFETIME
         return PairingRequest(code, channel, user_id, name, utc_stamp(expires))
@@ -302,6 +335,17 @@ class Access:
         self._requests = {code: one for code, one in self._requests.items() if one.expires_at > now}
         self._requests[request.code] = request
 
+    async def decline(self, code: str) -> PairingRequest:
+        """Closes a request; its person cannot ask again in the hour of its code, or until a restart. Raises
+        `NoSuchCode`, `StorageUnavailable`."""
+        asked = next((one for one in self.requests() if one.code == code.strip().upper()), None)
+        if asked is None:
+            raise NoSuchCode(code)
+        await self._database.run(access_rows.decline, asked.code)
+        self._requests.pop(asked.code, None)
+        self._declined[f"{asked.channel}:{asked.user_id}"] = asked.expires_at
+        return asked
+
     def requests(self) -> list[PairingRequest]:
         now = utc_stamp(self._clock.now())
         return [one for one in self._requests.values() if one.expires_at > now]
@@ -310,8 +354,7 @@ class Access:
         return list(self._approved.values())
 
     def asker(self, code: str) -> Approved:
-        """The person of a code, as they would be approved: as owner, where the home has none yet. Raises
-        `NoSuchCode`."""
+        """The person of a code as they would be approved: as owner if there is none. Raises `NoSuchCode`."""
         asked = self._requests.get(code.strip().upper())
         if asked is None or datetime.fromisoformat(asked.expires_at) <= self._clock.now():
             raise NoSuchCode(code)
@@ -319,7 +362,7 @@ class Access:
         return Approved(asked.channel, asked.user_id, asked.name, role)
 
     async def let_in(self, person: Approved, also: Write = _nothing) -> None:
-        """Approves a person; `also` is in the same commit. Raises `StoreUnavailable`."""
+        """Approves a person, with `also` in the same commit. Raises `StorageUnavailable`."""
         now = utc_stamp(self._clock.now())
 
         def write(connection: sqlite3.Connection) -> None:
@@ -335,12 +378,12 @@ class Access:
         }
 
     def approved(self, account: str) -> Approved | None:
-        """The approval of an account, `channel:id` or, where it is unique, the id alone."""
+        """The approval of an account, `channel:id` or, if unique, the id alone."""
         matches = [one for key, one in self._approved.items() if account in (key, one.user_id)]
         return matches[0] if len(matches) == 1 else None
 
     async def shut_out(self, person: Approved, also: Write = _nothing) -> None:
-        """Revokes an approval; `also` is in the same commit. Raises `StoreUnavailable`."""
+        """Revokes an approval, with `also` in the same commit. Raises `StorageUnavailable`."""
 
         def write(connection: sqlite3.Connection) -> None:
             access_rows.revoke(connection, person.channel, person.user_id)

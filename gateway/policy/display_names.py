@@ -1,8 +1,7 @@
-"""People's names in groups: the owner with a mark that no name can imitate, namesakes of the owner with an account
-number.
+"""Names in groups: the owner with a mark that no name can imitate, the owner's namesakes with an account number.
 
-    [2026-11-21 Sat 08:30 Europe/Berlin · Telegram · Alice (owner)]
-    [2026-11-21 Sat 08:31 Europe/Berlin · Telegram · Alice #33333]
+[2026-11-21 Sat 08:30 Europe/Berlin · Telegram · Alice (owner)]
+[2026-11-21 Sat 08:31 Europe/Berlin · Telegram · Alice #33333]
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ _LOOK_ALIKE = str.maketrans("авеёікмнорстухѕјԁɡαβεικνο�
 
 
 def plain_name(name: str) -> str:
-    """The name without brackets, which are the mark's; also those hidden in other signs."""
+    """The name without brackets, which are the mark's, and their look-alikes."""
     shown = label(name, _LONGEST)
     if any(unicodedata.category(one) in _BRACKETS for one in unicodedata.normalize("NFKC", shown)):
         shown = unicodedata.normalize("NFKC", shown)
@@ -31,7 +30,7 @@ def plain_name(name: str) -> str:
 
 
 def folded(name: str) -> str:
-    """The name as it looks at a glance: letters and digits, without case, accents, spaces and invisible characters."""
+    """The name as it looks: letters and digits, without case and accents."""
     whole = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", name).casefold())
     return "".join(one for one in whole if unicodedata.category(one)[0] in "LN").translate(_LOOK_ALIKE)
 
@@ -45,9 +44,8 @@ class DisplayNames:
         self._owners |= {folded(one.user_name) for one in known if access.is_owner(one.address.channel, one.user_id)}
 
     def shown(self, message: InboundMessage) -> str:
-        """The sender's name, as headers show it."""
         name, id = message.sender.name or message.sender.id, message.sender.id
-        if message.kind is not ChatKind.GROUP or message.due is not None:
+        if message.kind is not ChatKind.GROUP or not message.is_from_person:
             return name
         if self._access.is_owner(message.address.channel, id):
             self._owners.add(folded(name))

@@ -1,4 +1,4 @@
-"""Approves and revokes people, and tells those concerned in the same commit."""
+"""Approves and revokes people, and informs those concerned in the same commit."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from gateway.store.access_rows import Approved
 from gateway.store.database import Database
 from gateway.store.outbox_rows import Draft
 
-_LET_IN = "You may talk to me from now on. What can I do for you?"
-_OWNS = "You are my owner from now on. What can I do for you?"
-_SHUT_OUT = "My owner has taken back that you may talk to me, so I don't answer here any more."
+_LET_IN = "You're approved. What can I do for you?"
+_OWNS = "You're approved, and you are my owner now. What can I do for you?"
+_SHUT_OUT = "My owner removed your access, so I won't answer here any more."
 
 
 class Pairing:
@@ -28,7 +28,7 @@ class Pairing:
         self._one_at_a_time = asyncio.Lock()  # only one can be the first, who becomes the owner
 
     async def approve(self, code: str) -> Approved:
-        """Approves the person of a code; as owner, where the home has none yet. Raises `NoSuchCode`."""
+        """Raises `NoSuchCode`."""
         async with self._one_at_a_time:
             person = self._access.asker(code)
             notice = await self._notice(person, _OWNS if person.role == Role.OWNER else _LET_IN)
@@ -37,7 +37,7 @@ class Pairing:
         return person
 
     async def revoke(self, account: str) -> bool:
-        """Revokes an approval; `account` is `channel:id` or, where it is unique, the id alone."""
+        """`account` is `channel:id` or, if unique, the id alone."""
         async with self._one_at_a_time:
             person = self._access.approved(account)
             if person is None:
@@ -48,7 +48,7 @@ class Pairing:
         return True
 
     async def _notice(self, person: Approved, text: str) -> list[Draft]:
-        """The message to the person; none where no private chat of theirs is known."""
+        """The message to the person, if a private chat of theirs is known."""
         chat = await self._database.run(chat_rows.private_chat, person.channel, person.user_id)
         if chat is None:
             return []

@@ -1,5 +1,4 @@
-"""What people chose: a session's model (`/model`), when to answer in a group (`/activation`), a chat's time of the
-summary (`/daily`). Kept on disk, answered from memory."""
+"""What people chose: a session's model, when to answer in a group, the time of a summary. On disk, read from memory."""
 
 from __future__ import annotations
 
@@ -28,29 +27,28 @@ class Preferences:
         self._dailies = await self._database.run(chat_rows.chosen, DAILY)
 
     def model(self, session: str) -> str | None:
-        """The chosen model; None: the configured one."""
         return self._models.get(session)
 
     async def choose_model(self, session: str, name: str | None) -> None:
-        """Stores a choice; None removes it. Raises `StoreUnavailable`."""
+        """None removes the choice. Raises `StorageUnavailable`."""
         await self._choose(self._models, session, _MODEL, name)
 
     def activation(self, chat: str) -> str | None:
-        """`required` or `optional` where a group's messages must or need not call the bot, None for as configured.
-        `chat` is `channel:chat_id`."""
+        """`required` or `optional`: whether messages in `chat` (`channel:chat_id`) must call the bot; None: as
+        configured."""
         return self._activations.get(chat)
 
     async def choose_activation(self, chat: str, mention: str | None) -> None:
-        """Stores a choice; None removes it. Raises `StoreUnavailable`."""
+        """None removes the choice. Raises `StorageUnavailable`."""
         await self._choose(self._activations, chat, _ACTIVATION, mention)
 
     @property
     def dailies(self) -> Mapping[str, str]:
-        """By chat address: the chosen time of its summary as `HH:MM`, or `OFF`."""
+        """Times of summaries, `HH:MM` or `OFF`, by chat address."""
         return self._dailies
 
     async def choose_daily(self, chat: str, at: str) -> None:
-        """Stores a choice. Raises `StoreUnavailable`."""
+        """Raises `StorageUnavailable`."""
         await self._choose(self._dailies, chat, DAILY, at)
 
     async def _choose(self, known: dict[str, str], of: str, name: str, value: str | None) -> None:

@@ -1,7 +1,7 @@
-"""The chats to which a conversation may send messages (SPEC 6), and what is known of chats.
+"""The chats to which a conversation may send messages.
 
-The owner's private session: to the owner's own chats, configured groups, and approved people. Another person's: to
-their own chats. A group's: to itself. Nobody learns of a chat that is not theirs.
+The owner's private session: the owner's own chats, configured groups, approved people. Another person's: their own
+chats. A group's: itself. Nobody learns of a chat that is not theirs.
 """
 
 from __future__ import annotations
@@ -23,13 +23,12 @@ _OWNER = "owner"
 
 @dataclass(frozen=True, slots=True)
 class ChatDirectory:
-    """`known`: the chats with messages, the latest first."""
-
     access: Access
     known: Sequence[KnownChat]
+    """The chats with messages, latest first."""
 
     def at(self, address: Address) -> KnownChat | None:
-        """The chat of an address, by any id that it had; None where nothing is known of it."""
+        """The chat of an address, by any id it had."""
         channel, thread = address.channel, address.thread_id
         chat_id = self.access.current_chat_id(channel, address.chat_id)
         for one in self.known:
@@ -44,7 +43,7 @@ class ChatDirectory:
 
     @staticmethod
     def of_person(channel: str, user_id: str, thread: str | None = None) -> KnownChat | None:
-        """The private chat of a person who has never written; None on a platform where it has an id of its own."""
+        """The private chat of a person who has never written; None if the platform gives it an id of its own."""
         if channel not in _BY_PERSON:
             return None
         return KnownChat(Address(channel, user_id, thread), ChatKind.PRIVATE, "", user_id, "")
@@ -59,8 +58,8 @@ _LISTED = 20
 
 
 class RecipientRefused(Exception):
-    """There is no such chat for this conversation. Sentences for the sender, with the chats that there are. `names`:
-    foreign names of chats in them."""
+    """No such chat for this conversation: a sentence for the sender, with the chats there are. `names`: foreign names
+    in it."""
 
     def __init__(self, message: str, names: Sequence[str] = ()) -> None:
         super().__init__(message)
@@ -69,17 +68,16 @@ class RecipientRefused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Recipients:
-    """`here`: where the conversation takes place now. `known`: chats with messages, the latest first; `channels`: those
-    that are on."""
-
     access: Access
     channels: Collection[str]
     known: Sequence[KnownChat]
+    """Chats with messages, latest first."""
     here: InboundMessage
-    conversation: SessionRoute
+    """Where the conversation takes place."""
+    route: SessionRoute
 
     def find(self, to: str) -> Address:
-        """The chat of an address, a name among the `people`, or nothing (this chat). Raises `RecipientRefused`."""
+        """The chat of an address, of a name among `people`, or of nothing (this chat). Raises `RecipientRefused`."""
         if not to.strip():
             return self.here.address
         chat = next((one for one in self._meant(to.strip()) if self._may(one)), None)
@@ -106,11 +104,11 @@ class Recipients:
         return ChatDirectory(self.access, self.known)
 
     def _may(self, chat: KnownChat) -> bool:
-        match self.conversation.scope.audience:
+        match self.route.scope.audience:
             case Audience.GROUP:
                 return chat.kind is ChatKind.GROUP and self._group(chat) == self._own_group()
             case Audience.PERSON:
-                return self._role(chat) is Role.PERSON and self._person(chat) == self.conversation.person
+                return self._role(chat) is Role.PERSON and self._person(chat) == self.route.person
             case Audience.OWNER if chat.kind is ChatKind.GROUP:
                 return self.access.lists_group(
                     chat.address.channel, chat.parent_chat or chat.address.chat_id, chat.server
@@ -119,7 +117,6 @@ class Recipients:
                 return self._role(chat) is not None
 
     def _role(self, chat: KnownChat) -> Role | None:
-        """The role of a private chat's person; None where they are not approved."""
         if chat.kind is ChatKind.GROUP:
             return None
         return self.access.role_in_private(chat.address.channel, chat.user_id)
@@ -137,7 +134,7 @@ class Recipients:
         return channel, self.access.first_chat_id(channel, self.here.parent_chat or self.here.address.chat_id)
 
     def _refusal(self, to: str) -> RecipientRefused:
-        if self.conversation.scope.audience is Audience.GROUP:
+        if self.route.scope.audience is Audience.GROUP:
             return RecipientRefused(
                 "From a group, messages can only go to the group itself; leave `to` away for this chat."
             )
@@ -146,7 +143,7 @@ class Recipients:
         where = "; ".join(shown[:_LISTED]) + ("; and more" if len(shown) > _LISTED else "")
         return RecipientRefused(
             f"There is no chat {label(to)!r} to which you can write from here. There are: {where or 'only this one'}.",
-            [one.title for one in others[:_LISTED] if one.title and self._role(one) is not self.conversation.role],
+            [one.title for one in others[:_LISTED] if one.title and self._role(one) is not self.route.role],
         )
 
     def _others(self) -> Iterator[KnownChat]:

@@ -1,8 +1,7 @@
 """Which agent answers a message, in which session, and who listens.
 
-The most specific route that fits wins; of several, the first that is written. Kinds of chats are compared before kinds
-of places: a chat itself, the chat of a thread, a person, a server, an account. So a thread follows its parent, unless
-it has a route of its own.
+The most specific route wins, then the first. The order: a chat itself, the chat of a thread, a person, a server, an
+account.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from pathlib import Path
 
 from agent.memory.scope import Audience, Scope
 from agent.settings import GroupLogs
-from agent.values import JOBS, SessionKey
+from agent.values import JOBS, TASKS, SessionKey
 from channels.message import ChatKind, InboundMessage, Sender
 from channels.terminal import MAIN_CHAT
 from gateway.config.schema import Route
@@ -27,8 +26,7 @@ FirstChat = Callable[[str, str], str]
 
 
 class Routes:
-    """`default` answers where no route fits. `first_chat`: the id under which a channel's chat was first known, so that
-    a route holds for a chat that has moved."""
+    """`first_chat`: the id under which a chat was first known."""
 
     def __init__(self, routes: Sequence[Route], default: str, first_chat: FirstChat) -> None:
         self._routes = tuple(routes)
@@ -68,31 +66,27 @@ _UNSAFE = re.compile(r"[^\w-]+")
 
 
 def belongs_to(key: SessionKey, scope: Scope) -> bool:
-    """True where the session has that scope."""
     audience, _, rest = key.path.partition("/")
     return audience == scope.audience and (scope.audience is Audience.OWNER or rest.split("/")[0] == scope.id)
 
 
 def is_same_audience(one: Scope, other: Scope) -> bool:
-    """True where the same people listen, whichever agent speaks."""
+    """True if the same people listen, whichever agent speaks."""
     return (one.audience, one.id) == (other.audience, other.id)
 
 
 @dataclass(frozen=True, slots=True)
 class AgentHome:
-    """What the policy needs to know of an agent."""
-
     workspace: Path
     group_logs: GroupLogs
 
 
 @dataclass(frozen=True, slots=True)
 class SessionRoute:
-    """Where a message belongs. `role` is its sender's."""
-
     session: SessionKey
     scope: Scope
     role: Role
+    """Its sender's."""
     person: str
 
     @property
@@ -108,8 +102,8 @@ class SessionPolicy:
         self._routes = Routes(routes, default_agent, access.first_chat_id)
         self._agents = agents
 
-    def conversation(self, message: InboundMessage, admitted: Admitted | None) -> SessionRoute:
-        """`admitted` is None for an overheard message, or where the sender has lost access since."""
+    def route(self, message: InboundMessage, admitted: Admitted | None) -> SessionRoute:
+        """`admitted` is None for an overheard message, or after the sender lost access."""
         agent = self._routes.agent(message)
         unadmitted = Role.MEMBER if message.kind is ChatKind.GROUP else Role.PERSON
         role = admitted.role if admitted else unadmitted
@@ -122,20 +116,20 @@ class SessionPolicy:
             audience, scope_id, path = Audience.PERSON, person, f"person/{person}"
         if message.due is not None:
             path = f"{path}/{JOBS}/{message.due.id}"
+        if message.task is not None and message.is_task:
+            path = f"{path}/{TASKS}/{message.task.id}"
         home = self._agents[agent]
         scope = Scope(audience, home.workspace, scope_id, home.group_logs)
         return SessionRoute(SessionKey(agent, path), scope, role, person)
 
     def of_row(self, row: InboxRow) -> SessionRoute:
-        """The route of a message on disk."""
         return self.of(row.message)
 
     def of(self, message: InboundMessage) -> SessionRoute:
         verdict = self._access.decide(message)
-        return self.conversation(message, verdict if isinstance(verdict, Admitted) else None)
+        return self.route(message, verdict if isinstance(verdict, Admitted) else None)
 
     def in_chat(self, chat: KnownChat) -> SessionRoute:
-        """The route of messages in a chat."""
         return self.of(
             InboundMessage(
                 id="",
@@ -150,10 +144,10 @@ class SessionPolicy:
         )
 
     def scope_of(self, key: SessionKey) -> Scope | None:
-        """The scope of a session; None for a job's, and for an unknown session."""
+        """The scope of a session; None for a job's, a task's or an unknown one."""
         audience, _, rest = key.path.partition("/")
         home = self._agents.get(key.agent)
-        if home is None or audience not in tuple(Audience) or key.is_job:
+        if home is None or audience not in tuple(Audience) or key.is_aside:
             return None
         id = "" if audience == Audience.OWNER else rest.split("/")[0]
         try:

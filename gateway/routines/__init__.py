@@ -1,1 +1,1 @@
-"""What Daybook does on its own: the journal, daily summaries, the heartbeat, memory checks, housekeeping."""
+"""What Daybook does by itself: the journal, summaries, the heartbeat, memory checks, housekeeping."""

@@ -1,7 +1,7 @@
 """Up to when each target's daily summaries have reported.
 
-Marks are kept by target as configured (`owner`, or a chat), so that an owner who changes platforms misses nothing. A
-summary moves its mark in the commit that writes its messages; one that is never delivered moves nothing.
+Targets are named as configured (`owner`, or a chat), so that an owner who changes platforms misses nothing. A summary
+moves its mark in the commit that writes its messages, unless they are never delivered.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _NAME = "daily-since"
 
 @dataclass(frozen=True, slots=True)
 class _Mark:
-    """UTC stamps. Reported up to `since` in any case, and up to `until` where the summary `key` was delivered."""
+    """UTC stamps: reported up to `since`, and up to `until` if the summary `key` was delivered."""
 
     since: str
     key: str = ""
@@ -30,7 +30,7 @@ class _Mark:
 
 
 def begin(connection: sqlite3.Connection, targets: Mapping[str, datetime]) -> None:
-    """Gives a mark to each target without one, and drops those of former targets."""
+    """Gives a mark to each new target, and drops those of former ones."""
     known = chat_rows.chosen(connection, _NAME)
     for target in known.keys() - targets.keys():
         chat_rows.choose(connection, target, _NAME, None)
@@ -39,7 +39,7 @@ def begin(connection: sqlite3.Connection, targets: Mapping[str, datetime]) -> No
 
 
 def inherit(connection: sqlite3.Connection, target: str, other: str, first: datetime) -> None:
-    """Gives a target without a mark that of another, or `first` where that has none either."""
+    """Gives a target without a mark that of another, else `first`."""
     known = chat_rows.chosen(connection, _NAME)
     if target not in known:
         chat_rows.choose(connection, target, _NAME, known.get(other) or _text(_Mark(utc_stamp(first))))
@@ -50,24 +50,22 @@ def drop(connection: sqlite3.Connection, target: str) -> None:
 
 
 def since(connection: sqlite3.Connection, target: str) -> datetime | None:
-    """The mark of a target; None where it has none."""
     text = chat_rows.chosen(connection, _NAME).get(target)
     if text is None:
         return None
     mark = _Mark(**load_json(text))
-    is_told = mark.key and not outbox_rows.delivery(connection, mark.key).failed
-    return datetime.fromisoformat(mark.until if is_told else mark.since)
+    is_delivered = mark.key and not outbox_rows.delivery(connection, mark.key).failed
+    return datetime.fromisoformat(mark.until if is_delivered else mark.since)
 
 
-def told(connection: sqlite3.Connection, target: str, key: str, until: datetime) -> None:
-    """Records that a summary was written; the ids of its messages are `key` and a number."""
+def note_sent(connection: sqlite3.Connection, target: str, key: str, until: datetime) -> None:
+    """Records a summary; the ids of its messages are `key` and a number."""
     before = since(connection, target)
     _write(connection, target, _Mark(utc_stamp(before or until), key, utc_stamp(until)))
 
 
 def first_since(now: datetime, at: time) -> datetime:
-    """The mark of a new target whose summary comes at this time of the user's clock: when the one before would have
-    ended."""
+    """The mark of a new target whose summary comes at `at`: when the one before would have ended."""
     due = datetime.combine(now.date(), at, now.tzinfo)
     if due > now:
         due = datetime.combine(now.date() - timedelta(days=1), at, now.tzinfo)

@@ -1,9 +1,8 @@
-"""The daily summary: to whom, when, and once (SPEC 8).
+"""The daily summary: to whom, when, and once.
 
-A target is a chat. Its summary is made of its own scope alone. Its name in the outbox consists of the chat, the day and
-what it was made of, so that a day is sent once whatever a crash cuts off. By hand it is sent again if there is
-something new. In the morning it covers the day before. Messages of earlier days since the last sent summary come first
-(`daily_marks`).
+A target is a chat; its summary is made of its own scope alone. Its name in the outbox has the chat, the day and what it
+was made of, so that a day is sent once over crashes, and by hand again if there is something new. In the morning it
+covers the day before. Messages of earlier days since the last sent summary come first (`daily_marks`).
 """
 
 from __future__ import annotations
@@ -20,10 +19,12 @@ from zoneinfo import ZoneInfo
 from agent.agent import Agent
 from agent.clock import Clock, utc_stamp
 from agent.journal.open_items import OpenItem
-from agent.journal.summary import UpcomingJob
+from agent.journal.summary import UpcomingJob, day_heading
 from agent.languages.codes import Language
+from agent.languages.moments import day_in
+from agent.languages.registry import LANGUAGES
 from channels.message import Address, Button, ChatKind, DueJob
-from gateway.i18n import STRINGS, one_line
+from gateway.i18n import one_line
 from gateway.messages.outbox import Outbox
 from gateway.policy.access import Access, Role
 from gateway.policy.preferences import OFF, Preferences
@@ -45,8 +46,8 @@ _INSTANT = timedelta(microseconds=1)
 
 
 def agenda(jobs: Iterable[Job], to: Collection[str], day: date, zone: ZoneInfo) -> Sequence[tuple[datetime, Job]]:
-    """The first due time on that day of `zone` of each job that reports to one of `to`, earliest first. Without
-    Daybook's own jobs and paused ones. Pure."""
+    """The first due time on a day of `zone` of each job that reports to one of `to`, earliest first, without Daybook's
+    own and paused jobs."""
     start, end = (resolved(datetime.combine(one, time()), zone) for one in (day, day + timedelta(days=1)))
     found: list[tuple[datetime, Job]] = []
     for job in jobs:
@@ -72,27 +73,28 @@ _LABEL = 30
 
 @dataclass(frozen=True, slots=True)
 class SummaryRules:
-    """`to`: `owner` and chat addresses, as configured. `at`: on the user's clock."""
-
     enabled: bool
     at: time
+    """On the user's clock."""
     to: tuple[str, ...]
+    """`owner` and chat addresses, as configured."""
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedSummary:
-    """A summary before it is sent. `basis` as in `Summary`; `is_empty`: it only says that there was nothing."""
+    """`basis` as in `Summary`."""
 
     text: str
     language: Language
     basis: str
     buttons: Buttons = ()
     is_empty: bool = False
+    """It only says that there was nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Name:
-    """The name of a summary in the outbox: its day, its run, and what it was made of."""
+    """A summary's name in the outbox: its day, its run, and what it was made of."""
 
     day: date
     run: str
@@ -108,7 +110,7 @@ class DailySummary:
         outbox: Outbox,
         sessions: SessionPolicy,
         agents: Mapping[str, Agent],
-        choices: Preferences,
+        preferences: Preferences,
         schedule: ScheduleService,
         journaling: JournalRoutine,
         rules: SummaryRules,
@@ -119,7 +121,7 @@ class DailySummary:
         self._outbox = outbox
         self._sessions = sessions
         self._agents = agents
-        self._choices = choices
+        self._preferences = preferences
         self._schedule = schedule
         self._journaling = journaling
         self._rules = rules
@@ -129,7 +131,7 @@ class DailySummary:
 
     async def built_ins(self) -> Sequence[BuiltIn]:
         """The job of the configured targets, and one for each chat that chose a time of its own."""
-        chosen = {chat: at for chat, choice in self._choices.dailies.items() if (at := _time(choice)) is not None}
+        chosen = {chat: at for chat, choice in self._preferences.dailies.items() if (at := _time(choice)) is not None}
         times = dict.fromkeys(map(self._marked_as, self._rules.to), self._rules.at) if self._rules.enabled else {}
         now = self._clock.now()
         firsts = {target: daily_marks.first_since(now, at) for target, at in (times | chosen).items()}
@@ -137,13 +139,15 @@ class DailySummary:
         return (await self._usual(), *(self._built_in(chat, at) for chat, at in chosen.items()))
 
     async def _usual(self) -> BuiltIn:
-        """The job of the configured targets, off where all of them chose for themselves."""
+        """The job of the configured targets, off where all chose for themselves."""
         found, gone = self._configured(await self._schedule.reports.targets())
-        times = {summary_of(chat): time.fromisoformat(at) for chat, at in self._choices.dailies.items() if at != OFF}
+        times = {
+            summary_of(chat): time.fromisoformat(at) for chat, at in self._preferences.dailies.items() if at != OFF
+        }
         enabled = self._rules.enabled and bool(found or gone)
         at = self._rules.at if enabled else min(times.values(), default=self._rules.at)
         instead = () if enabled else tuple(times)
-        own = [chat if _time(choice) else f"{chat} (off)" for chat, choice in sorted(self._choices.dailies.items())]
+        own = [chat if _time(choice) else f"{chat} (off)" for chat, choice in sorted(self._preferences.dailies.items())]
         rest = f"; with a time of their own: {', '.join(own)}" if own else ""
         text = f"the day's summary, to {', '.join(self._rules.to)}{rest}"
         return BuiltIn(DAILY_SUMMARY, daily_at(at), self.run, enabled=enabled, text=text, instead=instead)
@@ -153,9 +157,8 @@ class DailySummary:
         return BuiltIn(summary_of(chat), daily_at(at), partial(self._run_for, chat), text=text)
 
     async def hour(self, address: Address) -> time | None:
-        """When a chat gets its summary; None: never, or the job is paused."""
         chat = self._name(address)
-        choice = self._choices.dailies.get(chat)
+        choice = self._preferences.dailies.get(chat)
         await self._schedule.load()
         if self._schedule.is_paused(DAILY_SUMMARY if choice is None else summary_of(chat)):
             return None
@@ -166,20 +169,18 @@ class DailySummary:
         return self._rules.at if any(one.address == address for one in found.values()) else None
 
     def _name(self, address: Address) -> str:
-        """A chat's address by its first id: a group may get another one."""
         return str(replace(address, chat_id=self._access.first_chat_id(address.channel, address.chat_id)))
 
     def _marked_as(self, to: str) -> str:
-        """The name of a target in `daily_marks`: as it is configured."""
+        """The target's name in `daily_marks`: as configured."""
         return OWNER if to == OWNER else self._name(Address.parse(to))
 
     async def choose(self, address: Address, at: time | None) -> None:
-        """Sets when a chat gets its summary from now on, also where that was paused; None: not at all. Raises
-        `StoreUnavailable`."""
+        """Sets when a chat gets its summary, also where that was paused; None: never. Raises `StorageUnavailable`."""
         chat = self._name(address)
         usual = self._configured(await self._schedule.reports.targets())[0].items()
         before = next((to for to, target in usual if target.address == address), chat)
-        await self._choices.choose_daily(chat, f"{at:%H:%M}" if at is not None else OFF)
+        await self._preferences.choose_daily(chat, f"{at:%H:%M}" if at is not None else OFF)
         if at is None:
             await self._database.run(daily_marks.drop, chat)
             self._schedule.withdraw(summary_of(chat))
@@ -194,16 +195,14 @@ class DailySummary:
     # to whom ---------------------------------------------------------------------------------------------------
 
     async def run(self, due: DueTime) -> JobOutcome:
-        """Sends the summary to every configured target that did not choose a time of its own; by hand to those too."""
+        """Sends the summary to every configured target without a time of its own; by hand to all."""
         known = await self._schedule.reports.targets()
         targets, gone = self._configured(known)
         if due.by_hand:
             targets = {**targets, **self._chosen(known)}
         for to, why in gone:
             log.error("no daily summary for %s: %s", to, why)
-            await self._schedule.reports.tell_owner(
-                f"The daily summary cannot be sent to `{to}`: {why}.", f"daily:{to}"
-            )
+            await self._schedule.reports.tell_owner(f"I can't send the daily summary to `{to}`: {why}.", f"daily:{to}")
         if gone and not targets:
             raise JobFailed(gone[0][1])
         told = [await self._deliver(name, target, due) for name, target in targets.items()]
@@ -217,7 +216,7 @@ class DailySummary:
         return JobOutcome(silent=not await self._deliver(chat, target, due))
 
     def _configured(self, targets: Targets) -> tuple[Mapping[str, Target], Sequence[tuple[str, str]]]:
-        """The reachable targets, each once, by their names in `daily_marks`; and the others with the reason."""
+        """The reachable targets by their names in `daily_marks`, and the others with the reason."""
         found: dict[str, Target] = {}
         gone: list[tuple[str, str]] = []
         for to in self._rules.to:
@@ -232,17 +231,16 @@ class DailySummary:
         return found, gone
 
     def _chosen(self, targets: Targets) -> Mapping[str, Target]:
-        """The reachable targets that chose a time."""
         found: dict[str, Target] = {}
-        for chat, choice in self._choices.dailies.items():
+        for chat, choice in self._preferences.dailies.items():
             if choice != OFF:
                 with contextlib.suppress(NoTarget):
                     found[chat] = targets.find(chat)
         return found
 
     def _chose(self, targets: Targets, target: Target, *, is_owner: bool) -> bool:
-        """True where a chat has chosen for itself; for `owner`, where any private chat of theirs has."""
-        for chat in self._choices.dailies:
+        """True where a chat has chosen; for `owner`, where any private chat of theirs has."""
+        for chat in self._preferences.dailies:
             if chat == self._name(target.address):
                 return True
             if is_owner:
@@ -257,7 +255,7 @@ class DailySummary:
     # what ------------------------------------------------------------------------------------------------------
 
     async def _deliver(self, name: str, target: Target, due: DueTime) -> bool:
-        """Writes a day's summary into the outbox unless it is there, and returns whether there was anything to report.
+        """Writes a day's summary into the outbox unless it is there; returns whether there was anything to report.
         `name` as in `daily_marks`."""
         days = summarized_days(due)
         run = utc_stamp(due.moment) if due.by_hand else _BY_THE_CLOCK
@@ -272,70 +270,68 @@ class DailySummary:
             told = await self._first_told(self._sessions.of(message), target.address, days, since)
             if (told.is_empty and not due.by_hand) or told.basis in (one.basis for one in before):
                 return False
-            text = f"{told.text}\n\n{late_mark(due.moment, told.language)}" if due.late else told.text
+            text = (
+                f"{told.text}\n\n{late_mark(due.moment, self._clock.now(), told.language)}" if due.late else told.text
+            )
             key = f"{self._key(target.address, days[0])}{run}:{told.basis}"
             await self._outbox.cut(target.address, text)
             drafts = self._outbox.drafts(f"{key}:{{}}", target.address, text, buttons=told.buttons)
             end = datetime.combine(days[0] + timedelta(days=1), time(), self._clock.zone)
             until = begun if begun < end else end
-            await self._outbox.write(drafts, lambda connection: daily_marks.told(connection, name, key, until))
+            await self._outbox.write(drafts, lambda connection: daily_marks.note_sent(connection, name, key, until))
             return True
 
     def _key(self, address: Address, day: date) -> str:
-        """The beginning of the names of a day's summaries."""
         return f"daily:{self._name(address)}:{day.isoformat()}:"
 
     async def _names_of(self, address: Address, day: date) -> Sequence[_Name]:
-        """The names of a day's summaries in the outbox."""
         prefix = self._key(address, day)
         known = await self._database.run(outbox_rows.known_below, prefix)
         found = [key.removeprefix(prefix).rsplit(":", 2) for key in known]
         return [_Name(day, parts[0], parts[1]) for parts in found if len(parts) == _PARTS]
 
-    async def now(self, conversation: SessionRoute, address: Address) -> PreparedSummary:
-        """The day so far, on request; in the morning, where there is nothing yet, the day before."""
+    async def now(self, route: SessionRoute, address: Address) -> PreparedSummary:
+        """The day so far; in the morning, where there is nothing yet, the day before."""
         async with self._one_at_a_time:
-            return await self._first_told(
-                conversation, address, summarized_days(DueTime(self._clock.now(), by_hand=True))
-            )
+            return await self._first_told(route, address, summarized_days(DueTime(self._clock.now(), by_hand=True)))
 
     async def _first_told(
-        self, conversation: SessionRoute, address: Address, days: Sequence[date], since: datetime | None = None
+        self, route: SessionRoute, address: Address, days: Sequence[date], since: datetime | None = None
     ) -> PreparedSummary:
-        """The summary of the first of the days with anything in it, under its date where another day is expected; else
-        a sentence that there was nothing. `since`: earlier messages from then on are included."""
+        """The summary of the first day with anything in it, dated where another day is expected; else a sentence that
+        there was nothing. `since`: earlier messages from then on are included."""
         first, *others = days
-        told = nothing = await self._told(conversation, address, first, since)
+        told = nothing = await self._told(route, address, first, since)
         for day in others:
             if not told.is_empty:
                 break
-            told = await self._told(conversation, address, day, since)
-            told = replace(told, text=_dated(told.text, day))
+            told = await self._told(route, address, day, since)
+            told = replace(told, text=_dated(told, day))
         return nothing if told.is_empty else told
 
     async def _told(
-        self, conversation: SessionRoute, address: Address, day: date, since: datetime | None = None
+        self, route: SessionRoute, address: Address, day: date, since: datetime | None = None
     ) -> PreparedSummary:
-        """One day's summary. The journal runs first, so that the log is complete. In the language of the day's log,
-        else of the chat."""
-        session, scope = conversation.session, conversation.scope
+        """One day's summary, after the journal; in the language of the day's log, else of the chat."""
+        session, scope = route.session, route.scope
         try:
             await self._journaling.of_scope(session.agent, scope, day)
         except OSError as error:
             log.error("the summary for %s has no journal: %s", address, error)
-        coming = await self._coming(conversation, address, day + timedelta(days=1))
-        summary = await self._agents[session.agent].summary(session, scope, day, coming, since)
+        coming = await self._coming(route, address, day + timedelta(days=1))
         language = await self._database.run(chat_rows.language, address)
+        summary = await self._agents[session.agent].summary(session, scope, day, coming, since, language)
         if summary is None:
-            nothing = STRINGS[language].nothing_said.format(day=day.isoformat())
+            said = day_in(language, day, self._clock.today())
+            nothing = LANGUAGES[language].chat.nothing_said.format(day=said)
             return PreparedSummary(nothing, language, f"{_NOTHING}-{day.isoformat()}", is_empty=True)
-        return PreparedSummary(summary.text, summary.language or language, summary.basis, _buttons(summary.open))
+        return PreparedSummary(summary.text, summary.language, summary.basis, _buttons(summary.open))
 
-    async def _coming(self, conversation: SessionRoute, address: Address, day: date) -> Sequence[UpcomingJob]:
+    async def _coming(self, route: SessionRoute, address: Address, day: date) -> Sequence[UpcomingJob]:
         """What is due in this chat on the next day; the owner's private chats include what is for the owner."""
         await self._schedule.load()
         to = {str(address), self._name(address)}
-        if conversation.is_private and conversation.role is Role.OWNER:
+        if route.is_private and route.role is Role.OWNER:
             targets = await self._schedule.reports.targets()
             to |= {OWNER, *map(str, targets.of_owner())}
         jobs, zone = list(self._schedule.jobs.values()), self._clock.zone
@@ -344,7 +340,7 @@ class DailySummary:
 
 
 def summarized_days(due: DueTime) -> Sequence[date]:
-    """The days that a summary may cover, in order of preference: in the evening the ending day; in the morning the one
+    """The days that a summary may cover, the preferred first: in the evening the ending day; in the morning the one
     that ended, then the new one; by hand the other way round."""
     today = due.moment.date()
     if due.moment.time() >= NOON:
@@ -353,9 +349,9 @@ def summarized_days(due: DueTime) -> Sequence[date]:
     return (today, yesterday) if due.by_hand else (yesterday, today)
 
 
-def _dated(text: str, day: date) -> str:
-    heading = f"**{day.isoformat()}**"
-    return text if text.startswith(heading) else f"{heading}\n\n{text}"
+def _dated(told: PreparedSummary, day: date) -> str:
+    heading = day_heading(told.language, day, day)
+    return told.text if told.text.startswith(heading) else f"{heading}\n\n{told.text}"
 
 
 def _time(choice: str) -> time | None:

@@ -17,7 +17,7 @@ from gateway.scheduling.builtins import HEARTBEAT, BuiltIn, DueTime, JobFailed, 
 from gateway.scheduling.targets import NoTarget, OwnerReports
 from gateway.store import outbox_rows
 from gateway.store.database import Database
-from gateway.usage import UsageLedger
+from gateway.store.usage import UsageLedger
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +29,6 @@ class HeartbeatRules:
 
 
 class Heartbeat:
-    """Runs `agent`'s heartbeat and sends its message to the owner."""
-
     def __init__(
         self,
         database: Database,
@@ -61,12 +59,12 @@ class Heartbeat:
         if await self._database.run(outbox_rows.is_known, f"{key}:0"):
             return JobOutcome()
         if await self._is_spent():
-            return JobOutcome(silent=True, note="its budget for today is spent")
+            return JobOutcome(silent=True, note="today's budget is used up")
         try:
             target = (await self._reports.targets()).owner()
             message = target.message("", "", DueJob(HEARTBEAT, due.moment), self._clock.now())
-            conversation = self._sessions.of(message)
-            said = await self._agent.heartbeat(conversation.session, conversation.scope)
+            route = self._sessions.of(message)
+            said = await self._agent.heartbeat(route.session, route.scope)
         except (NoTarget, ModelError, FileError) as error:
             raise JobFailed(str(error)) from error
         if not said:

@@ -8,9 +8,10 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from agent.clock import Clock, utc_stamp
+from agent.formats.sqlite import StorageUnavailable
 from gateway.messages.outbound_files import OutboundFiles
-from gateway.store import inbox_rows, outbox_rows, question_rows, run_rows
-from gateway.store.database import Database, StoreUnavailable
+from gateway.store import inbox_rows, outbox_rows, program_rows, question_rows, run_rows
+from gateway.store.database import Database
 from gateway.turns.attachments import AttachmentIntake
 
 log = logging.getLogger(__name__)
@@ -45,12 +46,12 @@ class Housekeeping:
         while True:
             try:
                 await self._clean()
-            except StoreUnavailable as error:
+            except StorageUnavailable as error:
                 log.warning("old data could not be deleted, trying again tomorrow: %s", error)
             await self._sleep(_EVERY)
 
     async def _clean(self) -> None:
-        for prune in (inbox_rows.prune, outbox_rows.prune, run_rows.prune):
+        for prune in (inbox_rows.prune, outbox_rows.prune, run_rows.prune, program_rows.prune):
             await self._database.run(prune)
         await self._database.run(question_rows.prune, utc_stamp(self._clock.now()))
         wanted = await self._database.run(outbox_rows.open_files)

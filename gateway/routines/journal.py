@@ -1,4 +1,4 @@
-"""When the journal is written, and for which sessions: each night, and before each summary."""
+"""When the journal is written: each night, and before each summary."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gateway.policy.sessions import SessionPolicy
 from gateway.scheduling.builtins import JOURNAL, NIGHTLY, BuiltIn, DueTime, JobFailed, JobOutcome
 
 DAYS_BACK = 7
-"""How long a day that lacks something is made up for: nights without power, days without a model."""
+"""For so long, incomplete days are made up for: nights without power, days without a model."""
 
 
 class JournalRoutine:
@@ -27,29 +27,31 @@ class JournalRoutine:
     @property
     def built_in(self) -> BuiltIn:
         """The nightly job. It delivers nothing, so quiet hours do not matter."""
-        text = "Write the day's talks into their logs"
+        text = "Write the day's conversations into their logs"
         return BuiltIn(
             JOURNAL, NIGHTLY, self.run, enabled=bool(self._agents), heeds_quiet=False, text=text, reports=False
         )
 
     async def run(self, due: DueTime) -> JobOutcome:
-        """Writes the journal of all sessions up to the end of the day before; by hand, up to now."""
+        """Writes all sessions up to the day before; by hand, up to now."""
         until = self._clock.today() if due.by_hand else due.moment.date() - timedelta(days=1)
         since = until - timedelta(days=DAYS_BACK)
-        told, extracts, problems = 0, 0, list[str]()
+        sections, extracts, problems = 0, 0, list[str]()
         for agent in self._agents.values():
             try:
                 done = await agent.journal.write(self._sessions.scope_of, since, until)
             except OSError as error:
-                raise JobFailed(f"the journal could not be written ({error.strerror or error})") from error
-            told, extracts, problems = told + done.told, extracts + done.extracts, [*problems, *done.problems]
+                raise JobFailed(f"I couldn't write the journal ({error.strerror or error})") from error
+            sections, extracts, problems = sections + done.told, extracts + done.extracts, [*problems, *done.problems]
         if problems:
-            raise JobFailed(f"the journal could not be written: {problems[0]}")
-        note = ", ".join(f"{number} {what}" for number, what in ((told, "sections"), (extracts, "extracts")) if number)
+            raise JobFailed(f"I couldn't write the journal: {problems[0]}")
+        note = ", ".join(
+            f"{number} {what}" for number, what in ((sections, "sections"), (extracts, "extracts")) if number
+        )
         return JobOutcome(silent=not note, note=note)
 
     async def of_scope(self, agent: str, scope: Scope, until: date) -> None:
-        """Completes the logs of one scope up to a day. Raises `OSError`; a log that cannot be written is logged."""
+        """Completes the logs of a scope up to a day. Raises `OSError`; a log that cannot be written is logged."""
 
         def scope_of(key: SessionKey) -> Scope | None:
             found = self._sessions.scope_of(key)

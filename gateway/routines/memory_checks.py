@@ -1,4 +1,4 @@
-"""Memory tests, run every night: the owner hears of a test that passed before and fails now."""
+"""Memory tests, run every night: the owner hears of one that passed before and fails now."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 from agent.agent import Agent
 from agent.clock import Clock, utc_stamp
 from agent.formats.parsing import load_json
+from agent.fs import atomic_write
 from agent.memory.files import FileError
 from agent.memory.scope import Audience, Scope
 from agent.search.memory_tests import FILE, MemoryTestReport, MemoryTestResult, run
@@ -22,7 +23,7 @@ Tell = Callable[[str, str], Awaitable[None]]
 
 
 async def tested(agent: Agent, scope: Scope, clock: Clock) -> MemoryTestReport:
-    """Runs the memory tests of a scope. Raises `FileError`."""
+    """Raises `FileError`."""
     search = agent.settings.memory.search
     return await asyncio.to_thread(run, scope, clock, agent.index.search, search.max_results, search.max_chars)
 
@@ -35,7 +36,7 @@ def shown(result: MemoryTestResult) -> str:
 
 
 class MemoryChecks:
-    """`passed`: a file with the tests that passed at the last run; without it, nothing is reported as new."""
+    """`passed`: a file with the tests that passed last; without it, nothing is reported as new."""
 
     def __init__(self, agents: Mapping[str, Agent], clock: Clock, passed: Path, tell: Tell) -> None:
         self._agents = agents
@@ -79,17 +80,18 @@ class MemoryChecks:
         return found if isinstance(found, dict) else {}
 
     def _write(self, passed: Mapping[str, list[str]]) -> None:
-        fresh = self._passed.with_suffix(".new")
         try:
-            fresh.touch(0o600)
-            fresh.write_text(json.dumps(passed, ensure_ascii=False), "utf-8")
-            fresh.replace(self._passed)
+            atomic_write(self._passed, json.dumps(passed, ensure_ascii=False))
         except OSError as error:
-            raise JobFailed(f"the results cannot be noted ({error.strerror})") from error
+            raise JobFailed(f"I couldn't save the results ({error.strerror})") from error
 
 
 def _told(lost: list[MemoryTestResult]) -> str:
     listed = [shown(one) for one in lost[:_SHOWN]]
     more = [f"- and {len(lost) - _SHOWN} more"] if len(lost) > _SHOWN else []
-    head = "A memory test fails that passed before:" if len(lost) == 1 else f"{len(lost)} memory tests fail now:"
+    head = (
+        "A memory test that used to pass now fails:"
+        if len(lost) == 1
+        else f"{len(lost)} memory tests that used to pass now fail:"
+    )
     return "\n".join([head, "", *listed, *more, "", f"(`{FILE}`; `/memory test` runs them again.)"])

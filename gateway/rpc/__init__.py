@@ -1,1 +1,1 @@
-"""The local socket: how other processes of this user ask a running gateway, by name, JSON in and JSON out."""
+"""The local socket, by which other processes call operations of a running gateway."""

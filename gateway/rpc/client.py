@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 
 from agent.model.base import Json
+from channels.message import Button
 from channels.terminal import Busy, Final, Listener, TerminalMessageNotKept, TerminalPreview
 from gateway.rpc.protocol import (
     MAX_ANSWER,
@@ -27,8 +28,13 @@ _PARTED_WITHIN = 2.0
 """Seconds in which a gateway that lives lets us go."""
 
 
+def _buttons(value: Json) -> tuple[Button, ...]:
+    pairs = value if isinstance(value, list) else []
+    return tuple(Button(str(one[0]), str(one[1])) for one in pairs if isinstance(one, list) and len(one) == 2)
+
+
 class NotRunning(Exception):
-    """No gateway listens at this socket; it may be left over from one that was killed."""
+    """No gateway listens at this socket."""
 
 
 @contextlib.asynccontextmanager
@@ -40,7 +46,7 @@ async def connect(path: Path) -> AsyncIterator[RpcConnection]:
         except (FileNotFoundError, ConnectionRefusedError, NotADirectoryError) as error:
             raise NotRunning from error
         except OSError as error:
-            raise OperationError(f"the running gateway cannot be reached at {path}: {error.strerror}") from error
+            raise OperationError(f"Can't reach the running gateway at {path}: {error.strerror}. Restart it.") from error
     try:
         await _greeted(reader, path)
         yield RpcConnection(reader, writer, path)
@@ -55,13 +61,15 @@ async def _greeted(reader: asyncio.StreamReader, path: Path) -> None:
         async with asyncio.timeout(_GREETED_WITHIN):
             greeting = await read_line(reader)
     except (TimeoutError, ProtocolError) as error:
-        raise OperationError(f"what listens at {path} does not answer as a gateway does") from error
+        raise OperationError(
+            f"What answers at {path} is not a Daybook gateway. Stop it, and start the gateway again."
+        ) from error
     except ConnectionError as error:
         raise NotRunning from error
     if greeting is None:
         raise NotRunning
     if greeting.get("daybook") != PROTOCOL:
-        raise OperationError(f"the running gateway is Daybook {greeting.get('version')}; restart it after an update")
+        raise OperationError(f"The running gateway is another version ({greeting.get('version')}). Restart it.")
 
 
 class RpcConnection:
@@ -73,33 +81,35 @@ class RpcConnection:
         self._path = path
 
     async def call(self, operation: str, params: Params) -> Json:
-        """Calls an operation and returns its result. Raises `OperationError`."""
+        """Raises `OperationError`."""
         try:
             await write_line(self._writer, {"call": operation, "params": params})
             answer = await read_line(self._reader)
         except (ConnectionError, ProtocolError) as error:
-            raise OperationError(f"the running gateway broke off while answering {operation}: {error}") from error
+            raise OperationError(
+                f"The connection to the gateway broke during {operation}: {error}. Try again."
+            ) from error
         if answer is None:
-            raise OperationError(f"the running gateway stopped while answering {operation}")
+            raise OperationError(f"The gateway stopped during {operation}. Try again.")
         if "error" in answer:
             raise OperationError(str(answer["error"]))
         return answer.get("result")
 
     @contextlib.asynccontextmanager
     async def chat(self, session: str, listener: Listener) -> AsyncIterator[RemoteChat]:
-        """A chat in a session: what the gateway shows goes to `listener` and is acknowledged after that."""
+        """A chat in a session; replies are acknowledged after `listener` has them."""
         await write_line(self._writer, {"chat": session})
-        talk = RemoteChat(self._reader, self._writer, self._path)
+        chat = RemoteChat(self._reader, self._writer, self._path)
         async with asyncio.TaskGroup() as group:
-            listening = group.create_task(talk.listen(listener), name="terminal")
+            listening = group.create_task(chat.listen(listener), name="terminal")
             try:
-                yield talk
+                yield chat
             finally:
-                await talk.leave(listening)
+                await chat.leave(listening)
 
 
 class RemoteChat:
-    """A chat with a gateway in another process. Implements `gateway.cli.repl.ChatConnection`."""
+    """Implements `gateway.cli.repl.ChatConnection` with a gateway in another process."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, path: Path) -> None:
         self._reader = reader
@@ -109,28 +119,36 @@ class RemoteChat:
         self._saying = asyncio.Lock()
         self._ended = asyncio.Event()
 
-    async def say(self, text: str, message_id: str) -> None:
+    async def say(self, text: str, message_id: str, attached: Sequence[Path] = ()) -> None:
         async with self._saying:
             if self._ended.is_set():
-                raise TerminalMessageNotKept("the gateway has stopped")
+                raise TerminalMessageNotKept(
+                    "The gateway has stopped, so your message was not sent. Start it and try again."
+                )
             try:
-                await write_line(self._writer, {"say": text, "id": message_id})
+                await write_line(
+                    self._writer, {"say": text, "id": message_id, "attached": [str(one) for one in attached]}
+                )
             except ConnectionError as error:
-                raise TerminalMessageNotKept("the gateway has stopped") from error
+                raise TerminalMessageNotKept(
+                    "The gateway has stopped, so your message was not sent. Start it and try again."
+                ) from error
             answer = await self._said.get()
         if "said" not in answer:
             raise TerminalMessageNotKept(str(answer.get("unsaid", "")))
 
-    async def outcome(self, message_id: str) -> MessageOutcome:
+    async def call(self, operation: str, params: Params) -> Json:
+        """Calls an operation on a connection of its own. Raises `NotRunning`, `OperationError`."""
         async with connect(self._path) as connection:
-            return MessageOutcome.read(await connection.call("chat.outcome", {"id": message_id}))
+            return await connection.call(operation, params)
+
+    async def outcome(self, message_id: str) -> MessageOutcome:
+        return MessageOutcome.read(await self.call("chat.outcome", {"id": message_id}))
 
     async def ended(self) -> None:
-        """Waits until the gateway is gone."""
         await self._ended.wait()
 
     async def leave(self, listening: asyncio.Task[None]) -> None:
-        """Closes in order: what was shown is acknowledged, and nothing more is sent."""
         try:
             await write_line(self._writer, {"leave": True})
             await asyncio.wait({listening}, timeout=_PARTED_WITHIN)
@@ -140,15 +158,15 @@ class RemoteChat:
             listening.cancel()
 
     async def listen(self, listener: Listener) -> None:
-        """Passes on what the gateway shows until the connection ends."""
+        """Passes on what the gateway shows until the end."""
         try:
             while (line := await read_line(self._reader)) is not None:
                 await self._pass_on(line, listener)
         except (ConnectionError, ProtocolError):
-            pass  # it ended, one way or another; whoever talks sees that
+            pass  # the caller sees that it ended
         finally:
             self._ended.set()
-            self._said.put_nowait({"unsaid": "the gateway has stopped; it is not known whether it took the message"})
+            self._said.put_nowait({"unsaid": "The gateway stopped before it confirmed your message. See if it came."})
 
     async def _pass_on(self, line: Mapping[str, Json], listener: Listener) -> None:
         if "preview" in line:
@@ -156,7 +174,8 @@ class RemoteChat:
         elif "busy" in line:
             await listener.show(Busy(bool(line["busy"])))
         elif "final" in line:
-            final = Final(*(str(line.get(key, "")) for key in ("id", "final", "reply_to", "key")))
+            id, text, reply_to, key = (str(line.get(name, "")) for name in ("id", "final", "reply_to", "key"))
+            final = Final(id, text, reply_to, key, _buttons(line.get("buttons")))
             await listener.show(final)
             await write_line(self._writer, {"seen": final.id})
         else:

@@ -3,9 +3,9 @@
 server   {"daybook": 1, "version": "…", "pid": 7}          at once, to greet
 client   {"call": "status", "params": {…}}                 server  {"result": …} or {"error": "…"}
 client   {"chat": "main"}                                  from then on:
-client   {"say": "…", "id": "…"}                           server  {"said": "id"} or {"unsaid": "why"}, in order
+client   {"say": "…", "id": "…", "attached": [PATH, …]}    server  {"said": "id"} or {"unsaid": "why"}, in order
 server   {"preview": "…"}  {"busy": true}
-server   {"final": "…", "id": "…", "reply_to": "…", "key": "…"}      client  {"seen": "id"}
+server   {"final": "…", "id": "…", "reply_to": "…", "key": "…", "buttons": [[LABEL, DATA], …]}    client  {"seen": "id"}
 client   {"leave": true}                                   server closes when what it sent has been seen
 """
 
@@ -32,11 +32,11 @@ _LONGEST_PATH = 100
 
 
 class ProtocolError(Exception):
-    """The other side does not speak this protocol; the text says how."""
+    """The text says how."""
 
 
 async def read_line(reader: asyncio.StreamReader) -> Mapping[str, Json] | None:
-    """The next object, or None at the end. Raises `ProtocolError`, also for a line beyond the reader's limit."""
+    """The next object; None at the end. Raises `ProtocolError`."""
     try:
         line = await reader.readuntil(b"\n")
     except asyncio.IncompleteReadError:
@@ -53,27 +53,22 @@ async def read_line(reader: asyncio.StreamReader) -> Mapping[str, Json] | None:
 
 
 async def write_line(writer: asyncio.StreamWriter, value: Mapping[str, Json]) -> None:
-    """Writes one object. Raises `ConnectionError` where the other side is gone."""
+    """Raises `ConnectionError` where the other side is gone."""
     writer.write(json.dumps(value).encode("ascii") + b"\n")
     await writer.drain()
 
 
 @contextlib.contextmanager
 def short_path(socket: Path) -> Iterator[str]:
-    """A path to the socket that the system accepts: a link in a private folder where the socket's own path is too
-    long."""
+    """A path that the system accepts: a link in a private folder if the socket's is too long."""
     if len(os.fsencode(socket)) <= _LONGEST_PATH:
         yield str(socket)
         return
-    with tempfile.TemporaryDirectory(prefix="daybook-", dir=_short_temporary()) as folder:
+    short = "/tmp" if Path("/tmp").is_dir() else None  # macOS's own temporary folder is too long already
+    with tempfile.TemporaryDirectory(prefix="daybook-", dir=short) as folder:
         link = Path(folder) / "s"
         link.symlink_to(socket.parent, target_is_directory=True)
         yield str(link / socket.name)
-
-
-def _short_temporary() -> str | None:
-    """A short temporary folder on macOS, whose own is too long already."""
-    return "/tmp" if Path("/tmp").is_dir() else None
 
 
 Params = Mapping[str, Json]
@@ -82,26 +77,36 @@ Operation = Callable[[Params], Awaitable[Json]]
 
 
 class OperationError(Exception):
-    """The operation failed. One sentence for the person, without secrets."""
+    """One sentence for the person, without secrets."""
+
+
+def required(parameters: Params, name: str) -> str:
+    """A text. Raises `OperationError` without one."""
+    value = parameters.get(name)
+    if not isinstance(value, str) or not value.strip():
+        raise OperationError(f"{name} is missing.")
+    return value.strip()
+
+
+def number(parameters: Params, name: str) -> int | None:
+    """A number of at least 1, or None."""
+    value = parameters.get(name)
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
 
 
 @dataclass(frozen=True, slots=True)
 class MessageOutcome:
-    """The outcome of a message from the terminal.
-
-    done    its turn has ended; `end` is then reply, silence, error, stopped…
-    turn    names the turn: keys of the messages that it sent begin with it
-    """
-
     done: bool
+    """Its turn has ended; `end` is then reply, silence, error, stopped…"""
     end: str = ""
     turn: str = ""
+    """Names the turn: keys of the messages that it sent begin with it."""
 
     @classmethod
     def read(cls, value: Json) -> MessageOutcome:
-        """Reads the result of the operation `chat.outcome {id}`: `{done, outcome, turn}`."""
+        """Reads the result of `chat.outcome {id}`: `{done, outcome, turn}`."""
         fields = value if isinstance(value, Mapping) else {}
         return cls(bool(fields.get("done")), str(fields.get("outcome") or ""), str(fields.get("turn") or ""))
 
 
-__all__ = ["Json", "MessageOutcome", "Operation", "OperationError", "Params"]
+__all__ = ["Json", "MessageOutcome", "Operation", "OperationError", "Params", "number", "required"]

@@ -35,12 +35,11 @@ _PREVIEW_BACKLOG = 100_000
 
 @contextlib.asynccontextmanager
 async def serve(path: Path, operations: Mapping[str, Operation], terminal: TerminalChannel) -> AsyncIterator[None]:
-    """Listens at `path` (0600). The caller holds the home's lock, so a socket that is there is a dead one. Where the
-    system has no such sockets, this is logged and the gateway runs without."""
+    """Listens at `path` (0600), replacing a dead socket: the caller holds the home's lock. Logs where it cannot."""
     try:
         listening = await asyncio.to_thread(_listen, path)
     except (OSError, AttributeError) as error:
-        log.warning("other commands cannot reach this gateway: no socket at %s (%s)", path, error)
+        log.warning("other commands can't reach this gateway: no socket at %s (%s)", path, error)
         yield
         return
     connections: set[asyncio.Task[None]] = set()
@@ -62,7 +61,7 @@ async def serve(path: Path, operations: Mapping[str, Operation], terminal: Termi
 
 
 def _listen(path: Path) -> socket.socket:
-    """A listening socket. Its permissions are set between `bind` and `listen`, when nobody can connect yet."""
+    """A socket with permissions set between `bind` and `listen`, before anything can connect."""
     path.unlink(missing_ok=True)
     listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
@@ -77,7 +76,7 @@ def _listen(path: Path) -> socket.socket:
 
 
 async def _converse(peer: _Peer) -> None:
-    """The boundary around one connection: a peer that misbehaves or leaves ends its own connection only."""
+    """Serves one connection; its errors end no other."""
     try:
         await peer.serve()
     except ConnectionError:
@@ -123,14 +122,16 @@ class _Peer:
         name, params = request.get("call"), request.get("params", {})
         operation = self._operations.get(name) if isinstance(name, str) else None
         if operation is None or not isinstance(params, Mapping):
-            return {"error": f"the running gateway knows no operation {name!r}; is it of another version? Restart it"}
+            return {
+                "error": f"The running gateway doesn't know {name!r}, so it is probably another version. Restart it."
+            }
         try:
             return {"result": await operation(params)}
         except OperationError as error:
             return {"error": str(error)}
         except Exception:
             log.exception("the operation %s failed", name)
-            return {"error": f"{name} failed; the gateway's log has the reason"}
+            return {"error": f"{name} failed inside Daybook. The gateway's log has the details."}
 
     async def _chat(self, session: str) -> None:
         screen = _Screen(self._writer)
@@ -139,7 +140,7 @@ class _Peer:
                 with self._terminal.attach(session, screen):
                     while (line := await read_line(self._reader)) is not None and "leave" not in line:
                         if "say" in line:
-                            group.create_task(self._say(str(line["say"]), session, str(line.get("id") or "")))
+                            group.create_task(self._say(line, session))
                         else:
                             screen.seen(line)
                 while screen.unseen and (line := await read_line(self._reader)) is not None:
@@ -147,9 +148,12 @@ class _Peer:
             finally:
                 screen.lost()
 
-    async def _say(self, text: str, session: str, message_id: str) -> None:
+    async def _say(self, line: Mapping[str, Json], session: str) -> None:
+        attached = line.get("attached")
+        files = [Path(one) for one in attached if isinstance(one, str)] if isinstance(attached, list) else []
         try:
-            answer: Mapping[str, Json] = {"said": await self._terminal.say(text, session, message_id)}
+            said = await self._terminal.say(str(line["say"]), session, str(line.get("id") or ""), files)
+            answer: Mapping[str, Json] = {"said": said}
         except TerminalMessageNotKept as error:
             answer = {"unsaid": str(error)}
         with contextlib.suppress(ConnectionError):
@@ -157,7 +161,7 @@ class _Peer:
 
 
 class _Screen:
-    """The terminal at the other end, as the channel sees it."""
+    """The terminal at the other end."""
 
     def __init__(self, writer: asyncio.StreamWriter) -> None:
         self._writer = writer
@@ -182,7 +186,8 @@ class _Screen:
         try:
             async with asyncio.timeout(_SEEN_WITHIN):
                 line = {"final": final.text, "id": final.id, "reply_to": final.reply_to, "key": final.key}
-                await write_line(self._writer, line)
+                buttons: list[Json] = [[one.label, one.data] for one in final.buttons]
+                await write_line(self._writer, {**line, "buttons": buttons})
                 await seen
         except (ConnectionError, TimeoutError) as error:
             raise OutcomeUnknown("the terminal was closed while the message was being shown") from error
@@ -194,7 +199,6 @@ class _Screen:
         return bool(self._shown)
 
     def seen(self, line: Mapping[str, Json]) -> None:
-        """Takes an acknowledgement."""
         seen = self._shown.pop(str(line.get("seen", "")), None)
         if seen and not seen.done():
             seen.set_result(None)

@@ -1,6 +1,6 @@
-"""Jobs and reminders (SPEC 8).
+"""Jobs and reminders.
 
-`job`, `jobs_file` and `job_store` read and change `schedule.yaml`; `recurrence` computes due times and `policy` decides
-what follows from them; `service` takes due times up and `runs` carries them out. `run_state` keeps what became of each.
-`recurrence`, `policy`, `phrases`, `job` and `jobs_file` are pure.
+`job`, `jobs_file` and `job_store` read and change `schedule.yaml`; `recurrence` computes due times, `policy` decides
+what follows. `timers` wakes `service`, `runs` carries a due job out, `run_state` keeps the outcome. `recurrence`,
+`policy`, `phrases`, `job` and `jobs_file` are pure.
 """

@@ -1,4 +1,4 @@
-"""A job of `schedule.yaml`: its values, and what is wrong with them in a sentence."""
+"""A job of `schedule.yaml`, and what is wrong with it in a sentence."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Fields = Mapping[str, str | Mapping[str, str]]
 
 
 class InvalidJob(ValueError):
-    """One sentence: which key, what was found, and what is allowed."""
+    """One sentence: which key, what was found, what is allowed."""
 
 
 class JobKind(enum.StrEnum):
@@ -49,17 +49,18 @@ class JobKind(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """`to`: `owner` or a chat address; `timezone` empty: the user's; `catch_up`: for how long a missed run is made up
-    for."""
+    """`timezone` empty: the user's."""
 
     id: str
     kind: JobKind
     text: str
     when: When
     to: str = OWNER
+    """`owner` or a chat address."""
     timezone: str = ""
     enabled: bool = True
     catch_up: bool = True
+    """For how long a missed run is made up for."""
 
     def zone(self, default: ZoneInfo) -> ZoneInfo:
         return ZoneInfo(self.timezone) if self.timezone else default
@@ -71,12 +72,12 @@ class Job:
 
     @property
     def spec(self) -> str:
-        """What its due times depend on: where this changes, the job begins anew."""
+        """What its due times depend on."""
         return f"{when_.fields(self.when)} {self.timezone}"
 
 
 def read(fields: Fields) -> Job:
-    """A job from its fields. Raises `InvalidJob`."""
+    """Raises `InvalidJob`."""
     if unknown := [key for key in fields if key not in _KEYS]:
         if unknown[0] in _WHENS:
             raise InvalidJob(f"`{unknown[0]}` belongs below `when`; {_WHEN_FORMS}")
@@ -107,7 +108,7 @@ def read(fields: Fields) -> Job:
 
 
 def written(job: Job) -> dict[str, str | dict[str, str]]:
-    """The fields of a job, as `read` takes them, without defaults."""
+    """The fields for `read`, without defaults."""
     fields: dict[str, str | dict[str, str]] = {"id": job.id, "kind": str(job.kind), "text": job.text}
     fields |= {"when": when_.fields(job.when), "to": job.to}
     fields |= {"timezone": job.timezone} if job.timezone else {}
@@ -130,7 +131,7 @@ def _numbered(base: str, number: int) -> str:
 
 
 def checked_id(id: str) -> str:
-    """The id, checked. Raises `InvalidJob`."""
+    """Raises `InvalidJob`."""
     if _is_reserved(id):
         raise InvalidJob(f"`id` is {id[:80]!r}, which is a name of Daybook's own jobs; take another")
     if not _ID.fullmatch(id):
@@ -143,7 +144,7 @@ def _is_reserved(id: str) -> bool:
 
 
 def checked_text(text: str) -> str:
-    """The text, checked. Raises `InvalidJob`."""
+    """Raises `InvalidJob`."""
     if not text.strip():
         raise InvalidJob("`text` is empty; say what is to be sent or done")
     if len(text) > LONGEST_TEXT:
@@ -152,7 +153,7 @@ def checked_text(text: str) -> str:
 
 
 def checked_to(to: str) -> str:
-    """The target, checked. Raises `InvalidJob`."""
+    """Raises `InvalidJob`."""
     if to == OWNER:
         return to
     try:
@@ -166,7 +167,7 @@ def checked_to(to: str) -> str:
 
 
 def checked_zone(name: str) -> str:
-    """The zone's name, checked. Raises `InvalidJob`."""
+    """Raises `InvalidJob`."""
     if not name:
         return ""
     try:

@@ -1,6 +1,6 @@
-"""The jobs of a workspace, as `schedule.yaml` has them now: read when it changes, and edited for people.
+"""The jobs of `schedule.yaml`: read when it changes, and edited for people. Blocks.
 
-Blocks. A file that cannot be read changes nothing: the last readable jobs remain, over a restart too.
+A file that cannot be read changes nothing: the last readable jobs remain, over a restart too.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 from agent.clock import Clock
+from agent.fs import atomic_write
 from agent.memory.files import FileError, read_text, rewrite
 from gateway.scheduling import jobs_file
 from gateway.scheduling.job import Job
@@ -21,12 +22,11 @@ _Signature = tuple[int, int, int] | None
 
 
 class NotChanged(Exception):
-    """The file could not be changed as asked. One sentence that says what to do."""
+    """One sentence that says what to do."""
 
 
 class JobStore:
-    """`jobs`: those in effect. `trouble`: what is wrong with the file and what remains in effect, once it was seen
-    twice (an editor may be writing); else empty."""
+    """`jobs`: in effect. `trouble`: what is wrong with the file, once it was seen twice."""
 
     def __init__(self, workspace: Path, clock: Clock, good: Path) -> None:
         """`good`: where the jobs of the last readable file are kept."""
@@ -41,7 +41,7 @@ class JobStore:
         self._is_first = True
 
     def look(self) -> bool:
-        """Reads the file if it has changed; returns whether jobs or problems changed."""
+        """Reads the file if it has changed; True where jobs or problems changed."""
         signature = self._signature_now()
         if signature == self._signature and not self._is_first and self._suspected == self.trouble:
             return False
@@ -53,23 +53,26 @@ class JobStore:
         return before != (self.jobs, self.trouble)
 
     def add(self, job: Job) -> None:
-        """Adds a job. Raises `NotChanged`."""
+        """Raises `NotChanged`."""
         if job.id in self.jobs:
             raise NotChanged(f"there is a job {job.id} already; give this one another id")
         self._edit(lambda text: jobs_file.with_job(text, job))
 
     def put(self, job: Job) -> None:
-        """Adds a job, in place of one of the same id. Raises `NotChanged`."""
+        """Adds a job or replaces that of the same id. Raises `NotChanged`."""
         there = job.id in self.jobs
         self._edit(lambda text: jobs_file.with_job(jobs_file.without_job(text, job.id) if there else text, job))
 
+    def replace(self, old: Job, new: Job) -> None:
+        """Raises `KeyError`, `NotChanged`."""
+        self._edit(lambda text: jobs_file.replaced(text, old, new))
+
     def remove(self, id: str) -> None:
-        """Removes a job. Raises `KeyError`, `NotChanged`."""
+        """Raises `KeyError`, `NotChanged`."""
         self._edit(lambda text: jobs_file.without_job(text, id))
 
     def remove_all(self, ids: Collection[str]) -> None:
-        """Removes those that can be removed, in one edit where possible; missing ones are skipped. Raises `NotChanged`
-        where some remain."""
+        """Missing jobs do not matter. Raises `NotChanged` where some remain."""
         try:
             self._edit(lambda text: jobs_file.without_jobs(text, frozenset(ids)))
         except (KeyError, NotChanged):
@@ -86,7 +89,7 @@ class JobStore:
         return None
 
     def switch(self, id: str, *, enabled: bool) -> None:
-        """Pauses or resumes a job. Raises `KeyError`, `NotChanged`."""
+        """Raises `KeyError`, `NotChanged`."""
         self._edit(lambda text: jobs_file.switched(text, id, enabled=enabled))
 
     def _edit(self, edit: Callable[[str], str]) -> None:
@@ -108,19 +111,18 @@ class JobStore:
             found = jobs_file.read(self._text())
         except (InvalidJobsFile, FileError) as error:
             return self._suspect(
-                f"`{FILE}` has a mistake and cannot be read: nothing in it has taken effect, and all jobs go on as "
-                f"they were.\n\n- {error}"
+                f"`{FILE}` has a mistake, so I can't read it. Nothing in it has taken effect, and all jobs run as "
+                f"before.\n\n- {error}"
             )
-        kept = self._as_before(found)
+        kept = self._kept(found)
         self.jobs = {job.id: job for job in found.jobs} | kept
-        self._keep()
+        self._save_good()
         if found.problems:
-            return self._suspect(_told(found.problems, kept))
+            return self._suspect(_trouble_text(found.problems, kept))
         self._suspected = self.trouble = ""
         return None
 
-    def _as_before(self, found: JobsFileContent) -> dict[str, Job]:
-        """The last readable versions of jobs that cannot be read now."""
+    def _kept(self, found: JobsFileContent) -> dict[str, Job]:
         unread = {one.id for one in found.problems}
         return {id: job for id, job in self.jobs.items() if id in unread}
 
@@ -144,24 +146,19 @@ class JobStore:
         with contextlib.suppress(OSError, ValueError):
             self.jobs = {job.id: job for job in jobs_file.read(self._good.read_text("utf-8")).jobs}
 
-    def _keep(self) -> None:
-        """Saves the jobs in effect for a start with an unreadable file. Where that fails, such a start has no jobs."""
-        fresh = self._good.with_suffix(".new")
+    def _save_good(self) -> None:
         with contextlib.suppress(OSError):
-            fresh.write_text(jobs_file.as_text(self.jobs.values()), encoding="utf-8")
-            fresh.chmod(0o600)
-            fresh.replace(self._good)
+            atomic_write(self._good, jobs_file.as_text(self.jobs.values()))
 
 
-def _told(problems: Sequence[JobProblem], kept: Collection[str]) -> str:
+def _trouble_text(problems: Sequence[JobProblem], kept: Collection[str]) -> str:
     how_many = "a mistake" if len(problems) == 1 else f"{len(problems)} mistakes"
     lines = [f"- {one}. {_instead(one, kept)}" for one in problems[:_SHOWN]]
-    more = [f"- and {len(problems) - _SHOWN} more; `daybook doctor` names them"] if len(problems) > _SHOWN else []
-    return "\n".join([f"`{FILE}` has {how_many}. All the rest of it has taken effect.", "", *lines, *more])
+    more = [f"- and {len(problems) - _SHOWN} more; `daybook doctor` lists them"] if len(problems) > _SHOWN else []
+    return "\n".join([f"`{FILE}` has {how_many}. Everything else in it has taken effect.", "", *lines, *more])
 
 
 def _instead(problem: JobProblem, kept: Collection[str]) -> str:
-    """What remains in effect until the problem is fixed."""
     if problem.id in kept:
-        return f"Until that is mended, `{problem.id}` goes on as it was."
-    return "Until that is mended, there is no such job."
+        return f"Until this is fixed, `{problem.id}` runs as before."
+    return "Until this is fixed, that job does not exist."

@@ -1,7 +1,7 @@
 """`schedule.yaml`: read with the line of every mistake, and edited so that the rest remains as its owner wrote it.
 
-Every value is read as text (`08:00` is no number of minutes, `no` no truth value), so nothing unquoted changes its
-meaning. An edit changes the lines of one job, and the result is read again before it is written.
+Every value is read as text: YAML would make a number of `08:00`. An edit changes one job's lines and is read again
+before it is written.
 """
 
 from __future__ import annotations
@@ -25,33 +25,36 @@ _EMPTY_LIST = re.compile(r"^jobs:[ \t]*+(?:\[\s*+\]|~|null)?+(?P<comment>[ \t]*+
 
 
 class InvalidJobsFile(ValueError):
-    """The file cannot be used. One sentence per line, each with its line number."""
+    """One sentence per line, each with its line number."""
 
 
 class NotEditable(Exception):
-    """The file cannot be edited here without rewriting more of it than was asked for."""
+    """An edit would rewrite more of the file."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobEntry:
-    """A job and its lines, from `first` to before `end`, counted from 0; `column`: where its keys begin; `lines`: the
-    line of each key; `brace`: line and column of its closing `}`, where it has one."""
+    """A job and its lines, `first` to before `end`, from 0."""
 
     job: Job
     first: int
     end: int
     column: int
+    """Of its keys."""
     lines: Mapping[str, int]
+    """Of each key."""
     brace: tuple[int, int] | None = None
+    """Line and column of its closing `}`, if any."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobProblem:
-    """A job that could not be read, on `line`, counted from 1. `id`: where it has a unique one."""
+    """`line` is counted from 1."""
 
     line: int
     why: str
     id: str = ""
+    """If it has a unique one."""
 
     def __str__(self) -> str:
         return f"line {self.line}: {self.why}"
@@ -59,8 +62,6 @@ class JobProblem:
 
 @dataclass(frozen=True, slots=True)
 class JobsFileContent:
-    """The jobs that could be read, and the problems of the others."""
-
     entries: tuple[JobEntry, ...] = ()
     problems: tuple[JobProblem, ...] = ()
 
@@ -71,10 +72,8 @@ class JobsFileContent:
 
 @lru_cache(maxsize=2)
 def read(text: str) -> JobsFileContent:
-    """The content of the file. Raises `InvalidJobsFile` where it is no YAML, or no list of jobs.
-
-    The last results are cached: an edit reads the text before and after, and then the new file is read.
-    """
+    """The file's content, cached, for an edit reads each text twice. Raises `InvalidJobsFile` for no YAML, or no list
+    of jobs."""
     try:
         root = compose_yaml(text, _Loader)
     except yaml.YAMLError as error:
@@ -101,7 +100,7 @@ def read(text: str) -> JobsFileContent:
 
 
 def with_job(text: str, job: Job) -> str:
-    """The file with one more job at its end. Raises `InvalidJobsFile`, `NotEditable`."""
+    """The file with one more job. Raises `InvalidJobsFile`, `NotEditable`."""
     found = read(text)
     entries = found.entries
     block = _block(job, entries[-1].column - 2 if entries else 2)
@@ -121,18 +120,16 @@ def with_job(text: str, job: Job) -> str:
 
 
 def as_text(jobs: Iterable[Job]) -> str:
-    """A file with these jobs and nothing else."""
     return "".join(["jobs:\n", *(_block(job, 2) for job in jobs)])
 
 
 def without_job(text: str, id: str) -> str:
-    """The file without one of its jobs. Raises `KeyError`, `InvalidJobsFile`, `NotEditable`."""
+    """Raises `KeyError`, `InvalidJobsFile`, `NotEditable`."""
     return without_jobs(text, {id})
 
 
 def without_jobs(text: str, ids: Collection[str]) -> str:
-    """The file without several of its jobs. Raises `KeyError` where one is missing, `InvalidJobsFile`,
-    `NotEditable`."""
+    """`without_job` for several."""
     found = read(text)
     entries = {entry.job.id: entry for entry in found.entries}
     gone = [entries[id] for id in ids]
@@ -148,8 +145,22 @@ def without_jobs(text: str, ids: Collection[str]) -> str:
     return _proved(edited, left)
 
 
+def replaced(text: str, old: Job, new: Job) -> str:
+    """The file with `new` for `old`, both of one id. Raises `KeyError`, `InvalidJobsFile`, `NotEditable`, also where
+    the job there differs from `old`, except in being paused."""
+    found = read(text)
+    entry = {one.job.id: one for one in found.entries}[old.id]
+    enabled = entry.job.enabled
+    if entry.job != dataclasses.replace(old, enabled=enabled):
+        raise NotEditable(f"{old.id} was changed there meanwhile; look at it again first")
+    new = dataclasses.replace(new, enabled=enabled)
+    lines = text.splitlines(keepends=True)
+    lines[entry.first : entry.end] = [_block(new, entry.column - 2)]
+    return _proved("".join(lines), tuple(new if one.id == new.id else one for one in found.jobs))
+
+
 def switched(text: str, id: str, *, enabled: bool) -> str:
-    """The file with a job paused or resumed. Raises `KeyError`, `InvalidJobsFile`, `NotEditable`."""
+    """Raises `KeyError`, `InvalidJobsFile`, `NotEditable`."""
     found = read(text)
     entry = {one.job.id: one for one in found.entries}[id]
     lines = text.splitlines(keepends=True)
@@ -183,7 +194,6 @@ def _proved(text: str, jobs: tuple[Job, ...]) -> str:
 
 
 def _block(job: Job, indent: int) -> str:
-    """A job as lines of YAML."""
     lines = []
     for key, value in job_.written(job).items():
         if isinstance(value, dict):
@@ -256,7 +266,7 @@ def _pairs(node: yaml.MappingNode) -> Iterator[tuple[str, yaml.Node]]:
         if not isinstance(key, yaml.ScalarNode):
             raise InvalidJob("a key must be a word")
         if key.value in seen:
-            raise InvalidJob(f"the key {key.value[:60]!r} stands there twice")
+            raise InvalidJob(f"the key {key.value[:60]!r} is there twice")
         seen.add(key.value)
         yield key.value, value
 

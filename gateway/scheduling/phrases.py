@@ -1,6 +1,6 @@
 """Plain ways of saying when, in English and German, understood without a model. Pure.
 
-Only unambiguous phrases are understood: not `tomorrow` alone, nor `at 3` without a day. The rest is for the model.
+Not what is ambiguous, as `tomorrow` alone or `at 3` without a day: that is for the model.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import contextlib
 import re
 from calendar import isleap
 from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 
 from gateway.recurrence import At, Cron, Every, InvalidWhen, When, interval
 
@@ -95,35 +95,34 @@ _JOINS = re.compile(r"\s*(?:[,:;–-]\s*|(?:to|that|daran,?(?:\s+dass)?|dass)\s+
 
 @dataclass(frozen=True, slots=True)
 class ParsedPhrase:
-    """A time, and `rest`: the text after it."""
+    """A time, and the `rest` of the text."""
 
     when: When
     rest: str
 
 
 def read(text: str, now: datetime) -> ParsedPhrase | None:
-    """The time at the beginning of `text`, on the wall clock of `now`; None where there is none. Raises `InvalidWhen`
-    for an impossible one."""
-    words = text.strip()
+    """The time at the beginning of `text`, on the wall clock of `now`. Raises `InvalidWhen` for an impossible one."""
+    text = text.strip()
     for form in (_soon, _every, _on_a_day, _today):
-        found = form(words, now)
+        found = form(text, now)
         if found is not None:
             when, end = found
-            end += words[end:].startswith(".") and words[:end][-1:].isalpha()  # `in 20 min. tea`
-            if _GOES_ON.match(words, end):
+            end += text[end:].startswith(".") and text[:end][-1:].isalpha()  # `in 20 min. tea`
+            if _GOES_ON.match(text, end):
                 return None
-            return ParsedPhrase(when, words[end:].removeprefix(_joined(words[end:])).strip())
+            return ParsedPhrase(when, text[end:].removeprefix(_joined(text[end:])).strip())
     return None
 
 
 def read_at_end(text: str, now: datetime) -> ParsedPhrase | None:
     """`read` for a time at the end: `to call mum tomorrow at 15:00`."""
-    words = text.strip()
-    for space in re.finditer(r"\s+", words):
+    text = text.strip()
+    for space in re.finditer(r"\s+", text):
         with contextlib.suppress(InvalidWhen):  # it may be no time at all
-            found = read(words[space.end() :], now)
+            found = read(text[space.end() :], now)
             if found is not None and not found.rest:
-                what = words[: space.start()]
+                what = text[: space.start()]
                 return ParsedPhrase(found.when, what.removeprefix(_joined(what)).strip())
     return None
 
@@ -144,37 +143,30 @@ def _soon(text: str, now: datetime) -> _Found:
     rest, at = text[start.end() :].lower(), start.end()
     if match := _SOON.match(rest):
         if match["half"]:
-            return At(_rounded(now + timedelta(minutes=30))), at + match.end()
+            return At(_after(now, timedelta(minutes=30))), at + match.end()
         number, unit = int(match["number"] or 1), next(unit for unit in _UNITS if match[unit])
         return _counted(now, number, unit, rest, match.end(), at)
     if match := _SHORT.match(rest):
-        return At(_rounded(now + interval(match[0]))), at + match.end()
+        return At(_after(now, interval(match[0]))), at + match.end()
     return None
 
 
 def _counted(now: datetime, number: int, unit: str, rest: str, end: int, at: int) -> _Found:
-    """A number of units with what may follow: `in 3 days at 10:00`, `in 2 hours and 30 minutes`."""
-    later = _later(now, number, unit)
+    """`in 3 days at 10:00`, `in 2 hours and 30 minutes`."""
     if unit in ("d", "w"):
+        later = (now.replace(tzinfo=None) + timedelta(days=number * (7 if unit == "w" else 1))).replace(microsecond=0)
         if timed := _time(rest, end):
             return At(datetime.combine(later.date(), time(timed.hour, timed.minute))), at + timed.end
         return At(later), at + end
+    length = interval(f"{number}{unit}")
     if unit == "h" and (more := _MINUTES.match(rest, end)):
-        return At(later + timedelta(minutes=int(more[1]))), at + more.end()
-    return At(later), at + end
+        return At(_after(now, length + timedelta(minutes=int(more[1])))), at + more.end()
+    return At(_after(now, length)), at + end
 
 
-def _later(now: datetime, number: int, unit: str) -> datetime:
-    """The moment that many units later; days and weeks are counted on the calendar."""
-    if unit in ("d", "w"):
-        days = timedelta(days=number * (7 if unit == "w" else 1))
-        return (now.replace(tzinfo=None) + days).replace(microsecond=0)
-    return _rounded(now + interval(f"{number}{unit}"))
-
-
-def _rounded(moment: datetime) -> datetime:
-    """A moment on the clock's face, whatever its place in a zone."""
-    return moment.replace(microsecond=0)
+def _after(now: datetime, length: timedelta) -> datetime:
+    """The moment that much later, also where the clocks change."""
+    return (now.astimezone(UTC) + length).astimezone(now.tzinfo).replace(microsecond=0)
 
 
 def _every(text: str, now: datetime) -> _Found:
@@ -231,12 +223,11 @@ def _today(text: str, now: datetime) -> _Found:
 
 @dataclass(frozen=True, slots=True)
 class _Timed:
-    """`is_plain`: it can mean nothing but a time of day."""
-
     hour: int
     minute: int
     end: int
     is_plain: bool
+    """It can mean nothing but a time of day."""
 
 
 def _time(text: str, start: int) -> _Timed | None:
@@ -251,12 +242,12 @@ def _time(text: str, start: int) -> _Timed | None:
         return None
     if match["half"]:
         if not 1 <= hour <= 12:
-            raise InvalidWhen(f"{match[0].strip()} is no time of day")
+            raise InvalidWhen(f"{match[0].strip()} is not a time of day")
         hour = hour % 12 + (12 if match["half"].startswith("p") else 0)
     elif match["word"] and hour <= _LAST_OF_AFTERNOON:
         hour += 12
     if hour > 23 or minute > 59:
-        raise InvalidWhen(f"{match[0].strip()} is no time of day; write it as 15:00")
+        raise InvalidWhen(f"{match[0].strip()} is not a time of day; write it as 15:00")
     return _Timed(hour, minute, begin + match.end(), named)
 
 
@@ -268,7 +259,7 @@ def _at(day: date, timed: _Timed | None, *, evening: bool = False) -> _Found:
 
 
 def _days_apart(timed: _Timed, days: int, now: datetime) -> Every:
-    """Every so many days, first at the next time that a clock shows it."""
+    """Every so many days, first at the next such time."""
     length = interval(f"{days}d")
     first = datetime.combine(now.date(), time(timed.hour, timed.minute))
     is_over = (timed.hour, timed.minute) <= (now.hour, now.minute)

@@ -11,7 +11,7 @@ from gateway.recurrence import When, last_until, next_after, resolved
 LATE_AFTER = timedelta(minutes=2)
 """What runs later than this after its time says so."""
 RETRIES = tuple(timedelta(seconds=seconds) for seconds in (30, 60, 300, 900, 3600))
-"""Waits before the tries that follow a failure (SPEC 8)."""
+"""Waits before the tries that follow a failure."""
 ALERT_AFTER = 2
 PAUSE_AFTER = 10
 """Failures in a row."""
@@ -26,7 +26,7 @@ class Quiet:
     zone: ZoneInfo
 
     def over_at(self, moment: datetime) -> datetime:
-        """The end of the quiet hours around `moment`; else `moment` itself."""
+        """The end of the quiet hours around `moment`; else `moment`."""
         local = moment.astimezone(self.zone)
         clock = local.time()
         over_midnight = self.end < self.start
@@ -39,12 +39,12 @@ class Quiet:
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """What a job's due times depend on. `quiet`: hours in which it waits; `catch_up`: for how long a missed run is made
-    up for."""
+    """What a job's due times depend on."""
 
     when: When
     zone: ZoneInfo
     catch_up: timedelta
+    """For how long a missed run is made up for."""
     quiet: Quiet | None = None
 
 
@@ -57,27 +57,25 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class PlannedRun:
-    """A due time to run. `then`: the next one."""
-
     due: datetime
     late: bool
     then: datetime | None = field(default=None, compare=False)
+    """The next one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Missed:
-    """A due time too long ago. `then`: the next one."""
+    """A due time too long ago."""
 
     due: datetime
     then: datetime | None = field(default=None, compare=False)
+    """The next one."""
 
 
-def plan(timing: Timing, settled: datetime, now: datetime, first: datetime | None = None) -> Wait | PlannedRun | Missed:
-    """The decision. Several due times since `settled` count as the last of them. `first`: the first unsettled due time,
-    if it is known."""
-    if first is None:
-        settled = min(settled, now)  # the clock was put back: what was run is known, the rest may come
-        first = next_after(timing.when, timing.zone, settled)
+def plan(timing: Timing, settled: datetime, now: datetime) -> Wait | PlannedRun | Missed:
+    """What to do now. Of several due times since `settled`, the last counts."""
+    settled = min(settled, now)  # the clock was put back: what was run is known, the rest may come
+    first = next_after(timing.when, timing.zone, settled)
     if first is None or first > now:
         return Wait(first)
     if (until := calm(timing, now)) > now:
@@ -91,7 +89,6 @@ def plan(timing: Timing, settled: datetime, now: datetime, first: datetime | Non
 
 
 def next_run(timing: Timing, settled: datetime, now: datetime) -> datetime | None:
-    """When the job runs next, as far as is known; None: never."""
     match plan(timing, settled, now):
         case PlannedRun():
             return now.astimezone(UTC)
@@ -103,5 +100,5 @@ def next_run(timing: Timing, settled: datetime, now: datetime) -> datetime | Non
 
 
 def calm(timing: Timing, moment: datetime) -> datetime:
-    """When something due at `moment` may run: after the quiet hours, where it heeds them."""
+    """When something due at `moment` may run: after the quiet hours it heeds."""
     return timing.quiet.over_at(moment) if timing.quiet is not None else moment

@@ -1,10 +1,13 @@
-"""Reminders that have rung: their buttons, and what an answer refers to. Pure.
+"""Reminders: their buttons, and what an answer refers to. Pure.
 
-A button names the run, not the job: the job has left the file by then, and its id may belong to another.
+Buttons name the run, not the job: that has left the file by then, and its id may belong to another.
 """
 
 from __future__ import annotations
 
+import hashlib
+import itertools
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,8 +16,9 @@ from zoneinfo import ZoneInfo
 
 from agent.clock import utc_stamp
 from agent.languages.codes import Language
+from agent.languages.registry import LANGUAGES
 from channels.message import Button
-from gateway.i18n import STRINGS
+from gateway import recurrence as when_
 from gateway.recurrence import At, next_after
 from gateway.scheduling.job import Job
 from gateway.store.outbox_rows import Buttons
@@ -28,48 +32,48 @@ _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Reminder:
-    """What an answer refers to.
-
-    to         where it rings again
-    id_again   the id under which it does
-    pending    id of the job that would ring for it again already, else empty
-    """
+    """What an answer refers to."""
 
     text: str
     to: str
     id_again: str
+    """Of the job that repeats it."""
     pending: str = ""
+    """The same where it exists, else empty."""
 
 
 def shown(text: str) -> str:
-    """A reminder as it is shown in a chat, marked so that it is not taken for an answer."""
     return f"⏰ {text}"
 
 
 def buttons(run: Run, language: Language) -> Buttons:
-    """The buttons under a reminder."""
-    words = STRINGS[language]
-    times = ((words.in_10_minutes, "10m"), (words.in_an_hour, "1h"), (words.tomorrow, "1d"))
+    strings = LANGUAGES[language].reminders
+    times = ((strings.in_10_minutes, "10m"), (strings.in_an_hour, "1h"), (strings.tomorrow, "1d"))
     later = tuple(Button(label, f"/jobs snooze #{run.seq} {time}") for label, time in times)
-    return ((Button(words.done, f"/jobs done #{run.seq}"),), later)
+    return ((Button(strings.done, f"/jobs done #{run.seq}"),), later)
+
+
+def mark_of(job: Job) -> str:
+    """A short name of exactly this job: its id may be another's when a button is pressed."""
+    fields = json.dumps([job.id, job.text, job.to, job.timezone, when_.fields(job.when)])
+    return f"@{hashlib.sha256(fields.encode()).hexdigest()[:16]}"
 
 
 def number(name: str) -> int | None:
-    """The number of the run that a button names; None where the name is the id of a job."""
+    """The number of a run in a button's name; None for a job's id."""
     match = _NUMBER.fullmatch(name)
     return int(match[1]) if match else None
 
 
 def of_job(job: Job, jobs: Mapping[str, Job]) -> Reminder:
-    """The reminder of a listed job. A recurring one rings again in addition."""
     if isinstance(job.when, At):
         return Reminder(job.text, job.to, job.id, job.id)
-    again = _again(job.id)
+    again = _id_again(job.id, job.text, job.to, jobs)
     return Reminder(job.text, job.to, again, again if again in jobs else "")
 
 
 def of_run(run: Run, jobs: Mapping[str, Job], zone: ZoneInfo, here: str) -> Reminder:
-    """The reminder that rang in a run. `here`: where to ring, if its job is gone."""
+    """`here`: where to repeat it, if its job is gone."""
     job = jobs.get(run.job)
     if job is None:
         return Reminder(run.text, here, run.job)
@@ -77,8 +81,12 @@ def of_run(run: Run, jobs: Mapping[str, Job], zone: ZoneInfo, here: str) -> Remi
     due = next_after(job.when, job.zone(zone), _LONG_AGO) if is_over else None
     if due is not None and utc_stamp(due) == run.due:  # it is about to be taken out of the file
         return Reminder(run.text, job.to, job.id, job.id)
-    return Reminder(run.text, here if is_over else job.to, _again(run.job))
+    to = here if is_over else job.to
+    return Reminder(run.text, to, _id_again(run.job, run.text, to, jobs))
 
 
-def _again(id: str) -> str:
-    return f"{id.removesuffix(_AGAIN)[: _LONGEST_ID - len(_AGAIN)]}{_AGAIN}"
+def _id_again(id: str, text: str, to: str, jobs: Mapping[str, Job]) -> str:
+    """An id that is free, or of a job for the same reminder."""
+    base = f"{id.removesuffix(_AGAIN)[: _LONGEST_ID - len(_AGAIN)]}{_AGAIN}"
+    ids = itertools.chain([base], (f"{base[: _LONGEST_ID - 6]}-{number}" for number in itertools.count(2)))
+    return next(one for one in ids if one not in jobs or (jobs[one].text, jobs[one].to) == (text, to))

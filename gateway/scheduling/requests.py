@@ -1,47 +1,39 @@
-"""What people may ask of the schedule, and who may: for tools, commands and the command line.
-
-A group schedules for its own chat only, another person for their own chats, the owner for any. Nobody sees or changes
-jobs of another's chat.
-"""
+"""Jobs as people and models add and change them: for tools, commands and the command line."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import dataclasses
 from collections.abc import Awaitable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from channels.message import Address, ChatKind
+from channels.message import Address
 from channels.terminal import NAME as TERMINAL
 from gateway import recurrence as when_
 from gateway.policy.access import Access
-from gateway.policy.recipients import ChatDirectory
 from gateway.recurrence import (
     At,
     Every,
     InvalidWhen,
-    When,
-    away,
     exists,
     is_twice,
     local,
     next_after,
     resolved,
     runs_within,
-    soon,
 )
 from gateway.scheduling import job as job_
 from gateway.scheduling import reminders
 from gateway.scheduling.job import OWNER, InvalidJob, Job, JobKind
+from gateway.scheduling.job_access import JobAccess, Requester
 from gateway.scheduling.job_store import NotChanged
 from gateway.scheduling.reminders import Reminder
 from gateway.scheduling.service import ScheduleService
 from gateway.scheduling.targets import NoTarget
-from gateway.store.chat_rows import KnownChat
-from gateway.store.run_rows import BY_HAND, Run
+from gateway.spoken_time import from_now, spoken
+from gateway.store.run_rows import Run
 
 MOST_OF_OTHERS = 100
 """Jobs that may report to the chats of one person or group."""
@@ -53,25 +45,12 @@ DEFAULT_HISTORY = 50
 
 
 class JobRefused(Exception):
-    """The request cannot be carried out. Sentences for the person or the model."""
-
-
-@dataclass(frozen=True, slots=True)
-class Requester:
-    """`person` is empty in a group; `is_owner` only in the owner's private chats, or on their machine."""
-
-    chat: Address | None
-    person: str = ""
-    is_owner: bool = False
-
-
-OPERATOR = Requester(None, is_owner=True)
-"""Whoever may use the command line of this home."""
+    """Sentences for the person or the model."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobRequest:
-    """A job as it was asked for, every field as it was written. `to` empty: the requester's own chat."""
+    """A requested job as written. `to` empty: the requester's chat."""
 
     text: str
     when: Mapping[str, str]
@@ -82,80 +61,105 @@ class JobRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class JobListing:
-    """A job in a list. `last`: its newest run."""
+class SeenJob:
+    text: str
+    when: Mapping[str, str]
 
+
+@dataclass(frozen=True, slots=True)
+class JobListing:
     job: Job
     zone: ZoneInfo
     next_run: datetime | None
     last: Run | None
+    """Its newest run."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobReceipt:
-    """`said`: when it is due next, in local time and zone, with remarks; `soon`: the same in words where it is today or
-    tomorrow. `is_here`: it reports to the chat of the request."""
-
     job: Job
-    said: str
-    soon: str = ""
+    spoken: str
+    """When it is due next, in the user's zone."""
+    exact: str
+    """The same in the job's zone, which it names."""
+    remark: str = ""
+    """A space and a sentence, or empty."""
     is_here: bool = False
+    """It reports to the chat of the request."""
 
 
 class JobService:
-    def __init__(self, schedule: ScheduleService, access: Access, on: Collection[str]) -> None:
-        """`on`: the channels that are on in the configuration, whether or not this process runs them."""
+    def __init__(self, schedule: ScheduleService, access: Access, channels_on: Collection[str]) -> None:
+        """`channels_on`: in the configuration, though this process may not run them."""
+        self.access = JobAccess(access, schedule.reports)
         self._schedule = schedule
-        self._access = access
-        self._on = on
+        self._channels_on = channels_on
         self._adding = asyncio.Lock()
-        """So that no two are added into the last free place."""
+        """No two jobs get the same id, or the last free place."""
 
-    async def rows(self, asker: Requester) -> Sequence[JobListing]:
+    async def rows(self, requester: Requester) -> Sequence[JobListing]:
         """The jobs that the requester may see."""
         await self._schedule.load()
-        last = await self._schedule.ledger.last_runs()
-        own = await self._own_chats(asker)
+        last = await self._schedule.run_state.last_runs()
+        own = await self.access.own_chats(requester)
         zone, jobs = self._schedule.clock.zone, self._schedule.jobs
 
         def look() -> list[JobListing]:
             return [
                 JobListing(job, job.zone(zone), self._schedule.next_run(job), _of_this(job, last.get(id), zone))
                 for id, job in jobs.items()
-                if self._may(asker, job, own) and self._schedule.is_of_use(id)
+                if self.access.may_use(requester, job, own) and self._schedule.is_of_use(id)
             ]
 
         return await asyncio.to_thread(look)  # ten thousand jobs take a second
 
-    async def add(self, asker: Requester, wish: JobRequest) -> JobReceipt:
-        """Adds a job. An identical one is not added again, except under another id that was asked for. Raises
-        `JobRefused`."""
+    async def add(self, requester: Requester, request: JobRequest) -> JobReceipt:
+        """Adds a job, or returns an identical one where no other id is requested. Raises `JobRefused`."""
         await self._schedule.load()
-        own = await self._own_chats(asker)
-        job = self._read(asker, wish)
-        if not self._may(asker, job, own):
-            raise JobRefused(f"From here, jobs can only report to this chat, not to {job.to}.")
-        await self._check_target(job, own)
-        said, soon = self._said(job)
-        is_here = asker.chat is not None and await self._now_at(job.to) == self._now(str(asker.chat))
-        present = self._schedule.jobs
-        same = next((one for one in present.values() if wish.id in ("", one.id) and _is_same(one, job)), None)
-        if same is not None:
-            return JobReceipt(same, said, soon, is_here)
+        own = await self.access.own_chats(requester)
         async with self._adding:
-            self._check_room(asker, own)
-            if job.kind is JobKind.PROMPT and not asker.is_owner:
+            job = self._read(requester, request)
+            if not self.access.may_use(requester, job, own):
+                raise JobRefused(f"From here I can only send to this chat, not to {job.to}.")
+            await self._check_target(job, own)
+            jobs = self._schedule.jobs.values()
+            same = next((one for one in jobs if request.id in ("", one.id) and _is_same(one, job)), None)
+            is_here = await self.access.reports_to(job.to, requester.chat)
+            receipt = dataclasses.replace(self._receipt(job), job=same or job, is_here=is_here)
+            if same is not None:
+                return receipt
+            self._check_room(requester, own)
+            if job.kind is JobKind.PROMPT and not requester.is_owner:
                 await self._check_cost(job)
             try:
                 await self._schedule.add(job)
             except NotChanged as error:
-                raise JobRefused(f"It could not be added: {error}.") from error
-        return JobReceipt(job, said, soon, is_here)
+                raise JobRefused(f"I couldn't add it: {error}.") from error
+        return receipt
+
+    async def change(
+        self, requester: Requester, id: str, *, text: str, when: Mapping[str, str], seen: SeenJob | None
+    ) -> JobReceipt:
+        """Changes text and time; empty: as it is. `seen`: what the person saw. Raises `JobRefused`."""
+        job = await self._find(requester, id)
+        if job.kind is JobKind.BUILT_IN:
+            raise JobRefused(f"{id} is one of Daybook's own jobs: you can pause it, but not edit it.")
+        present = SeenJob(job.text, when_.fields(job.when))
+        if seen is not None and seen != present:
+            raise JobRefused(f"{id} was changed meanwhile. Look at it again before you change it.")
+        is_moved = bool(when) and when != present.when
+        fields = when if is_moved else present.when
+        read = self._read(requester, JobRequest(text or job.text, fields, str(job.kind), job.to, job.timezone, id))
+        changed = dataclasses.replace(job, text=read.text, when=read.when if is_moved else job.when)
+        receipt = self._receipt(changed) if is_moved else JobReceipt(changed, self.next_run(job), "")
+        if is_moved and job.kind is JobKind.PROMPT and not requester.is_owner:
+            await self._check_cost(changed)
+        await self._apply(self._schedule.replace(job, changed), id)
+        return receipt
 
     async def _check_target(self, job: Job, own: Collection[str]) -> None:
-        """Raises `JobRefused` where `to` cannot be reached, as for `send_message`. Of a channel that is off, this is
-        unknown."""
-        if job.to == OWNER or job.off_channel(self._on) or self._now(job.to) in own:
+        """Raises `JobRefused` where `to` cannot be reached; unknown while its channel is off."""
+        if job.to == OWNER or job.off_channel(self._channels_on) or self.access.current(job.to) in own:
             return
         targets = await self._schedule.reports.targets()
         try:
@@ -163,229 +167,196 @@ class JobService:
         except NoTarget as error:
             raise JobRefused(f"{error}.") from error
 
-    async def remove(self, asker: Requester, id: str) -> Job:
-        """Removes a job. Raises `JobRefused`."""
-        job = await self._find(asker, id)
+    async def remove(self, requester: Requester, id: str) -> Job:
+        """Raises `JobRefused`."""
+        job = await self._find(requester, id)
         if job.kind is JobKind.BUILT_IN:
-            raise JobRefused(f"{id} is a job of Daybook's own; it can be paused, not removed.")
-        await self._changed(self._schedule.remove(id), id)
+            raise JobRefused(f"{id} is one of Daybook's own jobs: you can pause it, but not delete it.")
+        await self._apply(self._schedule.remove(id), id)
         return job
 
-    async def switch(self, asker: Requester, id: str, *, enabled: bool) -> Job:
-        """Pauses or resumes a job. Raises `JobRefused`."""
-        job = await self._find(asker, id)
+    async def cancel(self, requester: Requester, mark: str) -> Job | None:
+        """Removes the job with that mark (`reminders.mark_of`), if it is there. Raises `JobRefused`."""
+        await self._schedule.load()
+        own = await self.access.own_chats(requester)
+        found = [one for one in self._schedule.jobs.values() if self.access.may_use(requester, one, own)]
+        job = next((one for one in found if reminders.mark_of(one) == mark), None)
+        return await self.remove(requester, job.id) if job is not None else None
+
+    async def switch(self, requester: Requester, id: str, *, enabled: bool) -> Job:
+        """Raises `JobRefused`."""
+        job = await self._find(requester, id)
         if job.enabled != enabled:
-            await self._changed(self._schedule.switch(id, enabled=enabled), id)
+            await self._apply(self._schedule.switch(id, enabled=enabled), id)
         return self._schedule.jobs.get(id, job)
 
-    async def snooze(self, asker: Requester, name: str, at: datetime) -> JobReceipt:
-        """Makes a reminder ring again at that moment; one that has not rung yet is moved. `name`: its id, or a button's
-        name of a run. Raises `JobRefused`."""
-        own = await self._own_chats(asker)
-        reminder = await self._reminder(asker, name, own)
-        again = self._read(
-            asker, JobRequest(reminder.text, {"at": at.isoformat()}, to=reminder.to, id=reminder.id_again)
-        )
-        said, _ = self._said(again)
-        jobs = self._schedule.jobs
-        if not any(_is_same(one, again) for one in jobs.values()):
-            if again.id not in jobs:
-                self._check_room(asker, own)
-            await self._changed(self._schedule.put(again), again.id)
-        return JobReceipt(again, said)
+    async def snooze(self, requester: Requester, name: str, at: datetime) -> JobReceipt:
+        """Repeats a reminder then, or moves one that has not rung. `name`: its id, or a button's. Raises
+        `JobRefused`."""
+        own = await self.access.own_chats(requester)
+        async with self._adding:
+            reminder = await self._reminder(requester, name, own)
+            again = self._read(
+                requester, JobRequest(reminder.text, {"at": at.isoformat()}, to=reminder.to, id=reminder.id_again)
+            )
+            receipt = self._receipt(again)
+            jobs = self._schedule.jobs
+            if not any(_is_same(one, again) for one in jobs.values()):
+                if again.id not in jobs:
+                    self._check_room(requester, own)
+                await self._apply(self._schedule.put(again), again.id)
+        return receipt
 
-    async def done(self, asker: Requester, name: str) -> str:
-        """Marks a reminder as done: it does not ring again, a recurring one only at its next time. Returns its text.
-        `name` as in `snooze`. Raises `JobRefused`."""
-        reminder = await self._reminder(asker, name, await self._own_chats(asker))
+    async def done(self, requester: Requester, name: str) -> str:
+        """Ends a reminder, or its repetition; returns its text. `name` as in `snooze`. Raises `JobRefused`."""
+        reminder = await self._reminder(requester, name, await self.access.own_chats(requester))
         if reminder.pending:
             try:
                 await self._schedule.remove(reminder.pending)
             except KeyError:
                 pass  # it has rung meanwhile, and is gone
             except NotChanged as error:
-                raise JobRefused(f"That was not done: {error}.") from error
+                raise JobRefused(f"I couldn't do that: {error}.") from error
         return reminder.text
 
-    async def _reminder(self, asker: Requester, name: str, own: Collection[str]) -> Reminder:
+    async def _reminder(self, requester: Requester, name: str, own: Collection[str]) -> Reminder:
         await self._schedule.load()
         jobs, number = self._schedule.jobs, reminders.number(name)
         if number is None and name in jobs:
-            job = await self._find(asker, name)
+            job = await self._find(requester, name)
             if job.kind is not JobKind.MESSAGE:
-                raise JobRefused(f"{name} is no reminder.")
+                raise JobRefused(f"{name} is not a reminder.")
             return reminders.of_job(job, jobs)
-        ledger = self._schedule.ledger
-        run = await ledger.numbered(number) if number is not None else next(iter(await ledger.history(name, 1)), None)
-        if run is None or run.kind != JobKind.MESSAGE or not self._may_answer(asker, run, own):
-            raise JobRefused("That reminder is not here any more." if number else f"There is no job {name[:64]}.")
+        state = self._schedule.run_state
+        run = await state.numbered(number) if number is not None else next(iter(await state.history(name, 1)), None)
+        if run is None or run.kind != JobKind.MESSAGE or not self.access.may_answer(requester, run, own):
+            raise JobRefused("That reminder no longer exists." if number else f"There is no job {name[:64]}.")
         return reminders.of_run(run, jobs, self._schedule.clock.zone, here=str(run.address or OWNER))
 
-    def _may_answer(self, asker: Requester, run: Run, own: Collection[str]) -> bool:
-        return asker.is_owner or (run.address is not None and self._now(str(run.address)) in own)
-
-    def _check_room(self, asker: Requester, own: Collection[str]) -> None:
+    def _check_room(self, requester: Requester, own: Collection[str]) -> None:
         jobs = self._schedule.jobs.values()
-        if not asker.is_owner and sum(self._may(asker, one, own) for one in jobs) >= MOST_OF_OTHERS:
-            raise JobRefused(f"There are {MOST_OF_OTHERS} jobs for this chat already; remove some first.")
+        if not requester.is_owner and sum(self.access.may_use(requester, one, own) for one in jobs) >= MOST_OF_OTHERS:
+            raise JobRefused(f"This chat already has {MOST_OF_OTHERS} jobs. Delete some first.")
 
     async def _check_cost(self, job: Job) -> None:
-        """Refuses too many or too frequent prompts: each run costs the owner a turn."""
-        prompts = [one for one in self._schedule.jobs.values() if one.kind is JobKind.PROMPT]
-        if sum(self._chat(one.to) == self._chat(job.to) for one in prompts) >= MOST_PROMPTS_OF_OTHERS:
+        """Refuses too many or frequent prompts: each run costs the owner a turn."""
+        jobs = self._schedule.jobs.values()
+        prompts = [one for one in jobs if one.kind is JobKind.PROMPT and one.id != job.id]
+        if sum(self.access.chat_of(one.to) == self.access.chat_of(job.to) for one in prompts) >= MOST_PROMPTS_OF_OTHERS:
             raise JobRefused(
-                f"There are {MOST_PROMPTS_OF_OTHERS} jobs of kind prompt for this chat already, and only my owner may "
-                "add more; remove one first."
+                f"This chat already has {MOST_PROMPTS_OF_OTHERS} jobs of kind prompt, and only my owner can add more. "
+                "Delete one first."
             )
         if await asyncio.to_thread(runs_within, job.when, LEAST_BETWEEN_PROMPTS):
             minutes = LEAST_BETWEEN_PROMPTS // timedelta(minutes=1)
             raise JobRefused(
-                f"{when_.in_words(job.when)} is too often for a job of kind prompt: its runs must be at least "
-                f"{minutes} minutes apart, unless my owner adds it."
+                f"That is too often ({when_.in_words(job.when)}): jobs of kind prompt must be at least {minutes} "
+                "minutes apart, unless my owner adds them."
             )
 
-    def _chat(self, to: str) -> str:
-        """The chat of an address, without its topic."""
-        now = self._now(to)
-        return now if now == OWNER else str(dataclasses.replace(Address.parse(now), thread_id=None))
-
-    async def run(self, asker: Requester, id: str) -> Job:
-        """Runs a job now, whether or not it is paused. Raises `JobRefused`."""
-        job = await self._find(asker, id)
+    async def run(self, requester: Requester, id: str) -> Job:
+        """Runs a job now, even a paused one. Raises `JobRefused`."""
+        job = await self._find(requester, id)
         if not await self._schedule.run_now(job):
-            raise JobRefused(f"{id} is running already.")
+            raise JobRefused(f"{id} is already running.")
         return job
 
-    async def history(self, asker: Requester, id: str | None = None, most: int = DEFAULT_HISTORY) -> Sequence[Run]:
-        """The newest runs first: of one job, also a former one, or of all that the requester may see."""
+    async def history(self, requester: Requester, id: str | None = None, most: int = DEFAULT_HISTORY) -> Sequence[Run]:
+        """Runs, newest first, of one job or of all that the requester may see."""
         await self._schedule.load()
-        runs = await self._schedule.ledger.history(id, most)
-        if id is not None and not (asker.is_owner and runs):
-            await self._find(asker, id)
-        seen = {row.job.id for row in await self.rows(asker)}
-        return [run for run in runs if asker.is_owner or run.job in seen]
-
-    async def chat(self, to: str) -> KnownChat | None:
-        """The chat of an address; None where it is none or cannot be reached."""
-        try:
-            address = Address.parse(to)
-        except ValueError:
-            return None
-        return ChatDirectory(self._access, (await self._schedule.reports.targets()).known).at(address)
+        runs = await self._schedule.run_state.history(id, most)
+        if id is not None and not (requester.is_owner and runs):
+            await self._find(requester, id)
+        seen = {row.job.id for row in await self.rows(requester)}
+        return [run for run in runs if requester.is_owner or run.job in seen]
 
     def next_run(self, job: Job) -> str:
-        """The next run in local time and zone; empty where there is none."""
-        due = self._schedule.next_run(job)
-        return local(due, job.zone(self._schedule.clock.zone)) if due is not None else ""
+        """The next run as people say it, if any."""
+        due, clock = self._schedule.next_run(job), self._schedule.clock
+        return spoken(due, clock.now(), clock.zone) if due is not None else ""
 
-    # who may ---------------------------------------------------------------------------------------------------
-
-    async def _own_chats(self, asker: Requester) -> frozenset[str]:
-        """The requester's chats, as `to` names them."""
-        own = {str(asker.chat)} if asker.chat is not None else set()
-        if asker.person and not asker.is_owner:
-            for chat in (await self._schedule.reports.targets()).known:
-                person = self._access.person(chat.address.channel, chat.user_id)
-                if chat.kind is ChatKind.PRIVATE and person == asker.person:
-                    own.add(str(chat.address))
-        return frozenset(own)
-
-    def _may(self, asker: Requester, job: Job, own: Collection[str]) -> bool:
-        return asker.is_owner or (job.kind is not JobKind.BUILT_IN and self._now(job.to) in own)
-
-    def _now(self, to: str) -> str:
-        """A chat address with the present id of the chat."""
-        if to == OWNER:
-            return to
-        address = Address.parse(to)
-        chat_id = self._access.current_chat_id(address.channel, address.chat_id)
-        return str(dataclasses.replace(address, chat_id=chat_id))
-
-    async def _now_at(self, to: str) -> str:
-        """The chat in which a job would report now; empty where there is none."""
-        with contextlib.suppress(NoTarget):
-            return str((await self._schedule.reports.targets()).owner().address) if to == OWNER else self._now(to)
-        return ""
-
-    async def _find(self, asker: Requester, id: str) -> Job:
+    async def _find(self, requester: Requester, id: str) -> Job:
         await self._schedule.load()
         job = self._schedule.jobs.get(id)
-        if job is None or not self._may(asker, job, await self._own_chats(asker)):
+        if job is None or not self.access.may_use(requester, job, await self.access.own_chats(requester)):
             raise JobRefused(f"There is no job {id[:64]}.")
         return job
 
     @staticmethod
-    async def _changed(work: Awaitable[None], id: str) -> None:
+    async def _apply(change: Awaitable[None], id: str) -> None:
         try:
-            await work
+            await change
         except KeyError as error:
             raise JobRefused(f"There is no job {id} any more.") from error
         except NotChanged as error:
-            raise JobRefused(f"That was not done: {error}.") from error
+            raise JobRefused(f"I couldn't do that: {error}.") from error
 
-    # what is asked for -----------------------------------------------------------------------------------------
-
-    def _read(self, asker: Requester, wish: JobRequest) -> Job:
-        is_lasting = asker.chat is not None and asker.chat.channel != TERMINAL
-        here = str(asker.chat) if is_lasting else OWNER  # a terminal is there only while it is open
+    def _read(self, requester: Requester, request: JobRequest) -> Job:
+        is_lasting = requester.chat is not None and requester.chat.channel != TERMINAL
+        here = str(requester.chat) if is_lasting else OWNER  # a terminal is there only while it is open
         try:
             job = job_.read(
                 {
-                    "id": wish.id or job_.new_id(wish.text, self._schedule.jobs.keys()),
-                    "kind": wish.kind,
-                    "text": wish.text,
-                    "when": dict(wish.when),
-                    "to": wish.to or here,
-                    "timezone": wish.timezone,
+                    "id": request.id or job_.new_id(request.text, self._schedule.jobs.keys()),
+                    "kind": request.kind,
+                    "text": request.text,
+                    "when": dict(request.when),
+                    "to": request.to or here,
+                    "timezone": request.timezone,
                 }
             )
         except (InvalidJob, InvalidWhen) as error:
             raise JobRefused(f"{str(error)[:1].upper()}{str(error)[1:]}.") from error
+        zone = job.zone(self._schedule.clock.zone)
         if isinstance(job.when, Every) and job.when.start is None:
-            start = self._schedule.clock.now().astimezone(job.zone(self._schedule.clock.zone))
-            job = dataclasses.replace(job, when=Every(job.when.interval, start.replace(tzinfo=None, microsecond=0)))
-        return dataclasses.replace(job, when=_on_the_wall(job.when, job.zone(self._schedule.clock.zone)))
+            now = self._schedule.clock.now().replace(microsecond=0)
+            job = dataclasses.replace(job, when=Every(job.when.interval, _on_the_wall(now, zone)))
+        elif isinstance(job.when, At):
+            job = dataclasses.replace(job, when=At(_on_the_wall(job.when.moment, zone)))
+        return job
 
-    def _said(self, job: Job) -> tuple[str, str]:
-        """When it is due next, as in `JobReceipt`. Raises `JobRefused` where that is past, or never."""
+    def _receipt(self, job: Job) -> JobReceipt:
+        """Raises `JobRefused` for a job that is never due again."""
         clock = self._schedule.clock
         zone, now = job.zone(clock.zone), clock.now()
         due = next_after(job.when, zone, now)
         if due is None and isinstance(job.when, At):
-            past = local(resolved(job.when.moment, zone), zone)
-            raise JobRefused(f"{past} is past: it is {local(now, zone)} now. Say a time that is still to come.")
+            past = spoken(resolved(job.when.moment, zone), now, clock.zone)
+            raise JobRefused(
+                f"{past[0].upper()}{past[1:]} is already past, it is {now:%H:%M} now. Choose a later time."
+            )
         if due is None:
-            raise JobRefused(f"{when_.in_words(job.when)} never comes.")
-        said = f"{local(due, zone)} ({away(due - now)})"
-        if isinstance(job.when, At) and job.when.moment.tzinfo is None:
-            said += _remark(job.when.moment, zone)
-        if channel := job.off_channel(self._on):
-            said += f"; but {channel} is off here, so it cannot be delivered until that channel is on"
-        return said, soon(due, now, zone)
+            raise JobRefused(f"That time never comes: {when_.in_words(job.when)}.")
+        remark = _remark(job.when.moment, zone) if isinstance(job.when, At) else ""
+        if channel := job.off_channel(self._channels_on):
+            remark += f" But {channel} is switched off, so I can only send it once that is on again."
+        exact = f"{local(due, zone)} ({from_now(due - now)})"
+        return JobReceipt(job, spoken(due, now, clock.zone), exact, remark)
 
 
-def _on_the_wall(when: When, zone: ZoneInfo) -> When:
-    """A moment as clocks in `zone` show it, for readers of the file; unchanged where they show it twice."""
-    if not isinstance(when, At) or when.moment.tzinfo is None:
-        return when
-    wall = when.moment.astimezone(zone).replace(tzinfo=None, fold=0)
-    return when if is_twice(wall, zone) else At(wall)
+def _on_the_wall(moment: datetime, zone: ZoneInfo) -> datetime:
+    """A moment on clocks in `zone`, or in UTC where they show it twice."""
+    if moment.tzinfo is None:
+        return moment
+    wall = moment.astimezone(zone).replace(tzinfo=None, fold=0)
+    return moment.astimezone(UTC) if is_twice(wall, zone) else wall
 
 
 def _remark(wall: datetime, zone: ZoneInfo) -> str:
+    """A sentence about a time that clocks in `zone` skip, or show twice."""
+    if wall.tzinfo is not None:
+        return ""
     if not exists(wall, zone):
-        return (
-            f"; {wall:%H:%M} does not exist that night (the clocks go forward), so the next minute that does is taken"
-        )
+        return f" There is no {wall:%H:%M} that night, because the clocks go forward; I took the next time there is."
     if is_twice(wall, zone):
         offset = f"{wall.replace(tzinfo=zone, fold=0):%z}"
-        return f"; {wall:%H:%M} comes twice that night (the clocks go back), and the first is taken (UTC{offset[:3]})"
+        return f" {wall:%H:%M} comes twice that night, because the clocks go back; I took the first (UTC{offset[:3]})."
     return ""
 
 
 def _of_this(job: Job, last: Run | None, zone: ZoneInfo) -> Run | None:
-    """The last run, if it belongs to this job and not to an earlier one of the same id."""
-    if last is None or not isinstance(job.when, At) or last.due.startswith(BY_HAND):
+    """`last`, unless an earlier job of the same id ran."""
+    if last is None or not isinstance(job.when, At) or last.by_hand:
         return last
     return last if last.moment == resolved(job.when.moment, job.zone(zone)) else None
 

@@ -1,8 +1,7 @@
-"""Runs of jobs: begun, followed, and ended, in steps that may be cut off anywhere.
+"""Runs of jobs, in steps that a crash may cut off anywhere; the next tick continues.
 
 An attempt is on disk before it begins. A message enters the outbox in the commit that notes its attempt. A prompt
-enters the inbox under a name made of job, due time and attempt, so that offering it again changes nothing; its outcome
-is read from there. Whatever a crash cuts off, the next tick continues.
+enters the inbox under a name made of job, due time and attempt, so that offering it again changes nothing.
 """
 
 from __future__ import annotations
@@ -11,13 +10,13 @@ import asyncio
 import dataclasses
 import logging
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from agent.clock import Clock, utc_stamp
 from channels.message import Address, DueJob, Receive
 from gateway.messages.outbox import Outbox
-from gateway.recurrence import At, local
+from gateway.recurrence import At
 from gateway.scheduling import policy, reminders
 from gateway.scheduling.builtins import BuiltIn, DueTime, JobFailed
 from gateway.scheduling.job import Job, JobKind
@@ -28,17 +27,17 @@ from gateway.store import inbox_rows, outbox_rows
 from gateway.store.database import Database
 from gateway.store.inbox_rows import MessageStatus
 from gateway.store.outbox_rows import Delivery, Draft
-from gateway.store.run_rows import BY_HAND, Run, RunStatus
+from gateway.store.run_rows import Run, RunStatus
 from gateway.turns.user_message import late_mark, missed_mark
 
 log = logging.getLogger(__name__)
 
 _SHOWN = 300
-"""Characters of an error that the owner is told."""
+"""Characters of an error in a report."""
 
 
 def new_run(job: Job, due: str, now: datetime, what: policy.PlannedRun | policy.Missed | None = None) -> Run:
-    """A new run of a job. `what` None: by hand."""
+    """A run of a job; `what` None: by hand."""
     stamp, is_missed = utc_stamp(now), isinstance(what, policy.Missed)
     return Run(
         job=job.id,
@@ -56,91 +55,96 @@ def new_run(job: Job, due: str, now: datetime, what: policy.PlannedRun | policy.
 
 
 class Runs:
-    """`group` owns the tasks of built-in jobs; without one they do not begin.
-
-    ended   set when a built-in job has ended
-    rung    successful runs of one-time jobs, until the caller empties it
-    """
+    """`group` owns the tasks of built-in jobs; `on_end` is called when one has ended. `finished`: successful runs of
+    one-time jobs, until the caller empties it."""
 
     def __init__(
         self,
         database: Database,
         clock: Clock,
-        ledger: RunState,
+        run_state: RunState,
         outbox: Outbox,
         reports: OwnerReports,
         built_ins: Mapping[str, BuiltIn],
+        timing: Callable[[Job], policy.Timing],
+        on_end: Callable[[], None],
     ) -> None:
         self.group: asyncio.TaskGroup | None = None
-        self.ended = asyncio.Event()
-        self.rung: list[Run] = []
+        self.finished: list[Run] = []
         self._database = database
         self._clock = clock
-        self._ledger = ledger
+        self._run_state = run_state
         self._outbox = outbox
         self._reports = reports
         self._built_ins = built_ins
+        self._timing = timing
+        self._on_end = on_end
         self._working: set[str] = set()
         self._arrived: frozenset[str] = frozenset()
-        """Prompts that the inbox has, as `follow_up` saw it last."""
+        """Prompts in the inbox at the last `follow_up`."""
         self._results: dict[str, str | RunStatus] = {}
 
     # due times -------------------------------------------------------------------------------------------------
 
-    async def take_up(self, runs: Sequence[Run], jobs: Mapping[str, Job]) -> None:
-        """Claims due times. For a missed one-time job, its target is told."""
-        said: list[Draft] = []
+    async def claim(self, runs: Sequence[Run], jobs: Mapping[str, Job]) -> None:
+        """Claims due times; missed one-time jobs are reported where they should have rung."""
+        drafts: list[Draft] = []
         missed = [run for run in runs if run.state is RunStatus.MISSED]
         targets = await self._reports.targets() if missed else None
 
-        def says(taken: Sequence[Run]) -> Sequence[Draft]:
+        def drafts_for(taken: Sequence[Run]) -> Sequence[Draft]:
             once = [run for run in taken if run.state is RunStatus.MISSED and run.once and jobs[run.job].catch_up]
-            said[:] = self._of_missed(once, jobs, targets) if targets is not None else ()
-            return said
+            drafts[:] = self._missed_drafts(once, jobs, targets) if targets is not None else ()
+            return drafts
 
-        for run in await self._ledger.take_up(runs, says=says):
+        for run in await self._run_state.claim(runs, drafts_for=drafts_for):
             if run.state is RunStatus.MISSED:
-                log.warning("job %s was due %s, too long ago", run.job, run.due)
-        self._outbox.wake(said)
+                log.warning("skipped job %s, which was due %s, too long ago", run.job, run.due)
+        self._outbox.wake(drafts)
 
-    def _of_missed(self, missed: Sequence[Run], jobs: Mapping[str, Job], targets: Targets) -> Sequence[Draft]:
+    def _missed_drafts(self, missed: Sequence[Run], jobs: Mapping[str, Job], targets: Targets) -> Sequence[Draft]:
         by_chat: dict[Address, list[Run]] = {}
         for run in missed:
             try:
                 by_chat.setdefault(targets.find(jobs[run.job].to).address, []).append(run)
             except NoTarget as error:
-                log.error("no chat can be told that %s was missed: %s", run.job, error)
+                log.error("could not report to any chat that %s was missed: %s", run.job, error)
         drafts: list[Draft] = []
         for address, of_chat in by_chat.items():
             zones = ((run, jobs[run.job].zone(self._clock.zone)) for run in of_chat)
-            shown = [(local(run.moment, zone), run.text, run.job) for run, zone in zones]
-            text = missed_mark(shown, targets.language(address))
+            shown = [(run.moment.astimezone(zone), run.text, run.job) for run, zone in zones]
+            text = missed_mark(shown, self._clock.now(), targets.language(address))
             drafts += self._outbox.drafts(f"missed:{of_chat[0].key}:{{}}", address, text)
         return drafts
 
     # attempts --------------------------------------------------------------------------------------------------
 
     async def begin(self, jobs: Mapping[str, Job], receive: Receive) -> None:
-        """Begins what waits for its first or next attempt, and continues what a crash cut off."""
+        """Begins what need not wait any more, and continues what a crash cut off."""
         now = self._clock.instant()
-        if any(_is_to_begin(run, now) or self._is_to_offer(run) for run in self._ledger.open):
+        waiting = [run for run in self._run_state.open if _is_over(run, now) and not self._is_quiet(run, jobs, now)]
+        if waiting or any(map(self._is_to_offer, self._run_state.open)):
             targets = await self._reports.targets()
-            await self._attempt([run for run in self._ledger.open if _is_to_begin(run, now)], jobs, targets)
-            await self._offer([run for run in self._ledger.open if self._is_to_offer(run)], targets, receive)
-        running = [run for run in self._ledger.open if run.state is RunStatus.RUNNING]
-        self._set_to_work([run for run in running if run.kind == JobKind.BUILT_IN])
+            await self._attempt(waiting, jobs, targets)
+            await self._offer([run for run in self._run_state.open if self._is_to_offer(run)], targets, receive)
+        running = [run for run in self._run_state.open if run.state is RunStatus.RUNNING]
+        self._start([run for run in running if run.kind == JobKind.BUILT_IN])
+
+    def _is_quiet(self, run: Run, jobs: Mapping[str, Job], now: datetime) -> bool:
+        job = jobs.get(run.job)
+        return job is not None and not run.by_hand and policy.calm(self._timing(job), now) > now
 
     def _is_to_offer(self, run: Run) -> bool:
         return run.kind == JobKind.PROMPT and run.state is RunStatus.RUNNING and run.key not in self._arrived
 
     async def _attempt(self, waiting: Sequence[Run], jobs: Mapping[str, Job], targets: Targets) -> None:
-        """Begins attempts in one commit, except those without a target."""
         begun: list[Run] = []
         drafts: list[Draft] = []
         for run in waiting:
             job = jobs.get(run.job)
-            if job is None:
-                await self._ledger.ended([(run, RunStatus.STOPPED)], "its job was removed")
+            if job is None or not (job.enabled or run.by_hand):
+                reason = "its job was removed" if job is None else "its job is paused"
+                await self._run_state.ended([(run, RunStatus.STOPPED)], reason)
                 continue
             attempt = dataclasses.replace(run, attempts=run.attempts + 1, next_try="", state=RunStatus.RUNNING)
             try:
@@ -151,7 +155,7 @@ class Runs:
             if run.address is not None:
                 await self._outbox.cut(run.address, run.text)
             drafts += self._drafts(run, jobs[run.job], targets) if run.state is RunStatus.DELIVERING else []
-        await self._ledger.change(begun, drafts)
+        await self._run_state.change(begun, drafts)
         self._outbox.wake(drafts)
 
     @staticmethod
@@ -166,7 +170,7 @@ class Runs:
         language = targets.language(run.address)
         due = run.moment.astimezone(job.zone(self._clock.zone))
         text = reminders.shown(run.text)
-        text = f"{text}\n\n{late_mark(due, language)}" if run.late else text
+        text = f"{text}\n\n{late_mark(due, self._clock.now(), language)}" if run.late else text
         return self._outbox.drafts(f"{run.key}:{{}}", run.address, text, buttons=reminders.buttons(run, language))
 
     async def _offer(self, prompts: Sequence[Run], targets: Targets, receive: Receive) -> None:
@@ -183,25 +187,25 @@ class Runs:
             await receive(messages)
 
     async def work_alone(self, run: Run) -> None:
-        """Runs a waiting built-in job to its end, without a gateway."""
+        """Runs a built-in job to its end, without a gateway."""
         running = dataclasses.replace(run, attempts=run.attempts + 1, next_try="", state=RunStatus.RUNNING)
-        await self._ledger.change([running])
+        await self._run_state.change([running])
         await self._work(running)
         result = self._results.pop(running.key)
         if isinstance(result, RunStatus):
-            await self._ledger.ended([(running, result)])
+            await self._run_state.ended([(running, result)])
         else:
             await self._failed(running, result)
 
-    def _set_to_work(self, runs: Sequence[Run]) -> None:
+    def _start(self, runs: Sequence[Run]) -> None:
         for run in runs:
             if self.group is not None and run.key not in self._working and run.key not in self._results:
                 self._working.add(run.key)
                 self.group.create_task(self._work(run), name=f"job {run.job}")
 
     async def _work(self, run: Run) -> None:
-        """Runs a built-in job as a task; the next tick writes its result."""
-        due = DueTime(self._clock.local(run.moment), run.late, run.due.startswith(BY_HAND))
+        """Runs a built-in job; the next tick writes its result."""
+        due = DueTime(self._clock.local(run.moment), run.late, run.by_hand)
         try:
             outcome = await self._built_in(run.job).run(due)
             self._results[run.key] = RunStatus.SILENT if outcome.silent else RunStatus.DONE
@@ -209,10 +213,12 @@ class Runs:
             self._results[run.key] = str(error)
         except Exception as error:
             log.exception("job %s failed", run.job)
-            self._results[run.key] = f"it broke inside Daybook ({type(error).__name__}); the log has the details"
+            self._results[run.key] = (
+                f"something went wrong inside Daybook ({type(error).__name__}); the log has the details"
+            )
         finally:
             self._working.discard(run.key)
-        self.ended.set()
+        self._on_end()
 
     def _built_in(self, id: str) -> BuiltIn:
         if id not in self._built_ins:
@@ -222,19 +228,18 @@ class Runs:
     # what became of it -----------------------------------------------------------------------------------------
 
     async def follow_up(self) -> None:
-        """Learns the outcomes of runs under way."""
         ends: list[tuple[Run, RunStatus]] = []
-        for run in self._ledger.open:
+        for run in self._run_state.open:
             if isinstance(result := self._results.pop(run.key, None), RunStatus):
                 ends.append((run, result))
             elif result is not None:
                 await self._failed(run, result)
         ends += await self._follow_turns()
         ends += await self._follow_deliveries()
-        over = await self._ledger.ended(ends)
-        self.rung += [run for run in over if run.once and run.state is not RunStatus.STOPPED]
+        over = await self._run_state.ended(ends)
+        self.finished += [run for run in over if run.once and run.state is not RunStatus.STOPPED]
 
-    async def _fates(self, runs: Sequence[Run]) -> Mapping[str, MessageStatus]:
+    async def _statuses(self, runs: Sequence[Run]) -> Mapping[str, MessageStatus]:
         def read(connection: sqlite3.Connection) -> dict[str, MessageStatus]:
             addresses = [(run.key, run.address) for run in runs if run.address is not None]
             return {key: inbox_rows.fate(connection, at.channel, at.account, key) for key, at in addresses}
@@ -248,14 +253,14 @@ class Runs:
         return await self._database.run(read) if runs else []
 
     async def _follow_turns(self) -> Sequence[tuple[Run, RunStatus]]:
-        """Prompts whose turn is over and that have nothing to deliver."""
-        running = [one for one in self._ledger.open if one.kind == JobKind.PROMPT and one.state is RunStatus.RUNNING]
+        """Prompts whose turn ended without a text to deliver."""
+        running = [one for one in self._run_state.open if one.kind == JobKind.PROMPT and one.state is RunStatus.RUNNING]
         ends: list[tuple[Run, RunStatus]] = []
         answered: list[Run] = []
-        fates = await self._fates(running)
-        self._arrived = frozenset(key for key, fate in fates.items() if fate.known)
-        for run, fate in zip(running, fates.values(), strict=True):
-            outcome, _, reason = fate.outcome.partition(": ")
+        statuses = await self._statuses(running)
+        self._arrived = frozenset(key for key, status in statuses.items() if status.known)
+        for run, status in zip(running, statuses.values(), strict=True):
+            outcome, _, reason = status.outcome.partition(": ")
             match outcome:
                 case "":
                     pass  # it is not over
@@ -269,37 +274,34 @@ class Runs:
                     await self._failed(run, reason, again=False)
                 case _:
                     ends.append((run, RunStatus.STOPPED))
-        await self._ledger.change(answered)
+        await self._run_state.change(answered)
         return ends
 
     async def _follow_deliveries(self) -> Sequence[tuple[Run, RunStatus]]:
-        """Runs whose text was delivered or not. A text that may have arrived is not sent again."""
-        sent = [one for one in self._ledger.open if one.state is RunStatus.DELIVERING]
+        """Runs whose text was delivered. What may have arrived is not sent again."""
+        sent = [one for one in self._run_state.open if one.state is RunStatus.DELIVERING]
         ends: list[tuple[Run, RunStatus]] = []
         for run, delivery in zip(sent, await self._deliveries(sent), strict=True):
             if delivery.failed:
-                await self._failed(run, f"it could not be delivered: {delivery.error}", again=False)
+                await self._failed(run, f"I couldn't deliver it: {delivery.error}", again=False)
             elif not delivery.waiting:
                 ends.append((run, RunStatus.DELIVERED))
         return ends
 
     async def _failed(self, run: Run, reason: str, *, again: bool = True) -> None:
         log.warning("job %s failed: %s", run.job, reason)
-        failed, row = self._ledger.failure(run, reason, again=again)
+        failed, row = self._run_state.failure(run, reason, again=again)
         failures = row.failures if row is not None else 1
         text = _alert(failed, failures)
         drafts = (
-            await self._reports.to_owner(f"{text} The last error: {reason[:_SHOWN]}", f"alert:{run.key}")
-            if text
-            else []
+            await self._reports.to_owner(f"{text} Last error: {reason[:_SHOWN]}", f"alert:{run.key}") if text else []
         )
-        await self._ledger.failed(failed, row, drafts)
+        await self._run_state.failed(failed, row, drafts)
         self._outbox.wake(drafts)
 
 
-def _is_to_begin(run: Run, now: datetime) -> bool:
-    """True where a run's wait is over. A first attempt waits for its due time only; a wait longer than the longest one
-    means that the clock was put back, and is over."""
+def _is_over(run: Run, now: datetime) -> bool:
+    """True where a run's wait is over; one longer than any retry's is from before the clock was put back."""
     if run.state is not RunStatus.WAITING or run.is_early(now):
         return False
     left = datetime.fromisoformat(run.next_try) - now
@@ -307,10 +309,9 @@ def _is_to_begin(run: Run, now: datetime) -> bool:
 
 
 def _alert(run: Run, failures: int) -> str:
-    """The message to the owner about a failure; empty: none."""
-    times = f"Job `{run.job}` has failed" + (f" {failures} times in a row" if failures > 1 else "")
+    times = f"Job `{run.job}` failed" + (f" {failures} times in a row" if failures > 1 else "")
     if failures == PAUSE_AFTER:
-        return f"{times} and is paused now; `/jobs resume {run.job}` lets it go on."
+        return f"{times}, so I paused it. `/jobs resume {run.job}` starts it again."
     if run.once and run.state is RunStatus.FAILED:
-        return f"{times}, and I have given it up."
-    return f"{times}; I keep trying." if failures == ALERT_AFTER else ""
+        return f"{times}, and I won't try it again."
+    return f"{times}. I'll keep trying." if failures == ALERT_AFTER else ""

@@ -1,5 +1,4 @@
-"""Where a job reports to, and messages to the owner about the schedule. Decided for every run, for chats come and
-go."""
+"""Where a job reports to, decided for every run, and messages to the owner about the schedule."""
 
 from __future__ import annotations
 
@@ -20,21 +19,22 @@ from gateway.store.chat_rows import KnownChat, language_in
 from gateway.store.database import Database
 from gateway.store.outbox_rows import Draft
 
+log = logging.getLogger(__name__)
+
 SENDER = "Schedule"
 _ANY = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class NoTarget(Exception):
-    """There is no such chat, or not any more. One sentence."""
+    """There is no such chat now. One sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """`person`: whose private chat it is, if it is one."""
-
     address: Address
     kind: ChatKind
     person: str = ""
+    """Whose private chat it is, if it is one."""
     parent_chat: str = ""
     server: str = ""
 
@@ -44,7 +44,6 @@ class Target:
         return cls(chat.address, chat.kind, person, chat.parent_chat, chat.server)
 
     def message(self, id: str, text: str, due: DueJob, at: datetime) -> InboundMessage:
-        """The message that a due job sends into that chat."""
         return InboundMessage(
             id=id,
             address=self.address,
@@ -61,45 +60,43 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Targets:
-    """`known`: the chats with messages, the latest first. `channels`: those that are on."""
-
     access: Access
     channels: Collection[str]
+    """Those that are on."""
     known: Sequence[KnownChat]
+    """The chats with messages, latest first."""
 
     def find(self, to: str) -> Target:
-        """The target of `to`. Raises `NoTarget`."""
+        """Raises `NoTarget`."""
         if to == OWNER:
             return self.owner()
         address = Address.parse(to)
         if address.channel not in self.channels:
-            raise NoTarget(f"{to} cannot be reached: {address.channel} is off")
+            raise NoTarget(f"I can't reach {to}: {address.channel} is switched off")
         chat = ChatDirectory(self.access, self.known).at(address)
         if chat is None:
             raise NoTarget(
-                f"I know no chat {address} in which somebody may talk to me; they must write to me there once"
+                f"I don't know the chat {address}; someone who may talk to me has to write to me there first"
             )
         target = Target.of(chat)
         if not isinstance(verdict := self._verdict(target), Admitted):
-            why = verdict.why if isinstance(verdict, Ignored) else "nobody there may talk to me"
-            raise NoTarget(f"I may not write to {to}: {why}")
+            why = verdict.why if isinstance(verdict, Ignored) else "no one there may talk to me"
+            raise NoTarget(f"I'm not allowed to write to {to}: {why}")
         return target
 
     def language(self, address: Address) -> Language:
-        """The language of our own sentences in a chat; English by default."""
+        """The language of our sentences in a chat."""
         chat_id = self.access.current_chat_id(address.channel, address.chat_id)
         return language_in(self.known, replace(address, chat_id=chat_id))
 
     def owner(self) -> Target:
-        """The owner's chat: where they wrote last on a platform, else the first known one, else the terminal or page.
-        Raises `NoTarget`."""
+        """The owner's last chat on a platform, else the terminal or page. Raises `NoTarget`."""
         found = next(iter(self._of_owner()), None)
         if found is None:
-            raise NoTarget("I know no chat of my owner's yet; write to me once")
+            raise NoTarget("I don't know where to reach my owner yet; write to me once")
         return found
 
     def of_owner(self) -> Sequence[Address]:
-        """The known private chats of the owner."""
         return [target.address for target in self._of_owner()]
 
     def _of_owner(self) -> Iterator[Target]:
@@ -119,9 +116,6 @@ class Targets:
         return self.access.decide(target.message("", "", DueJob("", _ANY), _ANY))
 
 
-log = logging.getLogger(__name__)
-
-
 class OwnerReports:
     """`channels`: the names of those that are on."""
 
@@ -132,15 +126,14 @@ class OwnerReports:
         self.channels = channels
 
     async def targets(self) -> Targets:
-        """The chats that are known now."""
         return Targets(self._access, self.channels, await self._database.run(chat_rows.known))
 
     async def to_owner(self, text: str, key: str) -> list[Draft]:
-        """The drafts that tell the owner a text; none where they cannot be reached."""
+        """The drafts of a text to the owner; none where they cannot be reached."""
         try:
             target = (await self.targets()).find(OWNER)
         except NoTarget as error:
-            log.error("the owner cannot be told: %s", error)
+            log.error("could not reach the owner: %s", error)
             return []
         return self._outbox.drafts(f"{key}:{{}}", target.address, text)
 

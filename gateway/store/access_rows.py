@@ -16,13 +16,12 @@ class Approved:
 
 @dataclass(frozen=True, slots=True)
 class PairingRequest:
-    """`expires_at`: ISO 8601, UTC."""
-
     code: str
     channel: str
     user_id: str
     name: str
     expires_at: str
+    """ISO 8601, UTC."""
 
 
 def approved(connection: sqlite3.Connection) -> tuple[Approved, ...]:
@@ -38,8 +37,12 @@ def approve(connection: sqlite3.Connection, person: Approved, at: str) -> None:
     connection.execute("DELETE FROM pairing WHERE channel = ? AND user_id = ?", (person.channel, person.user_id))
 
 
+def decline(connection: sqlite3.Connection, code: str) -> None:
+    connection.execute("DELETE FROM pairing WHERE code = ?", (code,))
+
+
 def revoke(connection: sqlite3.Connection, channel: str, user_id: str) -> bool:
-    """Revokes an approval. False: there was none."""
+    """False if there was none."""
     cursor = connection.execute("DELETE FROM access WHERE channel = ? AND user_id = ?", (channel, user_id))
     return cursor.rowcount > 0
 

@@ -1,4 +1,4 @@
-"""The SQL of chats: where messages can be sent, what people chose there, and the last position seen in each."""
+"""Chats: where to send, what people chose there, and the last position seen."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from gateway.i18n import ChatLanguage
 
 @dataclass(frozen=True, slots=True)
 class KnownChat:
-    """`user_id`: who wrote last; in a private chat, its person. `title`: a group's name, else that person's.
-    `language`: of its people, None where unknown."""
-
     address: Address
     kind: ChatKind
     parent_chat: str
     user_id: str
+    """Who wrote last."""
     user_name: str
     server: str = ""
     title: str = ""
+    """A group's name, else that person's."""
     language: Language | None = None
+    """Of its people."""
 
 
 def language_in(chats: Sequence[KnownChat], address: Address) -> Language:
-    """The language of our own sentences in a chat: that of its thread, else the latest of the chat, else English."""
+    """The language of our sentences in a chat: its thread's, else the latest, else English."""
     there = [one for one in chats if (one.address.channel, one.address.chat_id) == (address.channel, address.chat_id)]
     exact = [one for one in there if one.address.thread_id == address.thread_id]
     return next((one.language for one in (*exact, *there) if one.language is not None), Language.ENGLISH)
 
 
 def spoke(connection: sqlite3.Connection, message: InboundMessage, at: str, today: str) -> None:
-    """Notes where somebody writes, and in which language. `today`: the user's day, as ISO 8601."""
+    """Notes where somebody writes, in which language. `today`: the user's day, ISO 8601."""
     address = message.address
     language = i18n.after(_language(connection, address), message, today)
     connection.execute(
@@ -60,7 +60,6 @@ def spoke(connection: sqlite3.Connection, message: InboundMessage, at: str, toda
 
 
 def language(connection: sqlite3.Connection, address: Address) -> Language:
-    """`language_in` with all known chats."""
     return language_in(known(connection), address)
 
 
@@ -77,12 +76,11 @@ def _read(language: str) -> Language | None:
 
 
 def known(connection: sqlite3.Connection) -> tuple[KnownChat, ...]:
-    """Every chat, the latest first."""
     return tuple(_chat(row) for row in connection.execute("SELECT * FROM chat ORDER BY last_at DESC, rowid DESC"))
 
 
 def private_chat(connection: sqlite3.Connection, channel: str, user_id: str) -> Address | None:
-    """The chat on a channel where a person last wrote in private."""
+    """The chat where a person last wrote in private."""
     row = connection.execute(
         "SELECT * FROM chat WHERE channel = ? AND user_id = ? AND kind = ? ORDER BY last_at DESC, rowid DESC LIMIT 1",
         (channel, user_id, ChatKind.PRIVATE),
@@ -91,7 +89,7 @@ def private_chat(connection: sqlite3.Connection, channel: str, user_id: str) -> 
 
 
 def moved(connection: sqlite3.Connection, channel: str, old: str, new: str) -> None:
-    """Changes the id of a chat, and drops the threads of the old one."""
+    """Changes a chat's id, and drops the old one's threads."""
     connection.execute(
         "UPDATE OR REPLACE chat SET chat_id = ?, thread_id = '' WHERE channel = ? AND chat_id = ?", (new, channel, old)
     )
@@ -112,7 +110,7 @@ def _chat(row: sqlite3.Row) -> KnownChat:
 
 
 def choose(connection: sqlite3.Connection, of: str, name: str, value: str | None) -> None:
-    """Stores a choice; None removes it."""
+    """None removes the choice."""
     if value is None:
         connection.execute("DELETE FROM choice WHERE session = ? AND name = ?", (of, name))
     else:
@@ -135,7 +133,7 @@ def load_seen(connection: sqlite3.Connection, channel: str) -> list[Row]:
 
 
 def note_seen(connection: sqlite3.Connection, channel: str, rows: Sequence[Row]) -> None:
-    """Stores the newer of the given and the known positions; ids are numbers that grow with time."""
+    """Stores the newer of the given and known positions; ids are numbers that grow with time."""
     connection.executemany(
         "INSERT INTO seen (channel, chat_id, server, message_id) VALUES (?, ?, ?, ?)"
         " ON CONFLICT (channel, chat_id) DO UPDATE SET message_id = excluded.message_id"

@@ -1,8 +1,7 @@
 """One writer thread for one SQLite file, with group commit.
 
-All work that waits when the thread is ready shares one transaction and one fsync, each piece under its own savepoint;
-nobody hears "done" before the commit. A burst of two hundred messages costs a few disk flushes, and the event loop
-never touches the disk.
+Waiting work shares one transaction and one fsync, each piece under its own savepoint. Nobody is answered before the
+commit, and the event loop never touches the disk.
 """
 
 from __future__ import annotations
@@ -13,12 +12,11 @@ import queue
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from agent.formats.sqlite import WholeTextConnection
+from agent.formats.sqlite import StorageUnavailable, connect
 from gateway.store.schema import migrate
 
 T = TypeVar("T")
@@ -31,13 +29,8 @@ _LARGEST_BATCH = 256
 _COMPANY = 0.05
 
 
-class StoreUnavailable(Exception):
-    """The disk refused a write (full, read-only, failing). Nothing of the work was done; try again later."""
-
-
 class _Job:
-    """A piece of work and where its result goes, nowhere without a loop. `patient`: it waits a moment to share a
-    commit. `purges`: the write-ahead log is emptied after it."""
+    """`patient`: it waits a moment to share a commit. `purges`: the write-ahead log is emptied after it."""
 
     def __init__(
         self, work: Work, loop: asyncio.AbstractEventLoop | None, *, patient: bool = False, purges: bool = False
@@ -54,7 +47,7 @@ class _Job:
         """Wakes the waiting coroutine, from the writer thread."""
         if self.loop is None or self.done is None:
             if self.error is not None:
-                log.error("a note was not written: %s", self.error)
+                log.error("a write that nothing waits for failed: %s", self.error)
             return
         try:
             self.loop.call_soon_threadsafe(self._deliver, self.done)
@@ -71,7 +64,7 @@ class _Job:
 
 
 class Database:
-    """Open with `open`, close with `aclose`. All methods but `open` belong to the event loop's thread."""
+    """All methods but `open` belong to the event loop's thread."""
 
     def __init__(self, connection: sqlite3.Connection, path: Path, company: float = _COMPANY) -> None:
         """`company`: seconds that `note` waits to share a commit."""
@@ -84,12 +77,12 @@ class Database:
 
     @classmethod
     async def open(cls, path: Path, company: float = _COMPANY) -> Database:
-        """Opens or creates the file (mode 0600) and migrates its tables. Raises `StoreUnavailable`."""
+        """Opens or creates the file (mode 0600) and migrates it. Raises `StorageUnavailable`."""
         return cls(await asyncio.to_thread(_connect, path), path, company)
 
     async def run(self, work: Callable[Concatenate[sqlite3.Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Runs `work(connection, …)` in the writer thread; returns after its commit. Raises what `work` raises, with
-        its changes undone, and `StoreUnavailable` where the disk refuses."""
+        """Runs `work` in the writer thread and returns after its commit. Raises what `work` raises, with its changes
+        undone, and `StorageUnavailable`."""
         job = _Job(lambda connection: work(connection, *args, **kwargs), asyncio.get_running_loop())
         self._jobs.put(job)
         assert job.done is not None
@@ -99,18 +92,18 @@ class Database:
     def post(
         self, work: Callable[Concatenate[sqlite3.Connection, P], object], *args: P.args, **kwargs: P.kwargs
     ) -> None:
-        """Runs `work(connection, …)` soon, without waiting; a failure is logged."""
+        """Runs `work` soon; a failure is logged."""
         self._jobs.put(_Job(lambda connection: work(connection, *args, **kwargs), None))
 
     def note(
         self, work: Callable[Concatenate[sqlite3.Connection, P], object], *args: P.args, **kwargs: P.kwargs
     ) -> None:
-        """`post`, in the commit of whatever else is written within a moment."""
+        """`post`, in the commit of what else is written within a moment."""
         self._jobs.put(_Job(lambda connection: work(connection, *args, **kwargs), None, patient=True))
 
     def purge(self) -> None:
-        """Removes from the disk what was overwritten or deleted before: soon, without waiting. What another process is
-        just reading stays until the write-ahead log restarts."""
+        """Removes what was overwritten or deleted from the disk, soon; what another process reads stays until the log
+        restarts."""
         self._jobs.put(_Job(lambda _: None, None, purges=True))
 
     async def aclose(self) -> None:
@@ -126,7 +119,6 @@ class Database:
         self._connection.close()
 
     def _next_batch(self) -> tuple[list[_Job], bool]:
-        """The waiting work, and whether more may come."""
         batch: list[_Job] = []
         job = self._jobs.get()
         until = time.monotonic() + self._company
@@ -160,7 +152,7 @@ class Database:
         except sqlite3.Error as error:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
-            refusal = StoreUnavailable(f"{self.path.name} could not be written: {error}")
+            refusal = StorageUnavailable(f"{self.path.name} could not be written: {error}")
             refusal.__cause__ = error
             for job in batch:
                 job.error = refusal
@@ -170,32 +162,17 @@ class Database:
             job.settle()
 
     def _empty_log(self) -> None:
-        """Empties the write-ahead log. A failure does not matter: the commit is done."""
         try:
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         except sqlite3.Error as error:
-            log.warning("the write-ahead log of %s is not emptied: %s", self.path.name, error)
-
-
-@contextmanager
-def reading(path: Path) -> Iterator[sqlite3.Connection]:
-    """A read-only connection to the file, beside its writer. Blocks. Raises `sqlite3.Error`."""
-    with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=2)) as connection:
-        connection.row_factory = sqlite3.Row
-        yield connection
+            log.warning("could not empty the write-ahead log of %s: %s", self.path.name, error)
 
 
 def _connect(path: Path) -> sqlite3.Connection:
     try:
-        path.touch(mode=0o600, exist_ok=True)
-        connection = sqlite3.connect(
-            path, check_same_thread=False, isolation_level=None, timeout=5.0, factory=WholeTextConnection
-        )
+        connection = connect(path, wal=True)
         connection.row_factory = sqlite3.Row
-        connection.execute("PRAGMA journal_mode=WAL")
-        connection.execute("PRAGMA synchronous=FULL")
-        connection.execute("PRAGMA secure_delete=ON")  # what is forgotten is overwritten, not only unlinked
         migrate(connection)
     except (OSError, sqlite3.Error) as error:
-        raise StoreUnavailable(f"{path} could not be opened: {error} (`daybook doctor` says what to do)") from error
+        raise StorageUnavailable(f"Can't open {path}: {error}. `daybook doctor` says what to do.") from error
     return connection

@@ -1,4 +1,4 @@
-"""The SQL of the inbox: messages from their arrival to their one end."""
+"""The inbox: messages from arrival to their one end."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gateway.store import chat_rows, web_rows
 
 _MESSAGE = TypeAdapter(InboundMessage)
 OVERHEARD_KEPT = 50
-"""Messages of a group that did not call the bot and wait to be shown with the next one that does (SPEC 5)."""
+"""Messages of a group that did not call the bot and wait to be shown with the next one that does."""
 _ALBUM_REACH = 1_000
 """Messages of the whole inbox between the first and the last of one album; they come within moments."""
 _KEPT_DAYS = 9
@@ -24,27 +24,26 @@ may start anew (a week of silence)."""
 
 @dataclass(frozen=True, slots=True)
 class InboxRow:
-    """`turn`: the turn that took the message, else empty. `attempts` counts the processes that took it and were not
-    asked to end; `died_alone` those that died while they worked on nothing else, and `stood_still` those whose event
-    loop hung meanwhile."""
-
     seq: int
     session: str
     message: InboundMessage
     turn: str = ""
+    """The turn that took the message, else empty."""
     attempts: int = 0
+    """Processes that took it and were not asked to end."""
     overheard: bool = False
     died_alone: int = 0
+    """Those that died working on nothing else."""
     stood_still: int = 0
+    """Those whose event loop hung."""
 
 
 @dataclass(frozen=True, slots=True)
 class MessageStatus:
-    """`turn`: the turn that answered; the keys of its replies begin with it."""
-
     done: bool = False
     outcome: str = ""
     turn: str = ""
+    """The turn that answered; the keys of its replies begin with it."""
     known: bool = False
 
 
@@ -78,8 +77,7 @@ def admit(
     at: str,
     today: str,
 ) -> InboxRow | None:
-    """Writes a message down, bound to the `turn` that it begins. `today`: the user's day, as ISO 8601. None: it is a
-    repeat."""
+    """Stores a message, bound to its `turn`; None for a repeat. `today`: the user's day, ISO 8601."""
     address, attempts = message.address, int(bool(turn))
     cursor = connection.execute(
         "INSERT OR IGNORE INTO inbox (channel, account, id, state, session, turn, attempts, chat_id, platform_id,"
@@ -110,7 +108,7 @@ def admit(
 
 
 def rest_of_album(connection: sqlite3.Connection, message: InboundMessage, session: str) -> tuple[InboxRow, ...]:
-    """Takes the overheard rest of the album in which `message` calls the bot: it waits for an answer from now on."""
+    """Takes the overheard rest of the album in which `message` calls the bot: it waits for an answer now."""
     rows = []
     for found in connection.execute(
         "SELECT * FROM inbox WHERE state = 'overheard' AND session = ? ORDER BY seq", (session,)
@@ -129,7 +127,7 @@ def rest_of_album(connection: sqlite3.Connection, message: InboundMessage, sessi
 
 
 def of_called_album(connection: sqlite3.Connection, message: InboundMessage, session: str) -> bool:
-    """True where another message of its album has called the bot, even if that is answered already."""
+    """True if another message of its album called the bot, even if answered."""
     near = connection.execute(
         "SELECT message FROM inbox WHERE channel = ? AND account = ? AND chat_id = ? AND session = ?"
         " AND state IN ('waiting', 'done') AND outcome != 'overheard' AND message != ''"
@@ -141,7 +139,7 @@ def of_called_album(connection: sqlite3.Connection, message: InboundMessage, ses
 
 
 def _same_album(one: InboundMessage, other: InboundMessage) -> bool:
-    """True where both belong to one album; its name counts only within one chat and sender."""
+    """True if both belong to one album, whose name counts within a chat and sender."""
     return (one.album, one.address, one.sender.id) == (other.album, other.address, other.sender.id)
 
 
@@ -162,7 +160,7 @@ def keep_unreadable(connection: sqlite3.Connection, event: UnreadableEvent, at: 
 
 
 def reword(connection: sqlite3.Connection, edited: InboundMessage) -> tuple[InboxRow, ...]:
-    """Changes the text of a message without a turn; returns the changed rows (none: too late or unknown)."""
+    """Changes a message without a turn; returns the changed rows."""
     rows = connection.execute(
         "SELECT * FROM inbox WHERE channel = ? AND account = ? AND chat_id = ? AND platform_id = ? AND turn = ''"
         " AND state IN ('waiting', 'overheard')",
@@ -180,7 +178,7 @@ def reword(connection: sqlite3.Connection, edited: InboundMessage) -> tuple[Inbo
 
 
 def was_read_otherwise(connection: sqlite3.Connection, edited: InboundMessage, offer: str) -> bool:
-    """True where a turn has read another version of the message, and no message of key `offer` was written about it."""
+    """True if a turn has read another version, and no message of key `offer` was written."""
     address = edited.address
     rows = connection.execute(
         "SELECT * FROM inbox WHERE channel = ? AND account = ? AND chat_id = ? AND platform_id = ? AND turn != ''"
@@ -200,8 +198,7 @@ def take(
     counted: Collection[int] = (),
     alone: bool = False,
 ) -> None:
-    """Binds messages to a turn. `counted`: those for which this is one more attempt; `alone`: nothing else runs
-    meanwhile."""
+    """`counted`: those for which this is one more attempt; `alone`: nothing else runs."""
     connection.executemany(
         "UPDATE inbox SET turn = ?, attempts = attempts + ?, trying_alone = max(trying_alone, ?) WHERE seq = ?",
         [(turn, int(seq in counted), int(alone), seq) for seq in seqs],
@@ -209,8 +206,7 @@ def take(
 
 
 def separate(connection: sqlite3.Connection, turns: Mapping[int, str], attempts: int) -> None:
-    """Gives messages that shared a turn their own ones, by number, each with at least so many attempts. The preview of
-    the shared turn goes to the first."""
+    """Gives messages their own turns, each with at least so many attempts. The first gets the preview."""
     first = min(turns)
     connection.execute(
         "UPDATE OR REPLACE preview SET turn = ? WHERE turn = (SELECT turn FROM inbox WHERE seq = ?)",
@@ -223,9 +219,8 @@ def separate(connection: sqlite3.Connection, turns: Mapping[int, str], attempts:
 
 
 def take_over(connection: sqlite3.Connection, stood_still: Iterable[int], attempts: int, *, died: bool) -> None:
-    """Notes how the last process ended. A death with one message alone counts for that message; where a process `died`
-    otherwise, something else killed it, perhaps before, too. `stood_still`: messages in hand when the event loop hung;
-    each has at least so many `attempts` from then on."""
+    """Notes how the last process ended. A death with one message alone counts for it; `stood_still`: in hand when the
+    event loop hung, with at least so many `attempts` from then on."""
     in_trial = connection.execute(
         "UPDATE inbox SET died_alone = died_alone + 1, trying_alone = 0 WHERE state = 'waiting' AND trying_alone = 1"
     )
@@ -239,7 +234,6 @@ def take_over(connection: sqlite3.Connection, stood_still: Iterable[int], attemp
 
 
 def forgive(connection: sqlite3.Connection, seqs: Iterable[int]) -> None:
-    """Counts the running attempt as none."""
     connection.executemany(
         "UPDATE inbox SET attempts = max(0, attempts - 1), trying_alone = 0 WHERE seq = ?", [(seq,) for seq in seqs]
     )
@@ -260,12 +254,28 @@ def overheard_before(connection: sqlite3.Connection, session: str, seq: int) -> 
 
 
 def open_rows(connection: sqlite3.Connection) -> tuple[InboxRow, ...]:
-    """The messages that the last process left open, oldest first."""
     return tuple(_row(row) for row in connection.execute("SELECT * FROM inbox WHERE state = 'waiting' ORDER BY seq"))
 
 
+def is_waiting(connection: sqlite3.Connection, seq: int) -> bool:
+    return bool(connection.execute("SELECT 1 FROM inbox WHERE state = 'waiting' AND seq = ?", (seq,)).fetchone())
+
+
+def numbered(connection: sqlite3.Connection, seqs: Iterable[int]) -> tuple[InboxRow, ...]:
+    found = (connection.execute("SELECT * FROM inbox WHERE seq = ?", (seq,)).fetchone() for seq in seqs)
+    return tuple(_row(row) for row in found if row is not None)
+
+
+def find(connection: sqlite3.Connection, channel: str, message_id: str) -> InboxRow | None:
+    """A message that was admitted, whatever became of it."""
+    row = connection.execute(
+        "SELECT * FROM inbox WHERE channel = ? AND id = ? AND state IN ('waiting', 'done')", (channel, message_id)
+    ).fetchone()
+    return None if row is None else _row(row)
+
+
 def fate(connection: sqlite3.Connection, channel: str, account: str, message_id: str) -> MessageStatus:
-    """The status of a message; not done where it is unknown, or a part of its reply is still to be sent."""
+    """A message's status; not done if it is unknown or its reply is still to be sent."""
     row = connection.execute(
         "SELECT state, outcome, turn, chat_id FROM inbox WHERE channel = ? AND account = ? AND id = ?",
         (channel, account, message_id),
@@ -290,13 +300,11 @@ def counts(connection: sqlite3.Connection) -> InboxCounts:
 
 
 def waiting_since(connection: sqlite3.Connection, before: str) -> int:
-    """The number of messages that have waited since then or longer."""
     query = "SELECT count(*) FROM inbox WHERE state = 'waiting' AND received_at < ?"
     return int(connection.execute(query, (before,)).fetchone()[0])
 
 
 def prune(connection: sqlite3.Connection) -> None:
-    """Deletes what is finished and old."""
     connection.execute(
         "DELETE FROM inbox WHERE state = 'done' AND received_at < strftime('%Y-%m-%dT%H:%M:%fZ', 'now', ?)",
         (f"-{_KEPT_DAYS} days",),

@@ -1,4 +1,4 @@
-"""The SQL of the outbox: replies from before they are sent to their receipt."""
+"""The outbox: replies from before they are sent to their receipt."""
 
 from __future__ import annotations
 
@@ -15,19 +15,20 @@ Buttons = tuple[tuple[Button, ...], ...]
 _BUTTONS = TypeAdapter(Buttons)
 _FILE = TypeAdapter(OutboundFile)
 
+_SPEAKING = "speaking"
+"""The state of a text that becomes a recording, beside waiting, sending, sent and failed."""
 _DOUBTED = 2
 """In column `repeat`, where 1 is a text whose preview may stand in the chat."""
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A piece of a reply to be written down. `edits`: platform id of the preview that it replaces."""
-
     key: str
     address: Address
     text: str
     reply_to: str = ""
     edits: str = ""
+    """Platform id of the preview that it replaces."""
     repeat: bool = False
     buttons: Buttons = ()
     file: OutboundFile | None = None
@@ -35,9 +36,6 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class OutboxRow:
-    """`repeat`: the text may be in the chat already, so it is sent with a mark; `doubted`: because an earlier send of
-    this row may have arrived (else a preview of it may)."""
-
     seq: int
     key: str
     address: Address
@@ -48,7 +46,9 @@ class OutboxRow:
     file: OutboundFile | None
     sending: bool
     repeat: bool
+    """The text may be in the chat already, so it is sent with a mark."""
     doubted: bool
+    """Because an earlier send of this row may have arrived (else a preview)."""
     attempts: int
     begun_at: str
 
@@ -61,11 +61,11 @@ class OutboxCounts:
     repeated: int
 
 
-def add(connection: sqlite3.Connection, drafts: Sequence[Draft], at: str) -> None:
-    """Writes pieces down, in order. A known key is left as it is."""
+def add(connection: sqlite3.Connection, drafts: Sequence[Draft], at: str, state: str = "waiting") -> None:
+    """Stores pieces in order, except known keys."""
     connection.executemany(
         "INSERT OR IGNORE INTO outbox (key, channel, account, chat_id, thread_id, text, reply_to, edits, buttons,"
-        " file, state, repeat, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'waiting', ?, ?)",
+        " file, state, repeat, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         [
             (
                 draft.key,
@@ -78,6 +78,7 @@ def add(connection: sqlite3.Connection, drafts: Sequence[Draft], at: str) -> Non
                 draft.edits,
                 _BUTTONS.dump_json(draft.buttons).decode() if draft.buttons else "",
                 _FILE.dump_json(draft.file).decode() if draft.file else "",
+                state,
                 int(draft.repeat),
                 at,
             )
@@ -86,8 +87,59 @@ def add(connection: sqlite3.Connection, drafts: Sequence[Draft], at: str) -> Non
     )
 
 
+def add_once(connection: sqlite3.Connection, drafts: Sequence[Draft], at: str) -> bool:
+    """False where a message of that key exists."""
+    if is_known(connection, drafts[0].key):
+        return False
+    add(connection, drafts, at)
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechRow:
+    """An answer that is to be said aloud."""
+
+    key: str
+    address: Address
+    text: str
+    created_at: str
+
+
+def add_speech(connection: sqlite3.Connection, speech: SpeechRow) -> None:
+    """Stores what is to become a recording. Its text is not sent."""
+    add(connection, [Draft(speech.key, speech.address, speech.text)], speech.created_at, _SPEAKING)
+
+
+def to_speak(connection: sqlite3.Connection) -> tuple[SpeechRow, ...]:
+    return tuple(
+        SpeechRow(
+            row["key"],
+            Address(row["channel"], row["chat_id"], row["thread_id"], row["account"]),
+            row["text"],
+            row["created_at"],
+        )
+        for row in connection.execute("SELECT * FROM outbox WHERE state = ? ORDER BY seq", (_SPEAKING,))
+    )
+
+
+def spoken(connection: sqlite3.Connection, speech: SpeechRow, file: OutboundFile) -> bool:
+    """The recording waits to be sent, after all else. False where the text was forgotten meanwhile: it is dropped."""
+    made = connection.execute(
+        "UPDATE outbox SET state = 'waiting', text = '', file = ?, seq = (SELECT max(seq) + 1 FROM outbox)"
+        " WHERE key = ? AND state = ? AND text = ?",
+        (_FILE.dump_json(file).decode(), speech.key, _SPEAKING, speech.text),
+    ).rowcount
+    if not made:
+        drop_speech(connection, speech.key)
+    return bool(made)
+
+
+def drop_speech(connection: sqlite3.Connection, key: str) -> None:
+    connection.execute("DELETE FROM outbox WHERE key = ? AND state = ?", (key, _SPEAKING))
+
+
 def open_rows(connection: sqlite3.Connection, address: Address | None = None) -> tuple[OutboxRow, ...]:
-    """The rows without a receipt, in the order of writing; with an address, of one chat and all its threads."""
+    """The rows without a receipt, in order, of a chat and its threads or of all."""
     query = "SELECT * FROM outbox WHERE state IN ('waiting', 'sending')"
     arguments: tuple[str, ...] = ()
     if address is not None:
@@ -114,7 +166,7 @@ def open_rows(connection: sqlite3.Connection, address: Address | None = None) ->
 
 
 def take_up(connection: sqlite3.Connection, address: Address, at: str) -> tuple[OutboxRow, ...]:
-    """`open_rows` of a chat, with an attempt at the first begun, unless that is an edit, which may be repeated."""
+    """`open_rows` of a chat, with an attempt at the first begun unless it is an edit."""
     rows = open_rows(connection, address)
     if not rows or rows[0].edits:
         return rows
@@ -123,12 +175,11 @@ def take_up(connection: sqlite3.Connection, address: Address, at: str) -> tuple[
 
 
 def open_files(connection: sqlite3.Connection) -> frozenset[Path]:
-    """The files that are still to be sent."""
     return frozenset(row.file.path for row in open_rows(connection) if row.file is not None)
 
 
 def begin(connection: sqlite3.Connection, seq: int, at: str) -> None:
-    """Begins an attempt; the time of the first one is kept."""
+    """Begins an attempt; the first one's time is kept."""
     connection.execute(
         "UPDATE outbox SET state = 'sending', attempts = attempts + 1,"
         " begun_at = CASE begun_at WHEN '' THEN ? ELSE begun_at END WHERE seq = ?",
@@ -144,7 +195,7 @@ def receipt(connection: sqlite3.Connection, seq: int, platform_id: str, at: str)
 
 
 def again(connection: sqlite3.Connection, seq: int, error: str, *, repeat: bool = False, anew: bool = False) -> None:
-    """Sets a row back to waiting. `repeat`: it may have arrived; `anew`: the message it was to edit is gone."""
+    """Sets a row back to waiting. `repeat`: it may have arrived; `anew`: the message to edit is gone."""
     connection.execute(
         "UPDATE outbox SET state = 'waiting', error = ?, repeat = max(repeat, ?),"
         " edits = CASE WHEN ? THEN '' ELSE edits END WHERE seq = ?",
@@ -157,8 +208,7 @@ def give_up(connection: sqlite3.Connection, seq: int, error: str) -> None:
 
 
 def cut(connection: sqlite3.Connection, row: OutboxRow, pieces: Sequence[str], at: str) -> None:
-    """Replaces a row by several, before what follows it in its chat. The first keeps the key and the preview that it
-    replaces, and the last has the buttons."""
+    """Replaces a row. The first piece keeps the key and the preview, the last has the buttons."""
     following = [one for one in open_rows(connection, row.address) if one.seq > row.seq]
     buttons = _BUTTONS.dump_json(row.buttons).decode() if row.buttons else ""
     connection.execute(
@@ -182,29 +232,45 @@ def counts(connection: sqlite3.Connection) -> OutboxCounts:
 
 
 def waiting_since(connection: sqlite3.Connection, before: str) -> int:
-    """The number of rows that have waited since then or longer."""
     query = "SELECT count(*) FROM outbox WHERE state IN ('waiting', 'sending') AND created_at < ?"
     return int(connection.execute(query, (before,)).fetchone()[0])
 
 
 def is_known(connection: sqlite3.Connection, key: str) -> bool:
-    """True where a message of that key was ever written down (for 30 days, see `prune`)."""
+    """True if a message of that key was written in the last 30 days."""
     return connection.execute("SELECT 1 FROM outbox WHERE key = ?", (key,)).fetchone() is not None
 
 
+def platform_id(connection: sqlite3.Connection, key: str) -> str:
+    """The id of a message on its platform, if it has one and is kept."""
+    row = connection.execute("SELECT platform_id FROM outbox WHERE key = ?", (key,)).fetchone()
+    return "" if row is None else str(row["platform_id"])
+
+
 def known_below(connection: sqlite3.Connection, prefix: str) -> list[str]:
-    """The known keys that begin with `prefix`."""
     query = "SELECT key FROM outbox WHERE key >= :prefix AND key < :prefix || char(1114111)"
     return [row["key"] for row in connection.execute(query, {"prefix": prefix})]
 
 
 def prune(connection: sqlite3.Connection, days: int = 30) -> None:
-    """Deletes what was sent so long ago, and previews of turns that the inbox has dropped."""
+    """Deletes what was sent so long ago, and previews of dropped turns."""
     connection.execute("DELETE FROM preview WHERE turn NOT IN (SELECT turn FROM inbox)")
     connection.execute(
         "DELETE FROM outbox WHERE state = 'sent' AND sent_at < strftime('%Y-%m-%dT%H:%M:%fZ', 'now', ?)",
         (f"-{days} days",),
     )
+
+
+def answer_seconds(connection: sqlite3.Connection, since: str) -> dict[int, float]:
+    """The seconds from a message to the first part of its answer, by that part's row, of those sent since then."""
+    rows = connection.execute(
+        "SELECT outbox.seq, (julianday(sent_at) - julianday(min(received_at))) * 86400 AS seconds"
+        " FROM inbox CROSS JOIN outbox ON key IN (turn || ':0', turn || ':0:error')"
+        " WHERE inbox.state = 'done' AND outcome IN ('reply', 'error') AND json_extract(message, '$.origin') != 'job'"
+        " AND outbox.state = 'sent' AND sent_at > ? GROUP BY outbox.seq",
+        (since,),
+    )
+    return {row["seq"]: max(0.0, row["seconds"]) for row in rows}
 
 
 def open_preview(connection: sqlite3.Connection, turn: str, channel: str) -> None:
@@ -219,12 +285,11 @@ def preview_shown(connection: sqlite3.Connection, turn: str, platform_id: str) -
 
 
 def preview_lost(connection: sqlite3.Connection, turn: str) -> None:
-    """The preview was certainly not sent."""
     connection.execute("DELETE FROM preview WHERE turn = ?", (turn,))
 
 
 def preview_of(connection: sqlite3.Connection, turn: str) -> str | None:
-    """The platform id of a preview left by an earlier attempt; empty where its id is not known; None without one."""
+    """The platform id of a preview left by an earlier attempt; empty if its id is not known; None without one."""
     row = connection.execute("SELECT platform_id FROM preview WHERE turn = ?", (turn,)).fetchone()
     return None if row is None else str(row["platform_id"])
 
@@ -239,16 +304,15 @@ def preview_age(connection: sqlite3.Connection, turn: str) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """The delivery of all pieces of a text. `error`: why the first failed one did."""
-
     waiting: int = 0
     sent: int = 0
     failed: int = 0
     error: str = ""
+    """Why the first failed one did."""
 
 
 def delivery(connection: sqlite3.Connection, key: str) -> Delivery:
-    """The delivery of the pieces whose keys are `key` and a number."""
+    """The pieces have the keys `key` and a number."""
     row = connection.execute(
         "SELECT coalesce(sum(state IN ('waiting', 'sending')), 0), coalesce(sum(state = 'sent'), 0),"
         " coalesce(sum(state = 'failed'), 0), coalesce(max(CASE WHEN state = 'failed' THEN error END), '')"

@@ -1,4 +1,4 @@
-"""The SQL of open yes-or-no questions, and of outcomes that a session has not been told yet."""
+"""Open yes-or-no questions, and outcomes that a session has not seen yet."""
 
 from __future__ import annotations
 
@@ -11,21 +11,23 @@ from channels.message import Address
 
 @dataclass(frozen=True, slots=True)
 class StoredQuestion:
-    """`id` names it in buttons; `kind` says who takes the answer, `subject` is what they need for it. `asked`: the
-    platform's id of the only person who may answer. `until`: ISO 8601, UTC. `is_fresh`: they wrote nothing else since,
-    so a bare word answers it."""
+    """`kind` says who takes the answer, `subject` what they need."""
 
     id: str
+    """Names it in buttons."""
     kind: str
     address: Address
     asked: str
+    """The platform id of the only person who may answer."""
     subject: str
     until: str
+    """ISO 8601, UTC."""
     is_fresh: bool = True
+    """A bare word answers it."""
 
 
 def add(connection: sqlite3.Connection, question: StoredQuestion) -> None:
-    """Writes a question down. A known id is left as it is."""
+    """A known id is left as it is."""
     address = question.address
     connection.execute(
         "INSERT OR IGNORE INTO question VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -63,17 +65,14 @@ def open_questions(connection: sqlite3.Connection, now: str) -> tuple[StoredQues
 
 
 def prune(connection: sqlite3.Connection, now: str) -> None:
-    """Deletes expired questions."""
     connection.execute("DELETE FROM question WHERE until <= ?", (now,))
 
 
 def about(connection: sqlite3.Connection, id: str, subject: str) -> None:
-    """Changes the subject of a question."""
     connection.execute("UPDATE question SET subject = ? WHERE id = ?", (subject, id))
 
 
 def stale(connection: sqlite3.Connection, id: str) -> None:
-    """Something else was written since."""
     connection.execute("UPDATE question SET fresh = 0 WHERE id = ?", (id,))
 
 
@@ -82,13 +81,13 @@ def close(connection: sqlite3.Connection, id: str) -> None:
 
 
 def add_outcome(connection: sqlite3.Connection, id: str, session: str, text: str, at: str, oldest: str) -> None:
-    """Stores an outcome under the question's `id`, unless it is known, and deletes those older than `oldest`."""
+    """Stores an outcome unless its `id` is known; deletes those older than `oldest`."""
     connection.execute("DELETE FROM outcome WHERE at < ?", (oldest,))
     connection.execute("INSERT OR IGNORE INTO outcome VALUES (?, ?, ?, ?)", (id, session, text, at))
 
 
 def outcomes_of(connection: sqlite3.Connection, session: str) -> dict[str, str]:
-    """The outcomes of a session by id, the oldest first."""
+    """A session's outcomes by id, oldest first."""
     rows = connection.execute("SELECT id, text FROM outcome WHERE session = ? ORDER BY rowid", (session,))
     return {row["id"]: row["text"] for row in rows}
 

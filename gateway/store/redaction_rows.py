@@ -1,6 +1,6 @@
-"""Every column with text of chats: what is forgotten is redacted in all of them, and can be restored.
+"""Every column with text of chats: forgotten text is redacted there, and can be restored.
 
-Two are left alone: unanswered messages, which are still to be read, and questions, which are gone within a day.
+Left alone are people's unanswered messages, and questions, which are gone within a day.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pydantic import TypeAdapter
 
 from channels.message import Address, Attachment, InboundMessage, OutboundFile
+from channels.web.record import NAME as WEB
 from channels.web.record import ShownFile
-from gateway.store.web_rows import CHANNEL as WEB
 
 Strike = Callable[[str], str]
 """Gives a text without what is forgotten, or the same text."""
@@ -25,14 +25,16 @@ _FILES = TypeAdapter(tuple[ShownFile, ...])
 _PAGE = "web_message"
 
 
+_NOT_A_PERSONS_OPEN = (
+    "CASE state WHEN 'waiting' THEN json_extract(message, '$.task') IS NOT NULL ELSE state IN ('done', 'overheard') END"
+)
+
 Place = str | Address
 """Where words were said: a session, as it is written in the inbox, or a chat."""
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """The text of a row."""
-
     table: str
     column: str
     row: int
@@ -42,8 +44,6 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class RedactedText:
-    """A field with its text before and after."""
-
     table: str
     column: str
     row: int
@@ -53,12 +53,12 @@ class RedactedText:
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """`which`: the rows concerned. `without`: the field without what is forgotten."""
-
     table: str
     name: str
     which: str
+    """The rows concerned."""
     without: Callable[[str, Strike], str]
+    """The field without what is forgotten."""
 
 
 def _text(stored: str, strike: Strike) -> str:
@@ -67,12 +67,13 @@ def _text(stored: str, strike: Strike) -> str:
 
 def _message(stored: str, strike: Strike) -> str:
     message = _MESSAGE.validate_json(stored)
-    quote = message.quote
+    quote, task = message.quote, message.task
     changed = dataclasses.replace(
         message,
         text=strike(message.text),
         quote=dataclasses.replace(quote, text=strike(quote.text)) if quote else None,
         attachments=tuple(_attachment(one, strike) for one in message.attachments),
+        task=dataclasses.replace(task, result_of=strike(task.result_of)) if task else None,
     )
     return stored if changed == message else _MESSAGE.dump_json(changed).decode()
 
@@ -98,7 +99,7 @@ _COLUMNS = {
     for column in (
         _Column(_PAGE, "text", "text != ''", _text),
         _Column(_PAGE, "files", "files != '[]'", _files),
-        _Column("inbox", "message", "state IN ('done', 'overheard') AND message != ''", _message),
+        _Column("inbox", "message", f"message != '' AND {_NOT_A_PERSONS_OPEN}", _message),
         _Column("outbox", "text", "text != ''", _text),
         _Column("outbox", "file", "file != ''", _file),
         _Column("run", "text", "text != '' AND channel != '' AND ended_at != ''", _text),
@@ -108,14 +109,14 @@ _COLUMNS = {
 
 
 def fields(connection: sqlite3.Connection, *, on_page: bool = False) -> list[Field]:
-    """All text of chats; `on_page`: what the page shows of it."""
+    """`on_page`: what the page shows of it."""
     return [
         one for column in _COLUMNS.values() if column.table == _PAGE or not on_page for one in _read(connection, column)
     ]
 
 
 def struck(fields: Iterable[Field], strike: Strike) -> tuple[RedactedText, ...]:
-    """The changes that remove it from these fields. Takes a while where they are many."""
+    """The changes that remove it. Slow for many fields."""
     found = ((one, _COLUMNS[one.table, one.column].without(one.stored, strike)) for one in fields)
     return tuple(
         RedactedText(one.table, one.column, one.row, one.stored, after) for one, after in found if after != one.stored
@@ -123,7 +124,7 @@ def struck(fields: Iterable[Field], strike: Strike) -> tuple[RedactedText, ...]:
 
 
 def write(connection: sqlite3.Connection, changes: Iterable[RedactedText]) -> tuple[RedactedText, ...]:
-    """Makes the changes, except where the text has changed since. Returns those that were made."""
+    """Makes the changes, unless the text has changed since; returns those made."""
     return tuple(
         one
         for one in changes
@@ -135,7 +136,6 @@ def write(connection: sqlite3.Connection, changes: Iterable[RedactedText]) -> tu
 
 
 def back(changes: Sequence[RedactedText]) -> list[RedactedText]:
-    """The changes that undo these."""
     return [dataclasses.replace(one, before=one.after, after=one.before) for one in reversed(changes)]
 
 

@@ -1,4 +1,4 @@
-"""The SQL of jobs: how far each is, and the outcome of each due time that was claimed (invariant 11)."""
+"""Jobs: how far each is, and each claimed due time (invariant 11)."""
 
 from __future__ import annotations
 
@@ -44,28 +44,23 @@ _IS_OPEN = "state IN ('waiting', 'running', 'delivering')"
 
 @dataclass(frozen=True, slots=True)
 class JobRow:
-    """`settled`: no due time up to here is run any more. UTC stamps."""
+    """UTC stamps."""
 
     id: str
     spec: str
     settled: str
+    """No due time up to here is run any more."""
     failures: int = 0
     paused: bool = False
 
     @property
     def is_off(self) -> bool:
-        """True where it was off at the last look."""
         return self.paused or self.spec.endswith(OFF)
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A due time that was claimed.
-
-    attempts    those that were begun
-    once        its job has no other due time
-    seq         its number; 0 before it was claimed
-    """
+    """A due time that was claimed."""
 
     job: str
     due: str
@@ -74,34 +69,40 @@ class Run:
     address: Address | None
     late: bool
     once: bool
+    """Its job has no other due time."""
     state: RunStatus
     started_at: str
     attempts: int = 0
+    """Those begun."""
     next_try: str = ""
     error: str = ""
     ended_at: str = ""
     seq: int = 0
+    """0 before it was claimed."""
 
     @property
     def key(self) -> str:
-        """The name of the current attempt; a prompt's message in the inbox has it as its id."""
+        """The name of the current attempt, and the id of a prompt's message."""
         return f"job:{self.job}:{self.due}:{self.attempts}"
 
     @property
     def sends_as(self) -> str:
-        """The beginning of the keys of its messages in the outbox: of a prompt, the name of its turn."""
+        """The beginning of the keys of its messages in the outbox."""
         if self.kind != "prompt" or self.address is None:
             return self.key
         return ":".join(part for part in (self.address.channel, self.address.account, self.key) if part)
 
     @property
     def moment(self) -> datetime:
-        """Its due time."""
         return datetime.fromisoformat(self.due.removeprefix(BY_HAND))
 
+    @property
+    def by_hand(self) -> bool:
+        return self.due.startswith(BY_HAND)
+
     def is_early(self, now: datetime) -> bool:
-        """True where its due time is still to come: the clock was put back after it was claimed."""
-        return self.state is RunStatus.WAITING and not self.due.startswith(BY_HAND) and self.moment > now
+        """True if its due time is still to come: the clock was put back."""
+        return self.state is RunStatus.WAITING and not self.by_hand and self.moment > now
 
 
 def jobs(connection: sqlite3.Connection) -> dict[str, JobRow]:
@@ -112,15 +113,14 @@ def jobs(connection: sqlite3.Connection) -> dict[str, JobRow]:
 
 
 def put(connection: sqlite3.Connection, rows: Iterable[JobRow]) -> None:
-    """Writes down how far jobs are."""
     connection.executemany(
         "INSERT OR REPLACE INTO job VALUES (?, ?, ?, ?, ?)",
         [(row.id, row.spec, row.settled, row.failures, int(row.paused)) for row in rows],
     )
 
 
-def take_up(connection: sqlite3.Connection, run: Run, settled: str) -> int | None:
-    """Claims a due time; its job is settled up to there. Returns the run's number; None: it was claimed before, and
+def claim(connection: sqlite3.Connection, run: Run, settled: str) -> int | None:
+    """Claims a due time; its job is settled up to there. Returns the run's number, or None: it was claimed before and
     must not run again."""
     address = run.address or Address("", "")
     cursor = connection.execute(
@@ -150,7 +150,6 @@ def take_up(connection: sqlite3.Connection, run: Run, settled: str) -> int | Non
 
 
 def update(connection: sqlite3.Connection, run: Run) -> None:
-    """Writes the changes of a run: target, state and attempts."""
     address = run.address or Address("", "")
     connection.execute(
         "UPDATE run SET channel = ?, account = ?, chat_id = ?, thread_id = ?, state = ?, attempts = ?, next_try = ?,"
@@ -176,15 +175,18 @@ def open_runs(connection: sqlite3.Connection) -> tuple[Run, ...]:
 
 
 def last_runs(connection: sqlite3.Connection) -> Mapping[str, Run]:
-    """The newest run of each job."""
     rows = connection.execute("SELECT * FROM run WHERE seq IN (SELECT max(seq) FROM run GROUP BY job)")
     return {row["job"]: _run(row) for row in rows}
 
 
 def history(connection: sqlite3.Connection, job: str | None, most: int) -> tuple[Run, ...]:
-    """The runs of one job or of all, the newest first."""
     where, arguments = ("WHERE job = ?", (job,)) if job is not None else ("", ())
     rows = connection.execute(f"SELECT * FROM run {where} ORDER BY seq DESC LIMIT ?", (*arguments, most))
+    return tuple(_run(row) for row in rows)
+
+
+def begun_between(connection: sqlite3.Connection, start: str, end: str) -> tuple[Run, ...]:
+    rows = connection.execute("SELECT * FROM run WHERE started_at >= ? AND started_at < ? ORDER BY seq", (start, end))
     return tuple(_run(row) for row in rows)
 
 
@@ -194,7 +196,6 @@ def numbered(connection: sqlite3.Connection, seq: int) -> Run | None:
 
 
 def prune(connection: sqlite3.Connection) -> None:
-    """Deletes what ended long ago."""
     connection.execute(
         f"DELETE FROM run WHERE NOT {_IS_OPEN} AND ended_at < strftime('%Y-%m-%dT%H:%M:%fZ', 'now', ?)",
         (f"-{_KEPT_DAYS} days",),

@@ -1,4 +1,4 @@
-"""The tables and their migrations: each step runs once, in order, in a transaction."""
+"""The tables and their migrations, each run once, in order."""
 
 from __future__ import annotations
 
@@ -203,11 +203,43 @@ _STEPS = (
         at TEXT NOT NULL
     );
     """,
+    """
+    ALTER TABLE web_message ADD COLUMN replaces TEXT NOT NULL DEFAULT '';    -- id of what it is a new version of
+    ALTER TABLE web_message ADD COLUMN replaced_by TEXT NOT NULL DEFAULT ''; -- id of what ended the version it is of
+    CREATE INDEX web_message_replaces ON web_message (replaces) WHERE replaces != '';
+    CREATE INDEX web_message_replaced_by ON web_message (replaced_by) WHERE replaced_by != '';
+    """,
+    """
+    CREATE TABLE program (
+        seq INTEGER PRIMARY KEY AUTOINCREMENT,
+        key TEXT NOT NULL UNIQUE,         -- of the call that began it, so that none begins two
+        kind TEXT NOT NULL,               -- turn, approved, background
+        session TEXT NOT NULL,
+        message TEXT NOT NULL,            -- JSON
+        argv TEXT NOT NULL,               -- JSON
+        folder TEXT NOT NULL,
+        network INTEGER NOT NULL,
+        seconds INTEGER NOT NULL,
+        state TEXT NOT NULL,              -- waiting, running, ended, told
+        how TEXT NOT NULL DEFAULT '',     -- it ended: exited, timeout, stopped, lost…
+        code INTEGER NOT NULL DEFAULT 0,
+        output TEXT NOT NULL DEFAULT '',  -- until its end is told
+        started_at TEXT NOT NULL,
+        ended_at TEXT NOT NULL DEFAULT ''
+    );
+    CREATE INDEX program_session ON program (session, seq);
+    CREATE TABLE allowed_words (          -- leading words of programs that need no yes
+        id TEXT PRIMARY KEY,
+        words TEXT NOT NULL,              -- JSON
+        state TEXT NOT NULL,              -- of the files among them
+        at TEXT NOT NULL
+    );
+    """,
 )
 
 
 def migrate(connection: sqlite3.Connection) -> None:
-    """Migrates the file to the newest step. Raises `sqlite3.DatabaseError` for a file of a newer Daybook."""
+    """Raises `sqlite3.DatabaseError` for a file of a newer Daybook."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version > len(_STEPS):
         raise sqlite3.DatabaseError(f"it was written by a newer Daybook (schema {version}, known {len(_STEPS)})")

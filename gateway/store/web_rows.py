@@ -1,42 +1,82 @@
-"""The SQL of the messages of the web page's chats."""
+"""The messages of the web page's chats."""
 
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import replace
 
 from pydantic import TypeAdapter
 
 from channels.message import InboundMessage, Origin
-from channels.web.record import Buttons, ChatEntry, MessageAuthor, ShownFile
+from channels.web.record import AGAIN, NAME, Buttons, ChatEntry, MessageAuthor, ShownFile, inbound_id
 
-CHANNEL = "web"
-_KEPT = 500
-"""Messages of a chat; older ones are forgotten here (the talk itself is in its transcript)."""
 _BUTTONS = TypeAdapter(Buttons)
 _FILES = TypeAdapter(tuple[ShownFile, ...])
 
 
 def said(connection: sqlite3.Connection, message: InboundMessage, at: str) -> None:
-    """Stores a person's message from the page; presses of buttons and the clock's messages are not shown."""
-    if message.address.channel != CHANNEL or message.origin is not Origin.CHAT:
+    """Stores a person's message from the page; presses and the clock's messages are not shown."""
+    if message.address.channel != NAME or message.origin is not Origin.CHAT:
         return
     files = tuple(ShownFile(one.name, one.media_type, handle=one.handle) for one in message.attachments)
+    replaced = _of_message(connection, message.replaces) if message.replaces else None
     entry = ChatEntry(
-        0, message.platform_id, message.address.chat_id, MessageAuthor.PERSON, message.text, at, files=files
+        0,
+        message.platform_id,
+        message.address.chat_id,
+        MessageAuthor.PERSON,
+        message.text,
+        at,
+        files=files,
+        replaces=replaced.id if replaced is not None else "",
     )
+    if replaced is not None:
+        _end_version(connection, replaced, entry)
     _add(connection, entry)
+
+
+def _end_version(connection: sqlite3.Connection, first: ChatEntry, by: ChatEntry) -> None:
+    """Marks a message, and what was said and answered since, as an earlier version. What came by itself, as a reminder
+    does, stays."""
+    since = connection.execute(
+        "SELECT * FROM web_message WHERE chat_id = ? AND number >= ? AND replaced_by = ''", (first.chat, first.number)
+    )
+    entries = [_entry(row) for row in since]
+    said = {inbound_id(one.id, one.replaces) for one in entries if one.by is MessageAuthor.PERSON}
+    connection.executemany(
+        "UPDATE web_message SET replaced_by = ? WHERE number = ?",
+        [(by.id, one.number) for one in entries if one.by is MessageAuthor.PERSON or _answered(one.turn) in said],
+    )
+
+
+def _answered(turn: str) -> str:
+    """The id of the message that a turn or a command answers: `web:ID`, `web:again:ID:anew`, `command:web:ID`."""
+    channel, _, rest = turn.removeprefix("command:").partition(":")
+    parts = rest.split(":")
+    return ":".join(parts[: 2 if rest.startswith(AGAIN) else 1]) if channel == NAME else ""
+
+
+def _of_message(connection: sqlite3.Connection, message: str) -> ChatEntry | None:
+    """A person's entry by the id of its message in the inbox."""
+    column, id = ("replaces", message.removeprefix(AGAIN)) if message.startswith(AGAIN) else ("id", message)
+    row = connection.execute(
+        f"SELECT * FROM web_message WHERE {column} = ? AND {column} != '' AND by = ?", (id, MessageAuthor.PERSON)
+    ).fetchone()
+    return None if row is None else _entry(row)
 
 
 def keep(connection: sqlite3.Connection, entry: ChatEntry) -> ChatEntry:
-    """Stores one of our messages, unless it is known; returns the stored one."""
-    _add(connection, entry)
+    """Stores one of our messages, unless it is known; returns the stored one. An answer to a message that was replaced
+    meanwhile belongs to that version."""
+    answered = _of_message(connection, _answered(entry.turn))
+    _add(connection, replace(entry, replaced_by=answered.replaced_by) if answered is not None else entry)
     kept = find(connection, entry.id)
     assert kept is not None
     return kept
 
 
 def change(connection: sqlite3.Connection, id: str, text: str, buttons: Buttons) -> ChatEntry | None:
-    """Changes one of our messages; those of people never change."""
+    """Changes one of our messages; people's never change."""
     connection.execute(
         "UPDATE web_message SET text = ?, buttons = ? WHERE id = ? AND by = ?",
         (text, _BUTTONS.dump_json(buttons).decode(), id, MessageAuthor.DAYBOOK),
@@ -52,10 +92,16 @@ def find(connection: sqlite3.Connection, id: str) -> ChatEntry | None:
 
 def recent(connection: sqlite3.Connection, chat: str, most: int, before: int | None) -> list[ChatEntry]:
     rows = connection.execute(
-        "SELECT * FROM web_message WHERE chat_id = ? AND number < ? ORDER BY number DESC LIMIT ?",
+        "SELECT * FROM web_message WHERE chat_id = ? AND number < ? AND replaced_by = '' ORDER BY number DESC LIMIT ?",
         (chat, before if before is not None else 2**62, most),
     ).fetchall()
     return [_entry(row) for row in reversed(rows)]
+
+
+def earlier(connection: sqlite3.Connection, id: str) -> list[ChatEntry]:
+    """The version that ended with the message `id`, oldest first."""
+    rows = connection.execute("SELECT * FROM web_message WHERE replaced_by = ? ORDER BY number", (id,))
+    return [_entry(row) for row in rows]
 
 
 def handles(connection: sqlite3.Connection) -> frozenset[str]:
@@ -64,7 +110,6 @@ def handles(connection: sqlite3.Connection) -> frozenset[str]:
 
 
 def log_out(connection: sqlite3.Connection, session: str, until: int) -> None:
-    """Ends a login; those that have expired are deleted."""
     connection.execute("DELETE FROM web_logged_out WHERE until < CAST(strftime('%s', 'now') AS INTEGER)")
     connection.execute("INSERT OR IGNORE INTO web_logged_out VALUES (?, ?)", (session, until))
 
@@ -75,8 +120,8 @@ def logged_out(connection: sqlite3.Connection) -> frozenset[str]:
 
 def _add(connection: sqlite3.Connection, entry: ChatEntry) -> None:
     connection.execute(
-        "INSERT OR IGNORE INTO web_message (id, chat_id, by, text, at, reply_to, turn, is_error, buttons, files)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT OR IGNORE INTO web_message (id, chat_id, by, text, at, reply_to, turn, is_error, buttons, files,"
+        " replaces, replaced_by) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             entry.id,
             entry.chat,
@@ -88,12 +133,9 @@ def _add(connection: sqlite3.Connection, entry: ChatEntry) -> None:
             int(entry.is_error),
             _BUTTONS.dump_json(entry.buttons).decode(),
             _FILES.dump_json(entry.files).decode(),
+            entry.replaces,
+            entry.replaced_by,
         ),
-    )
-    connection.execute(
-        "DELETE FROM web_message WHERE chat_id = ? AND number <= (SELECT number FROM web_message WHERE chat_id = ?"
-        " ORDER BY number DESC LIMIT 1 OFFSET ?)",
-        (entry.chat, entry.chat, _KEPT),
     )
 
 
@@ -110,4 +152,6 @@ def _entry(row: sqlite3.Row) -> ChatEntry:
         is_error=bool(row["is_error"]),
         buttons=_BUTTONS.validate_json(row["buttons"]),
         files=_FILES.validate_json(row["files"]),
+        replaces=row["replaces"],
+        replaced_by=row["replaced_by"],
     )

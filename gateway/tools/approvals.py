@@ -1,9 +1,9 @@
-"""Effects that wait for the owner's yes (SPEC 6): asked in the owner's private chat, carried out once.
+"""Effects that wait for the owner's yes: asked in the owner's private chat, carried out once.
 
 A question is bound to one effect: the session, the tool, its arguments, and the present state of what it would change.
 Its row and its message are one commit. A yes runs the call under a name made from the question, by which the outbox
-knows a repeat. The question is closed in the commit of the reply to the yes, so a crash in between repeats the call
-with the same outcome.
+knows a repeat; the question is closed in the commit of the reply, so that a crash in between repeats the call with the
+same outcome.
 
 A bare "yes" does not count: it may answer something that the model said since.
 """
@@ -19,39 +19,56 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from pydantic import TypeAdapter
-
 from agent.agent import Agent
 from agent.clock import Clock, utc_stamp
 from agent.formats.parsing import load_json
-from agent.formats.untrusted import clean, label
+from agent.formats.sqlite import StorageUnavailable
+from agent.formats.untrusted import clean, marked_block
 from agent.languages.codes import Language
+from agent.languages.registry import LANGUAGES
+from agent.languages.table import ApprovalStrings
 from agent.memory import files
 from agent.memory.paths import FileError
 from agent.memory.scope import Audience
-from agent.tools.base import GONE, Arguments, Effect, EffectKind, EffectRequest, Tool, ToolError
-from agent.tools.foreign_text import ForeignText, visible
-from agent.values import SessionKey
+from agent.model.base import Json
+from agent.tools.base import GONE, Effect, EffectKind, EffectRequest, Tool, ToolError
+from agent.tools.foreign_text import visible
 from channels.message import Address, Channel, ChatKind, InboundMessage, OutboundFile
-from gateway.messages.confirmations import Confirmations, buttons
+from gateway.messages.confirmations import Confirmations
+from gateway.messages.inbox import asking_session
 from gateway.messages.outbound_files import OutboundFiles
 from gateway.messages.outbox import Outbox
 from gateway.policy.access import LOCAL_CHANNELS, Access, Role
 from gateway.policy.sessions import SessionPolicy, SessionRoute
+from gateway.programs.allowed import AllowedPrograms
+from gateway.programs.background import command_line
 from gateway.scheduling.targets import NoTarget, OwnerReports
 from gateway.store import chat_rows, outbox_rows, question_rows
-from gateway.store.database import Database, StoreUnavailable
+from gateway.store.database import Database
 from gateway.store.inbox_rows import InboxRow
 from gateway.store.question_rows import StoredQuestion
-from gateway.tools.approval_strings import APPROVAL_STRINGS, ApprovalStrings
+from gateway.tools.pending_effect import (
+    KIND,
+    PENDING,
+    RESULTS,
+    PendingEffect,
+    answer_buttons,
+    cause_text,
+    chat_text,
+    effect_text,
+    on_one_line,
+    outcome_text,
+    read,
+    result_text,
+    visible_lines,
+)
 
 log = logging.getLogger(__name__)
 
-KIND = "approval"
 _ANSWER_WITHIN = timedelta(hours=24)
 _KEPT = timedelta(days=30)
 _MOST_OPEN = 10
-"""Of one session: whoever writes what it reads cannot flood its owner."""
+"""Of one session, so that nobody can flood the owner."""
 _SHOWN_HEAD, _SHOWN_TAIL = 1_500, 500
 _WHOLE = "whole.txt"
 _WAITS = (
@@ -59,12 +76,14 @@ _WAITS = (
     "this. Nothing is done yet. Do not call it again, go on without it, and say that it waits."
 )
 _NOBODY = "Not done: this needs the owner's yes, and no chat of theirs is known."
-_TOO_MANY = f"Not done: {_MOST_OPEN} questions of this talk wait for the owner's answer already."
+_TOO_MANY = f"Not done: {_MOST_OPEN} questions of this conversation wait for the owner's answer already."
 _DISK = "Not done: it needs the owner's yes, and the question could not be written down. Tell the person."
 _SAID_YES = "Your owner said yes: {what}. What came of it: {result}"
 _SAID_NO = "Your owner said no: {what}. It was not done; do not try it another way."
 _IS_DONE = "It is done."
+_STARTED = "started"
 _RESULT_CHARS = 300
+_FOREIGN_CHARS = 8_000
 _FILES = (EffectKind.WRITE, EffectKind.WRITE_COMMON, EffectKind.WRITE_SKILL)
 
 
@@ -73,33 +92,26 @@ class _Changed(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class _Pending:
-    """What a question is about. `call`: the call that asked, `arguments` as JSON; `row`: what the session's turn
-    answers, without its text; `digest` names the effect."""
-
-    call: str
-    tool: str
-    arguments: str
-    effect: Effect
-    causes: tuple[ForeignText, ...]
-    session: str
-    row: InboxRow
-    digest: str
-
-
-_PENDING = TypeAdapter(_Pending)
-
-
-@dataclass(frozen=True, slots=True)
 class ListedApproval:
-    """An open question as `/approvals` shows it."""
+    """An open question as lists show it."""
 
     question: StoredQuestion
-    text: str
+    what: str
+    content: str
+    """What would be sent or written; may be empty, as the next two."""
+    private: str
+    because: str
+    chat: str
+    """Where it was asked for."""
+
+    @property
+    def text(self) -> str:
+        """All of it that matters, on one line."""
+        return " · ".join(filter(None, (self.what, visible(on_one_line(self.content), 80), self.because)))
 
 
 class Approvals:
-    """`tools`: those that the gateway offers to a turn."""
+    """`tools`: those offered to a turn."""
 
     def __init__(
         self,
@@ -114,7 +126,9 @@ class Approvals:
         channels: Mapping[str, Channel],
         reports: OwnerReports,
         tools: Callable[[InboxRow], tuple[Tool, ...]],
+        allowed: AllowedPrograms,
     ) -> None:
+        self.allowed = allowed
         self._database = database
         self._clock = clock
         self._access = access
@@ -127,52 +141,52 @@ class Approvals:
         self._reports = reports
         self._tools = tools
 
-    def of_row(self, row: InboxRow, turn: str) -> _Asker:
+    def of_row(self, row: InboxRow, turn: str) -> _TurnConsent:
         """The consent of the turn that answers a message."""
-        return _Asker(self, replace(row, turn=turn), str(self._sessions.of_row(row).session))
+        return _TurnConsent(self, replace(row, turn=turn), str(self._sessions.of_row(row).session))
 
     # asking ----------------------------------------------------------------------------------------------------
 
     async def ask(self, wanted: EffectRequest, row: InboxRow, session: str) -> str:
-        """Asks the owner, and returns what the model is told meanwhile. Raises `ToolError`."""
+        """Asks the owner; returns the result for the model. Raises `ToolError`."""
         digest = _digest(session, wanted.tool, wanted.arguments, wanted.effect)
-        waiting = [one for one in map(_read, self._questions.open_of(KIND)) if one.session == session]
+        waiting = [one for one in map(read, self._questions.open_of(KIND)) if one.session == session]
         if any(one.digest == digest for one in waiting):
             return _WAITS
         if len(waiting) >= _MOST_OPEN:
             raise ToolError(_TOO_MANY)
-        pending = _Pending(
+        pending = PendingEffect(
             wanted.call,
             wanted.tool,
             json.dumps(wanted.arguments),
             replace(wanted.effect, text=clean(wanted.effect.text), private=clean(wanted.effect.private)),
             wanted.causes,
             session,
-            replace(row, message=_without_words(row.message)),
+            replace(row, message=_without_text(row.message)),
             digest,
         )
         try:
-            address, person = await self._owners_chat(row)
-            await self._put(pending, address, person)
+            address, person = await self._owner_chat(row)
+            await self._ask_owner(pending, address, person)
         except NoTarget as error:
             raise ToolError(_NOBODY) from error
-        except StoreUnavailable as error:
+        except StorageUnavailable as error:
             raise ToolError(_DISK) from error
         return _WAITS
 
     def fate(self, call: str) -> str:
-        return _WAITS if any(_read(one).call == call for one in self._questions.open_of(KIND)) else ""
+        return _WAITS if any(read(one).call == call for one in self._questions.open_of(KIND)) else ""
 
     async def outcomes(self, session: str) -> Mapping[str, str]:
         return await self._database.run(question_rows.outcomes_of, session)
 
-    async def told(self, ids: Sequence[str]) -> None:
+    async def acknowledge(self, ids: Sequence[str]) -> None:
         await self._database.run(question_rows.drop_outcomes, ids)
 
-    async def _owners_chat(self, row: InboxRow) -> tuple[Address, str]:
-        """The chat where the owner is asked, and their id there. Raises `NoTarget`."""
-        conversation = self._sessions.of_row(row)
-        if conversation.scope.audience is Audience.OWNER and row.message.kind is ChatKind.PRIVATE:
+    async def _owner_chat(self, row: InboxRow) -> tuple[Address, str]:
+        """Where the owner is asked, and their id there. Raises `NoTarget`."""
+        route = self._sessions.of_row(row)
+        if route.scope.audience is Audience.OWNER and row.message.kind is ChatKind.PRIVATE:
             return row.message.address, row.message.sender.id
         target = (await self._reports.targets()).owner()
         known = await self._database.run(chat_rows.known)
@@ -181,14 +195,16 @@ class Approvals:
             raise NoTarget("nobody is configured as the owner")
         return target.address, target.person
 
-    async def _put(self, pending: _Pending, address: Address, person: str) -> None:
-        subject = _PENDING.dump_json(pending).decode()
+    async def _ask_owner(self, pending: PendingEffect, address: Address, person: str) -> None:
+        subject = PENDING.dump_json(pending).decode()
         question = replace(self._questions.new(KIND, address, person, subject, _ANSWER_WITHIN), is_fresh=False)
-        words = await self._words(address)
-        block, files = await self._shown(pending.effect.text, words, address)
-        text = "\n\n".join(self._asked(pending, block, words, address))
+        strings = await self.strings(address)
+        block, files = await self._shown(pending.effect.text, strings, address)
+        text = "\n\n".join(self._question_text(pending, block, strings, address))
         key = f"{KIND}:{question.id}:{{}}"
-        drafts = self._outbox.drafts(key, address, text, buttons=buttons(question, words.yes, words.no), files=files)
+        drafts = self._outbox.drafts(
+            key, address, text, buttons=answer_buttons(question, pending, strings), files=files
+        )
         now = utc_stamp(self._clock.now())
         async with self._outbox.sending(drafts) as begin:
 
@@ -198,21 +214,22 @@ class Approvals:
 
             await self._questions.put(question, show)
 
-    async def _shown(self, text: str, words: ApprovalStrings, address: Address) -> tuple[str, tuple[OutboundFile, ...]]:
-        """Somebody's text, line by line, with nothing of it read as markup; of a long one both ends and the whole as a
-        file: the owner must see what they approve."""
-        shown = "\n".join(visible(line) for line in text.replace("`", "'").splitlines()).strip("\n")
+    async def _shown(
+        self, text: str, strings: ApprovalStrings, address: Address
+    ) -> tuple[str, tuple[OutboundFile, ...]]:
+        """A text without markup, or both ends of a long one and a file: the owner must see what they approve."""
+        shown = visible_lines(text.replace("`", "'")).strip("\n")
         left_out = len(shown) - _SHOWN_HEAD - _SHOWN_TAIL
         files: tuple[OutboundFile, ...] = ()
         if left_out > 0 and (files := await self._whole(text, address)):
-            note = words.left_out.format(number=f"{left_out:,}")
+            note = strings.left_out.format(number=f"{left_out:,}")
             shown = f"{shown[:_SHOWN_HEAD]}\n{note}\n{shown[-_SHOWN_TAIL:]}"
         return f"```\n{shown}\n```" if shown else "", files
 
     async def _whole(self, text: str, address: Address) -> tuple[OutboundFile, ...]:
-        """The whole text as a file; empty where the chat takes no such file."""
+        """The text as a file, where the chat takes it."""
         channel = self._channels.get(address.channel)
-        if channel is None or len(text.encode("utf-8", "replace")) > channel.largest_file(address):
+        if channel is None or len(text.encode("utf-8", "replace")) > channel.capabilities(address).largest_file:
             return ()
         try:
             return (await asyncio.to_thread(self._outgoing.keep_text, _WHOLE, text),)
@@ -220,58 +237,95 @@ class Approvals:
             log.warning("a long question goes as several messages: %s", problem)
             return ()
 
-    def _asked(self, pending: _Pending, block: str, words: ApprovalStrings, address: Address) -> list[str]:
-        """The question: what, to whom, and because of which text; no foreign text can pass for ours."""
-        asked = [words.question.format(what=_what(pending, words))]
+    def _question_text(
+        self, pending: PendingEffect, block: str, strings: ApprovalStrings, address: Address
+    ) -> list[str]:
+        asked = [strings.question.format(what=effect_text(pending, strings))]
         if block:
             asked.append(block)
         if pending.effect.private:
-            asked.append(words.private.format(line=_sealed(pending.effect.private)))
-        if because := _because(pending, words):
+            asked.append(strings.private.format(line=on_one_line(pending.effect.private)))
+        asked += (getattr(strings, note) for note in pending.effect.notes)
+        if because := cause_text(pending, strings):
             asked.append(because)
         if pending.row.message.address != address:
-            asked.append(words.asked_in.format(chat=_chat(pending.row.message)))
-        return [*asked, words.good_for]
+            asked.append(strings.asked_in.format(chat=chat_text(pending.row.message)))
+        if pending.effect.words:
+            asked.append(strings.lasting.format(words=command_line(pending.effect.words)))
+        return [*asked, strings.good_for]
 
     # answering -------------------------------------------------------------------------------------------------
 
-    def find(self, id: str, conversation: SessionRoute) -> StoredQuestion | None:
-        """An open question by its id, for its owner in any of their private chats."""
-        if conversation.role is not Role.OWNER or not conversation.is_private:
+    def find(self, id: str, route: SessionRoute) -> StoredQuestion | None:
+        """An open question, for its owner in any private chat of theirs."""
+        if route.role is not Role.OWNER or not route.is_private:
             return None
         return next((one for one in self._questions.open_of(KIND) if one.id == id.upper()), None)
 
-    async def listed(self, address: Address) -> tuple[ApprovalStrings, list[ListedApproval]]:
-        """The open questions, as they are shown in a chat."""
-        words = await self._words(address)
+    async def listed(self, address: Address | None = None) -> list[ListedApproval]:
+        """The open questions in the language of a chat, or of where they were asked."""
         found = []
         for question in self._questions.open_of(KIND):
-            pending = _read(question)
-            parts = (_what(pending, words), visible(_sealed(pending.effect.text), 80), _because(pending, words))
-            found.append(ListedApproval(question, " · ".join(filter(None, parts))))
-        return words, found
+            pending, strings = read(question), await self.strings(address or question.address)
+            found.append(
+                ListedApproval(
+                    question,
+                    effect_text(pending, strings),
+                    visible_lines(pending.effect.text),
+                    on_one_line(pending.effect.private),
+                    cause_text(pending, strings),
+                    chat_text(pending.row.message),
+                )
+            )
+        return found
 
-    async def answer(self, question: StoredQuestion, said: bool, address: Address) -> str:
-        """Acts on an answer that was given in a chat, and returns the reply. Repeated after a crash, it has the same
-        outcome. Raises `StoreUnavailable`."""
-        pending = _read(question)
-        outcome, result = await self._carried_out(question.id, pending) if said else ("refused", "")
-        english = APPROVAL_STRINGS[Language.ENGLISH]
-        what = _what(pending, english)
+    async def answer_from_elsewhere(self, id: str, *, is_yes: bool) -> str:
+        """Acts on the owner's answer outside the chats, and shows the outcome where it was asked. Raises `KeyError` for
+        a closed question, `StorageUnavailable`."""
+        question = {one.id: one for one in self._questions.open_of(KIND)}[id]
+        with self._questions.answering(question):
+            text = await self.answer(question, is_yes, question.address)
+            drafts = self._outbox.drafts(
+                f"{KIND}:{id}:answered:{{}}", question.address, text, edits=await self._shown_as(id)
+            )
+            await self._outbox.write(drafts, lambda connection: question_rows.close(connection, id))
+        return text
+
+    async def _shown_as(self, id: str) -> str:
+        """The platform id of the question's message, if it is one."""
+
+        def look(connection: sqlite3.Connection) -> str:
+            is_long = outbox_rows.is_known(connection, f"{KIND}:{id}:1")
+            return "" if is_long else outbox_rows.platform_id(connection, f"{KIND}:{id}:0")
+
+        return await self._database.run(look)
+
+    async def answer(
+        self, question: StoredQuestion, is_yes: bool, address: Address, *, is_lasting: bool = False
+    ) -> str:
+        """Returns the reply, the same if repeated after a crash. Raises `StorageUnavailable`."""
+        pending = read(question)
+        outcome, result = await self._carried_out(question.id, pending) if is_yes else ("refused", "")
+        if is_lasting and outcome == _STARTED:
+            scope = self._sessions.of_row(pending.row).scope
+            await self.allowed.allow(pending.effect.words, scope.folder / pending.effect.folder, scope)
+        english = LANGUAGES[Language.ENGLISH].approvals
+        what = effect_text(pending, english)
         note = (
-            _SAID_YES.format(what=what, result=visible(result, _RESULT_CHARS)) if said else _SAID_NO.format(what=what)
+            _SAID_YES.format(what=what, result=_known_result(pending, result)) if is_yes else _SAID_NO.format(what=what)
         )
+        shown = result_text(pending, result) if outcome == "done" else ""
         await self._note(question.id, pending, note)
         origin = pending.row.message.address
         if origin != address:
-            text = _told(await self._words(origin), outcome, pending, result)
+            text = outcome_text(await self.strings(origin), outcome, pending, result) + shown
             await self._outbox.write(self._outbox.drafts(f"{KIND}:{question.id}:told:{{}}", origin, text))
-        return _told(await self._words(address), outcome, pending, result)
+        return outcome_text(await self.strings(address), outcome, pending, result) + shown
 
-    async def _carried_out(self, id: str, pending: _Pending) -> tuple[str, str]:
-        """Runs the approved call; returns the name of the sentence for its outcome, and the tool's result."""
+    async def _carried_out(self, id: str, pending: PendingEffect) -> tuple[str, str]:
         try:
-            return "done", await self._run(id, pending)
+            result = await self._run(id, pending)
+            return _STARTED if pending.effect.kind is EffectKind.RUN else "done", result
         except _Changed:
             return "changed", "nothing was done, for it has changed since it was asked for."
         except ToolError as error:
@@ -280,16 +334,19 @@ class Approvals:
             log.exception("an approved call of %s failed unexpectedly", pending.tool)
             return "failed", type(bug).__name__
 
-    async def _run(self, id: str, pending: _Pending) -> str:
-        conversation = self._sessions.of_row(pending.row)
-        if str(conversation.session) != pending.session:
+    async def _run(self, id: str, pending: PendingEffect) -> str:
+        route = self._sessions.of_row(pending.row)
+        if str(route.session) != pending.session:
             raise _Changed
-        agent, scope = self._agents[conversation.session.agent], conversation.scope
-        own = agent.tools(conversation.session, scope)
+        agent, scope = self._agents[route.session.agent], route.scope
+        own = agent.tools(route.session, scope)
         tool = next((one for one in (*own, *self._tools(pending.row)) if one.name == pending.tool), None)
         if tool is None or tool.effect is None:
             raise _Changed
-        arguments: Arguments = load_json(pending.arguments)
+        arguments: Json = load_json(pending.arguments)
+        name = f"approved-{id}"
+        if tool.once is not None and tool.once.begun is not None and (known := await tool.once.begun(name)):
+            return known  # what it names may have changed by what it did
         if pending.effect.kind in _FILES:
             try:
                 data = files.read_bytes(scope.folder / pending.effect.target, scope.folder)
@@ -304,23 +361,23 @@ class Approvals:
             effect = await tool.effect(arguments)
             if effect is None or (effect.target, effect.before) != (pending.effect.target, pending.effect.before):
                 raise _Changed
-        return await agent.run_approved(scope, tool, arguments, f"approved-{id}")
+        return await agent.run_approved(scope, tool, arguments, name)
 
-    async def _note(self, id: str, pending: _Pending, text: str) -> None:
-        """Notes the outcome for the session, except of a job, whose session is a new one each time."""
-        agent, _, path = pending.session.partition("/")
-        if SessionKey(agent, path).is_job:
+    async def _note(self, id: str, pending: PendingEffect, text: str) -> None:
+        """Notes the outcome for the session, or for that which delegated its task; a job has a new one each time."""
+        if pending.row.message.due is not None:
             return
+        session = asking_session(replace(pending.row, session=pending.session))
         now = self._clock.now()
         oldest = utc_stamp(now - _KEPT)
-        await self._database.run(question_rows.add_outcome, id, pending.session, text, utc_stamp(now), oldest)
+        await self._database.run(question_rows.add_outcome, id, session, text, utc_stamp(now), oldest)
 
-    async def _words(self, address: Address) -> ApprovalStrings:
-        return APPROVAL_STRINGS[await self._database.run(chat_rows.language, address)]
+    async def strings(self, address: Address) -> ApprovalStrings:
+        return LANGUAGES[await self._database.run(chat_rows.language, address)].approvals
 
 
 @dataclass(frozen=True, slots=True)
-class _Asker:
+class _TurnConsent:
     """Implements `agent.tools.base.OwnerConsent` for one turn."""
 
     approvals: Approvals
@@ -336,46 +393,21 @@ class _Asker:
     async def outcomes(self) -> Mapping[str, str]:
         return await self.approvals.outcomes(self.session)
 
-    async def told(self, ids: Sequence[str]) -> None:
-        await self.approvals.told(ids)
+    async def acknowledge(self, ids: Sequence[str]) -> None:
+        await self.approvals.acknowledge(ids)
 
 
-def _read(question: StoredQuestion) -> _Pending:
-    return _PENDING.validate_json(question.subject)
+def _known_result(pending: PendingEffect, result: str) -> str:
+    """For the model: on the sentence's line, or below it as text of others."""
+    if pending.effect.kind not in RESULTS:
+        return visible(result, _RESULT_CHARS)
+    return f"\n{marked_block('enclosed', result[:_FOREIGN_CHARS], name=pending.effect.target)}"
 
 
-def _digest(session: str, tool: str, arguments: Arguments, effect: Effect) -> str:
+def _digest(session: str, tool: str, arguments: Json, effect: Effect) -> str:
     whole = json.dumps([session, tool, arguments, effect.target, effect.before], sort_keys=True)
     return hashlib.sha256(whole.encode()).hexdigest()
 
 
-def _without_words(message: InboundMessage) -> InboundMessage:
+def _without_text(message: InboundMessage) -> InboundMessage:
     return replace(message, text="", attachments=(), quote=None, answer_with="")
-
-
-def _what(pending: _Pending, words: ApprovalStrings) -> str:
-    return words.effects[pending.effect.kind].format(target=_sealed(pending.effect.target))
-
-
-def _because(pending: _Pending, words: ApprovalStrings) -> str:
-    if not pending.causes:
-        return ""
-    first = next((one for one in pending.causes if one.line), pending.causes[0])
-    source, line = _sealed(first.source), _sealed(first.line)
-    return words.because_line.format(source=source, line=line) if line else words.because.format(source=source)
-
-
-def _told(words: ApprovalStrings, outcome: str, pending: _Pending, result: str) -> str:
-    text: str = getattr(words, outcome)
-    return text.format(what=_what(pending, words), why=_sealed(result))
-
-
-def _chat(message: InboundMessage) -> str:
-    name = message.group_name if message.kind is ChatKind.GROUP else message.sender.name
-    return " ".join(filter(None, [_sealed(name), f"({message.address})"]))
-
-
-def _sealed(text: str) -> str:
-    """The text on one line, with nothing that a platform would show as markup."""
-    shown = visible(label(text, 200)).translate(str.maketrans("*_`~#|", "      "))
-    return " ".join(shown.split())

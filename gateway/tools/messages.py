@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-import sqlite3
 from collections.abc import Mapping, Sequence
+from typing import Annotated
+
+from pydantic import Field
 
 from agent.clock import Clock, utc_stamp
+from agent.formats.sqlite import StorageUnavailable
 from agent.formats.untrusted import label
 from agent.memory.files import decoded, inside, read_bytes, sha_of
 from agent.memory.paths import FileError
 from agent.memory.private_lines import private_line
 from agent.memory.scope import Scope
+from agent.model.base import Json
 from agent.silence import deliverable_text
-from agent.tools import schema
-from agent.tools.arguments import text, texts
-from agent.tools.base import GONE, Arguments, Effect, EffectKind, Once, Tool, ToolError, ToolResult
+from agent.tools.base import GONE, Effect, EffectKind, Once, Tool, ToolError, ToolResult
 from agent.tools.foreign_text import foreign, unique
+from agent.tools.schema import Arguments, OneOrSeveral, Text, read, spec, takes
 from channels.message import Address, Channel, OutboundFile
 from gateway.messages.outbound_files import OutboundFiles
 from gateway.messages.outbox import Outbox
@@ -25,26 +28,25 @@ from gateway.policy.access import Access
 from gateway.policy.recipients import ChatDirectory, RecipientRefused, Recipients
 from gateway.policy.sessions import SessionPolicy, SessionRoute, is_same_audience
 from gateway.store import chat_rows, outbox_rows
-from gateway.store.database import Database, StoreUnavailable
+from gateway.store.database import Database
 from gateway.store.inbox_rows import InboxRow
-from gateway.store.outbox_rows import Draft
+from gateway.store.outbox_rows import Delivery
 from gateway.turns.user_message import user_message_id
 
 MOST_FILES = 10
 _LARGEST = 100_000_000
 """Bytes; no platform takes more."""
-_SPEC = schema.spec(
-    "send_message",
-    "Send a message, now, besides your answer. Not for the answer itself.",
-    {"text": schema.string(may_be_empty=True)},
-    {
-        "to": schema.string("chat address or a person's name; default this chat"),
-        "files": schema.one_or_several("paths in this conversation's folder"),
-    },
-)
 _DISK = "Nothing was sent: the disk takes no more writing. Tell the person."
 _WAS_SENT = "Interrupted by a restart of the assistant, but the message was sent. Do not send it again."
+_NOT_YET_SENT = "Interrupted by a restart of the assistant. The message is on its way: do not send it again."
+_NOT_DELIVERED = "Interrupted by a restart of the assistant. The message could not be delivered: {why}"
 _WAS_NOT_SENT = "Interrupted by a restart of the assistant before the message was sent. Send it again if it is wanted."
+
+
+class _SendMessage(Arguments):
+    text: str
+    to: Annotated[Text | None, Field(description="chat address or a person's name; default this chat")] = None
+    files: Annotated[OneOrSeveral, Field(description="paths in this conversation's folder")] = ()
 
 
 class MessageTools:
@@ -67,38 +69,47 @@ class MessageTools:
         self._channels = channels
 
     def of_row(self, row: InboxRow) -> tuple[Tool, ...]:
-        """The tool for the conversation of that message."""
-        conversation = self._sessions.of_row(row)
-        turn = f"send:{conversation.session}:{row.turn or user_message_id(row.message)}"
+        """None for a job or a task: its answer is what it sends."""
+        if row.message.due is not None or row.message.is_task:
+            return ()
+        route = self._sessions.of_row(row)
+        turn = f"send:{route.session}:{row.turn or user_message_id(row.message)}"
 
-        async def send(arguments: Arguments, call: str) -> ToolResult:
-            return ToolResult(await self._send(row, conversation, arguments, f"{turn}:{call}"))
+        async def send(given: Json, call: str) -> ToolResult:
+            return ToolResult(await self._send(row, route, read(given, _SendMessage), f"{turn}:{call}"))
 
-        async def send_unnamed(arguments: Arguments) -> ToolResult:
-            return await send(arguments, secrets.token_hex(8))
+        async def send_unnamed(given: Json) -> ToolResult:
+            return await send(given, secrets.token_hex(8))
 
         async def fate(call: str) -> str:
-            is_known = await self._database.run(outbox_rows.is_known, f"{turn}:{call}:0")
-            return _WAS_SENT if is_known else _WAS_NOT_SENT
+            return _fate(await self._database.run(outbox_rows.delivery, f"{turn}:{call}"))
 
-        async def effect(arguments: Arguments) -> Effect | None:
-            return await self._effect(row, conversation, arguments)
+        async def effect(arguments: _SendMessage) -> Effect | None:
+            return await self._effect(row, route, arguments)
 
-        return (Tool(_SPEC, send_unnamed, once=Once(send, fate), effect=effect),)
+        about = "Send a message, now, besides your answer. Not for the answer itself."
+        return (
+            Tool(
+                spec("send_message", about, _SendMessage),
+                send_unnamed,
+                once=Once(send, fate),
+                effect=takes(_SendMessage, effect),
+            ),
+        )
 
-    async def _effect(self, row: InboxRow, conversation: SessionRoute, arguments: Arguments) -> Effect | None:
-        """What the call sends to another audience than this chat's, if anything. Raises `ToolError`."""
-        words, paths = text(arguments, "text"), texts(arguments, "files")
+    async def _effect(self, row: InboxRow, route: SessionRoute, arguments: _SendMessage) -> Effect | None:
+        """What the call sends to another audience, if anything. Raises `ToolError`."""
+        words, paths = arguments.text, arguments.files
         known = await self._database.run(chat_rows.known)
-        addressing = Recipients(self._access, self._channels, known, row.message, conversation)
+        addressing = Recipients(self._access, self._channels, known, row.message, route)
         try:
-            to = addressing.find(text(arguments, "to"))
+            to = addressing.find(arguments.to or "")
             if to == row.message.address:
                 return None
             chat = ChatDirectory(self._access, known).at(to)
-            if chat is not None and is_same_audience(self._sessions.in_chat(chat).scope, conversation.scope):
+            if chat is not None and is_same_audience(self._sessions.in_chat(chat).scope, route.scope):
                 return None
-            shas = [await asyncio.to_thread(_content, conversation.scope, path) for path in paths]
+            shas = [await asyncio.to_thread(_content, route.scope, path) for path in paths]
         except RecipientRefused as error:
             raise _not_addressable(error) from error
         except FileError as error:
@@ -109,28 +120,28 @@ class MessageTools:
             EffectKind.SEND,
             " ".join(filter(None, [title, f"({to})"])),
             "\n".join(filter(None, [words, *(f"[{path}]" for path in paths)])),
-            private=await asyncio.to_thread(private_line, conversation.scope, told),
+            private=await asyncio.to_thread(private_line, route.scope, told),
             before=" ".join(sha for sha, _ in shas),
         )
 
-    async def _send(self, row: InboxRow, conversation: SessionRoute, arguments: Arguments, key: str) -> str:
-        words, paths = deliverable_text(text(arguments, "text")), texts(arguments, "files")
+    async def _send(self, row: InboxRow, route: SessionRoute, arguments: _SendMessage, key: str) -> str:
+        words, paths = deliverable_text(arguments.text), arguments.files
         if not words and not paths:
             raise ToolError("there is nothing to send: text is empty and there are no files")
         if len(paths) > MOST_FILES:
             raise ToolError(f"at most {MOST_FILES} files can go with a message")
         try:
             known = await self._database.run(chat_rows.known)
-            to = Recipients(self._access, self._channels, known, row.message, conversation).find(text(arguments, "to"))
-            files = await self._kept(conversation.scope, paths, to)
+            to = Recipients(self._access, self._channels, known, row.message, route).find(arguments.to or "")
+            files = await self._kept(route.scope, paths, to)
             await self._outbox.cut(to, words)
             drafts = self._outbox.drafts(f"{key}:{{}}", to, words, files=files)
-            is_new = await self._database.run(_write_once, drafts, utc_stamp(self._clock.now()))
+            is_new = await self._database.run(outbox_rows.add_once, drafts, utc_stamp(self._clock.now()))
         except RecipientRefused as error:
             raise _not_addressable(error) from error
         except FileError as error:
             raise ToolError(str(error)) from error
-        except StoreUnavailable as error:
+        except StorageUnavailable as error:
             raise ToolError(_DISK) from error
         if not is_new:
             return "This very call has sent its message before; it was not sent twice."
@@ -141,7 +152,7 @@ class MessageTools:
     async def _kept(self, scope: Scope, paths: Sequence[str], to: Address) -> list[OutboundFile]:
         if not paths:
             return []
-        most = self._channels[to.channel].largest_file(to)
+        most = self._channels[to.channel].capabilities(to).largest_file
         if most == 0:
             raise ToolError(f"files cannot be sent to {to}: {to.channel} takes none; say where the file is")
         return [await asyncio.to_thread(self._outgoing.keep, scope, path, most) for path in paths]
@@ -157,9 +168,9 @@ def _not_addressable(error: RecipientRefused) -> ToolError:
     return ToolError(str(error), unique(foreign("the name of a chat", name) for name in error.names))
 
 
-def _write_once(connection: sqlite3.Connection, drafts: Sequence[Draft], at: str) -> bool:
-    """Writes the drafts; returns False where a message of that key exists."""
-    if outbox_rows.is_known(connection, drafts[0].key):
-        return False
-    outbox_rows.add(connection, drafts, at)
-    return True
+def _fate(delivery: Delivery) -> str:
+    if delivery.failed:
+        return _NOT_DELIVERED.format(why=delivery.error)
+    if delivery.waiting:
+        return _NOT_YET_SENT
+    return _WAS_SENT if delivery.sent else _WAS_NOT_SENT

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Mapping, Sequence
-from typing import TypeVar
+from typing import Annotated, Literal, TypeVar
+
+from pydantic import Field
 
 from agent.formats.untrusted import label
 from agent.memory.private_lines import private_line
 from agent.memory.provenance import own_mark
-from agent.tools import schema
-from agent.tools.arguments import text
-from agent.tools.base import Arguments, Effect, EffectKind, Tool, ToolError, ToolResult
+from agent.tools.base import Effect, EffectKind, Tool, ToolError, ToolResult
 from agent.tools.foreign_text import ForeignText, foreign, in_text, unique
+from agent.tools.schema import Arguments, Text, spec, takes
 from channels.message import ChatKind
 from gateway import recurrence as when_
 from gateway.i18n import one_line
@@ -20,7 +21,8 @@ from gateway.policy.access import Role
 from gateway.policy.sessions import SessionPolicy, SessionRoute, is_same_audience
 from gateway.recurrence import local
 from gateway.scheduling.job import OWNER, Job, JobKind
-from gateway.scheduling.requests import JobListing, JobRefused, JobRequest, JobService, Requester
+from gateway.scheduling.job_access import Requester
+from gateway.scheduling.requests import JobListing, JobRefused, JobRequest, JobService
 from gateway.store.inbox_rows import InboxRow
 
 T = TypeVar("T")
@@ -29,50 +31,50 @@ _MOST_LISTED = 100
 _SHOWN = 80
 _WHEN = '{"at": "2026-11-22T15:00"} local time, {"every": "2h"} or {"cron": "0 8 * * 1-5"}; exactly one'
 
-_ADD = schema.spec(
-    "schedule_add",
+_ADD = (
     "Add a reminder (message: the text is sent as it is) or a job (prompt: you do what it says, your answer is sent). "
-    "Tell the person the exact time that comes back.",
-    {
-        "kind": schema.string(enum=(str(JobKind.MESSAGE), str(JobKind.PROMPT))),
-        "text": schema.string(),
-        "when": {"type": "object", "description": _WHEN},
-    },
-    {
-        "timezone": schema.string("IANA; default the user's"),
-        "to": schema.string("chat address; default this chat"),
-    },
+    "Tell the person the exact time that comes back."
 )
-_LIST = schema.spec("schedule_list", "List jobs and reminders with their ids and next runs.", {})
-_REMOVE = schema.spec("schedule_remove", "Remove a job or reminder.", {"id": schema.string()})
+
+
+class _ScheduleAdd(Arguments):
+    kind: Literal["message", "prompt"]
+    text: Text
+    when: Annotated[dict[str, object], Field(description=_WHEN)]
+    timezone: Annotated[Text | None, Field(description="IANA; default the user's")] = None
+    to: Annotated[Text | None, Field(description="chat address; default this chat")] = None
+
+
+class _ScheduleRemove(Arguments):
+    id: Text
 
 
 class ScheduleTools:
-    def __init__(self, book: JobService, sessions: SessionPolicy) -> None:
-        self._book = book
+    def __init__(self, jobs: JobService, sessions: SessionPolicy) -> None:
+        self._jobs = jobs
         self._sessions = sessions
 
     def of_row(self, row: InboxRow) -> tuple[Tool, ...]:
-        """The tools for the sender of a message. A job gets none: no job is made from inside a job."""
-        if row.message.due is not None:
+        """None for a job or a task: no job is made from inside one."""
+        if row.message.due is not None or row.message.is_task:
             return ()
-        asker = asker_of(row, self._sessions.of_row(row))
+        requester = requester_of(row, self._sessions.of_row(row))
 
-        async def add(arguments: Arguments) -> ToolResult:
-            wish = JobRequest(
-                text=own_mark(text(arguments, "text")),
+        async def add(arguments: _ScheduleAdd) -> ToolResult:
+            request = JobRequest(
+                text=own_mark(arguments.text),
                 when=_when(arguments),
-                kind=text(arguments, "kind"),
-                to=text(arguments, "to"),
-                timezone=text(arguments, "timezone"),
+                kind=arguments.kind,
+                to=arguments.to or "",
+                timezone=arguments.timezone or "",
             )
-            booked = await _asked(self._book.add(asker, wish))
-            where = "in this chat" if booked.is_here else f"to {booked.job.to}"
-            when = ", ".join(filter(None, [booked.soon, booked.said]))
-            return ToolResult(f"Added {booked.job.id}: {when_.in_words(booked.job.when)}, {where}. Next: {when}.")
+            receipt = await _or_tool_error(self._jobs.add(requester, request))
+            where = "in this chat" if receipt.is_here else f"to {receipt.job.to}"
+            next_run = f"Next: {receipt.spoken}, {receipt.exact}.{receipt.remark}"
+            return ToolResult(f"Added {receipt.job.id}: {when_.in_words(receipt.job.when)}, {where}. {next_run}")
 
         async def list_(_: Arguments) -> ToolResult:
-            rows = await self._book.rows(asker)
+            rows = await self._jobs.rows(requester)
             lines = [_line(row) for row in rows[:_MOST_LISTED]]
             if len(rows) > _MOST_LISTED:
                 lines.append(f"[and {len(rows) - _MOST_LISTED} more]")
@@ -80,76 +82,83 @@ class ScheduleTools:
             return ToolResult(listed, foreign=await found([row.job for row in rows[:_MOST_LISTED]]))
 
         async def found(jobs: Sequence[Job]) -> tuple[ForeignText, ...]:
-            """The parts of jobs that are text of others: their own jobs, and what was made from documents and the
-            like."""
             chats = {job.to for job in jobs if job.kind is not JobKind.BUILT_IN}
-            elsewhere = {to for to in chats if not await self._is_here(row, asker, to)}
+            elsewhere = {to for to in chats if not await self._is_here(row, requester, to)}
             others = [foreign(job.to, job.text) for job in jobs if job.to in elsewhere]
             return unique([*others, *(one for job in jobs for one in in_text(job.text))])
 
-        async def remove(arguments: Arguments) -> ToolResult:
-            job = await _asked(self._book.remove(asker, text(arguments, "id").strip()))
+        async def remove(arguments: _ScheduleRemove) -> ToolResult:
+            job = await _or_tool_error(self._jobs.remove(requester, arguments.id.strip()))
             return ToolResult(f"Removed {job.id}: {one_line(job.text, _SHOWN)}", foreign=await found([job]))
 
-        async def adding(arguments: Arguments) -> Effect | None:
-            to, kind = text(arguments, "to").strip(), text(arguments, "kind")
+        async def adding(arguments: _ScheduleAdd) -> Effect | None:
+            to, kind = (arguments.to or "").strip(), arguments.kind
             when = ", ".join(f"{name}: {value}" for name, value in _when(arguments).items())
-            told = f"{text(arguments, 'text')}\n({kind}, {when})"
-            return await self._effect(EffectKind.ADD_JOB, row, asker, to, kind, told)
+            shown = f"{arguments.text}\n({kind}, {when})"
+            return await self._effect(EffectKind.ADD_JOB, row, requester, to, kind, shown)
 
-        async def removing(arguments: Arguments) -> Effect | None:
-            id = text(arguments, "id").strip()
-            job = next((one.job for one in await self._book.rows(asker) if one.job.id == id), None)
+        async def removing(arguments: _ScheduleRemove) -> Effect | None:
+            id = arguments.id.strip()
+            job = next((one.job for one in await self._jobs.rows(requester) if one.job.id == id), None)
             if job is None:
                 return None
-            told = f"{job.text}\n({job.kind}, {when_.in_words(job.when)})"
-            return await self._effect(EffectKind.REMOVE_JOB, row, asker, job.to, str(job.kind), told)
+            shown = f"{job.text}\n({job.kind}, {when_.in_words(job.when)})"
+            return await self._effect(EffectKind.REMOVE_JOB, row, requester, job.to, str(job.kind), shown)
 
         return (
-            Tool(_ADD, add, effect=adding),
-            Tool(_LIST, list_, reads_only=True),
-            Tool(_REMOVE, remove, effect=removing),
+            Tool(
+                spec("schedule_add", _ADD, _ScheduleAdd),
+                takes(_ScheduleAdd, add),
+                effect=takes(_ScheduleAdd, adding),
+            ),
+            Tool(
+                spec("schedule_list", "List jobs and reminders with their ids and next runs.", Arguments),
+                takes(Arguments, list_),
+                reads_only=True,
+            ),
+            Tool(
+                spec("schedule_remove", "Remove a job or reminder.", _ScheduleRemove),
+                takes(_ScheduleRemove, remove),
+                effect=takes(_ScheduleRemove, removing),
+            ),
         )
 
-    async def _is_here(self, row: InboxRow, asker: Requester, to: str) -> bool:
-        """True where the audience of the chat that a job reports to (empty: this one) listens here too."""
+    async def _is_here(self, row: InboxRow, requester: Requester, to: str) -> bool:
+        """True for this chat's audience. `to` empty: this chat."""
         if not to or to == OWNER:
-            return not to or asker.is_owner
-        chat = await self._book.chat(to)
+            return not to or requester.is_owner
+        chat = await self._jobs.access.chat(to)
         here = self._sessions.of_row(row).scope
         return chat is not None and is_same_audience(self._sessions.in_chat(chat).scope, here)
 
     async def _effect(
-        self, act: EffectKind, row: InboxRow, asker: Requester, to: str, kind: str, told: str
+        self, act: EffectKind, row: InboxRow, requester: Requester, to: str, kind: str, shown: str
     ) -> Effect | None:
-        """The effect of a job of that kind that reports to that chat; None for a reminder to this audience."""
-        is_here = await self._is_here(row, asker, to)
+        """None for a reminder to this audience."""
+        is_here = await self._is_here(row, requester, to)
         if is_here and kind != JobKind.PROMPT:
             return None
-        if not is_here and not asker.is_owner:
-            return None  # nobody but the owner can: the book refuses it
-        chat = await self._book.chat(to or str(asker.chat))
+        if not is_here and not requester.is_owner:
+            return None  # nobody but the owner can: it is refused
+        chat = await self._jobs.access.chat(to or str(requester.chat))
         title = label(chat.title) if chat is not None else ""
         scope = self._sessions.of_row(row).scope
-        private = "" if is_here else await asyncio.to_thread(private_line, scope, told)
-        target = " ".join(filter(None, [title, f"({to or asker.chat})"]))
-        return Effect(act, target, told, private=private, this_turn=is_here)
+        private = "" if is_here else await asyncio.to_thread(private_line, scope, shown)
+        target = " ".join(filter(None, [title, f"({to or requester.chat})"]))
+        return Effect(act, target, shown, private=private, this_turn=is_here)
 
 
-def asker_of(row: InboxRow, conversation: SessionRoute) -> Requester:
-    """The sender of a message, as the schedule sees them."""
+def requester_of(row: InboxRow, route: SessionRoute) -> Requester:
     private = row.message.kind is ChatKind.PRIVATE
-    is_owner = private and conversation.role is Role.OWNER
-    return Requester(row.message.address, conversation.person if private else "", is_owner)
+    is_owner = private and route.role is Role.OWNER
+    return Requester(row.message.address, route.person if private else "", is_owner)
 
 
-def _when(arguments: Arguments) -> Mapping[str, str]:
-    when = arguments["when"]
-    assert isinstance(when, Mapping)
-    return {str(name): str(value) for name, value in when.items() if value is not None}
+def _when(arguments: _ScheduleAdd) -> Mapping[str, str]:
+    return {name: str(value) for name, value in arguments.when.items() if value is not None}
 
 
-async def _asked(work: Awaitable[T]) -> T:
+async def _or_tool_error(work: Awaitable[T]) -> T:
     try:
         return await work
     except JobRefused as error:

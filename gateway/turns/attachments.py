@@ -1,7 +1,7 @@
 """Fetches, keeps and reads attachments when a turn begins: pictures for the model, documents and speech as text.
 
-Each step is noted beside the files, so that a turn that goes on after a crash fetches and transcribes nothing twice.
-Slots keep a stranger's slow files from delaying the owner's; a budget limits the bytes a day of each chat.
+Each step is noted beside the files, so that none is repeated after a crash. Slots keep a stranger's slow files from
+delaying the owner's; a budget limits each chat's bytes a day.
 """
 
 from __future__ import annotations
@@ -20,19 +20,21 @@ from pathlib import Path
 
 from agent.clock import Clock
 from agent.formats.parsing import load_json
+from agent.fs import atomic_write
 from agent.media.reader import AT_ONCE, Reader
 from agent.media.sniff import HEAD, Kind, sniffed
 from agent.media.store import FOLDER, Store
 from agent.media.transcribe import Transcriber
 from agent.media.unreadable import Unreadable
 from channels.message import Attachment, Channel, InboundMessage, NotFetched
+from channels.tasks import backoff
 from gateway.messages.lanes import KeyedLocks
 from gateway.messages.suspects import ActiveWork
 from gateway.turns.user_message import AttachmentKind, AttachmentResult, read_note, user_message_id, write_note
 
 
 class Slots:
-    """`shared` slots, one at a time for each session, and one more for the owner's private chats only."""
+    """`shared` slots, one at a time for each session, and one more for the owner's private chats."""
 
     def __init__(self, shared: int) -> None:
         self._shared = asyncio.Semaphore(shared)
@@ -41,7 +43,7 @@ class Slots:
 
     @asynccontextmanager
     async def one(self, session: str, *, is_owners: bool) -> AsyncIterator[None]:
-        """Waits for a slot. `is_owners`: the session is a private one of the owner."""
+        """`is_owners`: a private session of the owner."""
         if is_owners:
             may_share = self._owners.locked() and not self._shared.locked()
             async with self._shared if may_share else self._owners:
@@ -52,8 +54,7 @@ class Slots:
 
 
 class MediaBudget:
-    """`a_day`: bytes for each chat and day of the user. `file` keeps the counts over restarts; a missing one, or one of
-    another day, counts as empty."""
+    """`a_day`: bytes for each chat and day of the user. `file` keeps the counts."""
 
     def __init__(self, file: Path, clock: Clock, a_day: int) -> None:
         self.a_day = a_day
@@ -64,7 +65,6 @@ class MediaBudget:
         self._writing = asyncio.Lock()
 
     async def take(self, chat: str, size: int) -> bool:
-        """Counts bytes before they are fetched, as several files may come at once. False: over the budget."""
         taken = await self._today()
         if taken[chat] + size > self.a_day:
             return False
@@ -72,11 +72,11 @@ class MediaBudget:
         return True
 
     async def settle(self, chat: str, expected: int, kept: int) -> None:
-        """Counts what was kept in place of what was expected. Raises `OSError`."""
+        """Raises `OSError`."""
         taken = await self._today()
         taken[chat] = max(0, taken[chat] + kept - expected)
         async with self._writing:
-            await asyncio.to_thread(self._write, json.dumps({"day": self._day, "taken": taken}))
+            await asyncio.to_thread(atomic_write, self._file, json.dumps({"day": self._day, "taken": taken}))
 
     async def _today(self) -> defaultdict[str, int]:
         today = self._clock.today().isoformat()
@@ -93,18 +93,12 @@ class MediaBudget:
         except (OSError, ValueError, TypeError, KeyError, AttributeError):
             return {}
 
-    def _write(self, text: str) -> None:
-        self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        fresh = self._file.with_suffix(".new")
-        fresh.touch(0o600)
-        fresh.write_text(text, encoding="utf-8")
-        fresh.replace(self._file)
-
 
 log = logging.getLogger(__name__)
 
 TRIES = 3
 _FETCH_SECONDS = 60.0
+_LONGEST_WAIT = 60.0
 """For one try at one file."""
 _FETCHES_AT_ONCE = 4
 """Of one message."""
@@ -119,17 +113,16 @@ _SPOKEN = ("voice", "video note")
 
 @dataclass(frozen=True, slots=True)
 class MediaLimits:
-    """`a_day`: bytes for each chat that is not a private one of the owner, as long as `least_free` stay free on the
-    disk; `free` returns how many are, and blocks."""
+    """`free` blocks."""
 
     a_day: int = 200_000_000
+    """Bytes for each chat that is not the owner's private one, as long as `least_free` bytes stay free."""
     least_free: int = 1_000_000_000
     free: Callable[[Path], int] = lambda folder: shutil.disk_usage(folder).free
 
 
 class AttachmentIntake:
-    """`most_bytes`: larger files are not fetched; `wait`: seconds before a failed fetch is tried again, then twice
-    that."""
+    """`most_bytes`: larger files are not fetched; `wait`: seconds before a fetch is tried again."""
 
     def __init__(
         self,
@@ -138,7 +131,7 @@ class AttachmentIntake:
         reader: Reader,
         transcriber: Transcriber | None,
         most_bytes: int,
-        in_hand: ActiveWork,
+        active_work: ActiveWork,
         clock: Clock,
         wait: float = 1.0,
         space: MediaLimits = MediaLimits(),
@@ -148,7 +141,7 @@ class AttachmentIntake:
         self._reader = reader
         self._transcriber = transcriber
         self._most_bytes = most_bytes
-        self._in_hand = in_hand
+        self._active_work = active_work
         self._wait = wait
         self._space = space
         self._budget = MediaBudget(store.root / FOLDER / _NOTES / _BUDGET, clock, space.a_day)
@@ -156,9 +149,8 @@ class AttachmentIntake:
         self._reading = Slots(AT_ONCE - 1)
 
     async def opened(self, message: InboundMessage, session: str, *, is_owners: bool) -> Mapping[int, AttachmentResult]:
-        """Every attachment with bytes, by its place in the message. `session`: where it was sent; `is_owners`: whether
-        that is a private one of the owner. Raises `OSError` where the disk fails; then, and where it is cancelled, a
-        later call continues."""
+        """Every attachment with bytes, by its index. `is_owners`: the session is a private one of the owner. Raises
+        `OSError`; a later call continues."""
         fetches = asyncio.Semaphore(_FETCHES_AT_ONCE)
         places = [at for at, one in enumerate(message.attachments) if one.handle]
         whose = _Whose(session, is_owners)
@@ -170,7 +162,7 @@ class AttachmentIntake:
         return {at: task.result() for at, task in tasks.items()}
 
     async def clean(self, sessions: Path) -> None:
-        """Deletes files that are old and named by no transcript in that folder."""
+        """Deletes old files that no transcript there names."""
         try:
             gone = await asyncio.to_thread(self._store.clean, sessions, time.time() - _KEPT_DAYS * 86_400)
         except OSError as problem:
@@ -188,7 +180,7 @@ class AttachmentIntake:
         if known is not None and known.found is not AttachmentKind.FETCHED:
             return known
         try:
-            with self._in_hand.working(
+            with self._active_work.working(
                 f"{attachment.kind} {attachment.name!r} ({at}) of message {user_message_id(message)}"
             ):
                 if known is None:
@@ -204,10 +196,10 @@ class AttachmentIntake:
         return opened
 
     async def _fetched(self, message: InboundMessage, attachment: Attachment, whose: _Whose) -> str:
-        """Fetches a file and returns where it is kept. Raises `NotFetched`."""
+        """Returns the path. Raises `NotFetched`."""
         if attachment.size is not None and attachment.size > self._most_bytes:
             raise NotFetched(
-                f"it has {_megabytes(attachment.size)} MB, and at most {_megabytes(self._most_bytes)} MB are read "
+                f"it has {_megabytes(attachment.size)} MB, and I read at most {_megabytes(self._most_bytes)} MB "
                 "(media.max_mb in config.yaml)"
             )
         size = self._most_bytes if attachment.size is None else attachment.size
@@ -215,15 +207,14 @@ class AttachmentIntake:
             log.error(
                 "a file of %s is not kept: less than %d MB are free", message.address, self._space.least_free / 1e6
             )
-            raise NotFetched("there is too little room on my disk to keep files; the words of the message are answered")
+            raise NotFetched("the disk is almost full, so I can't save files; I only answer the text of the message")
         channel = self._channels[message.address.channel]
         if whose.is_owners:
             return await self._fetched_from(channel, message, attachment)
         chat, kept = _chat(message), 0
         if not await self._budget.take(chat, size):
             raise NotFetched(
-                f"the files of this chat have {_megabytes(self._space.a_day)} MB today already, and more are kept "
-                "tomorrow"
+                f"this chat has sent {_megabytes(self._space.a_day)} MB of files today; I can save more tomorrow"
             )
         try:
             file = await self._fetched_from(channel, message, attachment)
@@ -240,7 +231,7 @@ class AttachmentIntake:
                 if not problem.passing or tried == TRIES:
                     raise
                 log.info("%s of %s is fetched again: %s", attachment.kind, message.address, problem)
-            await asyncio.sleep(self._wait * 2 ** (tried - 1))
+            await asyncio.sleep(backoff(tried, self._wait, _LONGEST_WAIT))
         raise AssertionError("unreachable")
 
     async def _fetch(self, channel: Channel, attachment: Attachment) -> str:
@@ -254,7 +245,7 @@ class AttachmentIntake:
                 raise
             except Exception as bug:
                 log.exception("%s could not fetch a %s", channel.name, attachment.kind)
-                raise NotFetched("something broke while it was fetched; the log has the details") from bug
+                raise NotFetched("something went wrong while I downloaded it; the log has the details") from bug
             return await asyncio.to_thread(self._kept, scratch, attachment)
 
     def _kept(self, fetched: Path, attachment: Attachment) -> str:
@@ -280,7 +271,7 @@ class AttachmentIntake:
         return AttachmentResult(AttachmentKind.DOCUMENT, file, text=reading.text, remark=reading.remark)
 
     async def _shrunk(self, picture: Path, whose: _Whose) -> str:
-        """Makes a picture fit for the model. Raises `Unreadable`."""
+        """Raises `Unreadable`."""
         with self._store.scratch() as scratch:
             async with self._reading.one(whose.session, is_owners=whose.is_owners):
                 ending = await self._reader.picture(picture, scratch)
@@ -293,19 +284,16 @@ class AttachmentIntake:
 
 @dataclass(frozen=True, slots=True)
 class _Whose:
-    """The session of a message; `is_owners`: in private, by the owner."""
-
     session: str
     is_owners: bool
 
 
 def _chat(message: InboundMessage) -> str:
-    """The chat whose budget counts: threads share that of their group."""
+    """The chat whose budget counts: a thread's group."""
     return f"{message.address.channel}:{message.parent_chat or message.address.chat_id}"
 
 
 def _sniffed(path: Path, attachment: Attachment) -> tuple[Kind, str]:
-    """The kind of a file by its bytes, and its media type. Blocks."""
     with path.open("rb") as file:
         return sniffed(file.read(HEAD), attachment.name, attachment.media_type)
 

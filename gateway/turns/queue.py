@@ -1,5 +1,4 @@
-"""Decides which messages make a turn, and ends turns early. Serves the lanes of sessions, one turn at a time for
-each."""
+"""Decides which messages make a turn, and ends turns early. One turn at a time for each session."""
 
 from __future__ import annotations
 
@@ -10,41 +9,39 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
+from agent.formats.sqlite import StorageUnavailable
 from channels.message import OutboundMessage, SendError
+from gateway.messages.inbox import STOPPED
 from gateway.messages.lanes import KeyedLocks, Lanes
 from gateway.messages.suspects import ShuttingDown, TrialGate, is_given_up, is_suspect
-from gateway.store.database import StoreUnavailable
 from gateway.store.inbox_rows import InboxRow
-from gateway.turns.turn import ANEW, QueueMode, SessionLane, Turn, TurnServices
+from gateway.turns.services import QueueMode, SessionLane, TurnServices
+from gateway.turns.turn import ANEW, Turn
 from gateway.turns.user_message import user_message_id
 
 log = logging.getLogger(__name__)
 
 LARGEST_ALBUM = 10
 """Messages; Telegram's and Discord's limit."""
-_DISK = (
-    "My disk takes no more writing (it may be full), so I can't work on your message. It is kept, and I'll answer it "
-    "as soon as there is room again."
-)
+_DISK = "The disk is full, so I can't work on your message. It is saved, and I'll answer when there is space again."
 
 T = TypeVar("T")
 Wish = Literal["stop", "interrupt", "suspend"]
 
 
 class WasStopped(Exception):
-    """A person has stopped the work."""
+    pass
 
 
 @dataclass(slots=True)
 class RunningTurn:
-    """`wish`: why the turn is being cancelled from outside; None: it is not."""
-
     turn: Turn
     task: asyncio.Task[None]
     wish: Wish | None = None
+    """Why the turn is being cancelled from outside, if it is."""
 
     def cancel(self, wish: Wish) -> bool:
-        """Cancels the turn. False: its end is being written, it is too late. A stop outranks an interruption."""
+        """Cancels the turn; False if its end is being written. A stop outranks an interruption."""
         if self.turn.ended:
             return False
         if not self.wish:
@@ -56,10 +53,11 @@ class RunningTurn:
 
 @dataclass(frozen=True, slots=True)
 class StoppedTurn:
-    """What `/stop` has ended: whether a turn or other work ran, and how many messages waited."""
+    """What `/stop` ended: whether work ran, how many messages waited, and how many tasks it had delegated."""
 
     ran: bool
     waiting: int
+    tasks: int = 0
 
 
 class TurnQueue:
@@ -67,7 +65,7 @@ class TurnQueue:
         self, services: TurnServices, disk_wait: float = 15.0, trial_age: float = 10.0, paste_wait: float = 1.0
     ) -> None:
         """Times in seconds. `disk_wait`: between tries while the disk fails; `trial_age` as in `TrialGate`;
-        `paste_wait`: for the rest of a text that the client has cut, or of an album."""
+        `paste_wait`: for the rest of a cut text or an album."""
         self._services = services
         self._disk_wait = disk_wait
         self._paste_wait = paste_wait
@@ -77,45 +75,54 @@ class TurnQueue:
         self._told_of_disk: set[str] = set()
         self._gate = TrialGate(trial_age)
         self.lanes: Lanes[str, int] = Lanes(self._serve)
+        services.tasks.post = self.post
 
     def post(self, row: InboxRow) -> None:
-        """Adds a message to its lane. In an `interrupt` session it ends the running turn, if that answers the same
-        chat."""
+        """Adds a message to its lane. In an `interrupt` session it ends the running turn of the same chat; one that
+        replaces an earlier message stops it."""
         self.lanes.post(row.session, row.seq)
         running = self._running.get(row.session)
-        interrupts = running and self._mode(row) == "interrupt" and _together(row, running.turn.rows[0])
-        if running and interrupts and not running.turn.is_trial:
+        is_result = row.message.task is not None
+        if running is None or running.turn.is_trial or is_result or not _together(row, running.turn.rows[0]):
+            return
+        if row.message.replaces:
+            running.cancel("stop")
+        elif self._mode(row) == "interrupt":
             running.cancel("interrupt")
 
     def is_running(self, session: str) -> bool:
         return session in self._running
 
     def is_idle(self, session: str) -> bool:
-        """True where a turn for a message that comes now begins at once."""
+        """True if a turn for a new message begins at once."""
         return not self.is_busy(session) and self.lanes.get(session) is None and self._gate.is_open
 
     def is_busy(self, session: str) -> bool:
-        """True where `alone` would have to wait."""
+        """True if `alone` would have to wait."""
         return session in self._locks
 
     async def stop(self, session: str, before: int) -> StoppedTurn:
-        """Ends the running turn and other work, and removes what waits, as far as it came before number `before` of the
-        inbox: later messages are not what the command is about. Raises `StoreUnavailable`."""
+        """Ends running work and removes what waits, if it came before number `before` of the inbox, and tasks that it
+        asked for. Raises `StorageUnavailable`."""
         ran, seqs = self._halt(session, before)
+        tasks = {
+            row.session: self._halt(row.session, row.seq + 1) for row in self._services.tasks.stop(session, before)
+        }
         await self._set_aside(session, seqs)
-        return StoppedTurn(ran, len(seqs))
+        for of, (_, waiting) in tasks.items():
+            await self._set_aside(of, waiting)
+        return StoppedTurn(ran, len(seqs), sum(was_running or bool(waiting) for was_running, waiting in tasks.values()))
 
     @asynccontextmanager
     async def stopped(self, session: str, before: int) -> AsyncIterator[StoppedTurn]:
-        """Calls `stop`; inside, no turn of the session runs, and later messages wait."""
+        """As `stop`, without tasks; inside, later messages wait."""
         ran, seqs = self._halt(session, before)
         async with self.alone(session):  # asked for before anything else is awaited, so before what was said since
             await self._set_aside(session, seqs)
             yield StoppedTurn(ran, len(seqs))
 
     async def unless_stopped(self, session: str, seq: int, work: Coroutine[object, object, T]) -> T:
-        """Runs other work of a session than a turn, for message `seq`. Raises `WasStopped` where it was stopped like a
-        turn."""
+        """Runs work that is no turn, for message `seq`. Raises `WasStopped`."""
         task = asyncio.create_task(work, name=f"work beside turns of {session}")
         self._beside[session, seq] = task
         try:
@@ -129,7 +136,6 @@ class TurnQueue:
         return task.result()
 
     def _halt(self, session: str, before: int) -> tuple[bool, list[int]]:
-        """Stops at once; returns whether anything ran, and what waited."""
         lane = self.lanes.get(session)
         seqs = lane.take_where(lambda seq: seq < before) if lane is not None else []
         beside = [task for (of, seq), task in self._beside.items() if of == session and seq < before and task.cancel()]
@@ -140,41 +146,40 @@ class TurnQueue:
     async def _set_aside(self, session: str, seqs: Sequence[int]) -> None:
         try:
             await self._end_stopped([self._services.inbox.row(seq) for seq in seqs])
-        except StoreUnavailable:
+        except StorageUnavailable:
             self.lanes.put_back(session, seqs)
             raise
 
     async def _end_stopped(self, rows: Sequence[InboxRow]) -> None:
-        """Ends messages that no turn will answer."""
         if rows:
-            await self._services.inbox.finish(rows, "stopped")
+            await self._services.inbox.finish(rows, STOPPED)
             self._services.acknowledgement.ended(rows)
 
     def alone(self, session: str) -> AbstractAsyncContextManager[None]:
-        """Inside, no turn of the session runs; a running one is waited for."""
+        """Inside, no turn of the session runs."""
         return self._locks.alone(session)
 
     def trial(self, row: InboxRow) -> AbstractAsyncContextManager[None]:
-        """Inside, no turn runs at all: for a command during which the process has died. Raises `ShuttingDown`."""
+        """Inside, no turn runs at all: for a command in which the process died. Raises `ShuttingDown`."""
         return self._gate.trial([row])
 
     async def hold(self) -> None:
-        """The process is about to end: begins nothing new, and blames no work in hand."""
+        """Begins nothing new and blames no work in hand: the process ends."""
         self.lanes.hold()
         self._gate.close()
-        self._services.in_hand.asked_to_end()
+        self._services.active_work.asked_to_end()
         try:
             await self._services.inbox.forgive()
-        except StoreUnavailable as error:
-            log.error("messages in hand count as tried once more: %s", error)
+        except StorageUnavailable as error:
+            log.error("this stop counts as a failed attempt for the messages being answered: %s", error)
 
     def suspend(self) -> None:
-        """The process ends: stops turns where they are. They are journaled and go on at the next start."""
+        """Stops turns where they are; they continue at the next start."""
         for running in self._running.values():
             running.cancel("suspend")
 
     def _mode(self, row: InboxRow) -> QueueMode:
-        return self._services.queues[self._services.conversation(row).session.agent].mode
+        return self._services.queues[self._services.route(row).session.agent].mode
 
     async def _serve(self, lane: SessionLane) -> None:
         """Runs one turn, again as long as it is interrupted or the disk fails."""
@@ -191,19 +196,19 @@ class TurnQueue:
                     try:
                         if not await self._answer(turn):
                             return None
-                    except (StoreUnavailable, OSError):
+                    except OSError:
                         lane.put_back(row.seq for row in turn.rows if row not in carried)
                         raise
                     interrupted = turn
             except ShuttingDown:  # the next process takes up what waits
                 return None
-            except (StoreUnavailable, OSError) as error:
+            except OSError as error:
                 await self._wait_for_disk((carried or self._waiting(lane))[0], error)
 
     @asynccontextmanager
     async def _turn_of(self, lane: SessionLane, interrupted: Turn | None) -> AsyncIterator[Turn | None]:
-        """The next turn of a session, once it may begin; inside, no other of the session runs, and none at all during a
-        trial. None: nothing waits any more. Raises `ShuttingDown`."""
+        """The next turn, once it may begin; None if nothing waits. Inside, no other of the session runs, and none at
+        all in a trial. Raises `ShuttingDown`."""
         while True:
             async with AsyncExitStack() as held:
                 is_trial = _is_to_try(self._waiting(lane)[:1])
@@ -223,8 +228,7 @@ class TurnQueue:
                 return
 
     async def _separate(self, lane: SessionLane) -> None:
-        """Splits the messages of the oldest turn into turns of their own, to be tried alone. Raises `StoreUnavailable`,
-        `OSError`."""
+        """Splits the oldest turn, to try each message alone. Raises `StorageUnavailable`, `OSError`."""
         waiting = self._waiting(lane)
         left = [row for row in waiting if row.turn and row.turn == waiting[0].turn]
         if len(_one_thing_said(left)) == len(left):
@@ -235,11 +239,10 @@ class TurnQueue:
             turns |= {row.seq: f"{user_message_id(parts[0].message)}{ANEW}" for row in parts}
             left = [row for row in left if row.seq not in turns]
         await self._services.inbox.separate(turns)
-        session = self._services.conversation(waiting[0]).session
+        session = self._services.route(waiting[0]).session
         await self._services.agents[session.agent].stopped(session, waiting[0].turn, "")
 
     async def _all_said(self, lane: SessionLane) -> None:
-        """Waits for the rest of a text that the client has cut, or of an album."""
         parts = _one_thing_said(self._waiting(lane))
         while parts and _may_go_on(parts) and not parts[0].turn:
             try:
@@ -254,9 +257,8 @@ class TurnQueue:
         return [self._services.inbox.row(seq) for seq in lane]
 
     def _gather(self, lane: SessionLane, interrupted: Turn | None) -> list[InboxRow]:
-        """The messages of the next turn: the oldest, what an earlier process had bound to the same turn, the rest of a
-        cut paste or an album. In a `collect` session, or where very much waits, also the others of the same chat. After
-        an interruption all are of the same chat."""
+        """The messages of the next turn: the oldest, its turn's, the rest of a cut text or an album; in a `collect`
+        session, or where many wait, also the others of the same chat."""
         waiting = self._waiting(lane)
         if interrupted is not None:
             waiting = [row for row in waiting if _together(row, interrupted.rows[0])]
@@ -267,9 +269,9 @@ class TurnQueue:
             return self._take(lane, lambda row: row.turn == first.turn)
         parts = {row.seq for row in _one_thing_said(waiting)}
         rows = self._take(lane, lambda row: row.seq in parts)
-        cap = self._services.queues[self._services.conversation(first).session.agent].cap
+        cap = self._services.queues[self._services.route(first).session.agent].cap
         if self._mode(first) == "collect" or len(waiting) > cap:
-            rows += self._take(lane, lambda row: _together(row, first) and not row.turn, cap - len(rows))
+            rows += self._take(lane, lambda row: _joins(row, first), cap - len(rows))
         return rows
 
     def _take(self, lane: SessionLane, wanted: Callable[[InboxRow], bool], most: int | None = None) -> list[InboxRow]:
@@ -277,7 +279,7 @@ class TurnQueue:
         return [inbox.row(seq) for seq in lane.take_where(lambda seq: wanted(inbox.row(seq)), most)]
 
     async def _answer(self, turn: Turn) -> bool:
-        """Runs one turn. True: a message in the lane has interrupted it, and the next turn answers both."""
+        """True if a message interrupted it, so that the next turn answers both."""
         task = asyncio.create_task(turn.run(), name=f"turn {turn.id}")
         session = turn.rows[0].session
         running = self._running[session] = RunningTurn(turn, task)
@@ -299,7 +301,7 @@ class TurnQueue:
         return running.wish == "interrupt"
 
     async def _wait_for_disk(self, row: InboxRow, error: Exception) -> None:
-        """Waits for the disk. The message stays in the inbox, and its sender is told once, without anything on disk."""
+        """Waits for the disk; the sender is informed once, with nothing on disk."""
         log.error("session %s waits for the disk: %s", row.session, error)
         channel = self._services.channels.get(row.message.address.channel)
         if row.session not in self._told_of_disk and channel is not None:
@@ -307,22 +309,27 @@ class TurnQueue:
             try:
                 await channel.send(OutboundMessage(row.message.address, _DISK, key=f"disk:{row.seq}:error"))
             except SendError as unsent:
-                log.error("and its sender could not be told: %s", unsent)
+                log.error("could not tell its sender: %s", unsent)
         await asyncio.sleep(self._disk_wait)
 
 
 def _is_to_try(rows: Sequence[InboxRow]) -> bool:
-    """True where they may only be tried while nothing else runs."""
     return is_suspect(rows) and not is_given_up(rows)
 
 
 def _together(one: InboxRow, other: InboxRow) -> bool:
-    """True where one reply can answer both."""
+    """True if one reply can answer both."""
     return one.message.address == other.message.address
 
 
+def _joins(row: InboxRow, first: InboxRow) -> bool:
+    """True if a turn that begins with `first` can take the message too."""
+    is_result = row.message.task is not None or first.message.task is not None
+    return _together(row, first) and not row.turn and not row.message.replaces and not is_result
+
+
 def _one_thing_said(waiting: Sequence[InboxRow]) -> list[InboxRow]:
-    """The oldest message, the rest of its text where the client has cut it, and the rest of its album."""
+    """The oldest message with the rest of its text and album."""
     parts = list(waiting[:1])
     for row in waiting[1:]:
         message, first = row.message, parts[0].message

@@ -1,4 +1,4 @@
-"""Turns a channel's message and its attachments into the `UserMessage` that the agent sees."""
+"""Makes the `UserMessage` that the agent sees from a message and its attachments."""
 
 from __future__ import annotations
 
@@ -11,18 +11,20 @@ from datetime import datetime
 from pathlib import Path
 
 from agent.formats.parsing import load_json
+from agent.fs import atomic_write
 from agent.languages.codes import Language
+from agent.languages.moments import moment_in
+from agent.languages.registry import LANGUAGES
 from agent.media.store import Store
+from agent.tools.foreign_text import foreign
 from agent.values import AttachedDocument, ForwardedText, Picture, UserMessage
 from channels.message import Attachment, ChatKind, InboundMessage, Quote
-from gateway.i18n import STRINGS, one_line
+from gateway.i18n import one_line
 from gateway.policy.display_names import DisplayNames, plain_name
 from gateway.store.inbox_rows import InboxRow
 
 
 class AttachmentKind(enum.StrEnum):
-    """What an attachment turned out to be."""
-
     PICTURE = "picture"
     DOCUMENT = "document"
     SPEECH = "speech"
@@ -33,18 +35,20 @@ class AttachmentKind(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AttachmentResult:
-    """`file`: where it is kept, empty where it could not be fetched; `shown`: a picture for the model; `text` of a
-    document or of speech; `remark`: why there is no more, as the end of a sentence that begins with its name."""
+    """`text` of a document or speech."""
 
     found: AttachmentKind
     file: str = ""
+    """Empty if it could not be fetched."""
     shown: str = ""
+    """A picture for the model."""
     text: str = ""
     remark: str = ""
+    """Why there is no more, as the end of a sentence that begins with its name."""
 
 
 def read_note(note: Path, store: Store) -> AttachmentResult | None:
-    """The note of an earlier attempt, as long as its files exist. Blocks."""
+    """An earlier attempt's note, if its files exist. Blocks."""
     try:
         known = AttachmentResult(**load_json(note.read_bytes()))
         known = replace(known, found=AttachmentKind(known.found))
@@ -55,12 +59,8 @@ def read_note(note: Path, store: Store) -> AttachmentResult | None:
 
 
 def write_note(note: Path, opened: AttachmentResult) -> None:
-    """Notes a result beside the file. Blocks. Raises `OSError`."""
-    note.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    fresh = note.with_suffix(".new")
-    fresh.touch(0o600)
-    fresh.write_text(json.dumps(asdict(opened)), encoding="utf-8")
-    fresh.replace(note)
+    """Blocks. Raises `OSError`."""
+    atomic_write(note, json.dumps(asdict(opened)))
 
 
 _EMPTY = "That message was empty. Write me a few words and I'll answer."
@@ -68,14 +68,24 @@ _JOB = (
     "(Your scheduled job `{id}` is due; nobody has just written. Do what it says. Only your last answer is sent to "
     "this chat, as it stands; NO_REPLY sends nothing.)"
 )
+_TASK = (
+    "(You have given yourself this task, to work on it aside; nobody reads along or can be asked. Your last answer is "
+    "its result and goes to the conversation that gave it, which knows nothing else of your work.)"
+)
+_RESULT = (
+    "(A task that you have delegated is over; nobody has just written. Its result is above. Tell the person what came "
+    "of it; NO_REPLY sends nothing.)"
+)
+_RESULT_NAME = "result of a task"
+_TASK_SHOWN = 200
 _UNHEARD = (
     "it was not transcribed, for no transcriber is set up here (media.transcribe in config.yaml: a server that speaks "
     "OpenAI's transcription API, or a local command). Say so; you have not heard it"
 )
 ADVICE = (
-    "_(I can't listen to recordings yet; this one is kept. Whoever runs me can set up a transcriber in config.yaml: "
+    "_(I can't listen to recordings yet, so I only saved this one. A transcriber in config.yaml changes that: "
     "`media: {transcribe: {base_url: …, model: …, api_key: …}}` for a server with OpenAI's transcription API, or "
-    '`media: {transcribe: {command: [whisper, "{file}"]}}` for a program that prints the words. Then start again.)_'
+    '`media: {transcribe: {command: [whisper, "{file}"]}}` for a program that prints the words. Then restart me.)_'
 )
 _MISSED_SHOWN = 20
 _MISSED_CHARS = 200
@@ -84,7 +94,7 @@ _SOMEBODY_ELSES = ("forwarded ", "quoted ")
 
 
 def user_message_id(message: InboundMessage) -> str:
-    """An id that is unique in a session, which may have several channels."""
+    """An id unique in a session of several channels."""
     return ":".join(part for part in (message.address.channel, message.address.account, message.id) if part)
 
 
@@ -94,7 +104,7 @@ def build_user_message(
     opened: Mapping[int, AttachmentResult] | None = None,
     overheard: Sequence[InboxRow] = (),
 ) -> UserMessage:
-    """`opened`: the results of its attachments, by their place."""
+    """`opened`: the results of its attachments, by index."""
     came = [(one, (opened or {}).get(at)) for at, one in enumerate(message.attachments)]
     heard = list(_heard(message, came))
     return UserMessage(
@@ -107,36 +117,49 @@ def build_user_message(
         enclosed=tuple(_enclosed(came)),
         overheard=tuple((names.shown(row.message), row.message.sent_at, _overheard(row.message)) for row in overheard),
         heard=tuple(name for name, _ in heard),
-        documents=tuple(_documents(message, came)),
+        documents=tuple(_documents(message, came)) + _result(message),
         pictures=tuple(
             Picture(_named(one, "picture"), it.shown, it.file)
             for one, it in came
             if it and it.found is AttachmentKind.PICTURE
         ),
-        by=f"{message.address.channel}:{message.sender.id}",
+        by=f"{message.address.channel}:{message.sender.id}" if message.task is None else "",
+        replaces=user_message_id(replace(message, id=message.replaces)) if message.replaces else "",
+        foreign=tuple(foreign(name, message.text) for name in message.task.sources) if message.task else (),
     )
 
 
 def _words(message: InboundMessage) -> str:
+    if message.task is not None:
+        return f"{_TASK}\n\n{message.text}" if message.is_task else _RESULT
     return f"{_JOB.format(id=message.due.id)}\n\n{message.text}" if message.due else message.text
 
 
-def late_mark(due: datetime, language: Language) -> str:
-    """A remark after a text that comes long after its time. `due`: in the reader's zone."""
-    return f"_({STRINGS[language].late.format(due=f'{due:%Y-%m-%d %H:%M}')})_"
+def _result(message: InboundMessage) -> tuple[AttachedDocument, ...]:
+    if message.task is None or message.is_task:
+        return ()
+    task = one_line(message.task.result_of, _TASK_SHOWN)
+    return (AttachedDocument(_RESULT_NAME, message.text, remark=task, is_own=True),)
 
 
-def missed_mark(missed: Sequence[tuple[str, str, str]], language: Language) -> str:
-    """The message in place of reminders that are too late to ring: when each was due, its text, its id."""
-    words = STRINGS[language]
-    lines = [f"- {due}: {one_line(text, _MISSED_CHARS)} (`{id}`)" for due, text, id in missed[:_MISSED_SHOWN]]
-    more = [f"- {words.more.format(number=len(missed) - _MISSED_SHOWN)}"] if len(missed) > _MISSED_SHOWN else []
-    return "\n".join([words.missed, "", *lines, *more])
+def late_mark(due: datetime, now: datetime, language: Language) -> str:
+    """A remark after a text long after its time. `due`: in the reader's zone."""
+    return f"_({LANGUAGES[language].reminders.late.format(due=moment_in(language, due, now))})_"
+
+
+def missed_mark(missed: Sequence[tuple[datetime, str, str]], now: datetime, language: Language) -> str:
+    """The message in place of reminders too late to ring: when each was due, in the reader's zone, its text, its id."""
+    strings = LANGUAGES[language].reminders
+    lines = [
+        f"- {moment_in(language, due, now)}: {one_line(text, _MISSED_CHARS)} (`{id}`)"
+        for due, text, id in missed[:_MISSED_SHOWN]
+    ]
+    more = [f"- {strings.more.format(number=len(missed) - _MISSED_SHOWN)}"] if len(missed) > _MISSED_SHOWN else []
+    return "\n".join([strings.missed, "", *lines, *more])
 
 
 def nothing_to_answer(messages: Sequence[InboundMessage]) -> str:
-    """What to tell the sender where no message has any content; else empty. A bare mention in a group asks for what was
-    said before."""
+    """The answer if no message has content; else empty. A bare mention in a group asks about what was said before."""
     said_something = (
         message.text.strip() or message.quote or message.attachments or message.kind is ChatKind.GROUP
         for message in messages
@@ -145,12 +168,16 @@ def nothing_to_answer(messages: Sequence[InboundMessage]) -> str:
 
 
 def has_files(message: InboundMessage) -> bool:
-    """True where something came with it that must be fetched first."""
     return any(one.handle for one in message.attachments)
 
 
+def may_join(message: InboundMessage) -> bool:
+    """True if a running turn can take the message up."""
+    return not (message.album or has_files(message) or message.replaces or message.task)
+
+
 def needs_advice(opened: Mapping[int, AttachmentResult]) -> bool:
-    """True where the sender should hear how a transcriber is set up."""
+    """True if the sender should hear how a transcriber is set up."""
     return any(one.found is AttachmentKind.UNHEARD for one in opened.values())
 
 
@@ -158,7 +185,6 @@ _Came = Sequence[tuple[Attachment, AttachmentResult | None]]
 
 
 def _heard(message: InboundMessage, came: _Came) -> Iterator[tuple[str, str]]:
-    """Name and text of each recording of the sender's own speech."""
     for one, it in came:
         if it and it.found is AttachmentKind.SPEECH and not _is_somebody_elses(message, one):
             yield _named(one), it.text
@@ -197,7 +223,6 @@ def _quoted(quote: Quote) -> str | ForwardedText:
 
 
 def _overheard(message: InboundMessage) -> str:
-    """An overheard message as text; its files are not opened."""
     came = (f"[{_named(one)}]" + (f" {one.words}" if one.words else "") for one in message.attachments)
     quote = message.quote
     forwarded = (
@@ -207,6 +232,6 @@ def _overheard(message: InboundMessage) -> str:
 
 
 def _named(attachment: Attachment, kind: str = "") -> str:
-    """The attachment's name, of a path the end. `kind`: a better word for what was sent as a file."""
+    """The attachment's name, without folders. `kind`: a better word for a file."""
     word = kind if kind and attachment.kind == "document" else attachment.kind
     return " ".join(filter(None, [word, re.split(r"[/\\]", attachment.name)[-1]]))

@@ -1,4 +1,4 @@
-"""The gateway as the web page's server sees it, the page's address, and its token."""
+"""The gateway as the page's server sees it."""
 
 from __future__ import annotations
 
@@ -9,99 +9,177 @@ import os
 import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
+from urllib.parse import urlsplit
 
+from agent.clock import Clock, utc_stamp
+from agent.formats.sqlite import StorageUnavailable
+from agent.fs import put_in_place
 from agent.model.base import Json
 from channels.message import ChannelStatus
+from channels.web.listen import network_host
+from channels.web.login_links import LoginLinks, url_of
 from channels.web.record import NotRecorded
+from channels.web.views.view import ActionFailed
 from gateway.config import WebConfig
 from gateway.home import Home, write_private
-from gateway.metrics import prometheus
-from gateway.rpc.protocol import Operation, Params
-from gateway.store.database import StoreUnavailable
+from gateway.rpc.client import NotRunning, connect
+from gateway.rpc.protocol import Operation, OperationError, Params
+from gateway.store import outbox_rows
+from gateway.store.database import Database
 from gateway.supervisor import SupervisedSource
+
+if TYPE_CHECKING:
+    from gateway.metrics import Metrics
 
 log = logging.getLogger(__name__)
 
 FRESH_SECONDS = 2.0
 """Who asks more often gets the same figures: anybody on this machine may ask, and counting costs something."""
+_OVERLAP = timedelta(minutes=1)
+"""An answer is committed no later than this after the moment that it is recorded with."""
 
 
 class GatewayWebHost:
-    """Implements `channels.web.protocols.WebHost`. `begun` is set once the page opens, or its first try to listen
-    failed; `address` is empty while the page is closed."""
+    """Implements `channels.web.protocols.WebHost`. `begun`: the first try to listen is over; `address` is empty while
+    the page is closed."""
 
-    def __init__(self, token_place: str, now: Callable[[], float] = time.monotonic) -> None:
-        """`token_place`: where a person finds the token; `now`: seconds since any moment."""
+    def __init__(
+        self,
+        host: str,
+        token_source: str,
+        operations: Mapping[str, Operation],
+        sources: Sequence[SupervisedSource],
+        database: Database,
+        clock: Clock,
+        now: Callable[[], float] = time.monotonic,
+        public_url: str = "",
+    ) -> None:
+        """`host`: where the page listens; `public_url`: where a proxy serves it; `token_source`: where a person finds
+        its token. `operations` and `sources` may grow: the page is one of the channels they are made of."""
         self.address = ""
         self.begun = asyncio.Event()
-        self._token_place = token_place
+        self._host = host
+        self._public_url = public_url
+        self._token_source = token_source
+        self._operations = operations
+        self._sources = sources
+        self._database = database
+        self._clock = clock
         self._now = now
-        self._ask: Operation | None = None
-        self._offer: Operation | None = None
-        self._sources: Sequence[SupervisedSource] = ()
+        self._answers_since = clock.now()
+        self._links = LoginLinks()
+        self._metrics: Metrics | None = None
         self._known = ""
         self._known_at = -math.inf
         self._asking = asyncio.Lock()
 
-    def open(self, sources: Sequence[SupervisedSource], status: Operation, offer: Operation | None = None) -> None:
-        """Sets what it reports from: the channels need the host, and these are built after the channels."""
-        self._sources, self._ask, self._offer = sources, status, offer
+    @property
+    def timezone(self) -> str:
+        return self._clock.zone.key
 
     def table(self) -> Mapping[str, Operation]:
-        return {"web.address": self.tell_address}
+        return {"web.address": self.address_json, "web.link": self.link_json}
 
-    async def tell_address(self, _: Params) -> Json:
-        """`{address, why}`: `address` is empty while the page cannot be opened, and `why` is the reason."""
+    async def address_json(self, _: Params) -> Json:
+        """`{address, why}`: the address, or "" and the reason."""
+        return {"address": self.address, "why": self._why_closed()}
+
+    async def link_json(self, _: Params) -> Json:
+        """`{address, link, phone, why}`: as `web.address`, with fresh links for this machine and for another device of
+        its network, or ""."""
+        if any(one.source.name == "web" for one in self._sources):
+            await self.begun.wait()
+        return {
+            "address": self.address,
+            "link": self.new_link(),
+            "phone": self._phone_link(),
+            "why": self._why_closed(),
+        }
+
+    def _why_closed(self) -> str:
         states = (one.status for one in self._sources if one.source.name == "web")
-        return {"address": self.address, "why": "" if self.address else next((it.last_error for it in states), "")}
+        return "" if self.address else next((it.last_error for it in states), "")
+
+    @property
+    def port(self) -> int:
+        """0 while the page is closed."""
+        return urlsplit(self.address).port or 0
+
+    def new_link(self) -> str:
+        """A link that logs in once, within ten minutes."""
+        return url_of(self.address, self._links.new_secret()) if self.address else ""
+
+    def _phone_link(self) -> str:
+        host = network_host(self._host)
+        url = self._public_url or (f"http://{host}:{self.port}" if host else "")
+        return url_of(url, self._links.new_secret()) if self.address and url else ""
+
+    def redeem(self, secret: str) -> bool:
+        return self._links.redeem(secret)
 
     def listens(self, address: str) -> None:
         if address and address != self.address:
-            log.info("the web page is at %s (its token: %s)", address, self._token_place)
+            log.info("the web page is at %s (its token: %s)", address, self._token_source)
         self.address = address
         self.begun.set()
 
     async def channels(self) -> Mapping[str, ChannelStatus]:
         return {one.source.name: one.status for one in self._sources}
 
+    async def call(self, operation: str, parameters: Mapping[str, object]) -> object:
+        try:
+            return await self._operations[operation](cast(Params, parameters))
+        except (OperationError, StorageUnavailable) as problem:
+            raise ActionFailed(str(problem)) from problem
+
     async def embedder(self, answer: str) -> object:
-        if self._offer is None:
-            return {"state": ""}
-        return await self._offer({"answer": answer} if answer else {})
+        return await self._operations["memory.embedder"]({"answer": answer} if answer else {})
 
     async def metrics(self) -> str:
         async with self._asking:
-            if self._ask is not None and self._now() - self._known_at >= FRESH_SECONDS:
+            if self._now() - self._known_at >= FRESH_SECONDS:
                 try:
-                    status: Json = await self._ask({})
-                except StoreUnavailable as error:
+                    self._known = await self._read_metrics()
+                except StorageUnavailable as error:
                     raise NotRecorded(str(error)) from error
-                self._known = prometheus(status, datetime.now(UTC))
                 self._known_at = self._now()
             return self._known
 
+    async def _read_metrics(self) -> str:
+        if self._metrics is None:
+            from gateway.metrics import Metrics  # noqa: PLC0415 (a start need not wait for its library)
 
-def read(config: WebConfig, home: Home) -> str:
-    """The page's token, made where there is none. Blocks. Raises `OSError`, and `ValueError` with a sentence where the
-    file holds no token: an empty one would admit everybody."""
+            self._metrics = Metrics()
+        status, now = await self._operations["status"]({}), self._clock.now()
+        self._metrics.count(await self._database.run(outbox_rows.answer_seconds, utc_stamp(self._answers_since)))
+        self._answers_since = max(self._answers_since, now - _OVERLAP)
+        return self._metrics.text(status, datetime.now(UTC))
+
+
+def read_token(config: WebConfig, home: Home) -> str:
+    """Creates the token if missing. Blocks. Raises `OSError`, and `ValueError` for an empty one, which would admit
+    everybody."""
     if config.token is not None:
-        return _sound(config.token.get_secret_value(), "channels.web.token", "set another, or null to have one made")
+        return _sound(
+            config.token.get_secret_value(), "channels.web.token", "set another one, or null to get a new one"
+        )
     if not home.web_token.exists():
         _make(home.web_token)
     found = home.web_token.read_text(encoding="utf-8", errors="replace")
-    return _sound(found, str(home.web_token), "delete the file to have one made")
+    return _sound(found, str(home.web_token), "delete the file to get a new one")
 
 
-def place(config: WebConfig, home: Home) -> str:
-    """The place where a person finds the token."""
+def token_source(config: WebConfig, home: Home) -> str:
     where = "channels.web.token in config.yaml" if config.token is not None else str(home.web_token)
     return f"{where}; `daybook web` shows it"
 
 
 def _make(file: Path) -> None:
-    """Writes a new token whole. Where another process was faster, its token stays."""
+    """Writes a token, unless another process was faster."""
     scratch = file.with_name(f"{file.name}.{secrets.token_hex(4)}.new")
     write_private(scratch, f"{secrets.token_urlsafe(32)}\n")
     try:
@@ -109,13 +187,52 @@ def _make(file: Path) -> None:
     except FileExistsError:
         pass
     except OSError:  # a file system without links
-        scratch.replace(file)
+        put_in_place(scratch, file)
     finally:
         scratch.unlink(missing_ok=True)
 
 
-def _sound(token: str, where: str, cure: str) -> str:
+def _sound(token: str, where: str, fix: str) -> str:
     token = token.strip()
     if not token:
-        raise ValueError(f"{where} is empty; {cure}")
+        raise ValueError(f"{where} is empty; {fix}")
     return token
+
+
+_ANSWERED_WITHIN = 10.0
+"""Seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageLink:
+    """The page's address with links that log in once: for this machine, and for another device of its network. `why`:
+    the gateway runs, the page doesn't."""
+
+    address: str = ""
+    link: str = ""
+    phone: str = ""
+    why: str = ""
+
+
+async def page_address(home: Home) -> str:
+    """The page's address, from a home's running gateway."""
+    return (await _asked(home, "web.address")).address
+
+
+async def page_link(home: Home) -> PageLink:
+    return await _asked(home, "web.link")
+
+
+async def _asked(home: Home, operation: str) -> PageLink:
+    try:
+        async with asyncio.timeout(_ANSWERED_WITHIN), connect(home.socket) as connection:
+            found = await connection.call(operation, {})
+    except NotRunning:
+        return PageLink()
+    except OperationError as error:
+        return PageLink(why=str(error).removesuffix("."))
+    except TimeoutError:
+        return PageLink(why="Daybook doesn't answer")
+    fields = found if isinstance(found, Mapping) else {}
+    address, link, phone, why = (str(fields.get(name) or "") for name in ("address", "link", "phone", "why"))
+    return PageLink(address, link, phone, why if address or why else "the running Daybook has no page; restart it")

@@ -6,17 +6,17 @@ import sqlite3
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import Concatenate, ParamSpec, TypeVar
 
+from agent.formats.sqlite import StorageUnavailable
 from channels.web.record import Buttons, ChatEntry, NotRecorded
 from gateway.store import web_rows
-from gateway.store.database import Database, StoreUnavailable
+from gateway.store.database import Database
 
 T = TypeVar("T")
 P = ParamSpec("P")
 
 
 class StoredChatRecord:
-    """Implements `channels.web.record.ChatRecord`. A person's message is written by the inbox, in the commit that
-    admits it."""
+    """Implements `channels.web.record.ChatRecord`; the inbox writes the messages of people."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -24,6 +24,9 @@ class StoredChatRecord:
 
     async def recent(self, chat: str, most: int, before: int | None = None) -> Sequence[ChatEntry]:
         return await self._run(web_rows.recent, chat, most, before)
+
+    async def earlier(self, id: str) -> Sequence[ChatEntry]:
+        return await self._run(web_rows.earlier, id)
 
     async def find(self, id: str) -> ChatEntry | None:
         return await self._run(web_rows.find, id)
@@ -47,7 +50,6 @@ class StoredChatRecord:
         self._watchers.append(changed)
 
     async def changed(self, ids: Collection[str]) -> None:
-        """Shows open pages the new text of these messages."""
         for id in ids:
             for watcher in self._watchers:
                 await watcher(id)
@@ -55,5 +57,5 @@ class StoredChatRecord:
     async def _run(self, work: Callable[Concatenate[sqlite3.Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         try:
             return await self._database.run(work, *args, **kwargs)
-        except StoreUnavailable as error:
+        except StorageUnavailable as error:
             raise NotRecorded(str(error)) from error

@@ -12,11 +12,13 @@ from zoneinfo import ZoneInfo
 from agent.agent import Agent
 from agent.clock import Clock
 from agent.memory.scope import Audience, Scope
-from agent.model.base import Json, Message, ToolSpec
+from agent.model.base import Json, Message
 from agent.model.scripted import ScriptedModel, Step
 from agent.settings import AgentSettings, MemorySettings, RecallSettings
-from agent.tools.base import Arguments, Tool, ToolResult
+from agent.tools.base import Tool, ToolResult
+from agent.tools.schema import Arguments, spec, takes
 from agent.values import SessionKey, TurnEvent, TurnRequest, TurnResult, UserMessage
+from tests.agent.streamed import ignored, streamed
 
 OWNER = SessionKey("main", "owner")
 UNHURRIED = MemorySettings(recall=RecallSettings(timeout_ms=60_000))
@@ -67,23 +69,24 @@ class Home:
         return [json.loads(line) for line in path.read_bytes().splitlines()][1:]
 
 
-async def events(agent: Agent, request: TurnRequest) -> list[TurnEvent]:
-    return [event async for event in agent.turn(request)]
+async def events(agent: Agent, request: TurnRequest) -> list[TurnEvent | TurnResult]:
+    return [event async for event in streamed(agent, request)]
 
 
 async def end(agent: Agent, request: TurnRequest) -> TurnResult:
-    *before, last = await events(agent, request)
-    assert isinstance(last, TurnResult) and not any(isinstance(event, TurnResult) for event in before)
-    return last
+    return await agent.turn(request, ignored)
 
 
-def tool(name: str, run: Callable[[Arguments], object], reads_only: bool = False) -> Tool:
-    async def call(arguments: Arguments) -> ToolResult:
+class Numbered(Arguments):
+    n: int | None = None
+
+
+def tool(name: str, run: Callable[[Numbered], object], reads_only: bool = False) -> Tool:
+    async def call(arguments: Numbered) -> ToolResult:
         result = run(arguments)
         return ToolResult(str(await result if asyncio.iscoroutine(result) else result))
 
-    schema: dict[str, Json] = {"type": "object", "properties": {"n": {"type": "integer"}}}
-    return Tool(ToolSpec(name, f"The {name}.", schema), call, reads_only=reads_only)
+    return Tool(spec(name, f"The {name}.", Numbered), takes(Numbered, call), reads_only=reads_only)
 
 
 def results(message: Message) -> list[Json]:

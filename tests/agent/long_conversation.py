@@ -18,6 +18,7 @@ from agent.settings import AgentSettings, FlushSettings, ModelSettings, SessionS
 from agent.tools.base import Tool
 from agent.values import SessionKey, TextReset, TurnEvent, TurnRequest, TurnResult, UserMessage
 from tests.agent.places import morning, owner
+from tests.agent.streamed import streamed
 
 OWNER = SessionKey("main", "owner")
 SUMMARY = "\n".join(f"{part}\nnone" for part in PARTS)
@@ -83,12 +84,12 @@ class LongTalk:
         self._number -= 1
         return await self.say(text, size=size)
 
-    def streamed(self, text: str = "hi", *tools: Tool, size: int = 0) -> AsyncGenerator[TurnEvent, None]:
+    def streamed(self, text: str = "hi", *tools: Tool, size: int = 0) -> AsyncGenerator[TurnEvent | TurnResult, None]:
         self._number += 1
         words = f"{text} {'word ' * (size * 4 // 5)}".strip()
         said = UserMessage(f"m{self._number}", words, "Alice", "Telegram", self.watch.clock.now())
         request = TurnRequest(f"t{self._number}", OWNER, self.scope, (said,), tools=tools)
-        return self.agent.turn(request)
+        return streamed(self.agent, request)
 
     async def fill(self, turns: int = 1, size: int = 600) -> None:
         for number in range(turns):

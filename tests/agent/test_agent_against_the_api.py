@@ -16,6 +16,7 @@ from agent.memory.scope import Audience, Scope
 from agent.model.anthropic.model import AnthropicModel
 from agent.settings import AgentSettings
 from agent.values import ResultKind, SessionKey, TurnRequest, TurnResult, UserMessage
+from tests.agent.streamed import ignored
 from tests.fakes.anthropic import FakeAnthropic
 
 KEY = SessionKey("main", "owner")
@@ -45,10 +46,9 @@ class Talk:
         scope = Scope(Audience.OWNER, self.root / "workspace")
         request = TurnRequest(f"t{self.turns}", KEY, scope, said, model=model_name)
         try:
-            *_, end = [event async for event in agent.turn(request)]
+            end = await agent.turn(request, ignored)
         finally:
             await model.aclose()
-        assert isinstance(end, TurnResult)
         return end
 
     def thoughts(self) -> int:

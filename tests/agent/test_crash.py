@@ -24,7 +24,7 @@ SCRIPT = textwrap.dedent(
     from agent.model.scripted import ScriptedAnswer, Call, ScriptedModel
     from agent.settings import AgentSettings
     from agent.tools.base import Tool, ToolResult
-    from agent.values import SessionKey, TurnRequest, TurnResult, UserMessage
+    from agent.values import SessionKey, TurnRequest, UserMessage
 
     root, die_at = Path(sys.argv[1]), sys.argv[2]
 
@@ -45,16 +45,19 @@ SCRIPT = textwrap.dedent(
         die(f"tool {done}")
         return ToolResult(f"number {done}")
 
+    async def ignored(event) -> None:
+        pass
+
     async def main() -> None:
         agent = Agent(AgentSettings(), root / "workspace", root / "sessions", ScriptedModel(otherwise=answer),
                       Clock(ZoneInfo("UTC")))
         said = (UserMessage("m1", "count twice", "Alice", "Terminal", datetime.now(UTC)),)
         tool = Tool(ToolSpec("count", "Counts.", {"type": "object", "properties": {}}), count)
         scope = Scope(Audience.OWNER, root / "workspace")
-        async for event in agent.turn(TurnRequest("t1", SessionKey("main", "owner"), scope, said, tools=(tool,))):
-            if isinstance(event, TurnResult):
-                die("end")
-                print(event.kind, event.text.replace("\\n", " "))
+        request = TurnRequest("t1", SessionKey("main", "owner"), scope, said, tools=(tool,))
+        end = await agent.turn(request, ignored)
+        die("end")
+        print(end.kind, end.text.replace("\\n", " "))
 
     asyncio.run(main())
     """

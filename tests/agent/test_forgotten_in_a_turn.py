@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -101,11 +101,11 @@ async def test_results_and_calls_that_may_hold_it_are_not_used(tmp_path: Path, r
     """The first call finds it, and while it looks the word is forgotten; the second one is to write it down."""
     talk = LongTalk(tmp_path)
 
-    async def look(arguments: Mapping[str, Json]) -> ToolResult:
+    async def look(given: Json) -> ToolResult:
         await forget(talk)
         return ToolResult(f"The boat lies in {WORD}")
 
-    tool = Tool(schema.spec("look", "Look.", {}), look, reads_only=reads_only)
+    tool = Tool(schema.spec("look", "Look.", schema.Arguments), look, reads_only=reads_only)
     calls = (Call("look", {}), Call("memory_append", {"text": f"The boat lies in {WORD}"}))
     answers: list[Reply] = [ScriptedAnswer(calls=calls), "Fine."]
     talk.model._otherwise = lambda request: answers.pop(0)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.compaction.deferred_store import DeferredStore, DeferredTask
+from agent.compaction.deferred import DeferredStore, DeferredTask
 from agent.compaction.flush_state import ContextLossReason
 from agent.memory.scope import Audience, Scope
 from agent.session.archive import Archive, new_id

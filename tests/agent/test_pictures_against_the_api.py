@@ -20,6 +20,7 @@ from agent.model.anthropic.model import AnthropicModel
 from agent.settings import AgentSettings, ModelSettings, SessionSettings
 from agent.values import Picture, ResultKind, SessionKey, TurnRequest, TurnResult, UserMessage
 from tests import files
+from tests.agent.streamed import ignored
 from tests.fakes.anthropic import FakeAnthropic
 
 KEY = SessionKey("main", "owner")
@@ -55,10 +56,9 @@ class Talk:
         request = TurnRequest(f"t{self.turns}", KEY, self.scope, (said,))
         model = AnthropicModel(self.fake.api_key, self.fake.base_url, window_s=120)
         try:
-            *_, end = [event async for event in self.agent(model).turn(request)]
+            end = await self.agent(model).turn(request, ignored)
         finally:
             await model.aclose()
-        assert isinstance(end, TurnResult)
         return end
 
     async def compact(self) -> None:

@@ -18,6 +18,7 @@ from agent.model.anthropic.model import AnthropicModel
 from agent.report import ContextReport
 from agent.settings import AgentSettings, ModelSettings
 from agent.values import ReplyText, ResultKind, SessionKey, TurnRequest, TurnResult, UserMessage
+from tests.agent.streamed import streamed
 from tests.fakes.raw_http import RawServer, ended, http, said, sse, started, text_block
 
 KEY = SessionKey("main", "owner")
@@ -39,7 +40,7 @@ class Talk:
     async def say(self, text: str) -> TurnResult:
         self._turns += 1
         words = (UserMessage(f"m{self._turns}", text, "Alice", "Telegram", datetime.now(UTC)),)
-        events = [event async for event in self._agent.turn(TurnRequest(f"t{self._turns}", KEY, self._scope, words))]
+        events = [one async for one in streamed(self._agent, TurnRequest(f"t{self._turns}", KEY, self._scope, words))]
         self.shown = "".join(event.text for event in events if isinstance(event, ReplyText))
         assert isinstance(events[-1], TurnResult)
         return events[-1]

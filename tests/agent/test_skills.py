@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.clock import Clock
-from agent.context.prompt import fixed_part
-from agent.context.skill_list import skill_list
+from agent.context.prompt import fixed_part, skill_list
 from agent.memory.scope import Scope
 from agent.settings import MemorySettings
 from agent.skills import Skill, SkillOrigin, Skills, parse

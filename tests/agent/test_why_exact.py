@@ -1,4 +1,4 @@
-"""`/why` names what the requests held, and nothing else (SPEC 9): every line that it names stands in what the strict
+"""`/why` names what the requests held, and nothing else: every line that it names stands in what the strict
 fake was sent, and what stands there of the files at a talk's start is named."""
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from agent.model.anthropic.model import AnthropicModel
 from agent.report import WhyReport
 from agent.session.entries import LineRanges
 from agent.settings import AgentSettings, MemorySettings
-from agent.values import ResultKind, SessionKey, TurnRequest, TurnResult, UserMessage
+from agent.values import ResultKind, SessionKey, TurnRequest, UserMessage
+from tests.agent.streamed import ignored
 from tests.fakes.anthropic import FakeAnthropic
 
 KEY = SessionKey("main", "owner")
@@ -73,8 +74,8 @@ class Talk:
         self.fake.answer("Good.")
         said = (UserMessage(f"m{self.turns}", text, "Alice", "Telegram", self.clock.now()),)
         request = TurnRequest(f"t{self.turns}", KEY, Scope(Audience.OWNER, self.workspace), said)
-        *_, end = [event async for event in self.agent.turn(request)]
-        assert isinstance(end, TurnResult) and end.kind is ResultKind.REPLY, end
+        end = await self.agent.turn(request, ignored)
+        assert end.kind is ResultKind.REPLY, end
         why = await self.agent.why(KEY)
         assert why is not None
         return why

@@ -139,7 +139,7 @@ async def test_drafts_are_shown_but_not_kept() -> None:
     assert channel.heard() == []
     group = channel.say("hello", chat="-5", group=True)
     assert group.kind is ChatKind.GROUP
-    assert channel.pace(group.address).preview is PreviewStyle.EDIT
+    assert channel.capabilities(group.address).preview is PreviewStyle.EDIT
     with pytest.raises(Refused):
         await channel.draft(2, OutboundMessage(group.address, "no"))
 

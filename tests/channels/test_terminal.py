@@ -116,14 +116,14 @@ async def test_of_buttons_it_is_told_what_they_would_say() -> None:
 async def test_while_nobody_looks_nothing_is_sent() -> None:
     terminal, desk = TerminalChannel(), Desk()
     with terminal.attach("other", Desk()):
-        assert not terminal.reachable(MAIN)
+        assert not terminal.capabilities(MAIN).is_reachable
         with pytest.raises(NotSent):
             await terminal.send(OutboundMessage(MAIN, "Hello"))
     with terminal.attach("main", desk):
-        assert terminal.reachable(MAIN)
+        assert terminal.capabilities(MAIN).is_reachable
         await terminal.send(OutboundMessage(MAIN, "Hello"))
     assert desk.finals == ["Hello"]
-    assert not terminal.reachable(MAIN)
+    assert not terminal.capabilities(MAIN).is_reachable
 
 
 async def test_who_left_before_the_reply_does_not_count() -> None:
@@ -131,7 +131,7 @@ async def test_who_left_before_the_reply_does_not_count() -> None:
     with terminal.attach("main", Desk(ConnectionResetError())):
         with pytest.raises(NotSent):
             await terminal.send(OutboundMessage(MAIN, "Hello"))
-        assert not terminal.reachable(MAIN)
+        assert not terminal.capabilities(MAIN).is_reachable
 
 
 async def test_who_was_lost_in_the_act_may_have_seen_it() -> None:
@@ -169,6 +169,6 @@ async def test_after_the_close_nothing_is_taken_and_nobody_waits() -> None:
 
 def test_previews_are_drafts_and_nothing_is_cut() -> None:
     terminal = TerminalChannel()
-    assert terminal.pace(MAIN).preview is PreviewStyle.DRAFT
+    assert terminal.capabilities(MAIN).preview is PreviewStyle.DRAFT
     assert terminal.split("x" * 100_000) == ["x" * 100_000]
     assert terminal.split(" \n") == []

@@ -113,6 +113,8 @@ class FakeAnthropic:
 
     def __init__(self, api_key: str = "sk-ant-fake-0123456789abcdef") -> None:
         self.api_key = api_key
+        self.bearer_only = False
+        """As some other servers: the key counts in `Authorization` alone."""
         self.base_url = ""
         self.requests: list[Received] = []
         self.reply: Callable[[JsonObject], Answer | str] = last_user_text
@@ -191,10 +193,10 @@ class FakeAnthropic:
         """Finish the next stream with message_stop, but without having said why it stopped."""
         self._faults.append(Break("unstopped"))
 
-    def hold(self, after: int = 1) -> Held:
-        """Park the next stream after that many text deltas (or at its end, with fewer) until `release()`;
-        `await fake.held(hold)` returns once it stands there."""
-        hold = Held(after)
+    def hold(self, after: int = 1, when: Callable[[JsonObject], bool] = lambda _: True) -> Held:
+        """Park the next stream, of a body that fits, after that many text deltas (or at its end, with fewer) until
+        `release()`; `await fake.held(hold)` returns once it stands there."""
+        hold = Held(after, when)
         self._faults.append(hold)
         self._open_holds.append(hold)
         return hold
@@ -248,8 +250,7 @@ class FakeAnthropic:
 
     async def __aenter__(self) -> FakeAnthropic:
         app = web.Application(client_max_size=2 * MAX_BODY)
-        app.router.add_post("/v1/messages", self._messages)
-        app.router.add_get("/v1/models/{id}", self._model)
+        self._add_routes(app.router)
         self._runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0.05, access_log=None)
         await self._runner.setup()
         site = web.TCPSite(self._runner, "127.0.0.1", 0)
@@ -265,6 +266,11 @@ class FakeAnthropic:
             hold.release()
         if self._runner is not None:
             await self._runner.cleanup()
+
+    def _add_routes(self, router: web.UrlDispatcher) -> None:
+        router.add_post("/v1/messages", self._messages)
+        router.add_get("/v1/models/{id}", self._model)
+        router.add_get("/v1/models", self._list)
 
     @classmethod
     @contextlib.contextmanager
@@ -306,19 +312,20 @@ class FakeAnthropic:
                 raise Rejected(f"model: {http.match_info['id']}", status=404, kind="not_found_error")
         except Rejected as error:
             return self._error(error.status, error.kind, str(error))
-        return web.json_response(
-            {
-                "type": "model",
-                "id": info.id,
-                "display_name": info.id,
-                "created_at": "2026-08-01T00:00:00Z",
-                "max_input_tokens": info.max_input_tokens,
-                "max_tokens": info.max_tokens,
-                "lifecycle": "active",
-                "retires_at": None,
-                "capabilities": {},
-            }
-        )
+        return web.json_response(_entry(info))
+
+    async def _list(self, http: web.Request) -> web.StreamResponse:
+        try:
+            self._check_headers(http)
+            if not self.models_endpoint:
+                raise Rejected("Not found", status=404, kind="not_found_error")
+            if not 1 <= int(http.query.get("limit", "20")) <= 1000:
+                raise Rejected("limit: must be between 1 and 1000")
+        except Rejected as error:
+            return self._error(error.status, error.kind, str(error))
+        entries = [_entry(info) for info in self.models.values()][: int(http.query.get("limit", "20"))]
+        ends = {"first_id": entries[0]["id"], "last_id": entries[-1]["id"]} if entries else {}
+        return web.json_response({"data": entries, "has_more": len(entries) < len(self.models), **ends})
 
     async def _messages(self, http: web.Request) -> web.StreamResponse:
         raw = await http.read()
@@ -351,15 +358,15 @@ class FakeAnthropic:
             self._check_headers(http)
             if size > MAX_BODY:
                 raise Rejected("Request exceeds the maximum size", status=413, kind="request_too_large")
-            fault = self._next_fault()
+            fault = self._next_fault(body)
             if isinstance(fault, Refuse):
                 received.status = fault.status
                 self._note(received)
                 return self._error(fault.status, fault.kind, fault.message, fault.retry_after)
             info = self.models.get(str(body.get("model")))
             if info is None and "model" in body:
-                raise Rejected(f"model: {body['model']}", status=404, kind="not_found_error")
-            check(body, info or FakeModelInfo(""))
+                raise self._unknown(str(body["model"]))
+            self._check(body, info or FakeModelInfo(""))
         except Rejected as error:
             received.status = error.status
             self._note(received)
@@ -371,15 +378,26 @@ class FakeAnthropic:
             return await self._stream(http, body, answer, fault)
         return web.json_response(self._whole(body, answer))
 
+    def _unknown(self, model: str) -> Rejected:
+        return Rejected(f"model: {model}", status=404, kind="not_found_error")
+
+    def _check(self, body: JsonObject, info: FakeModelInfo) -> None:
+        check(body, info)
+
     def _check_headers(self, http: web.Request) -> None:
-        if self.api_key not in (http.headers.get("x-api-key"), http.headers.get("authorization", "")[7:]):
+        bearer = http.headers.get("authorization", "").removeprefix("Bearer ")
+        shown = (bearer,) if self.bearer_only else (http.headers.get("x-api-key"), bearer)
+        if self.api_key not in shown:
             raise Rejected("invalid x-api-key", status=401, kind="authentication_error")
         if "anthropic-version" not in http.headers:
             raise Rejected("anthropic-version: header is required")
 
-    def _next_fault(self) -> Refuse | Break | Held | None:
+    def _next_fault(self, body: JsonObject) -> Refuse | Break | Held | None:
         with self._lock:
-            return self._faults.popleft() if self._faults else None
+            fitting = (one for one in self._faults if not isinstance(one, Held) or one.when(body))
+            if (fault := next(fitting, None)) is not None:
+                self._faults.remove(fault)
+            return fault
 
     def _next_answer(self, body: JsonObject, *, keep: bool) -> Answer:
         beside = self.beside(body)
@@ -543,3 +561,17 @@ class FakeAnthropic:
 
 
 __all__ = ["Answer", "FakeAnthropic", "FakeModelInfo", "Held", "Received", "Say", "Thinking", "Use", "compose"]
+
+
+def _entry(info: FakeModelInfo) -> JsonObject:
+    return {
+        "type": "model",
+        "id": info.id,
+        "display_name": info.id,
+        "created_at": "2026-08-01T00:00:00Z",
+        "max_input_tokens": info.max_input_tokens,
+        "max_tokens": info.max_tokens,
+        "lifecycle": "active",
+        "retires_at": None,
+        "capabilities": {},
+    }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
@@ -109,10 +109,11 @@ class Break:
 
 
 class Held:
-    """A stream that stands still after `after` text deltas until `release`."""
+    """A stream, of a body that fits `when`, that stands still after `after` text deltas until `release`."""
 
-    def __init__(self, after: int) -> None:
+    def __init__(self, after: int, when: Callable[[JsonObject], bool] = lambda _: True) -> None:
         self.after = after
+        self.when = when
         self.reached_at: Future[None] = Future()
         self.released_at: Future[None] = Future()
 

@@ -9,6 +9,7 @@ import pytest_asyncio
 from telegram import Bot, InlineKeyboardButton, InlineKeyboardMarkup
 from telegram.error import BadRequest, NetworkError, TelegramError
 
+from tests import files
 from tests.channels.telegram.pictures import EVERY_BYTE, png
 from tests.fakes.telegram import FakeTelegram
 from tests.fakes.test_telegram_fake import bot_for
@@ -76,3 +77,24 @@ async def test_what_is_wrong_with_a_document_is_refused(telegram: FakeTelegram, 
 async def test_more_than_fifty_megabytes_do_not_even_reach_the_method(bot: Bot) -> None:
     with pytest.raises(NetworkError, match="Request Entity Too Large"):
         await bot.send_document(ALICE, b"\0" * (50 * 1024 * 1024 + 1))
+
+
+async def test_a_voice_note_is_opus_in_ogg_with_a_short_caption(telegram: FakeTelegram, bot: Bot) -> None:
+    for content in (files.OGG, files.wav(), files.MP3, b"OggS\0"):
+        with pytest.raises(BadRequest, match="rong type of voice"):
+            await bot.send_voice(ALICE, content)
+    with pytest.raises(BadRequest, match="aption is too long"):
+        await bot.send_voice(ALICE, files.opus(), caption="x" * 1_025)
+    sent = await bot.send_voice(ALICE, files.opus("hello"), caption="x" * 1_024)
+    assert sent.voice is not None and sent.voice.mime_type == "audio/ogg"
+    assert telegram.sent_file(telegram.messages(ALICE)[0])[1] == files.opus("hello")
+    telegram.allow_no(ALICE, "voice")
+    with pytest.raises(BadRequest, match="oice_messages_forbidden"):
+        await bot.send_voice(ALICE, files.opus())
+
+
+async def test_music_is_mp3(telegram: FakeTelegram, bot: Bot) -> None:
+    with pytest.raises(BadRequest, match="rong type of audio"):
+        await bot.send_audio(ALICE, files.wav())
+    sent = await bot.send_audio(ALICE, files.MP3)
+    assert sent.audio is not None

@@ -31,8 +31,8 @@ from gateway.models import build_model
 from gateway.rpc.server import serve
 from gateway.server import Timeouts
 from gateway.store.database import Database
+from gateway.store.usage import UsageLedger
 from gateway.supervisor import SECONDS, watching
-from gateway.usage import UsageLedger
 
 COMMAND = (sys.executable, "-m", "tests.flows.fragile")
 COMPUTES, WAITS = "compute-for-ever", "wait-for-ever"

@@ -47,7 +47,7 @@ MOODS = {
     "refused paragraph": ("consolidation", [compose(stop_reason="refusal")]),
 }
 ANSWERED_WITHIN = 120.0
-FORGETS = "would forget"
+FORGETS = "I found this about"
 
 
 @dataclass(slots=True)
@@ -192,7 +192,7 @@ class Life:
             if beside in self._durable:
                 self._durable.remove(beside)
         await self.command("ALICE", f"/forget {code}", FORGETS)
-        await self.command("ALICE", "yes", "Forgotten in")
+        await self.command("ALICE", "yes", "Deleted from")
         self.forgotten[code] = len(self.model.requests)
         self.tally.forgotten += 1
         self._logs = {file: self._redacted(file, before, code) for file, before in self._logs.items()}
@@ -365,7 +365,7 @@ class Life:
         return code in json.dumps(await self.ask("memory.search", query=code, scope=SCOPES[told_to(code)], n=20))
 
     def _leaks(self) -> Iterator[str]:
-        """The owner may look into everything; a person and a group into what is theirs (SPEC 5)."""
+        """The owner may look into everything; a person and a group into what is theirs."""
         for request in self.model.requests:
             who, known = listeners(request), owners(request.text)
             if who in ("BOB", "GROUP") and known - {who}:

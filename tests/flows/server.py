@@ -9,6 +9,7 @@ from typing import Any
 
 import yaml
 
+from agent.formats.addresses import AddressRules
 from gateway.app import open_gateway
 from gateway.config import load
 from gateway.home import Home
@@ -60,7 +61,13 @@ class Server:
 
 @asynccontextmanager
 async def living(
-    home: Home, server: Server, model: FakeAnthropic, *, top: Mapping[str, Any] | None = None, **discord: Any
+    home: Home,
+    server: Server,
+    model: FakeAnthropic,
+    *,
+    top: Mapping[str, Any] | None = None,
+    web_rules: AddressRules | None = None,
+    **discord: Any,
 ) -> AsyncIterator[Gateway]:
     """One life of a gateway with Discord alone, ended as by SIGTERM. `top`: sections of its configuration beside those
     of Discord."""
@@ -74,7 +81,7 @@ async def living(
     home.create()
     home.config_file.write_text(yaml.safe_dump(config), encoding="utf-8")
     stop = asyncio.Event()
-    async with open_gateway(home, load(home, {}).config, channels=True) as gateway:
+    async with open_gateway(home, load(home, {}).config, channels=True, web_rules=web_rules) as gateway:
         task = asyncio.create_task(gateway.run(stop))
         await server.discord.until_connected()
         try:

@@ -21,6 +21,7 @@ import yaml
 
 from agent.clock import Clock
 from agent.compaction.flush import PROMPT
+from agent.formats.addresses import AddressRules
 from gateway.app import open_gateway
 from gateway.config import load
 from gateway.home import Home
@@ -47,6 +48,7 @@ class Story:
         self.gateway: Gateway | None = None
         self.waits: list[float] = []
         self.timeouts = Timeouts()
+        self.web_rules = AddressRules()
 
     # the house
 
@@ -84,7 +86,13 @@ class Story:
         model_of = functools.partial(build_model, sleep=self._without_waiting)
         stop = asyncio.Event()
         async with open_gateway(
-            self.home, config, channels=True, clock=clock, model_of=model_of, timeouts=self.timeouts
+            self.home,
+            config,
+            channels=True,
+            clock=clock,
+            model_of=model_of,
+            timeouts=self.timeouts,
+            web_rules=self.web_rules,
         ) as gateway:
             task = asyncio.create_task(gateway.run(stop))
             self.gateway = gateway

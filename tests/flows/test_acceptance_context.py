@@ -168,9 +168,9 @@ async def test_the_shipped_fixed_part_is_small_and_context_prints_it(tmp_path: P
     async with story(tmp_path) as told, told.running():
         sent = await exchange(told, "hello", "Hi.")
         told.say("/context")
-        report = (await told.hears("Fixed part")).text
+        report = (await told.hears("The same in every request")).text
 
-    printed = re.search(r"Fixed part: ([\d,]+) tokens", report)
+    printed = re.search(r"The same in every request: ([\d,]+) tokens", report)
     assert printed and int(printed[1].replace(",", "")) <= 4_000
     assert len(fixed(sent)) / 4 <= 4_000
     for name in ("AGENTS.md", "MEMORY.md"):
@@ -183,7 +183,7 @@ async def test_the_window_comes_from_the_models_endpoint(tmp_path: Path) -> None
             "claude-sonnet-5-5", max_input_tokens=654_321
         )
         told.say("/context")
-        assert "654,321" in (await told.hears("Fixed part")).text
+        assert "654,321" in (await told.hears("The same in every request")).text
 
 
 async def test_a_group_sees_what_was_said_before_it_was_called_fifty_at_most_and_marked(tmp_path: Path) -> None:

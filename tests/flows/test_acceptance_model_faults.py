@@ -1,4 +1,4 @@
-"""Whatever the model does, a message ends in exactly one answer that a person can act on (SPEC 9, 10.3)."""
+"""Whatever the model does, a message ends in exactly one answer that a person can act on."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def often(fault: Callable[[FakeAnthropic], None]) -> Callable[[FakeAnthropic], N
 FAULTS: dict[str, tuple[Callable[[FakeAnthropic], None], str]] = {
     "401": (often(lambda model: model.fail(401)), r"API key.*ANTHROPIC_API_KEY"),
     "400": (often(lambda model: model.fail(400, message="bad thing")), r"refused.*bad thing"),
-    "402": (often(lambda model: model.fail(402)), r"credit.*Top it up"),
-    "403": (often(lambda model: model.fail(403)), r"no right.*another"),
+    "402": (often(lambda model: model.fail(402)), r"credit.*Add credit"),
+    "403": (often(lambda model: model.fail(403)), r"isn't allowed.*another"),
     "404": (lambda model: model.models.clear(), r"claude-sonnet-5-5.*/model"),
-    "413": (often(lambda model: model.fail(413)), r"no room.*model\.context_window"),
+    "413": (often(lambda model: model.fail(413)), r"too long for the model.*model\.context_window"),
     "429 for an hour": (often(lambda model: model.fail(429, retry_after=3600)), r"[Tt]ry again in (1 hour|60 minutes)"),
-    "429 for ever": (often(lambda model: model.fail(429, retry_after=1)), r"limits.*again"),
+    "429 for ever": (often(lambda model: model.fail(429, retry_after=1)), r"too many requests.*again"),
     "500": (often(lambda model: model.fail(500)), r"error \(500\).*again"),
     "529": (often(lambda model: model.fail(529)), r"overloaded.*again"),
     "cut": (often(lambda model: model.cut()), r"again"),
@@ -52,7 +52,10 @@ FAULTS: dict[str, tuple[Callable[[FakeAnthropic], None], str]] = {
     "empty": (often(lambda model: model.answer("")), r"empty answer"),
     "blank": (often(lambda model: model.answer(" \n ")), r"empty answer"),
     "only thinking": (often(lambda model: model.answer("", thinking="hm")), r"empty answer"),
-    "only thinking, cut": (lambda model: model.answer("", thinking="hm", stop_reason="max_tokens"), r"limit"),
+    "only thinking, cut": (
+        lambda model: model.answer("", thinking="hm", stop_reason="max_tokens"),
+        r"too long.*smaller",
+    ),
     "cut at its limit": (lambda model: model.answer("One, two,", stop_reason="max_tokens"), r"One, two,.*go on"),
     "a full window": (lambda model: model.answer("Half", stop_reason="model_context_window_exceeded"), r"/new"),
 }
@@ -190,7 +193,7 @@ async def test_a_server_that_counts_nothing_is_good_enough(tmp_path: Path) -> No
         told.model.answer("Works.")
         assert await one_answer(told) == "Works."
         told.say("/context")
-        assert "200,000" in (await told.hears("Fixed part")).text
+        assert "200,000" in (await told.hears("The same in every request")).text
 
 
 async def test_a_small_window_ends_clearly_and_new_helps(tmp_path: Path) -> None:
@@ -262,9 +265,14 @@ async def test_the_ledger_says_what_the_server_billed(tmp_path: Path) -> None:
 async def test_a_model_that_this_talk_cannot_have_says_so_and_default_helps(tmp_path: Path) -> None:
     async with story(tmp_path) as told, told.running():
         told.say("/model claude-typo")
-        await told.hears("claude-typo")
+        await told.hears("has no model claude-typo, so nothing changes. It has claude-sonnet-5-5")
+        told.say("/model")
+        await told.hears("The server has claude-sonnet-5-5, claude-opus-5-5")
+        told.say("/model claude-opus-5-5")
+        await told.hears("This conversation uses claude-opus-5-5 from now on.")
+        del told.model.models["claude-opus-5-5"]
         told.say("hello?")
-        await told.hears("does not know a model named claude-typo")
+        await told.hears("has no model named claude-opus-5-5")
         told.say("/model default")
         await told.hears("claude-sonnet-5-5 from now on")
         told.model.answer("Back.")

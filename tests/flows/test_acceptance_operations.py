@@ -1,4 +1,4 @@
-"""The real process as its operator meets it (SPEC 1, 9, 10): faults of the platform and the disk, ends, secrets."""
+"""The real process as its operator meets it: faults of the platform and the disk, ends, secrets."""
 
 from __future__ import annotations
 
@@ -97,7 +97,9 @@ async def test_a_gateway_waits_for_a_command_that_is_using_its_home(
         with Home(gateway.home).hold():
             await gateway.start(wait=False)
             async with asyncio.timeout(120):
-                while f"waiting a moment for process {os.getpid()}" not in await asyncio.to_thread(lambda: gateway.log):
+                while f"Waiting for another Daybook (process {os.getpid()})" not in await asyncio.to_thread(
+                    lambda: gateway.log
+                ):
                     pass
         await gateway.while_alive(telegram.wait_for(lambda: telegram.polling))
 

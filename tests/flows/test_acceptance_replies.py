@@ -1,4 +1,4 @@
-"""What a person sees of an answer in Telegram: cut right, in order, once, and shown while it grows (SPEC 9)."""
+"""What a person sees of an answer in Telegram: cut right, in order, once, and shown while it grows."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ async def test_an_edit_of_a_waiting_message_is_what_is_answered_and_a_later_one_
 
         assert words_asked(told) == ["first", "second, wrong no more"]
         told.telegram.edit(waiting, "edited after the answer")
-        await told.hears("Shall I answer the new wording?")
+        await told.hears("Answer the new version?")
         await told.idle()
         assert len(told.asked) == 2 and len(told.heard()) == 3
 

@@ -14,7 +14,7 @@ from tests.flows.process import START_S, GatewayProcess
 from tests.flows.story import ALICE, Story, story
 from tests.flows.test_forgetting import KEEP, SMALL, Careful, _server, say
 
-BEGUN = "I'm shortening the earlier part of this conversation and will tell you when it's done."
+BEGUN = "I'm shortening the earlier part of this conversation. I'll tell you when it's done."
 STOPPED = "Stopped. The conversation is unchanged."
 
 
@@ -83,7 +83,7 @@ async def test_what_waits_for_a_turn_is_stopped_with_it_and_a_later_one_is_made(
             turn.release()
             await told.idle()
             told.say("/compact")
-            await told.hears("the conversation took about")
+            await told.hears("the conversation went from about")
         assert compactions(told) == 1
 
 
@@ -96,7 +96,7 @@ async def test_where_nothing_is_to_be_shortened_it_is_one_message_and_no_request
             before = len(told.asked)
             await say(told, "/compact")
             await told.idle()
-            nothing = "There is nothing yet that could be shortened: what there is stays word for word."
+            nothing = "There is nothing to shorten yet."
             assert told.heard().count(nothing) == 2 and len(told.heard()) == 3
             assert len(told.asked) == before
 
@@ -131,11 +131,14 @@ async def test_killed_within_compact_the_next_process_makes_it_and_tells_once(
         if at == "receipt":
             sending.release()
         await gateway.start()
-        await gateway.while_alive(telegram.wait_for(lambda: heard("the conversation took about"), START_S))
+        await gateway.while_alive(telegram.wait_for(lambda: heard("the conversation went from about"), START_S))
         telegram.say("the last question", chat=ALICE)
         await gateway.while_alive(telegram.wait_for(lambda: len(heard("Heard")) > 5))
-        for part in (BEGUN, "the conversation took about"):  # one that was killed in the act is sent again, and says so
+        for part in (
+            BEGUN,
+            "the conversation went from about",
+        ):  # one that was killed in the act is sent again, and says so
             assert len([text for text in heard(part) if not text.startswith(REPEAT_MARK)]) <= 1
-        assert len(heard("the conversation took about")) == 1 or at == "receipt"
+        assert len(heard("the conversation went from about")) == 1 or at == "receipt"
         entries = [entry for entry in gateway.transcripts() if entry["type"] == "compaction"]
         assert len(entries) == 1 and entries[0]["asked"].startswith("command:telegram:")

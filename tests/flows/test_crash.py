@@ -1,4 +1,4 @@
-"""`kill -9` at each step of a turn, a start on the same home, and exactly one answer (SPEC 10.1).
+"""`kill -9` at each step of a turn, a start on the same home, and exactly one answer.
 
 Where the process stands is forced by holding a fake at that step, never by waiting.
 """

@@ -1,4 +1,4 @@
-"""The end of a day: the journal, the summary, what was promised, and the heartbeat (SPEC 8)."""
+"""The end of a day: the journal, the summary, what was promised, and the heartbeat."""
 
 from __future__ import annotations
 
@@ -84,7 +84,10 @@ async def test_a_day_is_told_at_its_end_and_its_log_has_it(tmp_path: Path) -> No
         assert log.startswith(f"# {DAY}\n")
         assert "## Journal · owner · 09:00-12:00\n\n- 09:00 Alice said I'll send the invoice by 2026-11-27\n" in log
         assert told.read("memory/open.md") == f"# Open\n\n- [ ] 2026-11-27 Alice: send the invoice (said {DAY})\n"
-        assert "☐ 2026-11-27 Alice: send the invoice" in summary.text and "⏰ 10:00 The dentist" in summary.text
+        assert (
+            "☐ Alice: send the invoice (on Friday 27 November)" in summary.text
+            and "⏰ 10:00 The dentist" in summary.text
+        )
         assert "We take the blue tiles" in diarist.summaries[0]
         assert len(diarist.journals) == len(diarist.summaries) == 1
         told.no_request_was_refused()
@@ -139,7 +142,7 @@ async def test_a_promise_is_shown_until_somebody_closes_it(tmp_path: Path) -> No
             second = await told.hears("paint the fence is done")
             assert "☐" not in second.text
             await says(told, "2026-11-22 21:10", "/done")
-            assert told.heard()[-1] == "Nothing is open here."
+            assert told.heard()[-1] == "There are no open promises here."
         listed = told.read("memory/open.md")
         assert listed.count("- [x]") == 2 and listed.count("(done 2026-11-2") == 2
 
@@ -171,7 +174,7 @@ async def test_nothing_is_sent_on_an_empty_day_unless_asked(tmp_path: Path) -> N
             assert await ran(gateway, "daily-summary") == "silent"
             assert told.heard() == []
             await says(told, f"{DAY} 21:05", "/daily now")
-            await told.hears("Nothing was said here")
+            await told.hears("It was quiet here")
         assert diarist.summaries == [] and diarist.journals == []
 
 
@@ -233,8 +236,8 @@ async def test_without_a_model_the_evening_before_stands_above_the_day(tmp_path:
         assert await ran(gateway, "journal") == "done"
         await says(told, "2026-11-22 10:00", "The tiles are blue")
         at(told, "2026-11-22 21:00")
-        told_of = (await told.hears("2026-11-22\n")).text
-        assert told_of.index(DAY) < told_of.index("The cat is back") < told_of.index("2026-11-22")
+        told_of = (await told.hears("On Sunday 22 November\n")).text
+        assert told_of.index("Saturday 21") < told_of.index("The cat is back") < told_of.index("Sunday 22")
 
 
 async def test_asked_for_in_the_morning_it_tells_what_was_said_since_midnight(tmp_path: Path) -> None:
@@ -252,7 +255,7 @@ async def test_asked_for_in_the_morning_it_tells_what_was_said_since_midnight(tm
 
 
 async def test_run_by_name_again_it_is_told_only_where_something_is_new(tmp_path: Path) -> None:
-    """Once per target and day (SPEC 8); the summary at its own time too, where nothing was said since."""
+    """Once per target and day; the summary at its own time too, where nothing was said since."""
     async with a_day(tmp_path) as (told, _), awake(told) as gateway:
 
         async def run(runs: int) -> str:
@@ -278,9 +281,9 @@ async def test_asked_for_after_midnight_the_day_that_has_ended_is_told_under_its
         await says(told, f"{DAY} 23:50", "We take the blue tiles")
         await says(told, "2026-11-22 00:03", "/daily now")
         assert "blue tiles" in (summary := await told.hears("A full day")).text
-        assert summary.text.startswith(f"{DAY}\n")
+        assert summary.text.startswith("On Saturday 21 November\n")
         await says(told, "2026-11-22 12:03", "/daily now")
-        await told.hears("Nothing was said here on 2026-11-22")
+        await told.hears("It was quiet here today")
 
 
 async def test_a_morning_summary_tells_the_new_day_where_the_day_before_was_empty(tmp_path: Path) -> None:
@@ -317,16 +320,16 @@ async def test_a_chat_chooses_its_own_hour(tmp_path: Path) -> None:
             await says(told, f"{DAY} 09:01", "/daily")
             assert "21:00" in told.heard()[-1]
             await says(told, f"{DAY} 09:02", "/daily 8:30")
-            assert "the day before here at 08:30" in told.heard()[-1]
+            assert "the previous day here at 08:30" in told.heard()[-1]
             await says(told, f"{DAY} 09:03", "/daily", BOB, "Bob")
-            assert "No daily summary" in told.heard(BOB)[-1]
+            assert "no daily summary" in told.heard(BOB)[-1]
             morning = "2026-11-22T08:30:00+01:00"
             assert await _next(gateway, "daily-summary") == morning
             assert await _next(gateway, f"daily-summary-telegram-{ALICE}") == morning
             status: Any = await gateway.operations["status"]({})
             assert [job["id"] for job in status["jobs"]] == ["journal", f"daily-summary-telegram-{ALICE}"]
             await says(told, f"{DAY} 09:04", "/jobs")
-            assert "daily-summary in the jobs of its chats, next 2026-11-22 Sun 08:30" in told.heard()[-1]
+            assert "daily-summary at the times its chats chose, next tomorrow (Sun 22 Nov) at 08:30" in told.heard()[-1]
             at(told, f"{DAY} 21:00")
         async with awake(told) as gateway:
             assert await _next(gateway, "daily-summary") == morning
@@ -335,7 +338,7 @@ async def test_a_chat_chooses_its_own_hour(tmp_path: Path) -> None:
             await says(told, "2026-11-22 09:00", "/daily off")
             at(told, "2026-11-23 08:30")
             await says(told, "2026-11-23 09:00", "/daily")
-            assert "No daily summary" in told.heard()[-1]
+            assert "no daily summary" in told.heard()[-1]
             assert await _next(gateway, "daily-summary") is None
         assert len([text for text in told.heard() if "A full day" in text]) == 1
 
@@ -349,11 +352,11 @@ async def test_a_summary_that_is_paused_comes_again_where_somebody_asks_for_it(t
 
         await answer(0, "News")
         await answer(1, "/jobs pause daily-summary")
-        assert "No daily summary comes here" in await answer(2, "/daily")
+        assert "There's no daily summary here" in await answer(2, "/daily")
         await answer(3, "/daily 20:00")
         await answer(4, f"/jobs pause daily-summary-telegram-{ALICE}")
-        assert "No daily summary comes here" in await answer(5, "/daily")
-        assert "I tell the day here at 20:15" in await answer(6, "/daily 20:15")
+        assert "There's no daily summary here" in await answer(5, "/daily")
+        assert "I'll sum up the day here at 20:15" in await answer(6, "/daily 20:15")
         assert "comes here at 20:15" in await answer(7, "/daily")
         assert await _next(gateway, f"daily-summary-telegram-{ALICE}") == f"{DAY}T20:15:00+01:00"
         at(told, f"{DAY} 20:15")
@@ -396,7 +399,7 @@ async def test_missed_while_down_it_comes_late_and_once(tmp_path: Path) -> None:
         at(told, "2026-11-22 07:00")
         async with awake(told) as gateway:
             late = await told.hears("A full day")
-            assert "Before the night" in late.text and f"Late: this was due {DAY} 21:00" in late.text
+            assert "Before the night" in late.text and "Sorry, I'm late: this was due yesterday at 21:00" in late.text
             await ran(gateway, "daily-summary")
         at(told, "2026-11-22 07:30")
         async with awake(told):
@@ -447,7 +450,7 @@ async def test_the_cost_of_it_is_shown(tmp_path: Path) -> None:
             await told.hears("A full day")
             await says(told, f"{DAY} 10:01", "/usage")
         purposes = told.heard()[-1].partition("By purpose: ")[2]
-        assert [part.split()[0] for part in purposes.split("; ")] == ["chat", "daily", "journal"]
+        assert [part.partition(" $")[0] for part in purposes.split("; ")] == ["answers", "summaries", "daily log"]
 
 
 async def test_a_heartbeat_looks_at_its_list(tmp_path: Path) -> None:

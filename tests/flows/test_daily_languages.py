@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from agent.languages.codes import Language
-from gateway.i18n import STRINGS
+from gateway.turns.user_message import late_mark
 from tests.flows.story import ALICE, GROUP
 from tests.flows.test_daily import DAY, a_day, at, awake, ran, says
 from tests.flows.test_daily_everywhere import Window
 from tests.languages import SAID
+
+BEDTIME = datetime.fromisoformat(f"{DAY}T21:00+01:00")
 
 
 @pytest.mark.parametrize("language", Language)
@@ -23,7 +26,7 @@ async def test_missed_while_down_it_says_so_in_the_language_of_the_day(tmp_path:
         at(told, "2026-11-22 07:00")
         async with awake(told):
             late = await told.hears("A full day")
-    assert STRINGS[language].late.format(due=f"{DAY} 21:00") in late.text
+    assert late_mark(BEDTIME, BEDTIME + timedelta(hours=10), language).strip("_") in late.text
     told.no_request_was_refused()
 
 
@@ -40,7 +43,7 @@ async def test_where_nobody_has_spoken_the_day_s_log_tells_the_language(tmp_path
                 async with asyncio.timeout(120):
                     while not window.read:  # noqa: ASYNC110  no bell rings
                         await asyncio.sleep(0)
-    assert STRINGS[Language.GERMAN].late.format(due=f"{DAY} 21:00") in window.read[0]
+    assert late_mark(BEDTIME, BEDTIME + timedelta(hours=10), Language.GERMAN).strip("_") in window.read[0]
 
 
 async def test_a_german_day_is_asked_for_in_the_language_of_the_chat_from_the_german_log_alone(tmp_path: Path) -> None:
@@ -72,9 +75,9 @@ async def test_without_a_model_no_word_of_ours_in_a_german_day_is_english(tmp_pa
         told.model.fail(529, times=200)
         at(told, "2026-11-22 07:00")
         async with awake(told):
-            late = (await told.hears("Verspätet: Das war am")).text
-    assert "(ein Auszug: 30 weitere Nachrichten sind nicht gezeigt)" in late and "Assistent: Das ist gut" in late
-    assert not any(english in late for english in ("messages", "Assistant", "Late"))
+            late = (await told.hears("Verspätung: Das war gestern um 21:00 fällig")).text
+    assert "(ein Auszug; nicht gezeigte Nachrichten: 30)" in late and "Assistent: Das ist gut" in late
+    assert not any(english in late for english in ("messages", "Assistant", "Sorry"))
 
 
 async def test_what_is_ticked_off_below_a_german_summary_is_answered_in_german(tmp_path: Path) -> None:

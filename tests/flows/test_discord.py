@@ -161,7 +161,7 @@ async def test_a_member_who_is_not_listed_is_told_so(home: Home, server: Server,
     guilds = {str(server.guild.id): {"mention": "required", "allow": [OWNER]}}
     async with menu_of(home, server, model, guilds=guilds):
         told = await answered(server, server.bob, server.general, "status")
-        assert "not among them" in told.content
+        assert "you aren't one of them" in told.content
         assert "Commands" not in (await answered(server, server.bob, server.general, "help")).content
         model.answer("Hello, Alice.")
         await server.call("hello", by=server.owner)
@@ -175,7 +175,7 @@ async def test_a_stranger_without_a_free_code_is_told_so(home: Home, server: Ser
     async with menu_of(home, server, model):
         assert "daybook pair approve" in (await answered(server, server.bob, dm, "help")).content
         for _ in range(2):
-            assert "no new code" in (await answered(server, server.bob, dm, "help")).content
+            assert "can't give you a new code" in (await answered(server, server.bob, dm, "help")).content
     assert model.requests == []
 
 
@@ -183,7 +183,7 @@ async def test_a_stranger_without_a_free_code_is_told_so(home: Home, server: Ser
 async def test_a_stranger_where_none_are_wanted(home: Home, server: Server, model: FakeAnthropic, policy: str) -> None:
     async with menu_of(home, server, model, dm_policy=policy):
         told = await answered(server, server.bob, server.discord.dm(server.bob), "help")
-        assert "nobody else" in told.content
+        assert "I only answer people my owner has approved" in told.content
 
 
 async def test_commands_given_too_often_are_answered_each(home: Home, server: Server, model: FakeAnthropic) -> None:
@@ -191,14 +191,14 @@ async def test_commands_given_too_often_are_answered_each(home: Home, server: Se
     async with menu_of(home, server, model, guilds=guilds):
         assert "/new" in (await answered(server, server.bob, server.general, "help")).content
         for _ in range(2):
-            assert "faster" in (await answered(server, server.bob, server.general, "help")).content
+            assert "more than I can answer here" in (await answered(server, server.bob, server.general, "help")).content
 
 
 async def test_a_command_that_the_model_is_to_understand(home: Home, server: Server, model: FakeAnthropic) -> None:
     async with menu_of(home, server, model):
         model.answer("When would that be?")
         told = await answered(server, server.owner, server.dm, "remind", "me of the boat some day")
-        assert "My answer will stand in the chat" in told.content
+        assert "I'll answer in the chat" in told.content
         await server.hears("When would that be?")
 
 

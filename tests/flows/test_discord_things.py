@@ -71,7 +71,7 @@ async def test_an_edit_of_an_answered_message_is_offered_once(home: Home, server
         said = await server.say("ten plus one?")
         await server.hears("Eleven.")
         await server.discord.edit(said, "ten plus two?")
-        await server.hears("Shall I answer the new wording?")
+        await server.hears("Answer the new version?")
         asked = server.discord.messages(server.dm)[-1]
         model.answer("Twelve.")
         await server.discord.press(server.owner, asked, next(one for one in asked.buttons if one.endswith("yes")))
@@ -85,7 +85,7 @@ async def test_only_who_was_asked_may_press(home: Home, server: Server, model: F
         said = await server.call("ten plus one?")
         await server.hears("Eleven.", server.general)
         await server.discord.edit(said, f"{server.discord.bot.mention} ten plus two?")
-        asked = await server.hears("Shall I answer the new wording?", server.general)
+        asked = await server.hears("Answer the new version?", server.general)
         yes = next(one for one in asked.buttons if one.endswith("yes"))
         pressed = await server.discord.press(server.owner, asked, yes)
         await server.discord.wait_for(lambda: pressed.followups)

@@ -133,9 +133,9 @@ async def test_a_forgotten_thing_is_not_found(tmp_path: Path) -> None:
         told.say("/memory zeppelin")
         await told.hears("10:00 the zeppelin")
         told.say("/forget zeppelin")
-        await told.hears("This is what I would forget")
+        await told.hears("I found this about")
         told.say("yes")
-        await told.hears("Forgotten in")
+        await told.hears("Deleted from")
         told.say("/memory zeppelin")
         await told.hears("Nothing found")
         state = [file.read_bytes() for file in (told.home.path / "state").rglob("memory.db*")]

@@ -97,11 +97,11 @@ async def test_compact_by_command_is_answered_at_once_and_its_outcome_told(tmp_p
             await told.model.held(held)
             assert not any("Done" in text for text in told.heard())
             held.release()
-            await told.hears("the conversation took about")
+            await told.hears("the conversation went from about")
             await say(told, "/context")
-            assert "Flushes so far: 1, compactions: 1" in told.heard()[-1]
+            assert "saved to memory once, shortened once" in told.heard()[-1]
             await say(told, "/status")
-            assert "1 flushes, 1 compactions" in told.heard()[-1]
+            assert "Saved to memory: once in this conversation" in told.heard()[-1]
             assert any("above all: the lockers" in request.text for request in told.asked)
         told.no_request_was_refused()
 

@@ -52,7 +52,9 @@ async def test_killed_after_asking_the_question_is_shown_and_the_turn_goes_on(
     assert len({str(one.buttons) for one in questions(telegram)}) == 1, "one question, however often it was sent"
     assert (gateway.workspace / "AGENTS.md").read_text() != RULE
     press(telegram, "Yes")
-    await gateway.while_alive(telegram.wait_for(lambda: [m for m in telegram.messages(ALICE) if "Done" in m.text]))
+    await gateway.while_alive(
+        telegram.wait_for(lambda: [m for m in telegram.messages(ALICE) if "Approved and done" in m.text])
+    )
     assert (gateway.workspace / "AGENTS.md").read_text() == RULE
     assert await changes(gateway) == ["AGENTS.md"]
 
@@ -70,7 +72,9 @@ async def test_killed_after_the_yes_it_is_done_once(
     await gateway.kill()  # before or after the answer is on disk: it comes to the same
     edits.release()
     await gateway.start()
-    await gateway.while_alive(telegram.wait_for(lambda: [m for m in telegram.messages(ALICE) if "Done" in m.text]))
+    await gateway.while_alive(
+        telegram.wait_for(lambda: [m for m in telegram.messages(ALICE) if "Approved and done" in m.text])
+    )
     assert (gateway.workspace / "AGENTS.md").read_text() == RULE
     assert await changes(gateway) == ["AGENTS.md"]
     assert questions(telegram) == []

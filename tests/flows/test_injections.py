@@ -126,7 +126,7 @@ class Scene:
                 await asyncio.sleep(0.01)
         if step.says == "/compact":
             await self.telegram.wait_for(
-                lambda: any("the conversation took about" in one.text for one in self.heard(chat))
+                lambda: any("the conversation went from about" in one.text for one in self.heard(chat))
             )
         if bool(step.does) if step.says.startswith("/") else step.calls or not step.group:
             await self.telegram.wait_for(lambda: any(self.obedient.says in one.text for one in self.heard(chat)))
@@ -184,6 +184,8 @@ class Scene:
                 return int(file.exists() and wanted in file.read_text(encoding="utf-8"))
             case "schedule_add":
                 return sum(job["text"].startswith(given["text"]) for job in self.jobs())
+            case "web_fetch":  # with no such server, a page that is opened cannot be read
+                return sum("The page was not read" in str(body["messages"]) for body in self.model.bodies)
             case _:
                 raise AssertionError(f"nobody knows how to see {name}")
 

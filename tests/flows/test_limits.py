@@ -9,7 +9,7 @@ from agent.model.base import Json
 from gateway.server import Gateway
 from tests.flows.story import BOB, GROUP, story
 
-SPENT = "What I may cost here in a day is spent"
+SPENT = "Today's budget for this chat is used up"
 
 
 async def test_a_group_that_cost_what_it_may_is_answered_offline_and_told_once_a_day(tmp_path: Path) -> None:

@@ -87,7 +87,7 @@ async def test_a_change_that_a_hand_wrote_over_blocks_no_older_one(tmp_path: Pat
         await told.hears("Coffee it is.")
         told.write("MEMORY.md", "# Memory\n\n- coffee, by hand\n")
         told.say("/undo")
-        refused = await told.hears("could not be undone")
+        refused = await told.hears("I couldn't undo")
         assert "coffee, by hand" in refused.text and "/undo again" in refused.text
         told.say("/undo")
         await told.hears("Undone in")
@@ -100,7 +100,7 @@ async def test_forget_shows_asks_removes_and_is_not_in_the_way_of_a_talk(tmp_pat
         past = told.log(19)
         told.write(f"memory/{past.name}", f"# {past.stem}\n\n- 09:00 Luna ate\n")
         told.say("/forget luna")
-        shown = await told.hears("This is what I would forget")
+        shown = await told.hears("I found this about")
         assert "MEMORY.md:3" in shown.text and f"memory/{past.name}:3" in shown.text
         told.model.answer("Fine.")
         told.say("no wait, how are you?")
@@ -111,9 +111,9 @@ async def test_forget_shows_asks_removes_and_is_not_in_the_way_of_a_talk(tmp_pat
         assert "Luna" in told.read("MEMORY.md")
 
         told.say("/forget luna")
-        await told.telegram.wait_for(lambda: len([text for text in told.heard() if "would forget" in text]) == 2)
+        await told.telegram.wait_for(lambda: len([text for text in told.heard() if "I found this about" in text]) == 2)
         told.say("Ja!")
-        await told.hears("Forgotten in")
+        await told.hears("Deleted from")
         assert told.read("MEMORY.md") == "# Memory\n\n- tea\n"
         assert f"- 09:00 [forgotten {told.log().stem}]" in past.read_text()
 
@@ -139,11 +139,11 @@ async def test_what_is_forgotten_is_gone_from_the_talks_too(tmp_path: Path) -> N
         told.say("hello")
         await told.hears("Hello.")
         told.say("/forget luna")
-        asked = await told.hears("This is what I would forget")
-        assert "messages of our conversations" in asked.text
+        asked = await told.hears("I found this about")
+        assert "messages in our conversations" in asked.text
         told.say("yes")
-        done = await told.hears("Forgotten in")
-        assert "messages of" in done.text and "state/sessions" in done.text
+        done = await told.hears("Deleted from")
+        assert "messages in" in done.text and "state/sessions" in done.text
 
         sessions: Any = await gateway.operations["sessions.list"]({})
         for session in sessions:
@@ -177,16 +177,16 @@ async def test_what_only_the_talks_know_can_be_forgotten_and_other_scopes_keep_t
             told.say("The parcel holds marzipan", chat=chat, name=name)
             await told.hears("Aha", chat)
         told.say("/forget marzipan")
-        await told.hears("1 message of our conversations")
+        await told.hears("1 message in our conversations")
         told.say("yes")
-        await told.hears("Forgotten in 1 message of a conversation.")
+        await told.hears("Deleted from 1 message in a conversation.")
         for chat, name in ((ALICE, "Alice"), (BOB, "Bob")):
             told.model.answer(f"Hm, {name}.")
             told.say("what was in it?", chat=chat, name=name)
             await told.hears("Hm", chat)
             assert ("marzipan" in told.last_asked) == (chat == BOB)
         told.say("/forget marzipan")
-        await told.hears("nothing in memory about")
+        await told.hears("I found nothing about")
         told.no_request_was_refused()
 
 
@@ -196,10 +196,10 @@ async def test_an_index_that_still_has_what_was_forgotten_is_named(tmp_path: Pat
         async with told.running():
             told.write("MEMORY.md", "- Luna\n")
             told.say("/forget Luna")
-            await told.hears("would forget")
+            await told.hears("I found this about")
             told.say("/forget yes")
-            said = await told.hears("Forgotten in MEMORY.md")
-            assert "search index still has them" in said.text and "daybook memory index --force" in said.text
+            said = await told.hears("Deleted from MEMORY.md")
+            assert "search index still contains them" in said.text and "daybook memory index --force" in said.text
 
 
 async def test_forgetting_waits_for_the_one_who_asked_and_stays_in_its_scope(tmp_path: Path) -> None:
@@ -207,13 +207,13 @@ async def test_forgetting_waits_for_the_one_who_asked_and_stays_in_its_scope(tmp
         told.write("MEMORY.md", "- Luna\n")
         told.write("people/telegram-22222/MEMORY.md", "- Luna\n")
         told.say("/forget Luna")
-        await told.hears("would forget")
+        await told.hears("I found this about")
         told.say("/forget yes", chat=BOB, name="Bob")
-        await told.hears("Nothing is waiting", BOB)
+        await told.hears("There is nothing to confirm", BOB)
         told.call("/forget Luna", user=BOB, name="Bob")
         await told.hears("only my owner", GROUP)
         told.say("/forget yes")
-        await told.hears("Forgotten in MEMORY.md")
+        await told.hears("Deleted from MEMORY.md")
         assert told.read("MEMORY.md") == "" and told.read("people/telegram-22222/MEMORY.md") == "- Luna\n"
 
 
@@ -316,6 +316,6 @@ async def test_a_read_only_workspace_is_told(tmp_path: Path) -> None:
             told.model.answer("Sure!")
             told.model.answer("NO_REPLY")
             told.say("Remember that I like tea")
-            await told.hears("could not be written down")
+            await told.hears("I couldn't save what you asked")
         finally:
             memory.chmod(0o700)

@@ -36,7 +36,7 @@ async def test_the_first_one_approved_is_the_owner_in_the_bot_and_in_the_termina
     assert (await gateway.cli("pair", "approve", code[1])).code == 1, "a code is good once"
 
     welcome = await gateway.while_alive(telegram.next_message(OWNER, after=greeting.id))
-    assert welcome.text.startswith("You are my owner from now on.")
+    assert welcome.text.startswith("You're approved, and you are my owner now.")
 
     telegram.say("Remember that my cat is called Luna.")
     noted = await gateway.while_alive(telegram.next_message(OWNER, after=welcome.id))

@@ -52,7 +52,7 @@ async def test_memory_is_searched_by_command_in_the_chat_s_own_scope(tmp_path: P
             found = await told.hears("CANARY-PEANUTS")
             assert "memory/notes/clara.md:7" in found.text and "24 days ago" in found.text
             told.say("/memory")
-            await told.hears("What shall I look for?")
+            await told.hears("What should I search for?")
             told.say(f"/memory@{told.telegram.username} Clara", chat=GROUP, user=BOB, name="Bob")
             await told.hears("Nothing found", GROUP)
             told.say("/memory Clara", chat=BOB, name="Bob")

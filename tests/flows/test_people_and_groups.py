@@ -79,9 +79,9 @@ async def test_somebody_let_in_hears_of_it_and_somebody_shut_out_too(tmp_path: P
         offer = await told.hears("daybook pair approve", chat=CARLA)
         code = offer.text.partition("daybook pair approve ")[2].split()[0].strip("`")
         await gateway.operations["pair.approve"]({"code": code})
-        await told.hears("You may talk to me from now on", chat=CARLA)
+        await told.hears("You're approved", chat=CARLA)
         await gateway.operations["pair.revoke"]({"id": f"telegram:{CARLA}"})
-        await told.hears("taken back", chat=CARLA)
+        await told.hears("removed your access", chat=CARLA)
 
 
 async def test_a_group_has_a_page_and_a_log_of_its_own(tmp_path: Path) -> None:
@@ -117,4 +117,4 @@ async def test_who_calls_too_often_is_told_once_and_the_others_are_answered(tmp_
             told.call("and me?", user=CARLA, name="Carla")
             await told.idle()
         assert told.heard(GROUP).count("Yes?") == 3
-        assert sum("faster than I may answer" in text for text in told.heard(GROUP)) == 1
+        assert sum("more than I can answer" in text for text in told.heard(GROUP)) == 1

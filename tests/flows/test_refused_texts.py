@@ -36,7 +36,7 @@ async def test_an_answer_that_is_never_taken_leaves_a_sentence(tmp_path: Path) -
         told.telegram.refuse_text(ALICE, forbidden="text must be encoded in UTF-8")
         told.model.answer("This is the forbidden word.")
         told.say("Say it")
-        notice = await told.hears("could not be delivered")
+        notice = await told.hears("I couldn't deliver one of my messages")
         assert "ext must be encoded in utf-8" in notice.text.casefold()
         await told.idle()
         assert len(told.heard()) == 2

@@ -41,7 +41,7 @@ async def test_what_came_due_while_it_slept_rings_when_it_wakes(telegram: FakeTe
         set_clock(gateway.home, EVENING + timedelta(hours=9, minutes=29))
         os.kill(gateway.pid, signal.SIGCONT)
         await gateway.while_alive(telegram.wait_for(lambda: len(texts(telegram)) == 2))
-        assert texts(telegram)[1] == "⏰ The bins\n\n(Late: this was due 2026-11-22 06:00.)"
+        assert texts(telegram)[1] == "⏰ The bins\n\n(Sorry, I'm late: this was due today at 06:00.)"
         set_clock(gateway.home, EVENING + timedelta(hours=9, minutes=31))
         await gateway.while_alive(telegram.wait_for(lambda: len(texts(telegram)) == 3))
         assert texts(telegram)[2] == "⏰ The bath"

@@ -192,7 +192,7 @@ async def test_a_question_is_answered_by_who_was_asked_also_after_a_restart(tmp_
             await told.idle()
             assert "Luna" in told.read("MEMORY.md")
             told.telegram.press(asked.id, yes, chat=ALICE)
-            await told.hears("Forgotten in")
+            await told.hears("Deleted from")
         assert told.read("MEMORY.md") == "- The dog is Rex\n"
         assert not told.telegram.open_callbacks
 

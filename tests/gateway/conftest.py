@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from agent.clock import Clock
+from agent.formats.addresses import AddressRules
 from agent.model.base import Json, ModelRequest
 from agent.model.scripted import ScriptedModel
 from channels.message import Channel, Event, InboundMessage, Migrated
@@ -24,6 +25,7 @@ from gateway.home import Home
 from gateway.scheduling.builtins import BuiltIn
 from gateway.server import Gateway, Timeouts
 from gateway.store.database import Database
+from gateway.turns.attachments import MediaLimits
 
 OWNER = "11111"
 ALICE = "22222"
@@ -129,6 +131,8 @@ class Daybook:
     others: tuple[ScriptedChannel, ...] = ()
     model: ScriptedModel = field(default_factory=ScriptedModel)
     timeouts: Timeouts = field(default_factory=lambda: Timeouts(tick=0.02))
+    media_limits: MediaLimits = field(default_factory=MediaLimits)
+    web_rules: AddressRules = field(default_factory=AddressRules)
     built_ins: Callable[[Config], Sequence[BuiltIn]] = lambda _: ()
     settings: dict[str, object] = field(default_factory=lambda: {"owners": [f"telegram:{OWNER}"]})
 
@@ -165,6 +169,8 @@ class Daybook:
                 model_of=lambda _config, _ledger, _clock, _env_file: (self.model, None),
                 built_ins=self.built_ins,
                 timeouts=self.timeouts,
+                media_limits=self.media_limits,
+                web_rules=self.web_rules,
             ) as gateway,
             asyncio.TaskGroup() as group,
         ):

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import re
 from datetime import datetime, timedelta
-from string import Formatter
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.journal.strings import JOURNAL_STRINGS as JOURNAL_WORDS
 from agent.languages.codes import Language
-from agent.model.offline.phrases import PHRASES
+from agent.languages.moments import moment_in
+from agent.languages.registry import LANGUAGES as TABLES
 from channels.message import Address, InboundMessage, Origin, Quote
 from channels.scripted import ScriptedChannel
-from gateway.i18n import STRINGS, ChatLanguage, after
+from gateway.i18n import ChatLanguage, after
 from gateway.store import chat_rows
 from gateway.turns.user_message import late_mark, missed_mark
 from tests.gateway.conftest import ALICE, BERLIN, OWNER, Daybook
@@ -27,30 +25,10 @@ from tests.gateway.scheduling.test_service import write
 from tests.languages import SAID
 
 LANGUAGES = pytest.mark.parametrize("language", Language)
-TABLES = pytest.mark.parametrize("table", [STRINGS, JOURNAL_WORDS, PHRASES], ids=["words", "journal", "offline"])
 
 
 def message(text: str) -> InboundMessage:
     return ScriptedChannel("telegram").say(text)
-
-
-def fields(text: str) -> set[str]:
-    return {name for _, name, _, _ in Formatter().parse(text) if name}
-
-
-@TABLES
-@LANGUAGES
-def test_every_language_has_every_phrase_and_what_is_to_be_put_into_it(table: object, language: Language) -> None:
-    assert isinstance(table, dict) and set(table) == set(Language)
-    for name, phrase in dataclasses.asdict(table[language]).items():
-        assert phrase.strip(), name
-        assert fields(phrase) == fields(getattr(table[Language.ENGLISH], name)), name
-
-
-@LANGUAGES
-def test_labels_fit_on_buttons(language: Language) -> None:
-    words = STRINGS[language]
-    assert all(len(label) <= 20 for label in (words.done, words.in_10_minutes, words.in_an_hour, words.tomorrow))
 
 
 async def tells(daybook: Daybook, language: Language, chat: str = OWNER) -> None:
@@ -62,7 +40,7 @@ async def tells(daybook: Daybook, language: Language, chat: str = OWNER) -> None
 async def test_a_reminder_rings_in_the_language_of_the_chat_after_a_restart_too(
     daybook: Daybook, language: Language
 ) -> None:
-    words = STRINGS[language]
+    words = TABLES[language].reminders
     async with daybook.running():
         await tells(daybook, language)
         await ask(daybook, "/remind in 10 minutes tea")
@@ -70,8 +48,8 @@ async def test_a_reminder_rings_in_the_language_of_the_chat_after_a_restart_too(
         await rings(daybook, "tea", 1, TEN)
         labels = [words.done, words.in_10_minutes, words.in_an_hour, words.tomorrow]
         assert shown(daybook, "tea")[1] == labels
-        again = words.again.split("{")[0]
-        assert f"⏰ {again}2026-11-21 Sat 08:50" in await press(daybook, "tea", words.in_10_minutes)
+        when = moment_in(language, *[datetime(2026, 11, 21, 8, 50, tzinfo=BERLIN)] * 2)
+        assert f"⏰ {words.again.format(when=when)}" in await press(daybook, "tea", words.in_10_minutes)
         await rings(daybook, "tea", 1, TEN)
         assert await press(daybook, "tea", words.done) == f"⏰ tea\n\n_✓ {words.is_done}_"
 
@@ -85,7 +63,8 @@ async def test_what_comes_late_says_so_in_the_language_of_the_chat(daybook: Dayb
         await tells(daybook, language)
     daybook.moment.pass_(timedelta(hours=2))
     daybook.model.then("1234")
-    mark = f"_({STRINGS[language].late.format(due='2026-11-21 09:00')})_"
+    nine = datetime(2026, 11, 21, 9, tzinfo=BERLIN)
+    mark = late_mark(nine, nine + timedelta(hours=1), language)
     async with daybook.running():
         heard = await daybook.chat.wait_heard(3, chat=OWNER)
     assert sorted(heard[1:]) == [f"1234\n\n{mark}", f"⏰ Tea\n\n{mark}"]
@@ -106,8 +85,8 @@ async def test_each_chat_is_told_of_what_was_missed_in_its_own_language(daybook:
     async with daybook.running():
         mine = (await daybook.chat.wait_heard(2, chat=OWNER))[1]
         hers = (await daybook.chat.wait_heard(2, chat=ALICE))[1]
-    assert mine.startswith(STRINGS[Language.FRENCH].missed) and "Tea (`tea`)" in mine
-    assert hers.startswith(STRINGS[Language.GERMAN].missed) and "Cake (`cake`)" in hers
+    assert mine.startswith(TABLES[Language.FRENCH].reminders.missed) and "Tea (`tea`)" in mine
+    assert hers.startswith(TABLES[Language.GERMAN].reminders.missed) and "Cake (`cake`)" in hers
 
 
 @LANGUAGES
@@ -117,7 +96,8 @@ async def test_of_an_empty_day_it_is_said_in_the_language_of_the_chat(daybook: D
         daybook.moment.pass_(timedelta(days=2))
         await ask(daybook, "/daily now")
         empty = (await daybook.chat.wait_heard(3, chat=OWNER))[-1]
-    assert empty == STRINGS[language].nothing_said.format(day="2026-11-23")
+    table = TABLES[language]
+    assert empty == table.chat.nothing_said.format(day=table.moments.today)
 
 
 async def test_a_chat_of_which_nothing_is_known_is_told_in_english(daybook: Daybook) -> None:
@@ -186,6 +166,9 @@ def test_a_topic_has_its_own_language_else_that_of_the_chat() -> None:
 @LANGUAGES
 def test_marks(language: Language) -> None:
     due = datetime(2026, 11, 21, 9, tzinfo=BERLIN)
-    assert re.fullmatch(r"_\(.*2026-11-21 09:00.*\)_", late_mark(due, language))
-    missed = missed_mark([("2026-11-21 Sat 09:00", f"Tea {at}", f"tea-{at}") for at in range(23)], language)
-    assert "Tea 19" in missed and "Tea 20" not in missed and STRINGS[language].more.format(number=3) in missed
+    late, strings = datetime(2026, 11, 22, 7, tzinfo=BERLIN), TABLES[language].reminders
+    said = moment_in(language, due, late)
+    assert said in late_mark(due, late, language) and "09:00" in said
+    missed = missed_mark([(due, f"Tea {at}", f"tea-{at}") for at in range(23)], late, language)
+    assert missed.count(f"- {said}: Tea") == 20
+    assert "Tea 19" in missed and "Tea 20" not in missed and strings.more.format(number=3) in missed

@@ -42,7 +42,7 @@ def gateway(home: Path) -> Iterator[None]:
     with subprocess.Popen(command, env=environment(home) | UTF_8, stderr=subprocess.PIPE) as process:
         try:
             assert process.stderr is not None
-            while b"runs, process" not in (line := process.stderr.readline()):
+            while b"is running (process" not in (line := process.stderr.readline()):
                 assert line, "the gateway ended before it ran"
             yield
         finally:

@@ -71,7 +71,7 @@ async def test_what_is_forgotten_stays_in_no_row_of_its_scope_and_in_those_of_ot
         daybook.chat.say("/forget luna")
         await daybook.chat.wait_heard(count + 1)
         daybook.chat.say("yes")
-        await daybook.chat.wait_until(lambda: "Forgotten in" in daybook.chat.heard()[-1])
+        await daybook.chat.wait_until(lambda: "Deleted from" in daybook.chat.heard()[-1])
         held = words(daybook)
         assert not [text for text in held["1"] if "luna" in text.lower()]
         assert f"{MARK}\nRex is my dog." in held["1"] and MARK in held["1"]
@@ -109,7 +109,7 @@ async def test_people_hear_where_the_words_still_are(daybook: Daybook) -> None:
         await daybook.chat.wait_heard(1)
         daybook.chat.say("yes")
         answer = (await daybook.chat.wait_heard(2))[-1]
-    assert "`exports/2026-01-01-owner.md` still has them" in answer
+    assert "`exports/2026-01-01-owner.md` still contains them" in answer
     assert "2026-01-02" not in answer and "luna" not in answer.lower()
 
 
@@ -127,10 +127,10 @@ async def test_a_file_that_became_unreadable_before_the_yes_still_has_the_words(
             path.chmod(0o400)
         daybook.chat.say("yes")
         answer = (await daybook.chat.wait_heard(2))[-1]
-    assert answer.startswith("That could not be forgotten.") and "The words are still there" in answer
+    assert answer.startswith("I couldn't delete that.") and "I couldn't remove these words everywhere" in answer
     assert "MEMORY.md was not written: its owner has made it read-only" in answer
     assert "memory/notes/… " in answer and "luna" not in answer.lower()
-    assert "gone already" not in answer
+    assert "already gone" not in answer
 
 
 async def test_every_field_loses_its_words_and_gets_them_back(database: Database, moment: Moment, say: Say) -> None:
@@ -148,7 +148,7 @@ async def test_every_field_loses_its_words_and_gets_them_back(database: Database
     await database.run(outbox_rows.add, [Draft("a:0", address, "Luna"), Draft("a:1", address, "", file=file)], "t")
     for state, ended in ((RunStatus.DELIVERED, "t"), (RunStatus.WAITING, "")):
         run = Run("luna", ended, "reminder", "Feed Luna", address, False, True, state, "t", ended_at=ended)
-        await database.run(run_rows.take_up, run, "t")
+        await database.run(run_rows.claim, run, "t")
     entry = ChatEntry(
         0, "a" * 32, "main", MessageAuthor.PERSON, "Luna", "t", files=(ShownFile("luna.png", "image/png", handle="h"),)
     )

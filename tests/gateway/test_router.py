@@ -8,12 +8,12 @@ from datetime import timedelta
 
 import pytest
 
+from agent.formats.sqlite import connect_read_only
 from agent.model.scripted import Hold, ScriptedAnswer, ScriptedModel
 from channels.message import Attachment, Health, UnreadableEvent
 from channels.scripted import ScriptedChannel, Typing
 from gateway.app import open_gateway
 from gateway.store import inbox_rows
-from gateway.store.database import reading
 from tests.gateway.conftest import ALICE, GROUP, OWNER, STRANGER, Daybook, full_disk, moved
 
 
@@ -41,7 +41,7 @@ async def test_only_what_nothing_stands_before_is_bound_to_its_turn_as_it_comes(
         await hold.reached.wait()
         daybook.chat.say("second")
         await daybook.chat.wait_until(lambda: daybook.chat.offered == 2)
-        with reading(daybook.home.database) as other:
+        with connect_read_only(daybook.home.database) as other:
             waiting = inbox_rows.open_rows(other)
         assert [(row.message.text, bool(row.turn), row.attempts) for row in waiting] == [
             ("first", True, 1),
@@ -160,7 +160,7 @@ async def test_an_approved_stranger_is_answered_in_a_talk_of_their_own(daybook: 
         answer = await gateway.approve(code)
         daybook.chat.say("Me again", chat="5", sender=STRANGER)
         heard = await daybook.chat.wait_heard(3, chat="5")
-    assert heard[1:] == ["You may talk to me from now on. What can I do for you?", "Nice to meet you."]
+    assert heard[1:] == ["You're approved. What can I do for you?", "Nice to meet you."]
     assert daybook.model.requests[0].session == f"main/person/telegram-{STRANGER}"
     assert answer["role"] == "person"
 
@@ -176,7 +176,7 @@ async def test_the_first_one_approved_is_told_to_be_the_owner(daybook: Daybook) 
         daybook.chat.say("It's me")
         heard = await daybook.chat.wait_heard(3)
     assert "is the owner now" in str(answer["message"])
-    assert heard[1].startswith("You are my owner from now on.")
+    assert heard[1].startswith("You're approved, and you are my owner now.")
     assert daybook.model.requests[0].session == "main/owner"
 
 
@@ -187,9 +187,9 @@ async def test_the_owner_lets_somebody_in_from_the_chat(daybook: Daybook) -> Non
         code = re.findall(r"\b[A-Z2-9]{8}\b", offer)[0]
         daybook.chat.say("/pair")
         daybook.chat.say(f"/pair {code.lower()}")
-        listed, done = sorted(await daybook.chat.wait_heard(2), key=lambda text: "may talk" in text)
+        listed, done = sorted(await daybook.chat.wait_heard(2), key=lambda text: "can talk" in text)
     assert code in listed
-    assert done == f"Bob (telegram:{STRANGER}) may talk to me now."
+    assert done == f"Bob (telegram:{STRANGER}) can talk to me now."
 
 
 async def test_who_is_revoked_is_told_where_they_were_heard_last(daybook: Daybook) -> None:
@@ -203,7 +203,7 @@ async def test_who_is_revoked_is_told_where_they_were_heard_last(daybook: Dayboo
         discord.say("Me again", chat="778", sender=STRANGER)
         await discord.wait_heard(chat="778")
         await gateway.ask("pair.revoke", id=f"discord:{STRANGER}")
-        assert "taken back" in (await discord.wait_heard(2, chat="778"))[1]
+        assert "removed your access" in (await discord.wait_heard(2, chat="778"))[1]
     assert len(discord.heard("777")) == 2
     assert len(daybook.model.requests) == 1
 
@@ -217,7 +217,7 @@ async def test_what_is_decided_while_the_gateway_is_down_is_told_when_it_is_up(d
         await alone.operations["pair.approve"]({"code": code})
     assert len(daybook.chat.heard("5")) == 1
     async with daybook.running():
-        assert "may talk to me" in (await daybook.chat.wait_heard(2, chat="5"))[1]
+        assert "You're approved" in (await daybook.chat.wait_heard(2, chat="5"))[1]
 
 
 async def test_after_an_hour_a_stranger_gets_a_new_code(daybook: Daybook) -> None:
@@ -403,7 +403,7 @@ async def test_a_full_disk_is_told_once_and_the_message_is_taken_later(daybook: 
             (_, notice) = await daybook.chat.wait_heard(2)
             await daybook.chat.wait_until(lambda: daybook.chat.status.state is Health.DOWN)
         heard = await daybook.chat.wait_heard(3)
-    assert "My disk takes no more writing" in notice
+    assert "The disk is full" in notice
     assert heard[2:] == ["Hello."]
 
 

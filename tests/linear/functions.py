@@ -15,12 +15,11 @@ from agent.media import sniff
 from agent.media import text as documents
 from agent.memory import daily_log, notes, provenance, replace
 from agent.memory.scope import Audience, Scope
-from agent.model import tokens
-from agent.model.anthropic import errors
-from agent.model.anthropic.markup import MarkupFilter
+from agent.model import errors, tokens
 from agent.model.anthropic.stream import EventReader
+from agent.model.markup import MarkupFilter
 from agent.model.offline import intent
-from agent.search import aliases, answer_types, chunking, memory_tests, tokenizer
+from agent.search import aliases, answer_types, chunking, forms_of_address, memory_tests, tokenizer
 from agent.silence import SilentFilter, deliverable_text, is_visible
 from agent.tools import foreign_text
 from channels import split, text
@@ -166,7 +165,7 @@ FUNCTIONS: Mapping[str, Act] = {
     "agent.silence.deliverable_text": deliverable_text,
     "agent.silence.is_visible": is_visible,
     "agent.silence.SilentFilter": _streamed,
-    "agent.model.anthropic.markup.MarkupFilter": _markup,
+    "agent.model.markup.MarkupFilter": _markup,
     "agent.model.anthropic.stream.EventReader": _events,
     "agent.heartbeat.said": heartbeat.said,
     "channels.text.parse": text.parse,
@@ -180,7 +179,7 @@ FUNCTIONS: Mapping[str, Act] = {
     "channels.web.format.file_name": web.file_name,
     "gateway.i18n": lambda said: i18n.one_line(said, 80),
     "gateway.log_setup.Redactor": _REDACTOR,
-    "agent.model.anthropic.errors.quoted": lambda said: errors.quoted(said, "secret"),
+    "agent.model.errors.quoted": lambda said: errors.quoted(said, "secret"),
     # What is kept
     "agent.languages.terms.terms": lambda said: terms.terms(terms.fold(said)),
     "agent.formats.plain_text": plain_text.slug,
@@ -200,6 +199,12 @@ FUNCTIONS: Mapping[str, Act] = {
     "agent.search.chunking.passages": lambda said: list(chunking.passages(said)),
     "agent.search.chunking.speech": chunking.speech,
     "agent.search.answer_types.is_question": answer_types.is_question,
+    "agent.search.answer_types.only_asks": answer_types.only_asks,
+    "agent.search.forms_of_address.greeted_in": lambda said: list(
+        forms_of_address.greeted_in(
+            [chunking.Passage(1, 1, f"Anna: {said}"), chunking.Passage(2, 2, f"Ben: Hi {said}")]
+        )
+    ),
     "agent.search.answer_types.answer_tests": lambda said: [
         holds(said) for holds in answer_types.answer_tests(f"when who how many {said}")
     ],

@@ -55,13 +55,17 @@ MADE: Mapping[str, Callable[[], tuple[Pattern, str]]] = {
 HELD = frozenset(
     {
         "agent.languages.date_words._like",
-        "agent.model.offline.phrases.Vocabulary.anywhere",
-        "agent.languages.remember._language",
+        "agent.model.offline.intent._forms",
+        "agent.model.offline.vocabulary.Vocabulary.anywhere",
+        "agent.languages.remember._compiled",
     }
 )
 """These make patterns that a module holds."""
-_CALLED_BY_LIBRARY = {"gateway.config.yaml_tree._Loader": frozenset({"match"})}
-"""How a library uses the patterns that it is handed."""
+_USED_BY = {
+    "agent.model.offline.intent._FORMS": frozenset({"match"}),
+    "gateway.config.yaml_tree._Loader": frozenset({"match"}),
+}
+"""How the patterns inside these are used."""
 
 Source = tuple[ModuleType, str]
 
@@ -112,7 +116,7 @@ def _held(sources: Sequence[Source]) -> Iterator[Found]:
                     yield Found(where, value, frozenset(uses.get(where if name.startswith("_") else name) or _ALL))
             elif getattr(value, "__module__", module.__name__) in (module.__name__, "builtins", "re"):
                 for inner in _inside(value, seen, 0):
-                    yield Found(f"{where} ({inner.pattern!r:.60})", inner, _CALLED_BY_LIBRARY.get(where, _ALL))
+                    yield Found(f"{where} ({inner.pattern!r:.60})", inner, _USED_BY.get(where, _ALL))
 
 
 def _inside(value: object, seen: set[int], depth: int) -> Iterator[Pattern]:

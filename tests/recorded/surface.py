@@ -20,13 +20,20 @@ from gateway.__main__ import main
 from tests.fakes.anthropic_answers import JsonObject
 from tests.fakes.anthropic_rules import blocks_of
 from tests.flows.process import ROOT
+from tests.gateway.importing.made import KEY, chatgpt_chat, chatgpt_message, claude_zip, lisbon, openclaw
 from tests.recorded import home as home_
+from tests.recorded import sentences
 from tests.recorded.story import Story, at_the_page
 
 RECORDED = Path(__file__).with_name("surface")
 _COMMAND = re.compile(r"^  ([a-z]+)  ", re.MULTILINE)
 _SESSION = re.compile(r"\d{8}-\d{6}-\d{3}-[0-9a-f]{4}")
-_TIMES = ((re.compile(r"20\d\d-\d\d-\d\d \w{3} \d\d:\d\d"), "DAY TIME"), (_SESSION, "SESSION"))
+_CHANGE = re.compile(r"\d{8}-\d{6}-[0-9a-f]{6}")
+_TIMES = (
+    (re.compile(r"20\d\d-\d\d-\d\d \w{3} \d\d:\d\d"), "DAY TIME"),
+    (_SESSION, "SESSION"),
+    (_CHANGE, "CHANGE"),
+)
 _NAME = re.compile(r"""["']([a-z_]+(?:\.[a-z_]+)*)["']""")
 
 
@@ -80,6 +87,12 @@ def _keys(path: str, node: JsonObject, definitions: Mapping[str, JsonObject]) ->
 
 
 _ARGUMENTS: Mapping[str, tuple[str, ...]] = {
+    "import chatgpt": ("{brought}/chatgpt.zip", "--dry-run"),
+    "import claude": ("{brought}/claude.zip", "--dry-run"),
+    "import nanobot": ("{brought}/nanobot", "--dry-run"),
+    "import openclaw": ("{brought}/openclaw", "--dry-run"),
+    "import text": ("{brought}/openclaw", "--dry-run"),
+    "import undo": ("{import}",),
     "memory search": ("boat",),
     "memory diff": ("{change}",),
     "memory restore": ("{change}",),
@@ -91,6 +104,7 @@ _ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "schedule remove": ("stretch",),
     "schedule run": ("heartbeat",),
     "skills show": ("memory",),
+    "mcp test": ("nothing",),
 }
 """Of commands with `--json` that want any."""
 
@@ -100,7 +114,9 @@ async def outputs(story: Story) -> str:
     changes = json.loads(await story.cli("memory", "log", "--json"))
     sessions = json.loads(await story.cli("sessions", "list", "--json"))
     change = next(one["id"] for one in changes if one["by"] == "memory_save")
-    known = {"change": change, "session": sessions[0]["id"]}
+    brought = _brought(story.gateway.home.parent / "brought")
+    imported = json.loads(await story.cli("import", "claude", str(brought / "claude.zip"), "--json"))
+    known = {"change": change, "session": sessions[0]["id"], "brought": str(brought), "import": imported["id"]}
     lines = []
     for path, text in _helps(()):
         if "  --json " not in text:
@@ -110,6 +126,17 @@ async def outputs(story: Story) -> str:
         assert ran.out, (path, ran)
         lines += [f"$ daybook {' '.join(path)} --json", *sorted(set(_shape("", ran.json()))), ""]
     return "\n".join(lines)
+
+
+def _brought(folder: Path) -> Path:
+    """Something to import of every kind."""
+    openclaw(folder / "openclaw")
+    (folder / "openclaw" / "photo.png").write_bytes(b"")
+    memory = openclaw(folder / "nanobot") / "MEMORY.md"
+    memory.rename(memory.parent / "memory" / memory.name)
+    claude_zip(folder / "claude.zip", [lisbon(), {"of": "another kind"}])
+    claude_zip(folder / "chatgpt.zip", [chatgpt_chat(chatgpt_message("user", f"the key is {KEY}", 1741083731.1))])
+    return folder
 
 
 def _shape(path: str, value: object) -> Iterator[str]:
@@ -282,6 +309,7 @@ async def collect(story: Story) -> Mapping[str, str]:
         "prompts.txt": prompts(story),
         "tools.json": tools(story),
         "operations.txt": await operations(story),
+        "sentences.txt": sentences.page(),
     }
     return {name: f"{text.strip()}\n" for name, text in texts.items()}
 

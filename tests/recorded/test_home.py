@@ -124,7 +124,7 @@ async def test_jobs_ring_and_the_question_is_answered(story: Story) -> None:
     question = story.telegram.messages(ALICE)[-1]
     yes, _no = question.buttons[0]
     story.telegram.press(question.id, yes["callback_data"])
-    await story.until(lambda: [text for text in story.heard() if "Done" in text])
+    await story.until(lambda: [text for text in story.heard() if "Approved and done" in text])
     assert (story.gateway.workspace / "AGENTS.md").read_text(encoding="utf-8") == "Answer in rhymes.\n"
 
 

@@ -1,1 +1,1 @@
-"""The Anthropic Messages API, at Anthropic or at any server that speaks it."""
+"""The Anthropic Messages API, at any server that speaks it."""

@@ -1,25 +1,25 @@
-"""HTTP to a Messages API server through the official SDK. The only file that imports it.
+"""HTTP to a Messages API server through the SDK, imported nowhere else.
 
-The SDK's processing of requests and answers is bypassed (100 ms for a long history, on the event loop): the body is
-sent as bytes, and `stream` reads what the SDK's decoder refuses. The SDK provides connections, headers, versions and
-error classes.
+The SDK's processing is bypassed (100 ms for a long history, on the event loop): the body is sent as bytes, and `stream`
+reads what its decoder refuses.
 """
 
 from __future__ import annotations
 
 import asyncio
-import codecs
 import contextlib
-import ipaddress
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncGenerator, Iterator, Mapping
 from typing import Any
 from urllib.parse import quote, urlsplit
 
 import anthropic
 import httpx2
 
-from agent.formats.parsing import load_json
-from agent.model.anthropic.errors import (
+from agent.model.anthropic.model import entries_of, window_of
+from agent.model.anthropic.request import body_of, encoded, key_headers
+from agent.model.anthropic.stream import Event, EventReader, ServerEvent, events_of
+from agent.model.base import InvalidRequest, Json, ModelError, ModelRequest, TryLater
+from agent.model.errors import (
     ServerMessage,
     quoted,
     redirect,
@@ -29,52 +29,55 @@ from agent.model.anthropic.errors import (
     status_of,
     unexpected,
 )
-from agent.model.anthropic.model import entries_of, window_of
-from agent.model.anthropic.request import body_of, encoded
-from agent.model.anthropic.stream import Event, EventReader, ServerEvent, events_of
-from agent.model.base import InvalidRequest, Json, ModelError, ModelRequest, TryLater
-
-CONNECT_S = 10.0
-DRAIN_S = 0.5
+from agent.model.transport import (
+    again,
+    beginning,
+    decoded,
+    drain,
+    is_error,
+    is_loopback,
+    is_whole,
+    redirect_target,
+    timeout_of,
+)
 
 
 class AnthropicClient:
-    """One server and key. Making it reads the machine's certificates, which takes a while: do it on a thread.
-    `timeout_s` and `window_s` as in `AnthropicModel`."""
+    """Making it reads the machine's certificates: do it on a thread. Times as in `AnthropicModel`."""
 
     def __init__(self, key: str, base_url: str, timeout_s: float, window_s: float) -> None:
         self._key = key
         self._host = urlsplit(base_url).hostname or base_url
         self._timeout_s = timeout_s
         self._window_s = window_s
-        timeout = httpx2.Timeout(timeout_s, connect=min(CONNECT_S, timeout_s))
+        timeout = timeout_of(timeout_s)
         self._sdk = anthropic.AsyncAnthropic(
             api_key=key or "none",
             base_url=base_url,
             max_retries=0,
             timeout=timeout,
-            default_headers=_foreign_headers(key, self._host),
+            default_headers=key_headers(key, self._host),
             http_client=_http_client(self._host, timeout),
         )
 
     async def events(self, request: ModelRequest) -> AsyncGenerator[Event, None]:
-        """Asks, and yields the stream's events up to message_stop as they were sent. Raises `ModelError`."""
+        """Yields the stream's events up to message_stop as sent. Raises `ModelError`."""
         with self._translated(request):
             async with await self._asked(request) as stream:
                 body = stream.response.aiter_bytes()
-                begin = await _begin(body)
-                if _is_whole(stream.response.headers, begin):
+                begin = await beginning(body)
+                if is_whole(stream.response.headers, begin):
                     for part in self._whole(b"".join([begin, *[chunk async for chunk in body]]), request):
                         yield part
                     return
                 reader, is_stream = EventReader(), False
-                async with contextlib.aclosing(_again(begin, body)) as chunks:
+                async with contextlib.aclosing(again(begin, body)) as chunks:
                     async for chunk in chunks:
                         for event in self._read(reader.feed(chunk), request):
                             is_stream = True
                             yield event
                             if event.get("type") == "message_stop":
-                                await _drain(chunks)
+                                await drain(chunks)
                                 return
                 for event in self._read(reader.finish(), request):
                     is_stream = True
@@ -83,7 +86,7 @@ class AnthropicClient:
                     raise unexpected(said_in(reader.other), self._key)
 
     async def window(self, model: str) -> int | None:
-        """Tokens of the model's window by the models endpoint; None without an answer."""
+        """Tokens of the window by the models endpoint."""
         try:
             async with asyncio.timeout(self._window_s):
                 if size := window_of(await self._page(f"/v1/models/{quote(model, safe='')}")):
@@ -95,7 +98,7 @@ class AnthropicClient:
         return window_of(mine[0]) if mine else None
 
     async def models(self) -> list[str]:
-        """The names of the server's models; empty where it does not say."""
+        """The server's models; empty if it does not say."""
         try:
             async with asyncio.timeout(self._window_s):
                 listed = entries_of(await self._page("/v1/models"))
@@ -117,7 +120,6 @@ class AnthropicClient:
         )
 
     async def _page(self, path: str) -> Json:
-        """The JSON of a GET; None without an answer."""
         try:
             page: Any = await self._sdk.get(path, cast_to=object)
         except (anthropic.AnthropicError, httpx2.HTTPError, ValueError, RecursionError):
@@ -126,30 +128,29 @@ class AnthropicClient:
         return answer
 
     def _read(self, events: Iterator[ServerEvent], request: ModelRequest) -> Iterator[Event]:
-        """The meaningful events. Raises `ModelError` for an error event."""
+        """Raises `ModelError` for an error event."""
         for sse in events:
             data = sse.data.strip()
             if data == "[DONE]":
                 yield {"type": "message_stop"}
                 continue
-            event = data if sse.name == "error" and data[:1] not in ("{", "[") else _decoded(data)
-            if sse.name == "error" or _is_error(event):
+            event = data if sse.name == "error" and data[:1] not in ("{", "[") else decoded(data)
+            if sse.name == "error" or is_error(event):
                 raise self._told(event, request)
             if isinstance(event, Mapping):
                 yield event
 
     def _whole(self, body: bytes, request: ModelRequest) -> Iterator[Event]:
-        """The events of an answer in one piece."""
         text = body.decode("utf-8-sig", "replace")
-        answer = None if text.lstrip().startswith("<") else _decoded(text)
-        if _is_error(answer):
+        answer = None if text.lstrip().startswith("<") else decoded(text)
+        if is_error(answer):
             raise self._told(answer, request)
         if isinstance(answer, Mapping) and isinstance(answer.get("content"), str | list):
             return events_of(answer)
         raise unexpected(said_in(text), self._key)
 
     def _told(self, body: Json, request: ModelRequest) -> ModelError:
-        """An error that was sent in place of an answer; it may have a type, but no status."""
+        """An error in place of an answer; with a type perhaps, no status."""
         said = said_in(body)
         return self._refusal(status_of(said), said, request)
 
@@ -158,13 +159,13 @@ class AnthropicClient:
     ) -> ModelError:
         error = refusal(status, said, model=request.model, secret=self._key, wait=wait)
         if type(error) is InvalidRequest and request.cache != "off" and "cache_control" in said.text:
-            cure = "If the server knows no prompt cache, set model.cache: off in config.yaml."
+            cure = "If the server has no prompt cache, set model.cache: off in config.yaml."
             return InvalidRequest(f"{error} {cure}", at=error.at)
         return error
 
     @contextlib.contextmanager
     def _translated(self, request: ModelRequest) -> Iterator[None]:
-        """Turns foreign errors into `ModelError`; the cause is kept where it does not show the key."""
+        """Turns foreign errors into `ModelError`, with the cause unless it shows the key."""
         try:
             yield
         except (anthropic.AnthropicError, httpx2.HTTPError, httpx2.StreamError) as error:
@@ -175,92 +176,22 @@ class AnthropicClient:
         if isinstance(error, anthropic.APIStatusError):
             response = error.response
             if response.is_redirect:
-                return redirect(_target(response), self._key)
+                return redirect(redirect_target(response), self._key)
             said = said_in(response.content.decode("utf-8-sig", "replace"))
             return self._refusal(error.status_code, said, request, retry_after(response.headers))
         if isinstance(error, anthropic.APITimeoutError | httpx2.TimeoutException):
-            return TryLater(f"The model's server said nothing for {self._timeout_s:g} seconds.", overloaded=True)
+            return TryLater(f"The model's server didn't respond for {self._timeout_s:g} seconds.", overloaded=True)
         if isinstance(error, anthropic.APIConnectionError):
-            return TryLater(f"The model's server at {self._host} cannot be reached.")
+            return TryLater(f"I can't reach the model's server at {self._host}.")
         if isinstance(error, httpx2.HTTPError | httpx2.StreamError):
-            return TryLater("The connection to the model's server broke.")
-        return InvalidRequest(f"The model's server could not be asked ({type(error).__name__}).")
-
-
-def _target(response: httpx2.Response) -> str:
-    """The target of a redirect without secrets; empty where it has none."""
-    location = response.headers.get("location", "")
-    try:
-        url = response.url.join(location)
-    except (httpx2.InvalidURL, ValueError):
-        return ""
-    return f"{url.scheme}://{url.netloc.decode('ascii', 'replace')}{url.path}" if location else ""
-
-
-async def _begin(body: AsyncIterator[bytes]) -> bytes:
-    """The beginning of an answer, up to the first byte that is not blank."""
-    begin = b""
-    async for chunk in body:
-        begin += chunk
-        if begin.removeprefix(codecs.BOM_UTF8).strip():
-            break
-    return begin
-
-
-async def _again(begin: bytes, rest: AsyncIterator[bytes]) -> AsyncGenerator[bytes, None]:
-    yield begin
-    async for chunk in rest:
-        yield chunk
-
-
-def _is_whole(headers: Mapping[str, str], begin: bytes) -> bool:
-    """True where the answer is one piece, of a server that does not stream, whatever it claims."""
-    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
-    return kind == "application/json" or begin.removeprefix(codecs.BOM_UTF8).lstrip()[:1] in (b"{", b"[", b"<")
-
-
-def _is_error(told: Json) -> bool:
-    return isinstance(told, Mapping) and bool(told.get("type") == "error" or told.get("error"))
-
-
-def _decoded(data: str) -> Json:
-    """JSON; None for other text. Raises `TryLater` for broken JSON."""
-    try:
-        decoded: Json = load_json(data)
-    except ValueError as error:
-        if data[:1] in ("{", "["):
-            raise TryLater("The model's server sent something that cannot be read.") from error
-        return None
-    return decoded
-
-
-async def _drain(rest: AsyncIterator[bytes]) -> None:
-    """Reads to the end of the stream, so that its connection can be reused; a slow server loses it."""
-    with contextlib.suppress(TimeoutError, httpx2.HTTPError):
-        async with asyncio.timeout(DRAIN_S):
-            async for _ in rest:
-                pass
-
-
-def _foreign_headers(key: str, host: str) -> dict[str, str]:
-    """Some other servers read the key only as a bearer token, some only as x-api-key; Anthropic's takes just one."""
-    anthropics = host == "anthropic.com" or host.endswith(".anthropic.com")
-    return {"Authorization": f"Bearer {key}", "X-Api-Key": key} if key and not anthropics else {}
+            return TryLater("The connection to the model's server was lost.")
+        return InvalidRequest(f"I couldn't ask the model's server ({type(error).__name__}).")
 
 
 def _http_client(host: str, timeout: httpx2.Timeout) -> httpx2.AsyncClient:
-    """A client that uses the environment's proxy for other machines only. Redirects are reported, not followed: they
-    would take the key to another server."""
-    if _is_loopback(host):
+    """Uses the environment's proxy for other machines only. Redirects are not followed: they would take the key
+    elsewhere."""
+    if is_loopback(host):
         limits = anthropic.DEFAULT_CONNECTION_LIMITS
         return httpx2.AsyncClient(trust_env=False, timeout=timeout, limits=limits, follow_redirects=False)
     return anthropic.DefaultAsyncHttpxClient(timeout=timeout, follow_redirects=False)
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False

@@ -1,7 +1,6 @@
 """The model behind a Messages API server, Anthropic's or another.
 
-Importing the SDK costs about a second and 76 MB, so `anthropic.client`, the only file that imports it, is loaded at the
-first call (or by `warm_up`), on a thread.
+Importing the SDK costs about a second and 76 MB, so `anthropic.client` is loaded on a thread at the first call.
 """
 
 from __future__ import annotations
@@ -32,9 +31,9 @@ _MOST_NAMES = 12
 
 
 class AnthropicModel:
-    """A Messages API server. `base_url` with or without `/v1`, None for Anthropic's own; `timeout_s` is the longest
-    silence within a call, `window_s` the longest wait for the models endpoint. The key may be empty for servers that
-    want none. Nothing is taken from the SDK's environment variables or from disk."""
+    """`base_url` with or without `/v1`, None for Anthropic's; `timeout_s`: the longest silence within a call;
+    `window_s`: the longest wait for the models endpoint. The key may be empty. The SDK's environment variables do not
+    count."""
 
     def __init__(
         self, api_key: str, base_url: str | None = None, timeout_s: float = 120.0, window_s: float = WINDOW_S
@@ -52,11 +51,13 @@ class AnthropicModel:
         return f"AnthropicModel(base_url={self._base_url!r})"
 
     async def warm_up(self) -> None:
-        """Imports the SDK and builds the client, so that the first call need not wait."""
+        """Imports the SDK and builds the client ahead of the first call."""
         await self._opened()
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
-        self._check_key()
+        problem = self._key_problem()
+        if problem is not None:
+            raise AccessDenied(problem)
         client = await self._opened()
         try:
             async with contextlib.aclosing(self._answer(client, self._allowed(request))) as events:
@@ -68,13 +69,12 @@ class AnthropicModel:
                 raise
             self._most[request.model] = error.most  # refused before anything was said
         except ModelNotFound as error:
-            raise ModelNotFound(f"{error}{_known(await client.models())}") from error
+            raise ModelNotFound(f"{error}{known_models(await client.models())}") from error
         async with contextlib.aclosing(self._answer(client, self._allowed(request))) as events:
             async for event in events:
                 yield event
 
     def _allowed(self, request: ModelRequest) -> ModelRequest:
-        """The request with its answer limited to what the server allows for the model."""
         most = self._most.get(request.model, request.max_tokens)
         return request if most >= request.max_tokens else dataclasses.replace(request, max_tokens=most)
 
@@ -108,22 +108,17 @@ class AnthropicModel:
             yield told
         yield answer.completed()
 
-    def _check_key(self) -> None:
-        problem = self._key_problem()
-        if problem is not None:
-            raise AccessDenied(problem)
-
     def _key_problem(self) -> str | None:
         if not self._key and self._base_url == ANTHROPIC_URL:
-            return "No API key is set. Put ANTHROPIC_API_KEY=… into .env and start again."
+            return "No API key is set. Put ANTHROPIC_API_KEY=… into .env and restart Daybook."
         if not (self._key.isascii() and self._key.isprintable() and " " not in self._key):
-            return "The API key has characters that no key has. Check ANTHROPIC_API_KEY in .env."
+            return "The API key contains characters that keys never have. Check ANTHROPIC_API_KEY in .env."
         return None
 
 
-def _known(models: list[str]) -> str:
+def known_models(models: list[str]) -> str:
     shown = ", ".join(models[:_MOST_NAMES])
-    return f" It knows: {shown}{', …' if len(models) > _MOST_NAMES else ''}." if models else ""
+    return f" It has: {shown}{', …' if len(models) > _MOST_NAMES else ''}." if models else ""
 
 
 def _load(key: str, base_url: str, timeout_s: float, window_s: float) -> AnthropicClient:
@@ -146,13 +141,12 @@ _LARGEST = 100_000_000
 
 
 def entries_of(page: Json) -> list[Mapping[str, Json]]:
-    """The models of a list."""
     listed = page.get("data") if isinstance(page, Mapping) else page
     return [one for one in listed if isinstance(one, Mapping)] if isinstance(listed, list) else []
 
 
 def window_of(entry: Json) -> int | None:
-    """Tokens of a model's window, in whichever field; None where its entry does not say."""
+    """Tokens of the window, in whichever field."""
     if not isinstance(entry, Mapping):
         return None
     meta = entry.get("meta")

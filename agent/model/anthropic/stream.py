@@ -1,8 +1,7 @@
-"""Assembles a streamed answer into plain JSON: as sent, where it follows the API's documentation, and without losing
-text where it does not. Pure.
+"""Assembles a streamed answer into plain JSON: as sent where it follows the API, and without losing text where not.
+Pure.
 
-The reader takes any bytes: one that is not UTF-8 costs one character, an unfinished last line nothing, and lines that
-are no event are kept, so that they can be quoted.
+Lines that are no event are kept, so that they can be quoted.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ from dataclasses import dataclass
 
 from agent.formats.parsing import load_json
 from agent.formats.plain_text import repair_surrogates
-from agent.model.anthropic.markup import MarkupFilter, RawCall, input_of
 from agent.model.base import (
     CUT,
     Block,
@@ -29,6 +27,7 @@ from agent.model.base import (
     TryLater,
     Usage,
 )
+from agent.model.markup import MarkupFilter, RawCall, input_of
 
 Event = Mapping[str, Json]
 _GROWING = {"text_delta": "text", "thinking_delta": "thinking"}
@@ -42,8 +41,8 @@ _LONGEST_NAME = 64
 
 
 class AnswerAssembler:
-    """One answer in progress. Unknown events, deltas and block types are kept as they came. `local`: the model may
-    write thoughts, calls and end tokens into its text."""
+    """Unknown events, deltas and block types are kept as they came. `local`: the model may write thoughts, calls and
+    end tokens into its text."""
 
     def __init__(self, model: str, *, local: bool = False) -> None:
         self._model = model
@@ -56,7 +55,6 @@ class AnswerAssembler:
         self._at_start: Json = None
 
     def feed(self, event: Event) -> Iterator[ModelEvent]:
-        """Takes one event; yields what it means to the caller."""
         match event.get("type"):
             case "message_start":
                 yield self._start(_object(event.get("message")))
@@ -74,7 +72,7 @@ class AnswerAssembler:
                 self._is_over = True
 
     def rest(self) -> Iterator[ModelEvent]:
-        """What was held back, at the end of the stream."""
+        """What was held back, at the stream's end."""
         if not self._blocks:
             for event in _blocks_as_events(self._at_start):
                 yield from self.feed(event)
@@ -82,10 +80,10 @@ class AnswerAssembler:
             yield from block.end()
 
     def completed(self) -> Completed:
-        """The whole answer, after `rest`. Raises `TryLater` where the server did not finish it, by a last event or a
-        stop reason; some servers send only one of the two."""
+        """The whole answer, after `rest`. Raises `TryLater` without a last event or a stop reason; some servers send
+        only one."""
         if not self._stop_reason and not self._is_over:
-            raise TryLater("The model's answer broke off before its end.")
+            raise TryLater("The model's answer was cut off.")
         invalid: dict[str, str] = {}
         content = [block.finished(invalid) for block in self._blocks if not block.was_markup]
         if not any(block.get("type") == "tool_use" for block in content):
@@ -114,8 +112,7 @@ class AnswerAssembler:
         yield from block.opening()
 
     def _grow(self, index: int, delta: Event) -> Iterator[ModelEvent]:
-        """Adds a delta to the block of its index, if that fits. If not, text begins a block of its own, and the input
-        of a call goes to the newest call."""
+        """Adds a delta to its block; else text begins a block, and a call's input goes to the newest call."""
         kind = _string(delta.get("type")) or next((_FIELDS[field] for field in _FIELDS if field in delta), "")
         block = self._open.get(index)
         if kind in _GROWING and (block is None or block.kind != _GROWING[kind]):
@@ -127,7 +124,7 @@ class AnswerAssembler:
             yield from block.grow(kind, delta)
 
     def _raw_calls(self, invalid: dict[str, str]) -> Iterator[Block]:
-        """The calls at the end of the last text, for a model whose server does not parse them."""
+        """Calls at the text's end, where the server does not parse them."""
         last = next((block for block in reversed(self._blocks) if block.kind == "text"), None)
         for call in last.raw_calls if last else ():
             id = _new_id()
@@ -152,7 +149,7 @@ class AnswerAssembler:
 
 
 def events_of(message: Json) -> Iterator[Event]:
-    """A whole message, which some servers send instead of a stream, as events."""
+    """A whole message, sent instead of a stream, as events."""
     whole_message = _object(message)
     yield {"type": "message_start", "message": {**whole_message, "content": None}}
     yield from _blocks_as_events(whole_message.get("content"))
@@ -181,7 +178,7 @@ class _Block:
             self._block["name"] = _tool_name(_string(self._block.get("name")))
 
     def read_markup(self) -> None:
-        """Filters markup from the text; to be called first."""
+        """To be called first."""
         if self.kind == "text":
             self._markup = MarkupFilter()
 
@@ -195,7 +192,6 @@ class _Block:
 
     @property
     def was_markup(self) -> bool:
-        """True where the whole text was markup."""
         return self._markup is not None and self._markup.took_all
 
     def opening(self) -> Iterator[ModelEvent]:
@@ -219,7 +215,6 @@ class _Block:
             self._block["citations"] = [*(so_far if isinstance(so_far, list) else []), delta.get("citation")]
 
     def end(self) -> Iterator[ModelEvent]:
-        """The held-back end of a text."""
         half, self._half = repair_surrogates(self._half), ""
         text = half if self._markup is None else self._markup.feed(half) + self._markup.finish()
         if text:
@@ -227,7 +222,7 @@ class _Block:
             yield TextDelta(text)
 
     def finished(self, invalid: dict[str, str]) -> Block:
-        """The block; tool input that is no JSON object is noted in `invalid` under the call's id and becomes {}."""
+        """Tool input that is no JSON object is noted in `invalid` under the call's id and becomes {}."""
         if self.kind == "text":
             self._block["text"] = "".join(self._texts)
         if self._thoughts:
@@ -249,7 +244,7 @@ class _Block:
         self._block["input"] = read or {}
 
     def _told(self, text: str) -> Iterator[ModelEvent]:
-        """A piece of text, without half a character at its end, which the next piece may complete."""
+        """Text without half a character at its end."""
         text = self._half + text
         self._half = text[-1:] if "\ud800" <= text[-1:] <= "\udbff" else ""
         text = repair_surrogates(text[:-1] if self._half else text)
@@ -261,7 +256,6 @@ class _Block:
 
 
 def _whole_block(block: Block) -> Block:
-    """The block without lone surrogates."""
     written = json.dumps(block, ensure_ascii=False)
     kept = repair_surrogates(written)
     mended: Block = load_json(kept) if kept != written else block
@@ -269,7 +263,7 @@ def _whole_block(block: Block) -> Block:
 
 
 def _tool_name(name: str) -> str:
-    """A valid tool name. Some models write its module before it, or a token after it."""
+    """A valid tool name: some models write a module before it, or a token after it."""
     name = name.strip().removeprefix("functions.").partition("<|")[0]
     return _NO_NAME.sub("_", name)[:_LONGEST_NAME] or "unknown"
 
@@ -297,14 +291,12 @@ _MOST_OTHER = 16_000
 
 @dataclass(frozen=True, slots=True)
 class ServerEvent:
-    """`name` is empty where the server sends none."""
-
     name: str
     data: str
 
 
 class EventReader:
-    """Reads one body, chunk by chunk. `other`: lines that belong to no event."""
+    """`other`: lines that belong to no event."""
 
     def __init__(self) -> None:
         self.other = ""
@@ -315,7 +307,6 @@ class EventReader:
         self._is_first = True
 
     def feed(self, chunk: bytes) -> Iterator[ServerEvent]:
-        """Each event as soon as its last line is there."""
         for line in self._lines(chunk):
             if line:
                 self._take(line.decode("utf-8", "replace"))
@@ -323,13 +314,12 @@ class EventReader:
                 yield from self._finished()
 
     def finish(self) -> Iterator[ServerEvent]:
-        """The last event, where no line ends it."""
         if self._begun:
             self._take(b"".join(self._begun).decode("utf-8", "replace"))
         yield from self._finished()
 
     def _lines(self, chunk: bytes) -> Iterator[bytes]:
-        """Lines without their ends (LF, CR LF or CR), each as soon as it is whole."""
+        """Lines by LF, CR LF or CR, each as soon as it is whole."""
         if self._after_cr and chunk.startswith(b"\n"):
             chunk, self._after_cr = chunk[1:], False
         if not chunk:

@@ -1,1 +1,1 @@
-"""The embedded assistant that works without an account or a network."""
+"""The assistant that works without an account or a network."""

@@ -1,7 +1,6 @@
-"""What a person wants from the offline assistant: a few intents, told apart by words. Pure.
+"""A person's intent for the offline assistant, told apart by words. Pure.
 
-Anything else is a statement, and statements are filed, so that nothing is lost by being misread. Requests for what a
-command does (reminders, forgetting, undoing) are left to the gateway and not filed.
+Anything else is a statement and is filed, so that nothing is lost. Requests for commands are left to the gateway.
 """
 
 from __future__ import annotations
@@ -11,58 +10,50 @@ import re
 from dataclasses import dataclass
 
 from agent.languages.codes import Language
+from agent.languages.registry import LANGUAGES
+from agent.languages.table import LanguageTable
 from agent.languages.terms import fold, query_terms, terms
-from agent.model.offline.phrases import VOCABULARIES, Vocabulary
+from agent.model.offline.vocabulary import VOCABULARIES, Vocabulary
 
 _MOST_CHARS = 500
 """More is a tale, not a wish."""
 _MOST_FORGOTTEN = 80
 _END = " \t.!?…。！？"
-_PLEASE = r"(?:please|bitte|por favor|s'il te pla[iî]t|s'il vous pla[iî]t)"
-_REMIND = re.compile(
-    rf"(?:{_PLEASE}[, ]+)?(?:(?:can|could|would|will) you (?:please )?)?(?:"
-    r"remind (?:me|us)(?: please)?(?! (?:what|who|whom|whose|where|why|which|how)\b)|"
-    r"erinnere? (?:mich|uns)(?: bitte)?(?! (?:was|wer|wem|wen|wo|warum|wie|welche[rsmn]?)\b)|"
-    r"recu[eé]rd[ae](?:me|nos)(?! (?:qu[eé]|qui[eé]n|d[oó]nde|c[oó]mo|cu[aá]l) )|"
-    r"rappel(?:le|lez)[- ](?:moi|nous)(?! (?:ce que|ce qui|qui|o[uù]|comment|quel|quelle)\b)"
-    r")(?:(?=[,: ])(?P<rest>.*))?\Z",
-    re.IGNORECASE,
-)
-_REMIND_CHINESE = re.compile(r"请?(?P<when>[^，。！？]{0,30}?)提醒我们?[，,：: ]?(?P<rest>.*)\Z")
-_REMIND_JAPANESE = re.compile(
-    r"(?P<rest>.+?)(?:を|と|って|ように)?(?:リマインド|思い出させて|知らせて)(?:して)?(?:ください|下さい|ね)?\Z"
-)
-_FORGET = re.compile(
-    rf"(?:{_PLEASE}[, ]+)?(?:"
-    r"forget (?!to\b|me\b)(?:about |all about |everything (?:about|on) )?|"
-    r"vergiss (?!nicht\b|nie\b)(?:bitte )?(?:alles (?:über|zu) |das mit )?|"
-    r"olv[ií]da(?:te de |te | )(?!que\b)(?:lo de |todo sobre )?|"
-    r"oubli(?:e|ez) (?!pas\b|de\b|que\b)(?:tout sur )?"
-    r")(?P<rest>.+)\Z",
-    re.IGNORECASE,
-)
-_FORGET_CHINESE = re.compile(r"(?:请忘记|请忘掉|忘掉)(?:关于)?(?P<rest>.+?)(?:的事情?)?吧?\Z")
-_JAPANESE_FORGET = ("忘れてください", "忘れて下さい", "忘れてね", "忘れて")
-_JAPANESE_PARTICLES = ("のことは", "のことを", "は", "を")
-_THAT = re.compile(r"(?:it|that|this|das|es|dies|eso|esto|[çc]a|cela|那个|这个|それ|これ)\Z", re.IGNORECASE)
-_FORGET_IT = re.compile(r"olv[ií]dalo\Z", re.IGNORECASE)
-_UNDO = re.compile(
-    rf"(?:{_PLEASE}[, ]+)?(?:"
-    r"undo(?: (?:it|that|this|the last (?:one|thing|change)))?|take (?:it|that) back|"
-    r"(?:mach|mache) (?:das|es) (?:bitte )?(?:wieder )?rückgängig|rückgängig(?: machen)?|"
-    r"nimm (?:das|es) (?:bitte )?zurück|"
-    r"des(?:hazlo|haz eso|haz esto|hacer)|annule(?:z)? (?:[çc]a|cela)|défais (?:[çc]a|cela)|"
-    r"(?:请)?撤[销消回](?:刚才的|上一个|那个|它)?|"
-    r"(?:それを|これを|さっきのを)?(?:元に戻して|取り消して)(?:ください|下さい)?"
-    r")\Z",
-    re.IGNORECASE,
-)
+_PLEASE = "|".join(filter(None, (table.commands.please for table in LANGUAGES.values())))
+
+
+@dataclass(frozen=True)
+class _CommandForms:
+    """One language's patterns for a whole line."""
+
+    remind: re.Pattern[str]
+    forget: re.Pattern[str]
+    undo: re.Pattern[str]
+    that: re.Pattern[str]
+
+
+def _forms(table: LanguageTable) -> _CommandForms:
+    given, please, after, rest = table.commands, "", "", ""
+    if table.spaced:
+        please, after, rest = rf"(?:(?:{_PLEASE})[, ]+)?", r"(?:(?=[,: ])(?P<rest>.*))?", "(?P<rest>.+)"
+    return _CommandForms(
+        *(
+            re.compile(rf"{pattern}\Z", re.IGNORECASE)
+            for pattern in (
+                f"{please}(?:{given.remind}){after}",
+                f"{please}(?:{given.forget}){rest}",
+                f"{please}(?:{given.undo})",
+                f"(?:{given.that})",
+            )
+        )
+    )
+
+
+_FORMS = tuple(map(_forms, LANGUAGES.values()))
 
 
 @dataclass(frozen=True, slots=True)
 class PlainCommand:
-    """A command's name, and the text after it."""
-
     name: str
     words: str = ""
 
@@ -71,30 +62,19 @@ class PlainCommand:
 
 
 def plain_command(text: str) -> PlainCommand | None:
-    """The command that a person asks for in plain words; None for anything else."""
     line = " ".join(text.split()).strip(_END)
     if not line or len(line) > _MOST_CHARS:
         return None
-    if _UNDO.match(line):
-        return PlainCommand("undo")
-    if (found := _REMIND.match(line)) or (found := _REMIND_JAPANESE.match(line)):
-        return PlainCommand("remind", (found["rest"] or "").strip(" ,:"))
-    if found := _REMIND_CHINESE.match(line):
-        return PlainCommand("remind", f"{found['when']} {found['rest']}".strip())
-    if _FORGET_IT.match(line):
-        return PlainCommand("forget")
-    found = _FORGET.match(line) or _FORGET_CHINESE.match(line)
-    rest = found["rest"] if found else _forgotten_in_japanese(line)
-    if rest and len(rest) <= _MOST_FORGOTTEN:
-        return PlainCommand("forget", "" if _THAT.match(rest) else rest.strip())
+    for forms in _FORMS:
+        if forms.undo.match(line):
+            return PlainCommand("undo")
+        if found := forms.remind.match(line):
+            parts = found.groupdict(default="")
+            return PlainCommand("remind", f"{parts.get('when', '')} {parts['rest']}".strip(" ,:"))
+        found = forms.forget.match(line)
+        if found and len(rest := found["rest"]) <= _MOST_FORGOTTEN:
+            return PlainCommand("forget", "" if forms.that.match(rest) else rest.strip())
     return None
-
-
-def _forgotten_in_japanese(line: str) -> str:
-    ending = next((one for one in _JAPANESE_FORGET if line.endswith(one)), "")
-    rest = line.removesuffix(ending) if ending else ""
-    particle = next((one for one in _JAPANESE_PARTICLES if rest.endswith(one)), "")
-    return rest.removesuffix(particle) if particle else ""
 
 
 _KANA = re.compile("[\u3040-\u30ff]")
@@ -126,15 +106,14 @@ class IntentKind(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """`query` is what to look for, for FIND, and the command, for COMMAND."""
-
     wish: IntentKind
     language: Language
     query: str = ""
+    """What to look for, for FIND, and the command, for COMMAND."""
 
 
 def understand(text: str) -> Intent:
-    """The intent of a person's text, without headers or marked blocks."""
+    """The intent of a text without headers or marked blocks."""
     language = language_of(text)
     vocabulary = VOCABULARIES[language]
     folded = fold(text).strip()
@@ -155,12 +134,12 @@ def understand(text: str) -> Intent:
 
 
 def language_of(text: str) -> Language:
-    """The language, with a guess where unknown: Chinese for Han characters alone, else English."""
+    """The language; if unknown, Chinese for Han characters alone, else English."""
     return told_language(text) or (Language.CHINESE if _is_unspaced(text[:_TELLING_CHARS]) else Language.ENGLISH)
 
 
 def told_language(text: str, least: int = 1) -> Language | None:
-    """The language of most words, by script or by telltale words; None where fewer than `least` are telling."""
+    """The language by script or telltale words; None if fewer than `least` are telling."""
     text = text[:_TELLING_CHARS]
     if _is_unspaced(text):
         return _unspaced_language(text) if least <= 1 or _unspaced_words(text) >= least else None
@@ -175,7 +154,6 @@ def told_language(text: str, least: int = 1) -> Language | None:
 
 
 def _is_unspaced(text: str) -> bool:
-    """True where most words are of a language without spaces."""
     written = sum(any(one.isalpha() and not _is_cjk(one) for one in word) for word in text.split())
     return _unspaced_words(text) > written
 
@@ -192,7 +170,7 @@ def _unspaced_words(text: str) -> int:
 
 
 def _unspaced_language(text: str) -> Language | None:
-    """Kana are Japanese; Han characters alone may be either, except those that only Chinese has."""
+    """Kana are Japanese; Han characters may be either, except those that only Chinese has."""
     alone = sum(one in _CHINESE_ALONE for one in text)
     if len(_KANA.findall(text)) > alone:
         return Language.JAPANESE
@@ -203,9 +181,9 @@ def _whole_messages() -> dict[str, IntentKind]:
     listed: dict[str, IntentKind] = {}
     for vocabulary in VOCABULARIES.values():
         for wish, phrases in (
-            (IntentKind.GREET, vocabulary.greeting),
-            (IntentKind.THANK, vocabulary.thanks),
-            (IntentKind.HELP, vocabulary.help),
+            (IntentKind.GREET, vocabulary.words.greeting),
+            (IntentKind.THANK, vocabulary.words.thanks),
+            (IntentKind.HELP, vocabulary.words.help),
         ):
             listed |= {_PUNCTUATION.sub(" ", fold(phrase)): wish for phrase in phrases.split("|")}
     return listed
@@ -215,14 +193,14 @@ _WHOLE_MESSAGES = _whole_messages()
 
 
 def _whole_message(bare: str) -> IntentKind | None:
-    """Greetings, thanks and calls for help, with or without the bot's name at the end."""
+    """Greetings, thanks, calls for help, also with the bot's name."""
     if not bare:
         return IntentKind.NOTHING
     return _WHOLE_MESSAGES.get(bare.removeprefix("/")) or _WHOLE_MESSAGES.get(_BOT_NAME.sub("", bare))
 
 
 def _is_to_be_kept(vocabulary: Vocabulary, folded: str, bare: str) -> bool:
-    """True for a request to remember at the beginning; "do you remember …?" is a question."""
+    """True at the beginning; "do you remember …?" is a question."""
     if vocabulary.spaced:
         return vocabulary.remembers.match(bare) is not None
     return vocabulary.remembers.search(bare) is not None and not _is_question(folded)
@@ -233,7 +211,7 @@ def _is_question(folded: str) -> bool:
 
 
 def _asks(vocabulary: Vocabulary, folded: str, bare: str) -> bool:
-    """True for a question, by its mark, or by its beginning where it is short ("When I was young …" is a tale)."""
+    """True for a question by its mark, or if short by its beginning ("When I was young …" is a tale)."""
     if _is_question(folded):
         return True
     if not vocabulary.spaced:
@@ -242,7 +220,7 @@ def _asks(vocabulary: Vocabulary, folded: str, bare: str) -> bool:
 
 
 def _is_about_today(vocabulary: Vocabulary, bare: str, *, asks: bool) -> bool:
-    """True where it names today and nothing else in particular: "what did Anna say today?" is a search."""
+    """True if it names only today: "what did Anna say today?" is a search."""
     if not vocabulary.names_today.search(bare):
         return False
     rest = vocabulary.about_today.sub(" ", bare).strip()
@@ -251,12 +229,10 @@ def _is_about_today(vocabulary: Vocabulary, bare: str, *, asks: bool) -> bool:
 
 
 def _names_something(rest: str) -> bool:
-    """True where a search would look for any of these words."""
     return query_terms(f"daybook {rest}") != ["daybook"]
 
 
 def _query(vocabulary: Vocabulary, text: str, bare: str) -> str:
-    """The informative words of a question."""
     rest = _PUNCTUATION.sub(" ", vocabulary.uninformative.sub(" ", bare)).strip()
     if vocabulary.spaced:
         rest = " ".join(query_terms(rest))

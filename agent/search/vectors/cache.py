@@ -110,6 +110,10 @@ class VectorTable:
         found *= self._scales[: self.size]
         return found
 
+    def mean(self, rows: Numbers) -> Floats:
+        vectors = self._vectors[rows].astype(np.float32) * self._scales[rows, None]
+        return np.asarray(vectors.mean(axis=0), np.float32)
+
     def within(self, limits: Limits, files: Collection[int] | None) -> Mask:
         """Rows with a vector that may be within the limits."""
         inside = self.embedded

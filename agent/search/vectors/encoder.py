@@ -178,13 +178,13 @@ class Embedder:
             raise
         except Exception as bug:  # libraries raise anything for a bad model
             _log.exception("the embedder failed unexpectedly")
-            broken = NoEmbedding(f"the embedder broke ({type(bug).__name__})")
+            broken = NoEmbedding(f"search by meaning failed ({type(bug).__name__}; the log has the details)")
             self._rest(broken)
             raise broken from bug
 
     def _rest(self, problem: NoEmbedding) -> None:
         if str(problem) != self._problem:
-            _log.warning("memory is searched by words alone: %s", problem)
+            _log.warning("memory is searched by words only: %s", problem)
         self._problem, self._is_failing = str(problem), True
         self._rests_until = self._clock() + REST
 

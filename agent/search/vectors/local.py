@@ -61,7 +61,11 @@ class LocalModel:
         self._model = read_folder(folder)
         try:
             self.megabytes = self._model.bytes / 1e6
-            self._check_room(memory())
+            free = memory()
+            wanted = _TIMES_ITS_FILE * self._model.bytes
+            if free is not None and wanted > free:
+                sizes = f"of {self.megabytes:,.0f} MB takes about {wanted / 1e6:,.0f} MB of memory"
+                raise NoEmbedding(f"the model in {self._folder} {sizes}, and {free / 1e6:,.0f} MB are free")
             self.id = self._model.id
             self._tokenizer = _tokenizer(self._model)
             self._session = _session(self._model.graph_files)
@@ -107,12 +111,6 @@ class LocalModel:
         return not letters or pieces.count(self._unknown) <= _FOREIGN * len(pieces)
 
     def close(self) -> None: ...
-
-    def _check_room(self, free: int | None) -> None:
-        wanted = _TIMES_ITS_FILE * self._model.bytes
-        if free is not None and wanted > free:
-            sizes = f"of {self.megabytes:,.0f} MB takes about {wanted / 1e6:,.0f} MB of memory"
-            raise NoEmbedding(f"the model in {self._folder} {sizes}, and {free / 1e6:,.0f} MB are free")
 
     def _encode(self, texts: Sequence[str], prefix: str) -> Floats:
         clean = [_clean(prefix + text, lower=self._model.lower) for text in texts]

@@ -78,7 +78,7 @@ class SemanticIndex(Protocol):
 
     def embed(self, index: ScopeIndex, end: float, done: Callable[[int], None] | None = None) -> bool:
         """Embed texts until `end` (of `time.monotonic`); true if more may be left. Raises `NoEmbedding`,
-        `NotStored`."""
+        `StorageUnavailable`."""
         ...
 
 

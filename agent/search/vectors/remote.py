@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractContextManager
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from agent.formats.parsing import load_json
 from agent.search.vectors.encoder import NoEmbedding, Vector
 
 if TYPE_CHECKING:
-    import httpx
+    import aiohttp
+    from anyio.from_thread import BlockingPortal
 
 _CONNECT = 5.0
 _KEY_REFUSED = (401, 403)
@@ -36,7 +39,8 @@ class RemoteEncoder:
         self._url = f"{base_url.rstrip('/')}/embeddings"
         self._model = model
         self._key = api_key
-        self._client: httpx.Client | None = None
+        self._opening = Lock()
+        self._connection: _Connection | None = None
 
     def encode(self, texts: Sequence[str], seconds: float, *, is_question: bool = False) -> Sequence[Vector]:
         try:
@@ -58,27 +62,24 @@ class RemoteEncoder:
         return found
 
     def _encode(self, texts: Sequence[str], seconds: float) -> Sequence[Vector]:
-        import httpx  # noqa: PLC0415 (only where texts are to be embedded)
+        from agent.formats import http  # noqa: PLC0415 (only where texts are to be embedded)
 
-        if self._client is None:
-            headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
-            self._client = httpx.Client(headers=headers)
-        wanted = [text[:_MOST_CHARS] for text in texts]
+        with self._opening:
+            if self._connection is None:
+                self._connection = _Connection(self._key)
+        wanted = {
+            "model": self._model,
+            "input": [text[:_MOST_CHARS] for text in texts],
+            "encoding_format": "float",
+        }
         try:
-            answer = self._client.post(
-                self._url,
-                json={"model": self._model, "input": wanted, "encoding_format": "float"},
-                timeout=httpx.Timeout(seconds, connect=min(seconds, _CONNECT)),
-            )
-            answer.raise_for_status()
-            return _parse_vectors(load_json(answer.content), len(texts))
-        except httpx.HTTPStatusError as refusal:
-            status = refusal.response.status_code
-            what = "the key" if status in _KEY_REFUSED else "it"
-            kind = _TextRefused if status in _TEXT_REFUSED else NoEmbedding
-            raise kind(f"the embedding server refused {what} ({status})") from refusal
-        except httpx.HTTPError as problem:
-            raise NoEmbedding(f"the embedding server cannot be reached ({type(problem).__name__})") from problem
+            return _parse_vectors(load_json(self._connection.post(self._url, wanted, seconds)), len(texts))
+        except http.RefusedCall as refusal:
+            what = "the key" if refusal.status in _KEY_REFUSED else "it"
+            kind = _TextRefused if refusal.status in _TEXT_REFUSED else NoEmbedding
+            raise kind(f"the embedding server refused {what} ({refusal.status})") from refusal
+        except http.Unreachable as problem:
+            raise NoEmbedding(f"the embedding server cannot be reached ({problem})") from problem
         except (ValueError, KeyError, TypeError) as problem:
             raise NoEmbedding("the embedding server's answer is not what such servers answer") from problem
 
@@ -86,8 +87,36 @@ class RemoteEncoder:
         return bool(text.strip())
 
     def close(self) -> None:
-        if self._client is not None:
-            self._client.close()
+        if self._connection is not None:
+            self._connection.close()
+
+
+class _Connection:
+    """A session on an event loop of its own, for the threads that encode."""
+
+    def __init__(self, key: str) -> None:
+        from anyio.from_thread import start_blocking_portal  # noqa: PLC0415
+
+        from agent.formats import http  # noqa: PLC0415
+
+        async def opened() -> aiohttp.ClientSession:
+            return http.open_session(key)
+
+        self._post: Callable[..., Awaitable[bytes]] = http.post
+        self._running: AbstractContextManager[BlockingPortal] = start_blocking_portal()
+        self._portal = self._running.__enter__()
+        self._session = self._portal.call(opened)
+
+    def post(self, url: str, body: object, seconds: float) -> bytes:
+        async def posted() -> bytes:
+            return await self._post(self._session, url, seconds, connect=_CONNECT, json=body)
+
+        answer: bytes = self._portal.call(posted)
+        return answer
+
+    def close(self) -> None:
+        self._portal.call(self._session.close)
+        self._running.__exit__(None, None, None)
 
 
 def _parse_vectors(answer: Any, count: int) -> list[Vector]:

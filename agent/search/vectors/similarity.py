@@ -10,6 +10,7 @@ import numpy as np
 
 from agent.search.results import Limits
 from agent.search.store import IndexStore
+from agent.search.text_kinds import TextKind
 from agent.search.vectors.cache import Floats, Mask, Numbers, VectorCache, VectorTable
 from agent.search.vectors.encoder import Vector
 from agent.search.vectors.protocol import CHANGED_SIZE, Similarity
@@ -20,6 +21,10 @@ _ALIKE = 0.6
 """From the least to the most similar; most passages are at about 0.3."""
 _STEEP = 1.5
 """Power of a share: the most similar passages stand out, and most are a little similar to any question."""
+_NEAREST = 2
+_TOWARDS = 0.5
+"""In lists of facts the question moves by so much towards its nearest passages: facts about one thing are short, and
+share more with one another than with what asks for them."""
 _OUTSIDE = -2.0
 """Less than any cosine."""
 
@@ -53,16 +58,23 @@ class Vectors:
         if len(numbers) != cache.width:
             return None, CHANGED_SIZE
         files = cache.below(limits.below) if limits.below else None
-        return Cosines(*(_compare(table, numbers, limits, files) for table in (cache.passages, cache.windows))), ""
+        passages, windows = (_compare(table, numbers, limits, files) for table in (cache.passages, cache.windows))
+        found = Cosines(passages, windows, windows)
+        nearest = passages.best(_NEAREST)
+        if len(nearest) and _are_facts(store, passages.first[nearest].tolist()):
+            moved = numbers + _TOWARDS * cache.passages.mean(nearest)
+            moved /= np.linalg.norm(moved)
+            passages, nearer = (_compare(table, moved, limits, files) for table in (cache.passages, cache.windows))
+            found = Cosines(passages, nearer, windows)
+        return found, ""
 
 
 @dataclass(frozen=True, slots=True)
 class _TableScores:
-    """`cosines` are `_OUTSIDE` for other rows."""
-
     first: Numbers
     last: Numbers
     cosines: Floats
+    """`_OUTSIDE` for other rows."""
     inside: int
     least: float
     greatest: float
@@ -82,15 +94,17 @@ class _TableScores:
 
 
 class Cosines:
-    def __init__(self, passages: _TableScores, windows: _TableScores) -> None:
+    def __init__(self, passages: _TableScores, windows: _TableScores, asked: _TableScores) -> None:
+        """`asked`: the windows by the question as it was asked, for the ranking `hybrid`."""
         self._passages = passages
         self._windows = windows
+        self._asked = asked
 
     def nearest_passages(self, most: int) -> Sequence[int]:
         return [int(passage) for passage in self._passages.first[self._passages.best(most)]]
 
     def nearest_windows(self, most: int) -> Mapping[tuple[int, int], float]:
-        found = self._windows
+        found = self._asked
         return {(int(found.first[at]), int(found.last[at])): float(found.cosines[at]) for at in found.best(most)}
 
     def alike(self, passages: Collection[int]) -> Collection[int]:
@@ -117,13 +131,19 @@ class Cosines:
         return best
 
     def windows(self, wanted: Collection[tuple[int, int]]) -> Mapping[tuple[int, int], float]:
-        found, ordered = self._windows, list(wanted)
+        found, ordered = self._asked, list(wanted)
         rows = _rows(found, np.array([first for first, _ in ordered], np.int64))
         return {
             (first, last): float(found.cosines[row])
             for (first, last), row in zip(ordered, rows, strict=True)
             if row >= 0 and found.last[row] == last
         }
+
+
+def _are_facts(store: IndexStore, passages: Sequence[int]) -> bool:
+    rows = store.passages((passage, passage) for passage in passages)
+    sections = store.sections({row.section for row in rows})
+    return all(sections[row.section].kind == TextKind.FACTS for row in rows)
 
 
 def _rows(found: _TableScores, firsts: Numbers) -> Numbers:

@@ -27,7 +27,7 @@ def key_of(text: str) -> bytes:
 
 
 class VectorStore:
-    """One connection; one thread at a time. Raises `Damaged`, `NotStored`."""
+    """One connection; one thread at a time. Raises `Damaged`, `StorageUnavailable`."""
 
     def __init__(self, db: sqlite3.Connection, *, is_shared: bool) -> None:
         self._db = db

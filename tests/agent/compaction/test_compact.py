@@ -105,7 +105,7 @@ async def test_twice_useless_keeps_the_talk_and_says_so(tmp_path: Path, useless:
     end = await talk.say()
     while not talk.asked_for("compaction"):
         end = await talk.say("more", size=600)
-    assert end.kind is ResultKind.REPLY and end.text.startswith("Fine.\n\n_(The model's summary was of no use")
+    assert end.kind is ResultKind.REPLY and end.text.startswith("Fine.\n\n_(I couldn't use the model's summary")
     assert len(talk.asked_for("compaction")) == 2 and not talk.entries("compaction")
     assert "turn" not in told(talk.model.requests[-1]) and told(talk.model.requests[-1]).count("more word") > 3
 
@@ -146,7 +146,7 @@ async def test_after_a_compaction_the_skills_are_still_listed(tmp_path: Path) ->
 
 async def test_compacting_with_a_focus_and_with_nothing_to_compact(tmp_path: Path) -> None:
     talk = LongTalk(tmp_path)
-    with pytest.raises(NotCompacted, match="nothing yet"):
+    with pytest.raises(NotCompacted, match="nothing to shorten"):
         await talk.agent.compact(OWNER, talk.scope)
     await talk.fill(4)
     done = await talk.agent.compact(OWNER, talk.scope, "the boat")
@@ -181,7 +181,7 @@ async def test_nothing_to_compact_asks_for_nothing_and_says_nothing_before(tmp_p
     async def begins() -> None:
         raise AssertionError("there is nothing to do")
 
-    with pytest.raises(NotCompacted, match="nothing yet"):
+    with pytest.raises(NotCompacted, match="nothing to shorten"):
         await talk.agent.compact(OWNER, talk.scope, begins=begins)
     assert not talk.model.silent
 
@@ -190,7 +190,7 @@ async def test_one_turn_of_many_steps_is_compacted_by_command(tmp_path: Path) ->
     talk = LongTalk(tmp_path)
     calls = [ScriptedAnswer(calls=(Call("read", {"n": n}),)) for n in range(6)]
     talk.model.then(*calls)
-    await talk.say("Read it all", tool("read", lambda _: "word " * 600))
+    await talk.say("Read it all", tool("read", lambda _: "word " * 590))
     assert not talk.entries("compaction")
     done = await talk.agent.compact(OWNER, talk.scope)
     assert done.after < done.before
@@ -344,7 +344,7 @@ async def test_what_could_not_be_shortened_is_said_the_same_when_the_turn_is_rep
     said = [await talk.say("more", size=600)]
     while not talk.asked_for("compaction"):
         said.append(await talk.say("more", size=600))
-    assert "was of no use" in said[-1].text
+    assert "couldn't use the model's summary" in said[-1].text
     talk.started_anew()
     assert await talk.again("more", size=600) == said[-1]
     assert len(talk.asked_for("compaction")) == 2

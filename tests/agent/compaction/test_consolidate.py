@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.compaction.deferred_work import MOST_TRIES
+from agent.compaction.deferred import MOST_TRIES
 from agent.model.base import AccessDenied, ModelRequest
 from agent.model.scripted import Call, Reply, ScriptedAnswer
 from tests.agent.long_conversation import OWNER, LongTalk, told

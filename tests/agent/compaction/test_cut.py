@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from agent.compaction.consolidate import concerned
 from agent.compaction.cut import Shown, boundaries, cut_at_step, cut_point, fitted, passes, said_before, size_of
-from agent.context.repair import INTERRUPTED, repair
+from agent.context.repair import LOST_RESULT, repair
 from agent.context.replay import context, in_context
 from agent.model.base import Block, result_block
 from agent.session.entries import CompactionEntry, MessageEntry, Meta
@@ -57,7 +57,7 @@ def test_a_cut_splits_no_turn_and_no_pair_and_keeps_enough(shown: list[Shown], k
     turns = [{e.meta.turn for e in part if isinstance(e, MessageEntry)} for part in (dropped, kept)]
     assert not turns[0] & turns[1]
     assert sum(map(size_of, kept)) >= keep
-    assert INTERRUPTED not in pairs(kept)
+    assert LOST_RESULT not in pairs(kept)
     after = context([*shown, CompactionEntry("new", "t", "summary", kept[0].id)], "").messages
     assert repair(after) == after
 
@@ -87,7 +87,7 @@ def test_a_cut_between_steps_splits_no_pair_and_leaves_what_people_said_in_that_
     compaction = CompactionEntry("new", "t", "summary", kept[0].id, said=tuple(entry.id for entry in said))
     assert list(in_context([*shown, compaction])) == [compaction, *said, *kept]
     after = context([*shown, compaction], "").messages
-    assert repair(after) == after and INTERRUPTED not in str(after)
+    assert repair(after) == after and LOST_RESULT not in str(after)
     assert concerned([*shown, compaction], "new") == [entry for entry in shown[:cut] if entry not in said]
 
 
@@ -105,7 +105,7 @@ def test_a_fitted_talk_has_its_newest_steps_whole_and_no_more_than_its_room(show
     assert sum(map(size_of, kept)) <= room
     whole = [entry.id for entry in in_context(shown)]
     assert [entry.id.partition("~")[0] for entry in kept] == whole[len(whole) - len(kept) :]
-    assert INTERRUPTED not in pairs(kept)
+    assert LOST_RESULT not in pairs(kept)
 
 
 @given(transcripts(), st.integers(1, 600))
@@ -113,4 +113,4 @@ def test_passes_lose_nothing_keep_their_order_and_split_no_pair(shown: list[Show
     pieces = passes(shown, room)
     assert [entry for piece in pieces for entry in piece] == shown
     for piece in pieces:
-        assert piece and INTERRUPTED not in pairs(piece)
+        assert piece and LOST_RESULT not in pairs(piece)

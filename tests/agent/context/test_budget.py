@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.context.budget import DEFAULT_WINDOW, SMALLEST_WINDOW, budget, projected, shortened
+from agent.context.budget import DEFAULT_WINDOW, SMALLEST_WINDOW, budget_of, projected, shortened
 from agent.model.base import Usage
 from agent.model.tokens import estimate
 from agent.session.entries import CompactionEntry, MessageEntry, Meta
@@ -17,7 +17,7 @@ sizes = st.integers(-10, 3_000_000)
 def test_invariant_06_flush_before_compaction_before_the_window(
     window: int | None, reserve: int, soft: int, answer: int
 ) -> None:
-    room = budget(window, reserve, soft, answer)
+    room = budget_of(window, reserve, soft, answer)
     assert 0 < room.flush_at < room.compact_at < room.window
     assert room.compact_at == room.window - room.reserve
     assert 0 < room.reserve <= room.window // 4
@@ -26,9 +26,9 @@ def test_invariant_06_flush_before_compaction_before_the_window(
 
 
 def test_the_contract_s_own_numbers() -> None:
-    room = budget(None, 20_000, 4_000, 8_192)
+    room = budget_of(None, 20_000, 4_000, 8_192)
     assert (room.window, room.compact_at, room.flush_at, room.answer) == (200_000, 180_000, 176_000, 8_192)
-    assert budget(32_000, 20_000, 4_000, 8_192).reserve == 8_000
+    assert budget_of(32_000, 20_000, 4_000, 8_192).reserve == 8_000
     assert room.fits(200_000 - 8_192) and not room.fits(200_000 - 8_191)
 
 

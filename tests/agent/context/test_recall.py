@@ -23,9 +23,10 @@ from agent.model.scripted import Call, ScriptedModel, Step
 from agent.model.tokens import estimate
 from agent.search.results import SearchResult
 from agent.settings import AgentSettings, MemorySettings, RecallSettings
-from agent.values import SessionKey, TurnRequest, TurnResult, UserMessage
+from agent.values import SessionKey, TurnRequest, UserMessage
 from tests.agent.home import UNHURRIED
 from tests.agent.places import group, owner, person, search
+from tests.agent.streamed import ignored
 
 OWNER = SessionKey("main", "owner")
 DENTIST = "---\nname: dentist\ndescription: Dr. Weber\ntype: reference\n---\n\nLindenstraße 5, second floor.\n"
@@ -69,8 +70,8 @@ class Talk:
         said = UserMessage(f"m{self._number}", text, "Alice", "Telegram", self.now)
         self.model.then(*answers)
         first = len(self.model.requests)
-        async for event in self.agent.turn(TurnRequest(f"t{self._number}", key, scope, (said,))):
-            assert not isinstance(event, TurnResult) or event.kind == "reply", event
+        end = await self.agent.turn(TurnRequest(f"t{self._number}", key, scope, (said,)), ignored)
+        assert end.kind == "reply", end
         return newest(self.model.requests[first])
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.context.repair import INTERRUPTED, repair
+from agent.context.repair import LOST_RESULT, repair
 from agent.model.base import Block, Message, result_block
 
 
@@ -109,7 +109,7 @@ def test_a_missing_result_says_that_the_call_was_interrupted() -> None:
         Message("assistant", (call,)),
         Message("user", (as_text("still there?"),)),
     ]
-    assert repair(talk)[2].content == (result_block("a", INTERRUPTED, error=True), as_text("still there?"))
+    assert repair(talk)[2].content == (result_block("a", LOST_RESULT, error=True), as_text("still there?"))
 
 
 def test_a_real_result_that_comes_late_in_the_same_message_counts() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from agent.clock import Clock, utc_stamp
-from agent.context.model_windows import ModelWindows
+from agent.context.budget import ModelWindows
 from agent.journal.writer import Journal, JournalReport
 from agent.memory.history import History
 from agent.memory.redaction_lock import RedactionLock

@@ -38,10 +38,7 @@ def test_what_matters_of_a_long_talk() -> None:
     small = [f"Bob: well {'so ' * at}".strip() for at in range(60)]
     said = ["Alice: First words", *small[:30], *matters[:4], *small[30:], matters[4], "Alice: Last words"]
     bullets = extract(talk(*said))
-    assert (
-        len(bullets) == MOST_LINES + 1
-        and bullets[-1] == f"- (an extract: {len(said) - 20} more messages are not shown)"
-    )
+    assert len(bullets) == MOST_LINES + 1 and bullets[-1] == f"- (an extract; messages not shown: {len(said) - 20})"
     for wanted in ("First words", *(line.partition(": ")[2] for line in matters), "Last words"):
         assert any(wanted in bullet for bullet in bullets), wanted
     assert bullets[:-1] == sorted(bullets[:-1], key=lambda bullet: bullet[2:7])

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from agent.journal.fallback import extract
-from agent.journal.strings import JOURNAL_STRINGS, language_of_day
+from agent.journal.fallback import extract, language_of_day
 from agent.languages.codes import Language
+from agent.languages.registry import LANGUAGES as TABLES
 from agent.model.scripted import ScriptedModel
 from tests.agent.journal.diary import Diary
 from tests.agent.journal.test_fallback import talk
@@ -18,9 +18,9 @@ LANGUAGES = pytest.mark.parametrize("language", Language)
 @LANGUAGES
 def test_what_an_extract_leaves_out_is_said_in_the_language_of_the_talk(language: Language) -> None:
     said = [f"Alice: {SAID[language]}"] * 30
-    assert extract(talk(*said))[-1] == f"- {JOURNAL_STRINGS[language].left_out.format(number=10)}"
+    assert extract(talk(*said))[-1] == f"- {TABLES[language].journal.left_out.format(number=10)}"
     answered = extract(talk(f"Alice: {SAID[language]}", ": Bob Bob Bob Bob"))
-    assert answered[-1] == f"- 09:02 {JOURNAL_STRINGS[language].assistant}: Bob Bob Bob Bob"
+    assert answered[-1] == f"- 09:02 {TABLES[language].journal.assistant}: Bob Bob Bob Bob"
 
 
 @LANGUAGES
@@ -31,7 +31,7 @@ async def test_a_gap_is_said_in_the_language_of_the_talk(diary: Diary, language:
     diary.breaks()
     diary.says(SAID[language])
     await diary.write()
-    assert f"- {JOURNAL_STRINGS[language].gap_of(2)}\n" in diary.log()
+    assert f"- {TABLES[language].journal.gap_of(2)}\n" in diary.log()
 
 
 @LANGUAGES

@@ -183,7 +183,7 @@ async def test_a_gap_is_said(diary: Diary) -> None:
     diary.breaks()
     diary.says("two")
     await diary.write()
-    assert "(A gap: 1 line of this conversation's transcript cannot be read.)" in diary.log()
+    assert "(A gap: 1 line of this conversation can't be read.)" in diary.log()
     diary.says("three")
     await diary.write()
     assert diary.log().count("A gap") == 1
@@ -311,6 +311,12 @@ async def test_old_marks_are_forgotten(diary: Diary) -> None:
     await diary.write(since=later, until=later)
     with closing(sqlite3.connect(diary.marks)) as db:
         assert db.execute("SELECT day FROM section").fetchall() == [(later.isoformat(),)]
+
+
+async def test_the_progress_is_for_its_owner_alone(diary: Diary) -> None:
+    diary.says("one")
+    await diary.write()
+    assert diary.marks.stat().st_mode & 0o777 == 0o600
 
 
 def test_a_note_behind_an_extract_outlives_it() -> None:

@@ -336,3 +336,42 @@ def test_a_film_without_pictures_is_a_recording() -> None:
     assert sniffed(film, "film.mp4", "video/mp4") == (Kind.VIDEO, "mp4")
     assert sniffed(web, "film.webm") == (Kind.VIDEO, "webm")
     assert sniffed(files.picture(), "recording.m4a", "audio/mp4") == (Kind.PICTURE, "png")
+
+
+SPY = """
+import os, socket, sys
+from pathlib import Path
+from agent.media import reading
+from agent.media.confine import confine
+file, target, secret = map(Path, sys.argv[1:])
+target.touch()
+confine(file, target)
+for what, work in (
+    ("its file", lambda: file.read_text()),
+    ("its target", lambda: target.write_text("x")),
+    ("its libraries", lambda: Path(os.__file__).read_bytes()),
+    ("another file", lambda: secret.read_text()),
+    ("a new file", lambda: secret.with_name("new").write_text("x")),
+    ("another folder", lambda: list(secret.parent.iterdir())),
+    ("a program", lambda: os.execv("/bin/true", ["true"])),
+    ("the network", lambda: socket.create_connection(("127.0.0.1", int(secret.name)), 5)),
+):
+    try:
+        work()
+        print(what)
+    except OSError as error:
+        pass
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Landlock is Linux's")
+async def test_the_reading_process_sees_its_file_alone(tmp_path: Path) -> None:
+    async with await asyncio.start_server(lambda _reader, writer: writer.close(), "127.0.0.1", 0) as server:
+        secret = tmp_path / "other" / str(server.sockets[0].getsockname()[1])
+        secret.parent.mkdir()
+        for one in (tmp_path / "file", secret):
+            one.write_text("x")
+        command = (sys.executable, "-P", "-c", SPY, str(tmp_path / "file"), str(tmp_path / "target"), str(secret))
+        process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
+        told, _ = await process.communicate()
+    assert told.decode().splitlines() == ["its file", "its target", "its libraries"]

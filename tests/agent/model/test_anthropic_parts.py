@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.model.anthropic.errors import quoted, retry_after
 from agent.model.anthropic.request import body_of, encoded
 from agent.model.anthropic.stream import AnswerAssembler
 from agent.model.base import Block, Json, Message, ModelRequest, TextDelta, ToolSpec, TryLater
+from agent.model.errors import quoted, retry_after
 from tests.fakes.anthropic_rules import without_marks
 
 TOOL = ToolSpec("memory_get", "Read.", {"type": "object", "properties": {}})

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.model.anthropic.markup import MarkupFilter, RawCall
+from agent.model.markup import MarkupFilter, RawCall
 from tests.agent.model.deviations import markup as table
 from tests.agent.model.deviations.deviation import Deviation
 

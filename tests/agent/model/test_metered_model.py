@@ -130,6 +130,21 @@ def test_no_call_costs_less_than_by_the_built_in_price(model: str, usage: Usage)
     assert cost is not None and cost >= CURRENT[model].of(usage) - 1e-9
 
 
+@pytest.mark.parametrize(
+    ("address", "model", "cost"),
+    [
+        ("https://api.openai.com/v1", "gpt-5-mini", 0.25),
+        ("https://openrouter.ai/api/v1", "anthropic/claude-sonnet-4.5", 3.0),
+        ("http://127.0.0.1:11434/v1", "gpt-5-mini", None),
+        ("http://127.0.0.1:11434/v1", "claude-sonnet-5-5", None),
+    ],
+)
+def test_a_server_of_another_provider_has_its_own_prices(address: str, model: str, cost: float | None) -> None:
+    prices = Prices(api_url=address)
+    assert prices.is_known(model) == (cost is not None)
+    assert prices.cost(Usage(input=100_000), model) == (pytest.approx(cost / 10) if cost else None)
+
+
 def test_configured_prices_stand_before_the_built_in_ones() -> None:
     prices = Prices(
         {"claude-opus-5-5": TokenPrice(1.0, 2.0, cache_write=3.0, cache_read=4.0), "llama3": TokenPrice(0.0, 0.0)}

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from agent.clock import Clock
 from agent.context.header import rendered
 from agent.languages.codes import Language
+from agent.languages.registry import LANGUAGES
 from agent.memory.scope import Audience, Scope
 from agent.model.base import Block, Completed, Message, ModelRequest, TextDelta, ToolCallStarted
 from agent.model.offline.intent import IntentKind, understand
 from agent.model.offline.model import OfflineModel
-from agent.model.offline.phrases import PHRASES
 from agent.settings import MemorySettings
 from agent.silence import NO_REPLY
 from agent.tools import build
@@ -123,7 +123,7 @@ async def test_what_is_not_there_is_not_made_up(talk: Talk) -> None:
 
 
 async def test_today_is_shown(talk: Talk) -> None:
-    assert (await talk.say("What did I note today?")).startswith("Nothing stands in today's log yet.")
+    assert (await talk.say("What did I note today?")).startswith("Today's log is still empty.")
     await talk.say("Remember to buy milk")
     heard = await talk.say("Show me today's log")
     assert LOG in heard
@@ -134,7 +134,7 @@ async def test_it_says_once_what_it_is_and_how_to_connect_a_model(talk: Talk) ->
     first = await talk.say("I like tea")
     assert "offline" in first
     assert "ANTHROPIC_API_KEY" in first
-    assert "model.base_url" in first
+    assert "`daybook init`" in first
     assert "offline" not in await talk.say("I like coffee")
     assert "ANTHROPIC_API_KEY" in await talk.say("Who are you?")
 
@@ -170,12 +170,12 @@ async def test_what_is_said_while_a_tool_runs_is_not_lost(talk: Talk) -> None:
 async def test_a_failing_tool_is_told(talk: Talk) -> None:
     (talk.workspace / "memory").write_text("a file where the folder should be")
     heard = await talk.say("I like tea")
-    assert "did not work" in heard
+    assert "didn't work" in heard
 
 
 async def test_only_tools_that_are_offered_are_used(tmp_path: Path) -> None:
     talk = Talk(tmp_path, tools=())
-    assert "cannot" in await talk.say("Remember that I like tea")
+    assert "can't do that" in await talk.say("Remember that I like tea")
     assert talk.called == []
 
 
@@ -279,7 +279,7 @@ async def test_it_files_and_finds_in_other_languages(talk: Talk, told: str, aske
     await talk.say(told)
     heard = await talk.say(asked)
     assert known in heard
-    assert PHRASES[understand(asked).language].found in heard
+    assert LANGUAGES[understand(asked).language].offline.found in heard
 
 
 @pytest.mark.parametrize("hello", ["Hello", "Hallo", "Hola", "Bonjour", "你好", "こんにちは"])
@@ -290,9 +290,9 @@ async def test_it_names_the_file_for_a_key_in_every_language(talk: Talk, hello: 
 
 def test_every_language_says_how_to_connect_a_model() -> None:
     for language in Language:
-        phrases = PHRASES[language]
+        phrases = LANGUAGES[language].offline
         assert "`ANTHROPIC_API_KEY=…`" in phrases.offline and "`{env}`" in phrases.offline
-        assert "config.yaml" in phrases.offline
+        assert "`daybook web`" in phrases.offline and "`daybook init`" in phrases.offline
         assert phrases.noted.format(path="x.md") != phrases.noted
         assert "tea" in phrases.nothing.format(query="tea")
         assert "why" in phrases.failed.format(why="why")
@@ -312,11 +312,11 @@ async def test_what_it_cannot_look_into_is_said_and_the_words_are_answered(tmp_p
     talk = Talk(tmp_path)
     await talk.say("Anna comes on Friday")
     enclosed = ("voice: it was not transcribed",)
-    assert (await talk.say("", enclosed=enclosed)).endswith("I cannot look into it without a language model.")
+    assert (await talk.say("", enclosed=enclosed)).endswith("I can't look at it without a language model.")
     heard = await talk.say("The bill is due on Monday", enclosed=enclosed)
-    assert "cannot look into it" in heard and "> The bill is due on Monday" in heard
+    assert "can't look at it" in heard and "> The bill is due on Monday" in heard
     assert talk.called == ["memory_append", "memory_append"]
     picture: Block = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": ""}}
     talk.messages.append(Message("user", (_block(rendered(_said(""), CLOCK, 10_000)), picture)))
-    assert "cannot look into it" in await talk.turn()
+    assert "can't look at it" in await talk.turn()
     assert "bill" not in (await talk.say("", quoted=("Bob: hi",)))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from agent.languages.registry import LANGUAGES
 from agent.model.offline.intent import IntentKind, plain_command, understand
-from agent.model.offline.phrases import PHRASES
 
 
 @pytest.mark.parametrize(
@@ -70,4 +70,4 @@ def test_other_words_are_none(text: str) -> None:
 def test_the_offline_assistant_says_which_command_and_files_nothing(text: str) -> None:
     intent = understand(text)
     assert intent.wish is IntentKind.COMMAND
-    assert str(plain_command(text)) in PHRASES[intent.language].command.format(command=intent.query)
+    assert str(plain_command(text)) in LANGUAGES[intent.language].offline.command.format(command=intent.query)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import itertools
 from collections.abc import AsyncIterator
 
@@ -24,7 +25,7 @@ from agent.model.base import (
     ThinkingRejected,
     TryLater,
 )
-from agent.model.client import ResilientModel, closing, duration, without_thinking
+from agent.model.client import ResilientModel, RoutedModel, closing, duration, without_thinking
 from agent.model.scripted import Hold, ScriptedAnswer, ScriptedModel
 from tests.fakes.anthropic import FakeAnthropic
 
@@ -99,7 +100,7 @@ async def test_a_broken_stream_is_made_again_without_doubling(patience: Patience
 
 async def test_waits_grow_and_end(patience: Patience) -> None:
     model = ScriptedModel(otherwise=TryLater("Down."))
-    with pytest.raises(TryLater, match=r"Down\. I have tried several times\. Please send your message again"):
+    with pytest.raises(TryLater, match=r"Down\. I tried several times\. Please send your message again"):
         await events_of(resilient(model, patience))
     assert patience.slept == [1.0, 2.0]
     assert len(model.requests) == 3
@@ -125,7 +126,7 @@ async def test_an_overloaded_model_gives_way_to_the_next(patience: Patience) -> 
     events = await events_of(resilient(model, patience, "claude-opus-5-5", "claude-haiku-5-5"))
     assert [asked.model for asked in model.requests] == ["claude-sonnet-5-5"] * 3 + ["claude-opus-5-5"]
     assert restarts(events)[-1].model == "claude-opus-5-5"
-    assert "Going on with claude-opus-5-5" in restarts(events)[-1].why
+    assert "Switching to claude-opus-5-5" in restarts(events)[-1].why
 
 
 async def test_a_long_delay_of_an_overloaded_model_is_not_waited_for_where_another_may_answer(
@@ -250,3 +251,24 @@ def test_without_thinking_roles_alternate_and_nothing_else_goes(history: tuple[M
     assert all(message.content for message in left)
     said = [block for message in left for block in message.content]
     assert said == [block for message in history for block in message.content if block["type"] == "text"]
+
+
+async def test_a_server_that_is_not_there_gives_way_to_another_provider_only(patience: Patience) -> None:
+    gone = [ScriptedAnswer(breaks=TryLater("I can't reach it.")) for _ in range(3)]
+    model = ScriptedModel(*gone, "I stand in.")
+    made = ResilientModel(
+        model, ["other", "openai:llama3.3:70b"], providers=("anthropic", "openai"), attempts=3, sleep=patience
+    )
+    events = await events_of(made)
+    assert restarts(events)[-1].model == "openai:llama3.3:70b"
+    assert final_text(events) == "I stand in."
+
+
+async def test_a_name_with_a_provider_is_asked_there() -> None:
+    here, there = ScriptedModel("Here."), ScriptedModel("There.")
+    routed = RoutedModel({"anthropic": here, "openai": there}, "anthropic")
+    for name, said in (("claude", "Here."), ("openai:llama3.3:70b", "There.")):
+        asked = dataclasses.replace(request(), model=name)
+        events = [event async for event in routed.stream(asked)]
+        assert isinstance(events[-1], Completed) and events[-1].text == said
+    assert there.requests[0].model == "llama3.3:70b"

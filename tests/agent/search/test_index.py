@@ -17,9 +17,9 @@ from pathlib import Path
 import psutil  # type: ignore[import-untyped]
 import pytest
 
+from agent.formats.sqlite import StorageUnavailable
 from agent.memory.log_writer import append_log
 from agent.memory.scope import Scope
-from agent.search.database import NotStored
 from agent.search.engine import MOST_OPEN
 from agent.search.results import SearchResult
 from agent.settings import SearchSettings
@@ -297,7 +297,7 @@ def test_an_index_that_cannot_be_opened_is_told_and_not_taken_for_purged(desk: D
     said = "the search index cannot be used (unable to open database file)"
     assert desk.gaps()[0] == f"what changed lately: {said}."
     assert desk.index.status(desk.scope).problems == (f"{said}.",)
-    with pytest.raises(NotStored, match="cannot be used"):
+    with pytest.raises(StorageUnavailable, match="cannot be used"):
         desk.index.purge(desk.scope, CLOCK)
     desk.file.rmdir()
     assert desk.paths("dentist") == [LOG]

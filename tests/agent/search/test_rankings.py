@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from agent.languages.stemming import stem
+from agent.search.answer_types import only_asks
 from agent.search.tokenizer import query_terms, tokens
 from agent.settings import HybridSettings, SearchSettings
 from tests.agent.places import morning, owner, unhurried
@@ -112,6 +113,62 @@ def test_what_was_told_weeks_before_of_a_named_day_is_found_where_it_writes_it_o
 def test_the_one_who_is_named_speaks(workspace: Path) -> None:
     assert first(workspace, "Did Anna have tea?").startswith("- Anna")
     assert first(workspace, "Did Ben have tea?").startswith("- Ben")
+
+
+def test_of_two_who_are_named_in_one_breath_neither_comes_before_the_other(workspace: Path) -> None:
+    """Else the first who is named, who is the one that does or says something."""
+    best = {
+        first(workspace, f"Did {both} have tea in the garden?") for both in ("Anna and Ben", "Ben or Anna", "Ben, Anna")
+    }
+    assert len(best) == 1
+    assert first(workspace, "Did Anna tell our dear Ben of tea in the garden?").startswith("- Anna")
+    assert first(workspace, "Did Ben tell our dear Anna of tea in the garden?").startswith("- Ben")
+
+
+@pytest.mark.parametrize(
+    ("asked", "answered"),
+    [
+        ("Hi Ben! Which sports do you play these days?", "I play sports such as golf these days"),
+        ("Which sports do you play these days? (photo: a ball)", "I play sports such as golf these days"),
+        ("Do you play sports? And which ones do you like?", "I play sports such as golf these days"),
+    ],
+)
+def test_what_somebody_only_asks_comes_behind_what_is_told(asked: str, answered: str, tmp_path: Path) -> None:
+    (tmp_path / "memory").mkdir()
+    for day, text in (("08", f"- Anna: bread\n- Anna: {answered}\n"), ("18", f"- Anna: rice\n- Anna: {asked}\n")):
+        (tmp_path / "memory" / f"2026-05-{day}.md").write_text(f"# 2026-05-{day}\n\n{text}")
+    assert first(tmp_path, "Which sports does she play?") == f"- Anna: {answered}"
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("What do you do at the weekend?", True),
+        ("Oh nice! And where did you buy it?", True),
+        ("Was machst du am Wochenende so?", True),
+        ("早上好！你周末打算做些什么呢？", True),
+        ("週末は何をする予定ですか。", True),
+        ("ماذا تفعل في نهاية الأسبوع؟", True),
+        ("I play tennis on Sundays. What do you do?", False),
+        ("I play tennis on Sundays", False),
+        ("我周末一般在公园里打网球。你呢？", False),
+        ("Really?", False),
+        ("", False),
+        ("(?)", False),
+    ],
+)
+def test_what_only_asks(words: str, expected: bool) -> None:
+    assert only_asks(words) is expected
+
+
+def test_what_the_assistant_is_asked_says_what_it_is_about(tmp_path: Path) -> None:
+    (tmp_path / "memory").mkdir()
+    talk = "- user: Which sports could I play with my knee?\n- assistant: Rowing.\n"
+    (tmp_path / "memory" / "2026-05-18.md").write_text(f"# 2026-05-18\n\n{talk}")
+    (tmp_path / "memory" / "2026-05-08.md").write_text(
+        "# 2026-05-08\n\n- user: Sports on the radio\n- assistant: Oh.\n"
+    )
+    assert "knee" in first(tmp_path, "What sports were good for my knee?")
 
 
 def test_the_past_is_found_by_the_present() -> None:

@@ -101,6 +101,12 @@ def test_what_nobody_has_written_is_not_found(tmp_path: Path) -> None:
     assert found == ["- Facts are sacred to Ann.", "- Languages: Igbo"]
 
 
+def test_a_line_of_an_earlier_template_is_not_found(tmp_path: Path) -> None:
+    line = "Facts that matter in nearly every talk, a line each. Lines with a link point to a note that says more."
+    (tmp_path / "MEMORY.md").write_text(f"# Memory\n\n{line}\n")
+    assert not search(owner(tmp_path), CLOCK, ["facts that matter in every talk"]).hits
+
+
 @pytest.mark.parametrize(
     ("file", "text", "query"),
     [

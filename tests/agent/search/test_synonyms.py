@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from agent.languages.terms import fold_for_index
+from agent.search.aliases import synonyms_of
 from agent.search.results import Hit, Strength
-from agent.search.synonyms import synonyms_of
 from agent.search.tokenizer import query_terms, term_of
 from tests.agent.places import morning, owner, search
 

@@ -5,15 +5,18 @@ from __future__ import annotations
 import asyncio
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.clock import utc_stamp
+from agent.clock import Clock, utc_stamp
 from agent.session.archive import Archive, NoSuchSession, new_id
-from agent.session.entries import Header, MessageEntry
+from agent.session.entries import Header, MessageEntry, RedactionEntry
+from agent.session.redaction import places
 from agent.session.transcript import Transcript
+from agent.session.turn_record import TurnRecord
 from agent.values import SessionKey
 
 OWNER = SessionKey("main", "owner")
@@ -101,6 +104,14 @@ def test_prune_keeps_what_is_in_use(tmp_path: Path) -> None:
     assert [info.id for info in archive.sessions()] == [current]
 
 
+def test_prune_takes_old_tasks_and_no_others(tmp_path: Path) -> None:
+    archive, task = Archive(tmp_path, "main"), SessionKey("main", "owner/tasks/3f2a")
+    current, named = start(archive, OWNER, DAY), start(archive, SessionKey("main", "owner/tasks"), DAY)
+    old, new = start(archive, task, DAY), start(archive, task, DAY + timedelta(days=40))
+    assert [info.id for info in archive.prune(DAY + timedelta(days=30))] == [old]
+    assert {info.id for info in archive.sessions()} == {current, named, new}
+
+
 def test_junk_among_the_transcripts_is_left_alone(tmp_path: Path) -> None:
     archive = Archive(tmp_path, "main")
     good = start(archive, OWNER, DAY)
@@ -109,3 +120,27 @@ def test_junk_among_the_transcripts_is_left_alone(tmp_path: Path) -> None:
     (junk.parent / "notes.jsonl").write_text("mine")
     assert [info.id for info in archive.sessions()] == [good]
     assert junk.exists()
+
+
+async def said(archive: Archive, text: str) -> Transcript:
+    id = new_id(DAY)
+    transcript = Transcript.create(archive.path(OWNER, id), Header(id, OWNER.path, OWNER.agent, utc_stamp(DAY)))
+    record = TurnRecord(transcript, "t1", Clock(ZoneInfo("UTC"), lambda: DAY))
+    await record.said([text], ["m1"], "Alice")
+    await record.said(["something else"], ["m2"], "Alice")
+    return transcript
+
+
+async def test_the_title_is_the_first_thing_that_was_said(tmp_path: Path) -> None:
+    archive = Archive(tmp_path, "main")
+    await said(archive, "Where shall we go in May?\n\nI thought of a boat, " + "and another one, " * 10)
+    (info,) = archive.sessions()
+    assert info.title == "Where shall we go in May? I thought of a boat, and another…"
+
+
+async def test_the_title_says_nothing_that_was_forgotten(tmp_path: Path) -> None:
+    archive = Archive(tmp_path, "main")
+    transcript = await said(archive, "My boat lies in Zanzibar")
+    lines = places(transcript.entries, lambda line: "Zanzibar" in line)
+    await transcript.append(RedactionEntry(transcript.new_id(), utc_stamp(DAY), "2026-11-21", lines))
+    assert archive.sessions()[0].title == "[forgotten 2026-11-21]"

@@ -12,12 +12,12 @@ from agent import tools
 from agent.context.prompt import FixedPart
 from agent.forget import bring_back, redact
 from agent.memory.scope import Scope
+from agent.model.base import Json
 from agent.session.archive import Archive
 from agent.session.entries import CompactionEntry, Entry, Header, MessageEntry, Meta, RedactionEntry
 from agent.session.past_sessions import PastSessions
 from agent.session.transcript import Transcript
 from agent.settings import MemorySettings
-from agent.tools.base import Arguments
 from agent.values import SessionKey
 from tests.agent.places import group, morning, owner, person, unhurried
 
@@ -43,11 +43,11 @@ class Talks:
         if current:
             self.archive.make_current(key, id)
 
-    def tool(self, name: str, scope: Scope) -> Callable[[Arguments], Awaitable[str]]:
-        built = tools.build(scope, CLOCK, MemorySettings(), self.index.search, talks=self.past)
+    def tool(self, name: str, scope: Scope) -> Callable[[Json], Awaitable[str]]:
+        built = tools.build(scope, CLOCK, MemorySettings(), self.index.search, past=self.past)
         run = next(tool.run for tool in built if tool.name == name)
 
-        async def call(arguments: Arguments) -> str:
+        async def call(arguments: Json) -> str:
             return (await run(arguments)).text
 
         return call

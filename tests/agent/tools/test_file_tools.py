@@ -120,7 +120,7 @@ async def test_invariant_07_no_tool_changes_what_stands_in_the_history(
         await talk.call("read_file", path=real)
     if name == "alias.md":
         (tmp_path / name).symlink_to(path)
-    refusal = "only grows, by Daybook's own hand"
+    refusal = "only grows, by Daybook itself"
     for content in ("", before + "[2026-11-20 10:00] Forged.\n", "# History\n\n[2026-11-20 09:00] Bob said no.\n"):
         assert refusal in await talk.refused("write_file", path=name, content=content)
     if is_there:

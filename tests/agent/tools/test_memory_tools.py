@@ -160,7 +160,7 @@ async def test_an_overfull_index_is_told(tmp_path: Path) -> None:
 
 
 async def test_getting_a_missing_file_says_so_and_names_near_ones(tmp_path: Path) -> None:
-    """It is no error (SPEC 6): that there is no such log is an answer."""
+    """It is no error: that there is no such log is an answer."""
     talk = Talk(owner(tmp_path))
     missing = "[Empty: there is no file memory/2020-01-01.md]"
     assert await talk.call("memory_get", path="memory/2020-01-01.md") == missing

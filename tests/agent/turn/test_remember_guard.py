@@ -19,6 +19,7 @@ from agent.model.scripted import Call, Hold, ScriptedAnswer
 from agent.turn.remember_guard import WRITE_IT_DOWN
 from agent.values import ReplyText, ResultKind, StepCompleted, TurnRequest, UserMessage
 from tests.agent.home import OWNER, Home, end, events, texts
+from tests.agent.streamed import streamed
 
 ASKED = "Please remember that my cat is called Luna."
 
@@ -125,7 +126,7 @@ async def test_when_the_model_fails_at_the_second_asking_its_reply_stands(home: 
 async def test_the_promise_holds_over_a_crash_at_every_step(home: Home, steps: int) -> None:
     request = home.request(ASKED)
     first, _ = home.agent("Sure!", ScriptedAnswer("Hm.", (Call("memory_list"),)), "NO_REPLY")
-    running = first.turn(request)
+    running = streamed(first, request)
     seen = 0
     async for event in running:
         seen += isinstance(event, (StepCompleted, ReplyText))
@@ -218,7 +219,7 @@ async def test_what_cannot_be_written_is_told(home: Home) -> None:
     agent, _ = home.agent("Sure!", "NO_REPLY")
     last = await end(agent, home.request(ASKED))
     assert last.kind is ResultKind.REPLY
-    assert last.text.startswith("Sure!") and "could not be written down" in last.text
+    assert last.text.startswith("Sure!") and "I couldn't save what you asked" in last.text
 
 
 async def test_system_and_tools_are_the_same_when_asked_again(home: Home) -> None:

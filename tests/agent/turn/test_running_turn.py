@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.context.repair import INTERRUPTED, repair
+from agent.context.repair import LOST_RESULT, repair
 from agent.model.base import ContextOverflow, ModelRequest
 from agent.model.scripted import Call, Reply, ScriptedAnswer, Step
 from agent.values import ResultKind
@@ -34,7 +34,7 @@ def working(rounds: int, limit: int = WINDOW) -> Step:
 def valid(talk: LongTalk) -> None:
     for request in [*talk.model.requests, *talk.model.silent]:
         assert request.messages == repair(request.messages)
-        assert INTERRUPTED not in told(request)
+        assert LOST_RESULT not in told(request)
 
 
 async def test_a_turn_that_reads_more_than_the_window_is_shortened_between_its_steps(tmp_path: Path) -> None:
@@ -115,13 +115,13 @@ async def test_where_nothing_makes_room_the_person_is_told_what_to_do_and_the_ne
     tmp_path: Path,
 ) -> None:
     """A model that cannot summarise, and steps that are too many to be shown at all."""
-    talk = LongTalk(tmp_path, window=4_030, reserve=1_000)
+    talk = LongTalk(tmp_path, window=4_050, reserve=1_000)
     talk.behind |= {"compaction": "They talked.", "flush": "NO_REPLY"}
     rounds = working(60, limit=10**6)
     talk.model._otherwise = rounds
     end = await talk.say(QUESTION, tool("read", lambda _: "word " * 30), size=200)
     assert end.kind is ResultKind.ERROR and end.text.endswith(
-        "conversation no longer fits the model's window. Send /new to start another; what was noted stays in memory."
+        "conversation has become too long for the model. Send /new to start another one; my notes stay in memory."
     )
     talk.behind["compaction"] = SUMMARY
     talk.model._otherwise = "Fine."

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from contextlib import aclosing
 from dataclasses import replace
 
 import pytest
@@ -12,10 +11,10 @@ import pytest
 from agent.model.base import Usage
 from agent.model.scripted import Call, Hold, ScriptedAnswer
 from agent.session.transcript import TranscriptNotWritten
-from agent.tools.base import Arguments
 from agent.turn.tool_calls import INTERRUPTED, STOPPED_CALL
 from agent.values import ResultKind, TurnResult, UserMessage, nothing_said
-from tests.agent.home import OWNER, Home, end, events, results, texts, tool
+from tests.agent.home import OWNER, Home, Numbered, end, events, results, texts, tool
+from tests.agent.streamed import ignored
 
 
 async def test_what_is_said_meanwhile_joins_between_steps(home: Home) -> None:
@@ -25,7 +24,7 @@ async def test_what_is_said_meanwhile_joins_between_steps(home: Home) -> None:
         taken, waiting[:] = list(waiting), []
         return taken
 
-    def say(_: Arguments) -> str:
+    def say(_: Numbered) -> str:
         waiting.append(home.said("make it two", id="late"))
         return "looked"
 
@@ -52,12 +51,7 @@ async def test_a_stopped_turn_is_closed_in_the_journal(home: Home) -> None:
     agent, model = home.agent(ScriptedAnswer(["Once upon", " a time"], hold=hold, hold_at=1))
     request = home.request("tell me a story")
 
-    async def consume() -> None:
-        async with aclosing(agent.turn(request)) as stream:
-            async for _ in stream:
-                pass
-
-    running = asyncio.create_task(consume())
+    running = asyncio.create_task(agent.turn(request, ignored))
     await hold.reached.wait()
     running.cancel()
     await asyncio.wait([running])
@@ -74,7 +68,7 @@ async def test_a_stopped_turn_is_closed_in_the_journal(home: Home) -> None:
 async def test_a_turn_stopped_in_a_tool_gives_its_calls_results(home: Home) -> None:
     inside = asyncio.Event()
 
-    async def hang(_: Arguments) -> str:
+    async def hang(_: Numbered) -> str:
         inside.set()
         await asyncio.Event().wait()
         return "never"
@@ -108,7 +102,7 @@ async def test_stopping_what_never_began_or_had_ended_changes_nothing(home: Home
 async def test_invariant_04_a_turn_is_taken_up_from_every_step_of_its_journal(home: Home) -> None:
     """The bytes on disk after each step, as a crash right then leaves them, and a new process."""
     ran: list[int] = []
-    look = tool("look", lambda arguments: ran.append(int(str(arguments["n"]))) or f"saw {arguments['n']}")
+    look = tool("look", lambda arguments: ran.append(int(str(arguments.n))) or f"saw {arguments.n}")
     agent, _ = home.agent(
         ScriptedAnswer("First.", (Call("look", {"n": 1}, "a"), Call("look", {"n": 2}, "b"))),
         ScriptedAnswer("Then.", (Call("look", {"n": 3}, "c"),)),

@@ -21,12 +21,12 @@ from agent.model.base import (
 )
 from agent.model.scripted import Call, ScriptedAnswer, ScriptedModel, Step
 from agent.settings import AgentSettings, ModelSettings, SessionSettings
-from agent.tools.base import Arguments, ToolError
+from agent.tools.base import ToolError
 from agent.turn.loop import GO_ON
 from agent.turn.outcome import CUT_OFF, DECLINED, EMPTY, TOO_LONG
 from agent.turn.tool_calls import CUT_CALL, MAX_RESULT_CHARS
 from agent.values import ReplyText, ResultKind, TextReset, TurnResult
-from tests.agent.home import OWNER, Home, end, events, results, texts, tool
+from tests.agent.home import OWNER, Home, Numbered, end, events, results, texts, tool
 
 THOUGHT: Block = {"type": "thinking", "thinking": "hm", "signature": "s"}
 
@@ -97,7 +97,7 @@ async def test_an_answer_paused_in_a_tool_of_the_servers_is_sent_back_as_it_is(h
 
 
 async def test_a_cut_call_is_not_run(home: Home) -> None:
-    ran: list[Arguments] = []
+    ran: list[Numbered] = []
     agent, model = home.agent(ScriptedAnswer("", (Call("look", {"n": 1}),), stop_reason="max_tokens"), "Shorter.")
     ended = await end(agent, home.request("x", tool("look", ran.append)))
     assert ended.text == "Shorter." and not ran
@@ -105,10 +105,10 @@ async def test_a_cut_call_is_not_run(home: Home) -> None:
 
 
 async def test_calls_that_cannot_be_run_get_an_error_that_says_why(home: Home) -> None:
-    def broken(_: Arguments) -> str:
+    def broken(_: Numbered) -> str:
         raise RuntimeError("a secret inside")
 
-    def refuses(_: Arguments) -> str:
+    def refuses(_: Numbered) -> str:
         raise ToolError("There is no such note.")
 
     calls = (
@@ -131,7 +131,7 @@ async def test_calls_that_cannot_be_run_get_an_error_that_says_why(home: Home) -
 
 async def test_fifty_calls_in_one_answer(home: Home) -> None:
     agent, model = home.agent(ScriptedAnswer("", tuple(Call("look", {"n": n}) for n in range(50))), "ok")
-    await end(agent, home.request("x", tool("look", lambda arguments: arguments["n"], reads_only=True)))
+    await end(agent, home.request("x", tool("look", lambda arguments: arguments.n, reads_only=True)))
     assert sorted(int(str(result)) for result in results(model.requests[1].messages[-1])) == list(range(50))
 
 
@@ -139,13 +139,13 @@ async def test_calls_that_only_read_run_side_by_side_and_others_alone_in_order(h
     both = asyncio.Barrier(2)
     order: list[str] = []
 
-    async def meet(arguments: Arguments) -> str:
+    async def meet(arguments: Numbered) -> str:
         await both.wait()
         order.append("read")
         return "met"
 
-    async def write(arguments: Arguments) -> str:
-        order.append(f"write {arguments['n']}")
+    async def write(arguments: Numbered) -> str:
+        order.append(f"write {arguments.n}")
         return "written"
 
     calls = (Call("write", {"n": 1}), Call("meet"), Call("meet"), Call("write", {"n": 2}), Call("write", {"n": 3}))
@@ -159,7 +159,7 @@ async def test_ids_that_a_server_uses_again_are_made_distinct(home: Home) -> Non
         "", (Call("look", {"n": 1}, "call_0"), Call("look", {"n": 2}, "call_0"), Call("look", {}, "bad id!"))
     )
     agent, model = home.agent(same, same, "ok")
-    await end(agent, home.request("x", tool("look", lambda arguments: arguments.get("n"))))
+    await end(agent, home.request("x", tool("look", lambda arguments: arguments.n)))
     content = [block for message in model.requests[-1].messages for block in message.content]
     ids = [block["id"] for block in content if block.get("type") == "tool_use"]
     assert len(set(map(str, ids))) == 6
@@ -175,7 +175,7 @@ async def test_a_long_result_is_capped_and_says_so(home: Home) -> None:
 
 async def test_an_endless_loop_of_tools_ends(home: Home) -> None:
     home.settings = AgentSettings(session=SessionSettings(max_tool_rounds=3))
-    ran: list[Arguments] = []
+    ran: list[Numbered] = []
     agent, model = home.agent(otherwise=Call("look"))
     ended = await end(agent, home.request("x", tool("look", ran.append)))
     assert ended.kind is ResultKind.ERROR and "3 steps" in ended.text

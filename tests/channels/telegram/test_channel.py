@@ -533,8 +533,8 @@ async def test_buttons_are_shown_pressed_and_answered(desk: Desk) -> None:
 
 
 async def test_drafts_are_shown_in_private_and_a_chat_that_refuses_them_gets_edits(desk: Desk) -> None:
-    assert desk.channel.pace(ALICE).preview is PreviewStyle.DRAFT
-    assert desk.channel.pace(GROUP).preview is PreviewStyle.EDIT
+    assert desk.channel.capabilities(ALICE).preview is PreviewStyle.DRAFT
+    assert desk.channel.capabilities(GROUP).preview is PreviewStyle.EDIT
     await desk.channel.draft(5, OutboundMessage(ALICE, "**think**ing"))
     shown = desk.telegram.draft(11111)
     assert shown is not None
@@ -542,12 +542,12 @@ async def test_drafts_are_shown_in_private_and_a_chat_that_refuses_them_gets_edi
     desk.telegram.fail("sendMessageDraft", status=429, retry_after=2)
     with pytest.raises(NotSent):
         await desk.channel.draft(5, OutboundMessage(ALICE, "more"))
-    assert desk.channel.pace(ALICE).preview is PreviewStyle.DRAFT
+    assert desk.channel.capabilities(ALICE).preview is PreviewStyle.DRAFT
     desk.telegram.fail("sendMessageDraft", status=400, description="Bad Request: TEXTDRAFT_PEER_INVALID")
     with pytest.raises(Refused):
         await desk.channel.draft(5, OutboundMessage(ALICE, "more"))
-    assert desk.channel.pace(ALICE).preview is PreviewStyle.EDIT
-    assert desk.channel.pace(Address("telegram", "22222")).preview is PreviewStyle.DRAFT
+    assert desk.channel.capabilities(ALICE).preview is PreviewStyle.EDIT
+    assert desk.channel.capabilities(Address("telegram", "22222")).preview is PreviewStyle.DRAFT
 
 
 async def test_a_server_without_drafts_is_asked_once(desk: Desk) -> None:
@@ -556,7 +556,7 @@ async def test_a_server_without_drafts_is_asked_once(desk: Desk) -> None:
         with pytest.raises(Refused):
             await desk.channel.draft(5, OutboundMessage(ALICE, "hm"))
     assert len(desk.telegram.called("sendMessageDraft")) == 1
-    assert desk.channel.pace(ALICE).preview is PreviewStyle.EDIT
+    assert desk.channel.capabilities(ALICE).preview is PreviewStyle.EDIT
 
 
 async def test_typing_goes_on_in_its_topic_and_always_stops(desk: Desk) -> None:

@@ -23,6 +23,7 @@ from channels.message import (
     SendError,
 )
 from channels.telegram.channel import TelegramChannel
+from tests import files
 from tests.channels.telegram.desk import ALICE, Desk
 from tests.channels.telegram.pictures import EVERY_BYTE, png
 
@@ -96,7 +97,7 @@ FAULTS: dict[str, Callable[[Desk], object]] = {
     ),
     "download 502": lambda desk: desk.telegram.junk("download"),
     "download 404": lambda desk: desk.telegram.junk("download", status=404),
-    "download abort": lambda desk: desk.telegram.abort("download"),
+    "download abort": lambda desk: desk.telegram.abort("download", times=2),  # the first is repeated at once
     "download half": lambda desk: desk.telegram.abort_after("download"),
 }
 
@@ -204,6 +205,30 @@ async def test_where_photos_are_forbidden_the_picture_is_a_document(desk: Desk, 
     assert isinstance(error, Refused)
     assert "ot enough rights" in str(error)
     assert len(desk.telegram.messages(11111)) == 1
+
+
+def spoken(path: Path, content: bytes) -> OutboundMessage:
+    path.write_bytes(content)
+    return OutboundMessage(ALICE, "", file=OutboundFile(path, path.name, is_voice=True))
+
+
+async def test_speech_is_a_voice_note_a_song_or_a_document(desk: Desk, tmp_path: Path) -> None:
+    for name, content in (("a.ogg", files.opus()), ("b.mp3", files.MP3), ("c.wav", files.wav()), ("d.ogg", files.OGG)):
+        await desk.channel.send(spoken(tmp_path / name, content))
+    await desk.channel.send(outbound(tmp_path / "e.ogg", files.opus()))
+    messages = desk.telegram.messages(11111)
+    kinds = [next(iter(message.extra)) for message in messages]
+    assert kinds == ["voice", "audio", "document", "document", "document"], "what is sent as a file stays one"
+    assert desk.telegram.sent_file(messages[0])[1] == files.opus()
+    assert desk.telegram.sent_file(messages[2]) == ("c.wav", files.wav())
+
+
+async def test_who_takes_no_voice_notes_gets_a_document(desk: Desk, tmp_path: Path) -> None:
+    desk.telegram.allow_no(11111, "voice")
+    await desk.channel.send(spoken(tmp_path / "a.ogg", files.opus()))
+    (message,) = desk.telegram.messages(11111)
+    assert desk.telegram.sent_file(message) == ("a.ogg", files.opus())
+    assert len(desk.telegram.called("sendVoice")) == 1
 
 
 async def test_a_file_goes_to_its_topic_or_where_that_is_gone_to_its_chat(desk: Desk, tmp_path: Path) -> None:

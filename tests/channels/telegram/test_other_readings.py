@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from telegram.request import HTTPXRequest
 
 from channels.message import Button, InboundMessage, NotSent, OutboundMessage, PreviewStyle, Refused, SendError
+from channels.telegram.api import connect
 from channels.telegram.inbound import ALLOWED_UPDATES, TelegramIdentity, read
 from channels.telegram.poller import Poller
 from tests.channels.telegram.desk import ALICE, GROUP, Desk
@@ -30,7 +30,7 @@ async def test_edits_instead_of_drafts_that_come_to_nothing(desk: Desk, answer: 
     for _ in range(2):
         with pytest.raises(SendError):
             await desk.channel.draft(1, OutboundMessage(ALICE, "So far"))
-    assert desk.channel.pace(ALICE).preview is PreviewStyle.EDIT
+    assert desk.channel.capabilities(ALICE).preview is PreviewStyle.EDIT
 
 
 @pytest.mark.parametrize("answer", LACKING)
@@ -42,10 +42,10 @@ async def test_whole_messages_instead_of_edits_that_come_to_nothing(desk: Desk, 
         with pytest.raises(SendError) as failed:
             await desk.channel.edit(sent, OutboundMessage(ALICE, "All of it"))
         errors.append(failed.value)
-        if desk.channel.pace(GROUP).preview is PreviewStyle.NONE:
+        if desk.channel.capabilities(GROUP).preview is PreviewStyle.NONE:
             break
     assert isinstance(errors[-1], Refused)
-    assert desk.channel.pace(GROUP).preview is PreviewStyle.NONE
+    assert desk.channel.capabilities(GROUP).preview is PreviewStyle.NONE
 
 
 async def test_edits_are_tried_again_where_nothing_is_answered(desk: Desk) -> None:
@@ -54,7 +54,7 @@ async def test_edits_are_tried_again_where_nothing_is_answered(desk: Desk) -> No
     for _ in range(4):
         with pytest.raises(NotSent):
             await desk.channel.edit(sent, OutboundMessage(ALICE, "All of it"))
-    assert desk.channel.pace(GROUP).preview is PreviewStyle.EDIT
+    assert desk.channel.capabilities(GROUP).preview is PreviewStyle.EDIT
 
 
 async def test_an_edit_that_changes_nothing_is_not_sent(desk: Desk) -> None:
@@ -132,8 +132,7 @@ async def test_after_a_long_silence_updates_may_begin_anywhere() -> None:
 
         telegram.say("hello")
         poller = Poller(
-            f"{telegram.base_url}{telegram.token}/getUpdates",
-            lambda: HTTPXRequest(httpx_kwargs={"trust_env": False}),
+            lambda: connect(telegram.token, telegram.base_url, read_timeout=5.0, connections=2),
             allowed_updates=ALLOWED_UPDATES,
             report=lambda status: None,
             pause=pause,

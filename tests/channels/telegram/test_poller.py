@@ -3,9 +3,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from telegram.request import HTTPXRequest
-
 from channels.message import ChannelStatus, Health
+from channels.telegram.api import BotConnection, connect
 from channels.telegram.inbound import ALLOWED_UPDATES
 from channels.telegram.poller import Poller
 from tests.fakes.telegram import FakeTelegram
@@ -14,12 +13,12 @@ from tests.fakes.telegram import FakeTelegram
 async def test_a_connection_that_fell_silent_is_noticed_and_replaced() -> None:
     """Field: polls that hang for ever after a laptop slept; only a new connection helps."""
     async with FakeTelegram() as telegram:
-        built: list[HTTPXRequest] = []
+        built: list[BotConnection] = []
         statuses: list[ChannelStatus] = []
         delivered = asyncio.Event()
 
-        def make_request() -> HTTPXRequest:
-            built.append(HTTPXRequest(httpx_kwargs={"trust_env": False}))
+        def connected() -> BotConnection:
+            built.append(connect(telegram.token, telegram.base_url, read_timeout=5.0, connections=2))
             return built[-1]
 
         async def pause(seconds: float) -> None:
@@ -33,8 +32,7 @@ async def test_a_connection_that_fell_silent_is_noticed_and_replaced() -> None:
         hold = telegram.hold("getUpdates")
         telegram.say("hello")
         poller = Poller(
-            f"{telegram.base_url}{telegram.token}/getUpdates",
-            make_request,
+            connected,
             allowed_updates=ALLOWED_UPDATES,
             report=statuses.append,
             pause=pause,
@@ -68,8 +66,7 @@ async def test_a_server_that_does_not_hold_requests_is_not_asked_without_a_break
 
         telegram.junk("getUpdates", status=200, body='{"ok": true, "result": []}', times=None)
         poller = Poller(
-            f"{telegram.base_url}{telegram.token}/getUpdates",
-            lambda: HTTPXRequest(httpx_kwargs={"trust_env": False}),
+            lambda: connect(telegram.token, telegram.base_url, read_timeout=5.0, connections=2),
             allowed_updates=ALLOWED_UPDATES,
             report=lambda status: None,
             pause=pause,

@@ -1,6 +1,6 @@
 """A browser with the page open, as the server sees it: what it sends, and what stands in the chat by what it was told.
 
-It keeps what `load_page.html` keeps (messages by id, drafts by turn), so a message that came twice would stand twice
+It keeps what `static/chat.js` keeps (messages by id, drafts by turn), so a message that came twice would stand twice
 here only if it had two ids."""
 
 from __future__ import annotations
@@ -112,7 +112,14 @@ class Browser:
         self.key = ""
 
     async def log_in(self, token: str) -> int:
-        async with self.post("/login", json={"token": token}) as answer:
+        return await self._enter({"token": token})
+
+    async def follow(self, secret: str) -> int:
+        """Opens a link that logs in."""
+        return await self._enter({"once": secret})
+
+    async def _enter(self, shown: dict[str, str]) -> int:
+        async with self.post("/login", json=shown) as answer:
             if answer.status == 200:
                 self.key = (await answer.json())["key"]
             return answer.status

@@ -15,12 +15,27 @@ import pytest
 from channels.message import Address, ChannelStatus, CommandInfo, Event, Health, InboundMessage, Origin, OutboundMessage
 from channels.web.auth import Now
 from channels.web.channel import Sleep, WebChannel
+from channels.web.login_links import LoginLinks
 from channels.web.record import Buttons, ChatEntry, MessageAuthor, NotRecorded, ShownFile
 from tests.channels.web.browser import Browser, browser
 from tests.chromium import chromium  # noqa: F401  a fixture
 
 TOKEN = "a-token-that-nobody-guesses"
 MAIN = Address("web", "main")
+STATUS: Mapping[str, object] = {
+    "channels": {"web": {"state": "ok", "last_error": ""}, "telegram": {"state": "down", "last_error": "no token"}},
+    "inbox": {"waiting": 1, "oldest": None, "unreadable": 0},
+    "outbox": {"waiting": 0, "oldest": None, "failed": 2, "repeated": 0},
+    "running": 1,
+}
+
+SETUP: Mapping[str, object] = {
+    "model": {"ready": True, "model_key": "***", "model_url": "", "model_name": "claude-sonnet-5-5"},
+    "telegram": {"ready": True, "telegram_token": "***", "owner_id": ""},
+    "discord": {"ready": True, "discord_token": "***"},
+    "person": {"ready": True, "name": "Anna", "timezone": "Europe/Berlin", "summary": "21:00"},
+    "search": {"ready": True, "offer": {"state": ""}, "download_mb": 105},
+}
 
 
 class Gate:
@@ -48,9 +63,12 @@ class RecordForNow:
     def said(self, message: InboundMessage) -> None:
         files = tuple(ShownFile(one.name, one.media_type, handle=one.handle) for one in message.attachments)
         at = message.sent_at.isoformat()
-        self._add(
-            ChatEntry(0, message.id, message.address.chat_id, MessageAuthor.PERSON, message.text, at, files=files)
+        old = message.replaces.removeprefix("again:")
+        replaced = next((one.id for one in self.entries if old and old in (one.id, one.replaces)), "")
+        entry = ChatEntry(
+            0, message.platform_id, message.address.chat_id, MessageAuthor.PERSON, message.text, at, files=files
         )
+        self._add(dataclasses.replace(entry, replaces=replaced))
 
     async def recent(self, chat: str, most: int, before: int | None = None) -> Sequence[ChatEntry]:
         self._check()
@@ -58,6 +76,10 @@ class RecordForNow:
         if self.gate:
             await self.gate()
         return found
+
+    async def earlier(self, id: str) -> Sequence[ChatEntry]:
+        self._check()
+        return [one for one in self.entries if one.replaced_by == id]
 
     async def find(self, id: str) -> ChatEntry | None:
         self._check()
@@ -116,9 +138,14 @@ class House:
     failure: Exception | None = None
     states: dict[str, ChannelStatus] = field(default_factory=lambda: {"web": ChannelStatus(Health.OK)})
     address: str = ""
+    timezone: str = "UTC"
     begun: asyncio.Event = field(default_factory=asyncio.Event)
     offer: dict[str, object] = field(default_factory=lambda: {"state": "", "text": "", "done": 0, "of": 0})
     answers: list[str] = field(default_factory=list)
+    operations: dict[str, object] = field(default_factory=lambda: {"status": STATUS, "setup.status": SETUP})
+    """What each operation answers with, or raises; a function is given its parameters."""
+    calls: list[tuple[str, Mapping[str, object]]] = field(default_factory=list)
+    links: LoginLinks = field(default_factory=LoginLinks)
 
     async def receive(self, events: Sequence[Event]) -> None:
         if self.failure:
@@ -134,8 +161,18 @@ class House:
         self.address = address
         self.begun.set()
 
+    def redeem(self, secret: str) -> bool:
+        return self.links.redeem(secret)
+
     async def channels(self) -> Mapping[str, ChannelStatus]:
         return self.states
+
+    async def call(self, operation: str, parameters: Mapping[str, object]) -> object:
+        self.calls.append((operation, parameters))
+        answer = self.operations[operation]
+        if isinstance(answer, Exception):
+            raise answer
+        return answer(parameters) if callable(answer) else answer
 
     async def embedder(self, answer: str) -> object:
         self.answers += [answer] if answer else []
@@ -151,6 +188,7 @@ class House:
         *,
         port: int = 0,
         host: str = "127.0.0.1",
+        public_url: str = "",
         token: str = TOKEN,
         auth_timeout: float = 30.0,
         sleep: Sleep = asyncio.sleep,
@@ -163,6 +201,7 @@ class House:
             self.folder / "web",
             host=host,
             port=port,
+            public_url=public_url,
             largest_upload=1_000_000,
             commands=(CommandInfo("help", "What I understand"),),
             auth_timeout=auth_timeout,

@@ -63,6 +63,25 @@ def test_anything_else_is_no_frame(frame: str, hopeless: bool) -> None:
     assert refused.value.hopeless is hopeless
 
 
+@pytest.mark.parametrize(
+    ("fields", "why"),
+    [
+        ({"type": "fly"}, "there is no frame of the type 'fly'; reload the page"),
+        ({"type": "open"}, "chat is missing"),
+        ({"type": "open", "chat": "../etc"}, "chat is not of the form [A-Za-z0-9_-]{1,64}"),
+        ({"type": "say", "id": ID, "text": 3}, "text is no text"),
+        ({"type": "say", "id": ID, "text": "", "files": "all"}, "files is no list of objects"),
+        ({"type": "say", "id": ID, "text": "", "files": [{"handle": "x"}]}, "handle is not of the form [0-9a-f]{32}"),
+        ({"type": "press", "id": ID, "message": "\ud800", "data": ""}, "message is no text"),
+        ({"type": "older", "before": True}, "before is no number"),
+    ],
+)
+def test_the_page_is_told_what_is_wrong(fields: dict[str, object], why: str) -> None:
+    with pytest.raises(BadFrame) as refused:
+        read(json.dumps(fields))
+    assert str(refused.value) == why
+
+
 _scalars = st.none() | st.booleans() | st.floats() | st.integers() | st.sampled_from(("", "x", ID, HANDLE, "\ud800"))
 _values = _scalars | st.lists(_scalars, max_size=3) | st.lists(st.dictionaries(st.just("handle"), _scalars), max_size=2)
 FIELDS = ("type", "chat", "id", "text", "files", "message", "data", "before")

@@ -92,7 +92,19 @@ def test_a_port_that_is_the_usual_one_need_not_be_named() -> None:
     ],
 )
 def test_only_the_page_that_was_given_out_under_that_host_may_ask(origin: str, ours: bool) -> None:
-    assert Auth.is_our_origin(origin, "localhost:8765") is ours
+    assert guard().is_our_origin(origin, "localhost:8765") is ours
+
+
+def test_a_page_behind_a_proxy_is_ours_by_its_public_address_and_no_other() -> None:
+    behind = Auth("t", "127.0.0.1", [PORT], Time(), public_url="https://daybook.example.org")
+    assert behind.is_our_host("Daybook.example.org") and behind.is_our_host("localhost:8765")
+    for other in ("evil.org", "daybook.example.org:8765", "daybook.example.org.evil.org", ""):
+        assert not behind.is_our_host(other)
+    assert behind.is_our_origin("https://daybook.example.org", "daybook.example.org")
+    assert not behind.is_our_origin("http://daybook.example.org", "daybook.example.org")
+    assert not behind.is_our_origin("https://daybook.example.org", "localhost:8765")
+    assert behind.is_encrypted("daybook.example.org") and not behind.is_encrypted("localhost:8765")
+    assert not guard().is_our_host("")
 
 
 def test_a_session_is_known_after_a_restart_and_ends_with_its_time_or_its_token() -> None:

@@ -9,8 +9,9 @@ import pytest
 
 from channels.web import websocket
 from channels.web.auth import PATH_SECONDS
-from channels.web.auth_middleware import OPEN_ROUTES, PROVEN_ROUTES
+from channels.web.auth_middleware import OPEN_ROUTES, PROVEN_ROUTES, SHELL_ROUTES
 from channels.web.channel import WebChannel
+from channels.web.views.registry import VIEWS
 from tests.channels.web.browser import Browser, browser
 from tests.channels.web.conftest import TOKEN, House, answer
 
@@ -71,7 +72,8 @@ async def file_in_the_chat(owner: Browser) -> str:
 def concrete(path: str, file: str) -> str:
     """A path that would be answered if all were shown."""
     _, _, id, place = file.split("/")
-    return path.format(id=id, place=place, proof=f"99999999999.{'0' * 64}")
+    names = {"name": "status" if path.startswith("/view/") else "base.css", "operation": "status"}
+    return path.format(id=id, place=place, proof=f"99999999999.{'0' * 64}", **names)
 
 
 @pytest.mark.parametrize("half", ["the cookie", "the page key", "the cookie and another session's key", "nothing"])
@@ -96,8 +98,12 @@ async def test_half_a_session_opens_nothing_on_any_route(
                 method, url, headers=headers, data=b"{}" if method == "POST" else None
             ) as answered:
                 body = await answered.read()
-            if path == "/":
-                assert body == strangers_page, "the page itself is the same for everybody"
+            if path in SHELL_ROUTES:
+                marked = (b' aria-current="page"', b"")
+                assert path != "/" or body == strangers_page, "the shell is the same for everybody"
+                assert len(body.replace(*marked)) < len(strangers_page) + 100
+            elif path in ("/static/{name}", "/sw.js"):
+                assert answered.status == 200
             elif path == "/login":
                 assert answered.status == 400 and "Set-Cookie" not in answered.headers
             elif path in ("/healthz", "/readyz", "/metrics"):
@@ -113,7 +119,8 @@ async def test_half_a_session_opens_nothing_on_any_route(
 
 def test_only_what_is_listed_is_open(channel: WebChannel) -> None:
     assert {path for _, path in all_routes(channel)} >= OPEN_ROUTES | PROVEN_ROUTES
-    assert {"/", "/login", "/healthz", "/readyz", "/metrics"} == OPEN_ROUTES
+    others = {"/login", "/static/{name}", "/sw.js", "/healthz", "/readyz", "/metrics"}
+    assert others | {view.path for view in VIEWS} == OPEN_ROUTES
 
 
 @pytest.mark.parametrize("method", EVERY_METHOD)
@@ -198,7 +205,7 @@ async def test_a_signed_path_needs_its_cookie_and_ends(owner: Browser, house: Ho
                 assert refused.status == 401
     clock.now += PATH_SECONDS
     async with owner.get(path) as ended:
-        assert ended.status == 401 and "open the file from the page" in await ended.text()
+        assert ended.status == 401 and "Open the file from the page" in await ended.text()
     async with owner.get(await owner.path_of(file)) as again:
         assert again.status == 200
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from http.cookies import SimpleCookie
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -19,8 +19,9 @@ from playwright.async_api import Browser, BrowserContext, Page, expect
 from channels.message import OutboundFile, OutboundMessage
 from channels.web.auth import PATH_SECONDS
 from channels.web.channel import WebChannel
+from tests import files
 from tests.channels.web.browser import browser
-from tests.channels.web.conftest import MAIN, TOKEN, House, answer
+from tests.channels.web.conftest import MAIN, SETUP, TOKEN, House, answer
 from tests.channels.web.test_halves import Clock
 from tests.chromium import PATIENCE
 
@@ -82,7 +83,7 @@ async def test_the_token_is_asked_for_once(person: BrowserContext, house: House,
     page = await opened(person, house.address)
     await page.get_by_label("Token").fill("wrong")
     await page.get_by_role("button", name="Log in").click()
-    await expect(page.get_by_role("alert")).to_have_text("That is not the token.")
+    await expect(page.get_by_role("alert")).to_have_text("Wrong token. Run daybook web to see the right one.")
     await page.close()
 
     page = await logged_in(person, house.address)
@@ -129,6 +130,24 @@ async def test_a_file_is_loaded_by_a_path_that_ends(
     async with page.expect_download() as downloading:
         await page.get_by_role("button", name="report.pdf").click()
     assert (await downloading.value).url != download.url
+
+
+async def test_speech_is_played_where_it_stands_and_can_be_saved(
+    person: BrowserContext, house: House, channel: WebChannel, clock: Clock, tmp_path: Path
+) -> None:
+    (tmp_path / "answer").write_bytes(files.wav(1.0))
+    page = await logged_in(person, house.address)
+    spoken = OutboundFile(tmp_path / "answer", "answer.wav", is_voice=True)
+    await channel.send(OutboundMessage(MAIN, "", key="k:1", file=spoken))
+    player = page.locator(".files audio")
+    await expect(player).to_have_attribute("src", re.compile("/files/"))
+    clock.now += PATH_SECONDS  # its path is no longer good: another is asked for
+    await player.evaluate("(sound) => { sound.play().catch(() => {}); }")
+    await expect(player).to_have_js_property("duration", 1)
+    assert await player.get_attribute("aria-label") == "answer.wav"
+    async with page.expect_download() as downloading:
+        await page.get_by_role("button", name="answer.wav").click()
+    assert await asyncio.to_thread((await (await downloading.value).path()).read_bytes) == files.wav(1.0)
 
 
 async def loads(page: Page, url: str) -> bool:
@@ -256,6 +275,16 @@ async def test_a_logout_ends_every_tab_and_both_halves(
             assert refused.status == 401
 
 
+async def test_what_is_written_offline_says_that_it_is_sent_later(person: BrowserContext, house: House) -> None:
+    async with house.running(house.channel()):
+        page = await logged_in(person, house.address)
+    status = page.locator("#state")
+    await expect(status).to_have_text("Offline. Reconnecting…")
+    await page.get_by_label("Message", exact=True).fill("hello")
+    await page.get_by_role("button", name="Send").click()
+    await expect(status).to_have_text("Offline: your message will be sent when Daybook is back.")
+
+
 async def test_a_login_lasts_thirty_days_from_its_last_use(
     person: BrowserContext, house: House, channel: WebChannel, clock: Clock
 ) -> None:
@@ -293,21 +322,66 @@ async def test_a_page_that_stays_open_is_in_use(
 async def test_the_owner_is_asked_once_and_sees_how_far_it_is(
     person: BrowserContext, channel: WebChannel, house: House
 ) -> None:
-    house.offer = {"state": "offered", "text": "Find memories also by what they mean?", "done": 0, "of": 0}
+    house.offer = {"state": "offered", "text": "Semantic?", "size": 105, "done": 0, "of": 0}
     page = await logged_in(person, house.address)
     offer = page.locator("#offer")
-    await expect(offer.get_by_text("Find memories also")).to_be_visible()
+    await expect(offer.get_by_text("Find memories by what they mean, not only by their words?")).to_be_visible()
     house.offer = {"state": "fetching", "text": "", "done": 0, "of": 0}
-    await page.get_by_role("button", name="Yes, fetch it").click()
-    await expect(offer.get_by_text("Fetching the model")).to_be_visible()
-    await expect(page.get_by_role("button", name="Yes, fetch it")).to_be_hidden()
+    await page.get_by_role("button", name="Yes, download it").click()
+    await expect(offer.get_by_text("Downloading the model")).to_be_visible()
+    await expect(page.get_by_role("button", name="Yes, download it")).to_be_hidden()
     house.offer = {"state": "embedding", "text": "", "done": 30, "of": 120}
     await expect(offer.get_by_text("30 of 120")).to_be_visible()
     assert await offer.locator("progress").evaluate("one => one.value / one.max") == 0.25
-    house.offer = {"state": "failed", "text": "That did not work: no network.", "done": 0, "of": 0}
+    house.offer = {"state": "failed", "text": "That didn't work: no network.", "done": 0, "of": 0}
     await expect(offer.get_by_text("no network")).to_be_visible()
     await expect(page.get_by_role("button", name="Try again")).to_be_visible()
     house.offer = {"state": "", "text": "", "done": 0, "of": 0}
     await page.get_by_role("button", name="No, thanks").click()
     await expect(offer).to_be_hidden()
     assert house.answers == ["yes", "no"]
+
+
+async def test_the_search_card_downloads_its_model_goes_on_when_it_is_online_again_and_is_done(
+    person: BrowserContext, channel: WebChannel, house: House
+) -> None:
+    def now(state: str, text: str = "", done: int = 0, of: int = 0) -> None:
+        house.operations["memory.embedder"] = {"state": state, "text": text, "done": done, "of": of}
+
+    def after_yes(before: Mapping[str, object], state: str, done: int = 0, of: int = 0) -> None:
+        """The state changes with the yes: before it, the page may look at any moment."""
+
+        def answer(parameters: Mapping[str, object]) -> object:
+            if parameters.get("answer") != "yes":
+                return before
+            now(state, done=done, of=of)
+            return house.operations["memory.embedder"]
+
+        house.operations["memory.embedder"] = answer
+
+    now("offered")
+    offered = {**SETUP, "search": {"ready": False, "offer": {"state": "offered"}, "download_mb": 105}}
+    house.operations["setup.status"] = offered
+    page = await logged_in(person, house.address)
+    one = page.locator('#setup details[data-part="search"]')
+    await one.locator("summary").click()
+    await expect(one).to_contain_text("105 MB")
+
+    after_yes({"state": "offered", "text": "", "done": 0, "of": 0}, "fetching")
+    await one.get_by_role("button", name="Yes, download it").click()
+    await expect(one.get_by_text("Downloading the model…")).to_be_visible()
+    await expect(one.locator("progress")).to_be_visible()
+    await person.set_offline(True)
+    await expect(one.get_by_text("Daybook is offline")).to_be_visible()
+    failed = {"state": "failed", "text": "That didn't work: can't reach the package index.", "done": 0, "of": 0}
+    after_yes(failed, "embedding", done=30, of=120)
+    await person.set_offline(False)
+    await expect(one.get_by_text("can't reach the package index")).to_be_visible()
+    await one.get_by_role("button", name="Yes, download it").click()
+    await expect(one.get_by_text("30 of 120")).to_be_visible()
+    house.operations["setup.status"] = SETUP
+    now("")
+    await expect(one).to_have_count(0)  # everything is set up
+    assert [call for call in house.calls if call == ("memory.embedder", {"answer": "yes"})] == [
+        ("memory.embedder", {"answer": "yes"})
+    ] * 2

@@ -62,7 +62,9 @@ def _meant(pattern: str, chat: int | None, method: str, params: Params) -> bool:
     return same_method and chat in (None, params.get("chat_id"))
 
 
-SENDS = frozenset(("sendMessage", "sendPhoto", "sendDocument", "editMessageText", "editMessageReplyMarkup"))
+SENDS = frozenset(
+    ("sendMessage", "sendPhoto", "sendDocument", "sendVoice", "sendAudio", "editMessageText", "editMessageReplyMarkup")
+)
 SIGNS = frozenset(("sendMessageDraft", "sendChatAction"))
 
 

@@ -264,13 +264,14 @@ class World:
     def sent_file(self, message: Message) -> tuple[str, bytes]:
         """The name (empty for a photo) and the bytes of a file that the bot has sent. Raises `KeyError`."""
         extra = message.extra
-        told = extra["document"] if "document" in extra else extra["photo"][-1]
+        kind = next(one for one in ("document", "voice", "audio", "photo") if one in extra)
+        told = extra[kind][-1] if kind == "photo" else extra[kind]
         _, content = self.files[told["file_id"]]
         assert isinstance(content, bytes)
         return told.get("file_name", ""), content
 
     def allow_no(self, chat: int, *kinds: str) -> None:
-        """An administrator forbids what the bot may send: `photo`, `document`."""
+        """An administrator forbids what the bot may send (`photo`, `document`), or a person wants no `voice`."""
         with self.bell.lock:
             self.chats[chat].refused_kinds.update(kinds)
 

@@ -38,7 +38,7 @@ def test_status_has_the_shape_of_the_contract(home: Path) -> None:
     for channel in status["channels"].values():
         assert set(channel) == {"state", "last_error"}
         assert channel["state"] in ("ok", "degraded", "down", "off")
-    assert "No gateway is running" in ran.stderr
+    assert "Daybook isn't running" in ran.stderr
 
 
 def test_lists_have_the_keys_of_the_contract(home: Path) -> None:
@@ -74,7 +74,7 @@ def test_a_workspace_that_is_a_file_is_one_sentence(home: Path, words: list[str]
     (home / "workspace").write_text("mine")
     ran = shell(home, *words)
     assert (ran.returncode, ran.stdout) == (1, "")
-    assert ran.stderr.splitlines()[-1].startswith("Error: the workspace")
+    assert ran.stderr.splitlines()[-1].startswith("Error: Agent main can't use its workspace")
     assert "Traceback" not in ran.stderr
     assert (home / "workspace").read_text() == "mine"
 
@@ -132,7 +132,7 @@ def test_files_that_are_nested_too_deeply_end_nothing_and_are_named(home: Path) 
     assert "water-the-plants" in listed.stdout, "the last file that could be read is in force"
     assert "deep: its front matter is not valid YAML (line 2)" in checked.stdout and "grows: " in checked.stdout
     told = {one["message"] for one in json.loads(shell(home, "doctor", "--json").stdout) if not one["ok"]}
-    assert any("schedule.yaml cannot be read: line 3: it is nested more than 50 deep" in one for one in told)
+    assert any("can't read schedule.yaml: line 3: it is nested more than 50 deep" in one for one in told)
     assert any("skills/deep/SKILL.md its front matter" in one for one in told)
 
 

@@ -9,7 +9,7 @@ import select
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from gateway.config.loader import parse
 from gateway.home import Home
 
 ROOT = Path(__file__).parents[3]
-HEAVY = ("telegram", "discord", "anthropic", "apscheduler", "httpx", "sqlite3")
+HEAVY = ("telegram", "discord", "anthropic", "openai", "apscheduler", "httpx", "sqlite3", "mcp")
 TOKEN = "123456789:AAF0123456789abcdefghijklmnopqrstuv"
 
 
@@ -54,7 +54,7 @@ def gateway(home: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
     )
     try:
         assert process.stderr is not None
-        while "runs, process" not in (line := process.stderr.readline()):
+        while "is running (process" not in (line := process.stderr.readline()):
             assert line, "the gateway ended before it ran"
         yield process
     finally:
@@ -124,12 +124,13 @@ def test_init_writes_secrets_apart_and_keeps_what_exists(home: Path) -> None:
 
     before = config.read_text()
     (home / "workspace" / "SOUL.md").write_text("mine")
-    again = invoke(home, "init", "--yes", "--owner-id", "43", "--name", "Bob")
+    again = invoke(home, "init", "--yes")
     assert again.exit_code == 0
-    assert "exists and is kept" in again.stderr
     assert config.read_text() == before
+    assert invoke(home, "init", "--yes", "--owner-id", "43", "--name", "Bob").exit_code == 0
+    assert config.read_text() == before.replace("42", "43")
     assert (home / "workspace" / "SOUL.md").read_text() == "mine"
-    assert "- Name: Ann" in (home / "workspace" / "USER.md").read_text()
+    assert "- Name: Bob" in (home / "workspace" / "USER.md").read_text()
 
 
 def test_init_makes_the_workspace_of_whichever_agent_answers(home: Path) -> None:
@@ -140,7 +141,7 @@ def test_init_makes_the_workspace_of_whichever_agent_answers(home: Path) -> None
 
 
 def test_init_asks_again_for_what_would_be_invalid(home: Path) -> None:
-    answers = "Ann\nMars/Base\nEurope/Rome\n\n\n\nbob\n42\n25:00\n20:15\n"
+    answers = "Ann\nMars/Base\nEurope/Rome\n\n\n\nbob\n42\n\n25:00\n20:15\n"
     done = invoke(home, "init", stdin=answers)
     assert done.exit_code == 0, done.output
     made = parse((home / "config.yaml").read_text(), {}).config
@@ -178,13 +179,13 @@ def test_one_message_alone_prints_only_the_reply(home: Path) -> None:
 def test_lines_from_a_pipe_are_answered_in_order(home: Path) -> None:
     done = shell(home, "chat", "--session", "work", stdin="/whoami\n\n/status\n")
     assert done.returncode == 0, done.stderr
-    assert 0 <= done.stdout.lower().index("owner") < done.stdout.index("Talk:")
+    assert 0 <= done.stdout.lower().index("owner") < done.stdout.index("Conversation:")
 
 
 def test_operations_without_a_gateway_answer_json_alone_on_stdout(home: Path) -> None:
     status = shell(home, "status", "--json")
     assert json.loads(status.stdout)["channels"]["telegram"]["state"] == "off"
-    assert "No gateway is running" in status.stderr
+    assert "Daybook isn't running" in status.stderr
     for words in (["sessions", "list"], ["pair", "list"], ["usage"]):
         assert json.loads(shell(home, *words, "--json").stdout) == []
 
@@ -225,7 +226,7 @@ def test_a_command_that_waits_for_the_home_says_for_whom(home: Path, words: list
             text=True,
         )
         assert waiting.stderr is not None
-        told = f"waiting a moment for process {os.getpid()}, which is using this home"
+        told = f"Waiting for another Daybook (process {os.getpid()}) to finish…"
         assert waiting.stderr.readline().strip() == told
     _, rest = waiting.communicate(timeout=120)
     assert waiting.returncode == 0 and told not in rest
@@ -268,16 +269,19 @@ def test_a_piped_terminal_talks_and_its_end_leaves_the_gateway_running(home: Pat
         assert shell(home, "chat", "-m", "/whoami").returncode == 0
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=120) == 0
+        assert process.stderr is not None
+        assert "Stopping after the current reply (Ctrl-C again to quit now)." in process.stderr.read()
 
 
 class Terminal:
     """A process on a pseudo-terminal."""
 
-    def __init__(self, home: Path, *words: str) -> None:
+    def __init__(self, home: Path, *words: str, environ: Mapping[str, str] | None = None) -> None:
         self._master, slave = pty.openpty()
         command = [sys.executable, "-m", "gateway", *words]
+        variables = environment(home) | dict(environ or {})
         self.process = subprocess.Popen(
-            command, env=environment(home), stdin=slave, stdout=slave, stderr=slave, start_new_session=True
+            command, env=variables, stdin=slave, stdout=slave, stderr=slave, start_new_session=True
         )
         os.close(slave)
         self.text = ""
@@ -310,7 +314,7 @@ def test_a_person_at_a_terminal_talks_and_leaves_with_ctrl_d(home: Path, words: 
         at = terminal.until("> ", after=at)
         if words == ["chat"]:
             terminal.process.send_signal(signal.SIGINT)
-            terminal.until("(Ctrl-D leaves)", after=at)
+            terminal.until("(Ctrl-D quits)", after=at)
         terminal.type("\x04")
         assert terminal.process.wait(timeout=120) == 0
     finally:
@@ -322,8 +326,8 @@ def test_whoever_starts_it_at_a_terminal_is_told_where_the_page_is(home: Path) -
     (home / "config.yaml").write_text("channels: {web: {port: 0}}\n")
     terminal = Terminal(home, "gateway", "--terminal")
     try:
-        at = terminal.until("In your browser: http://127.0.0.1:")
-        terminal.until("> ", after=at)
+        at = terminal.until("http://127.0.0.1:")
+        terminal.until("> ", after=terminal.until("Type a message, or /help.", after=at))
         shown = shell(home, "web").stdout
         assert terminal.text[at:].split()[0] in shown, "the port"
         token = (home / "state" / "web-token").read_text().strip()
@@ -352,7 +356,7 @@ def test_the_offline_assistant_names_the_env_of_this_home(tmp_path: Path, folder
     command = [sys.executable, "-m", "gateway", "--home", str(tmp_path / folder), "chat", "-m", "Hello"]
     said = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=120)
     named = "~/.daybook/.env" if folder.startswith("ann") else str(tmp_path / folder / ".env")
-    assert f"put `ANTHROPIC_API_KEY=…` into `{named}`" in said.stdout
+    assert f"putting `ANTHROPIC_API_KEY=…` into `{named}`" in said.stdout
 
 
 # the time zone
@@ -366,9 +370,9 @@ def configure(home: Path, text: str = "") -> None:
 
 
 @pytest.mark.parametrize("zone", ["CET-1CEST,M3.5.0,M10.5.0/3", "Europe/Berln", ":Mars/Base", "Europe"])
-def test_a_tz_that_is_no_zone_is_told_with_a_cure_unless_one_is_configured(home: Path, zone: str) -> None:
+def test_a_tz_that_is_no_zone_is_named_with_a_fix_unless_one_is_configured(home: Path, zone: str) -> None:
     found = {one["check"]: one for one in json.loads(invoke(home, "doctor", "--json", TZ=zone).stdout)}
-    assert not found["time zone"]["ok"] and repr(zone) in found["time zone"]["message"]
+    assert not found["time zone"]["ok"] and f"TZ is {zone}," in found["time zone"]["message"]
     assert "`timezone: " in found["time zone"]["cure"]
     configure(home, "timezone: Europe/Lisbon\n")
     told = invoke(home, "doctor", "--json", TZ=zone)

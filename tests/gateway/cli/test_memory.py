@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from agent.model.base import Json
-from gateway.cli.progress import show_progress
+from gateway.cli.rpc import show_progress
 from tests.fakes.embeddings import Embeddings
 from tests.gateway.cli.test_cli import Terminal, gateway, shell
 
@@ -36,7 +36,7 @@ def test_a_search_says_where_and_how_well(home: Path, is_running: bool) -> None:
     else:
         ran = shell(home, "memory", "search", "zeppelin")
     first, *rest = ran.stdout.split("\n")
-    assert first == "memory/2026-03-14.md:3-4  2026-03-14  strong"
+    assert first.removesuffix("  strong").removesuffix(" 2026") == "memory/2026-03-14.md:3-4  Sat 14 Mar"
     assert rest[:2] == ["- 10:00 about the zeppelin,", "  over the lake"]
     assert not any("memory/" in line for line in rest), "nothing of the question is in the line beside it"
 
@@ -105,8 +105,8 @@ async def test_a_build_shows_a_bar_after_a_while_and_another_for_its_texts(monke
     await over.wait()
     showing.cancel()
     assert slept[0] == (0.5, ""), "nothing is shown before that"
-    assert "Indexing files" in slept[1][1] and "5/2000" in slept[1][1] and "Embedding" not in slept[1][1]
-    assert "Embedding texts" in screen.getvalue() and "10/30" in screen.getvalue()
+    assert "Indexing files" in slept[1][1] and "5/2000" in slept[1][1] and "by meaning" not in slept[1][1]
+    assert "Indexing by meaning" in screen.getvalue() and "10/30" in screen.getvalue()
 
 
 async def test_a_long_embedding_shows_a_bar_of_its_own(home: Path) -> None:
@@ -117,8 +117,8 @@ async def test_a_long_embedding_shows_a_bar_of_its_own(home: Path) -> None:
         (home / "config.yaml").write_text(f"memory: {{search: {{embedding: {embedding}}}}}\n")
         terminal = Terminal(home, "memory", "index")
         try:
-            await asyncio.to_thread(terminal.until, "Embedding texts")
+            await asyncio.to_thread(terminal.until, "Indexing by meaning")
             server.hold.set()
-            await asyncio.to_thread(terminal.until, "passages are embedded")
+            await asyncio.to_thread(terminal.until, "passages can also be found by meaning")
         finally:
             terminal.close()

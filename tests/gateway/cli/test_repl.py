@@ -181,7 +181,7 @@ async def test_ctrl_c_stops_what_runs_and_else_says_how_to_leave() -> None:
     async with talk.conversation.stopping_with_ctrl_c():
         os.kill(os.getpid(), signal.SIGINT)
         await talk.told.wait()
-        assert "Ctrl-D leaves" in talk.printed[1]
+        assert "Ctrl-D quits" in talk.printed[1]
         question, message_id = await talk.asked("a long story")
         os.kill(os.getpid(), signal.SIGINT)
         assert (await talk.gateway.said.get())[0] == "/stop"
@@ -243,3 +243,17 @@ async def test_a_letter_that_the_terminal_does_not_have_stops_no_reply() -> None
     await talk.screen.show(Final("f", "thé", message_id, "t:0"))
     await question
     assert talk.screen.out.buffer.getvalue() == b"th?\n"  # type: ignore[attr-defined]
+
+
+async def test_a_line_of_the_log_waits_until_the_reply_is_written() -> None:
+    told = asyncio.Event()
+    out, err = io.StringIO(), Told(told)
+    screen = Screen(out, err, live=True)
+    await screen.show(TerminalPreview("Once upon"))
+    screen.write("WARNING one\n")
+    screen.write("WARNING two\n")
+    assert (out.getvalue(), err.getvalue()) == ("Once upon", "")
+    await screen.show(Final("id", "Once upon a time.", "", "turn:0"))
+    assert out.getvalue() == "Once upon a time.\n" and err.getvalue() == "WARNING one\nWARNING two\n"
+    screen.write("WARNING three\n")
+    assert err.getvalue().endswith("two\nWARNING three\n")

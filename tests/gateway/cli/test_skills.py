@@ -55,7 +55,7 @@ def test_what_is_broken_or_missing_is_named_and_ends_with_1(home: Home) -> None:
     assert {row["name"] for row in json.loads(run(home, "check", "--json").stdout)} == {"bad", "sound"}
     assert run(home, "list").exit_code == 0
     unknown = run(home, "show", "none")
-    assert unknown.exit_code == 1 and "there is no skill none" in unknown.output
+    assert unknown.exit_code == 1 and "There is no skill none" in unknown.output
     assert run(home, "show", "bad").exit_code == 1
     assert run(home, "show").exit_code == 2
 
@@ -66,7 +66,7 @@ def test_doctor_names_a_broken_skill_and_hints_at_a_long_index(home: Home) -> No
     (home.path / "workspace/MEMORY.md").write_text("- fact\n" * 300)
     findings = examine(home, {})
     (broken,) = [one for one in findings if one.check == "skills" and not one.ok]
-    assert "skills/bad/SKILL.md has no front matter" in broken.message and broken.cure
+    assert "skills/bad/SKILL.md has no front matter" in broken.message and broken.fix
     assert any("DAYBOOK_NO_SUCH_KEY" in one.message and one.ok for one in findings)
     (index,) = [one for one in findings if one.check == "memory"]
     assert index.ok and "300 lines" in index.message and "first 200 lines" in index.message
@@ -106,7 +106,7 @@ def test_doctor_warns_of_private_things_in_files_that_every_chat_reads(
     assert run(home, "list").exit_code == 0
     (home.path / "workspace" / name).write_text(f"# Title\n\n{line}\n")
     (warning,) = workspace_warnings(home)
-    assert f"{name} line 3 holds {what}" in warning and "TOOLS.md" in warning
+    assert f"{name} line 3 contains {what}" in warning and "TOOLS.md" in warning
     assert line not in warning, "what doctor prints is shown to others"
 
 
@@ -125,7 +125,7 @@ def test_what_a_skill_requires_may_stand_in_the_homes_env_file(home: Home) -> No
     assert "missing: the environment variable DAYBOOK_SKILL_KEY" in run(home, "check").output
     (home.path / ".env").write_text("DAYBOOK_SKILL_KEY=CANARY-VALUE\n")
     checked = run(home, "check")
-    assert (checked.exit_code, checked.output) == (0, "All skills can be used.\n")
+    assert (checked.exit_code, checked.output) == (0, "All skills are ready.\n")
     found = [one.message for one in examine(home, {}) if one.check == "skills"]
     assert found == ["2 skills can be read"]
     assert "CANARY-VALUE" not in run(home, "show", "sound", "--json").output

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
 from agent.model.scripted import Call, Hold, ScriptedAnswer, ScriptedModel
 from channels.scripted import ScriptedChannel
+from gateway.commands.registry import all_commands
 from tests.gateway.conftest import ALICE, GROUP, OWNER, Daybook
 
 SECRET = "the safe's number is 7-3-9"
@@ -27,6 +29,12 @@ def texts(daybook: Daybook, chat: str) -> list[str]:
     return [text for text in daybook.chat.heard(chat) if text]
 
 
+def test_the_docs_list_every_command_and_no_other() -> None:
+    docs = (Path(__file__).parents[3] / "docs" / "commands.md").read_text("utf-8").partition("## In the terminal")[0]
+    listed = set(re.findall(r"`/([a-z]+)", docs))
+    assert listed == {one.name for one in all_commands().menu}
+
+
 async def test_help_lists_what_this_chat_may_ask(daybook: Daybook) -> None:
     daybook.group()
     async with daybook.running():
@@ -44,8 +52,8 @@ async def test_help_lists_what_this_chat_may_ask(daybook: Daybook) -> None:
 @pytest.mark.parametrize(
     ("typed", "answer"),
     [
-        ("/hlep", "There is no /hlep. Did you mean /help? /help lists what there is."),
-        ("/frobnicate now", "There is no /frobnicate. /help lists what there is."),
+        ("/hlep", "I don't know /hlep. Did you mean /help? See /help."),
+        ("/frobnicate now", "I don't know /frobnicate. See /help."),
     ],
 )
 async def test_an_unknown_command_is_told_and_not_sent_to_the_model(daybook: Daybook, typed: str, answer: str) -> None:
@@ -104,7 +112,7 @@ async def test_invariant_08_the_owners_affairs_are_for_the_owner_in_private(
     daybook.settings["channels"] = {"telegram": rules}
     async with daybook.running():
         answer = await ask(daybook, command, chat=chat, sender=sender, group=group)
-    assert answer == f"{command.split()[0]} is for my owner, in a private chat."
+    assert answer == f"{command.split()[0]} works only for my owner, in a private chat."
 
 
 @pytest.mark.parametrize(("chat", "sender", "group"), [(GROUP, OWNER, True), ("2", ALICE, False)])
@@ -146,7 +154,7 @@ async def test_invariant_08_what_a_group_remembers_goes_to_the_group(daybook: Da
 async def test_remember_writes_the_owners_log_without_a_model(daybook: Daybook) -> None:
     async with daybook.running():
         assert await ask(daybook, "/remember Buy milk\nand bread") == "Noted in `memory/2026-11-21.md`."
-        assert "What shall I remember?" in await ask(daybook, "/remember")
+        assert "What should I remember?" in await ask(daybook, "/remember")
     log = (daybook.workspace / "memory/2026-11-21.md").read_text()
     assert log.startswith("# 2026-11-21\n")
     assert "Buy milk" in log
@@ -159,9 +167,9 @@ async def test_sessions_and_switch_lead_back_to_an_earlier_talk(daybook: Daybook
     async with daybook.running():
         await ask(daybook, "The number is 42", "/new")
         listed = await ask(daybook, "/sessions")
-        ids = re.findall(r"`(\d{8}-[^`]+)`: (\d+) messages", listed)
-        (first,) = [id for id, messages in ids if messages != "0"]
-        assert (await ask(daybook, f"/switch {first}")).startswith("Back in the conversation of 2026-11-21 08:30")
+        assert "a new conversation, 0 messages" in listed
+        (first,) = re.findall(r"- `(\d{8}-[^`]+)`: The number is 42, 2 messages, last today at 08:30", listed)
+        assert (await ask(daybook, f"/switch {first}")).startswith("Back in the conversation that began today at 08:30")
         await ask(daybook, "Which number?")
     assert "The number is 42" in str(daybook.model.requests[1].messages)
 
@@ -211,13 +219,13 @@ async def test_status_tells_the_owner_of_the_house_and_others_of_their_talk(dayb
 async def test_context_and_why_tell_what_the_reply_was_made_from(daybook: Daybook) -> None:
     daybook.model.then(Call("memory_append", {"text": "tea"}), "Noted.")
     async with daybook.running():
-        assert await ask(daybook, "/why") == "There is no reply yet that could be explained."
+        assert await ask(daybook, "/why") == "There is no reply to explain yet."
         await ask(daybook, "Note: tea")
         why = await ask(daybook, "/why")
         context = await ask(daybook, "/context")
     assert "`memory_append`" in why
     assert "MEMORY.md" in why
-    (fixed,) = re.findall(r"Fixed part: ([\d,]+) tokens", context)
+    (fixed,) = re.findall(r"The same in every request: ([\d,]+) tokens", context)
     assert 0 < int(fixed.replace(",", "")) <= 4000
 
 
@@ -254,16 +262,16 @@ async def test_a_chat_that_takes_no_files_is_told_where_the_export_is(daybook: D
     daybook.chat = ScriptedChannel("telegram", largest_file=0)
     daybook.model.then("Hello to you.")
     async with daybook.running():
-        assert "is saved as" in await ask(daybook, "Good morning", "/export")
+        assert "Saved this conversation as" in await ask(daybook, "Good morning", "/export")
     assert all(one.file is None for one in daybook.chat.standing().values())
 
 
 async def test_usage_says_when_nothing_was_called(daybook: Daybook) -> None:
     async with daybook.running():
-        assert await ask(daybook, "/usage") == "No model has been called in the last seven days."
+        assert await ask(daybook, "/usage") == "I didn't use a model in the last seven days."
 
 
 async def test_a_wrong_code_lets_nobody_in(daybook: Daybook) -> None:
     async with daybook.running():
-        assert await ask(daybook, "/pair") == "Nobody is waiting. `/pair CODE` lets somebody in."
-        assert "No such code is open" in await ask(daybook, "/pair ABCDEFGH")
+        assert await ask(daybook, "/pair") == "No one is waiting. `/pair CODE` approves someone."
+        assert "That code isn't valid" in await ask(daybook, "/pair ABCDEFGH")

@@ -88,6 +88,7 @@ tools:
   web: true
   exec: false
   exec_allow: []
+  mcp: {}
 
 limits: {person_daily_usd: null, group_daily_usd: null}
 
@@ -105,11 +106,14 @@ OF_THE_EXAMPLE = ("timezone", "owners", "people")
 """What the example writes although it is not the default."""
 
 BEYOND_THE_EXAMPLE = (
+    ("model", "servers"),
+    ("channels", "web", "public_url"),
     ("channels", "discord", "enabled"),
     ("channels", "discord", "reaction"),
     ("channels", "telegram", "reaction"),
     ("media",),
     ("schedule", "heartbeat"),
+    ("tools", "web_search"),
 )
 """Keys that SPEC's example does not have; all are off, or as the example says, by default."""
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from gateway.config import Config, ConfigError, LoadedConfig, load, schema, secrets_of, shown
 from gateway.config.loader import parse
+from gateway.config.schema import ModelConfig
 from gateway.home import Home
 
 FILE = "config.yaml"
@@ -56,6 +57,51 @@ def test_an_explicit_null_takes_no_key_from_the_environment() -> None:
 
 def test_a_server_of_ones_own_needs_no_key() -> None:
     assert config("model: {base_url: 'http://127.0.0.1:9'}").model.provider == "anthropic"
+
+
+BOTH_KEYS = {"ANTHROPIC_API_KEY": "sk-ant-1", "OPENAI_API_KEY": "sk-oai-1"}
+
+
+def keys_of(made: ModelConfig, *providers: str) -> list[str]:
+    servers = [made.server(provider) for provider in providers]
+    return [one.api_key.get_secret_value() if one.api_key else "" for one in servers]
+
+
+@pytest.mark.parametrize(
+    ("text", "keys"),
+    [
+        ("", ["sk-ant-1", "sk-ant-1", "sk-oai-1"]),
+        ("model: {provider: openai, name: m}", ["sk-oai-1", "sk-ant-1", "sk-oai-1"]),
+        ("model: {provider: '${WHICH:-openai}', name: m}", ["sk-oai-1", "sk-ant-1", "sk-oai-1"]),
+        ("model: {provider: openai, name: m, api_key: own}", ["own", "sk-ant-1", "own"]),
+        ("model: {servers: {openai: {api_key: own}}}", ["sk-ant-1", "sk-ant-1", "own"]),
+    ],
+)
+def test_a_key_goes_to_its_own_provider_only(text: str, keys: list[str]) -> None:
+    assert keys_of(config(text, **BOTH_KEYS).model, "", "anthropic", "openai") == keys
+
+
+def test_an_agent_of_another_provider_inherits_neither_key_nor_address() -> None:
+    text = (
+        "model: {base_url: 'http://127.0.0.1:9', api_key: own}\n"
+        "agents: {main: null, work: {model: {provider: openai, name: m}}, third: {model: {provider: anthropic}}}"
+    )
+    agents = config(text, OPENAI_API_KEY="sk-oai-1").agents
+    assert (keys_of(agents["work"].model, ""), agents["work"].model.server().base_url) == (["sk-oai-1"], None)
+    assert (keys_of(agents["third"].model, ""), agents["third"].model.base_url) == (["own"], "http://127.0.0.1:9")
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("model: {provider: openai, name: m}", "model.provider"),
+        ("model: {provider: openai, base_url: 'http://127.0.0.1:9'}", "model.name"),
+        ("model: {base_url: 'http://127.0.0.1:9', fallbacks: [a, 'openai:b', 'llama3:8b']}", "model.fallbacks[1]"),
+    ],
+)
+def test_what_an_openai_model_lacks_is_a_warning(text: str, key: str) -> None:
+    found = warnings(text)
+    assert len(found) == 1 and f"{key}: " in found[0]
 
 
 @pytest.mark.parametrize("empty", ["", "# nothing\n", "---\n", "null\n"])
@@ -148,12 +194,21 @@ def test_all_errors_come_at_once_in_the_order_of_the_file() -> None:
         ),
         ("media: {transcribe: {command: whisper}}", "media.transcribe.command: found 'whisper'; allowed: a command"),
         ("media: {transcribe: {base_url: 'http://e'}}", "media.transcribe.model: is missing"),
+        (
+            "media: {speak: piper}",
+            "media.speak: found 'piper'; allowed: null, a mapping with base_url, model and voice, or one with command",
+        ),
+        ("media: {speak: {command: [piper]}}", "one of which has {file} in it"),
+        ("media: {speak: {base_url: 'http://e', model: m}}", "media.speak.voice: is missing"),
+        ("media: {speak: {command: [a, '{file}'], when: sometimes}}", "media.speak.when: found 'sometimes'"),
+        ("media: {images: {base_url: 'http://e'}}", "media.images.model: is missing"),
+        ("media: {images: {base_url: 'ftp://e', model: m}}", "http:// or https://"),
         ("media: {max_mb: 0}", "greater than 0"),
         ("memory: {search: {hybrid: {chunk_overlap: 400}}}", "less than chunk_tokens"),
         ("routes: [{channel: telegram, agent: mian}]", "did you mean 'main'?"),
-        ("people: {telegram-1: []}", "take a name"),
-        ("people: {a: ['telegram:1'], b: ['telegram:1']}", "one account is one person"),
-        ("people: {Ann: [], ann: []}", "only in case"),
+        ("people: {telegram-1: []}", "choose another name"),
+        ("people: {a: ['telegram:1'], b: ['telegram:1']}", "an account belongs to one person"),
+        ("people: {Ann: [], ann: []}", "only in upper and lower case"),
         ("agents: {main: {}, b: {workspace: workspace/b}}", "overlaps the workspace of 'main'"),
         ("agents: {main: {workspace: state}}", "a folder of its own"),
         ("agents: {main: {workspace: ..}}", "a folder of its own"),
@@ -193,7 +248,7 @@ def test_a_wrong_secret_is_never_shown() -> None:
 )
 def test_a_limit_of_costs_that_nobody_can_count_is_a_warning(limit: str, key: str) -> None:
     found = [one for one in warnings(limit, ANTHROPIC_API_KEY="k") if "price" in one]
-    assert len(found) == 1 and f"{key}: limits nothing while the price of 'qwen' is not known" in found[0]
+    assert len(found) == 1 and f"{key}: has no effect, because the price of 'qwen' is unknown" in found[0]
     priced = limit.replace("name: qwen", "name: qwen, prices: {qwen: {input: 1, output: 2}}")
     known = limit.replace("qwen", "claude-sonnet-5-5-20261001")
     assert not [one for text in (priced, known) for one in warnings(text, ANTHROPIC_API_KEY="k") if "price" in one]

@@ -13,13 +13,6 @@ from gateway.config.checks import NOT_YET
 from gateway.config.loader import parse
 
 SET = """
-tools:
-  web: false
-  web_search: {kind: brave, api_key: k}
-  exec: true
-  exec_allow: [[git, status]]
-  mcp: {files: {command: [files]}}
-media: {speak: {command: [piper]}, images: {base_url: "http://127.0.0.1:1", model: m}}
 schedule: {heartbeat: {every: 2h, to: "telegram:5"}}
 database_url: postgresql://localhost/daybook
 backup: {to: /mnt/backup, keep: 7}
@@ -33,7 +26,7 @@ def keys(text: str) -> list[str]:
 def test_each_of_them_is_told_once_and_with_its_line() -> None:
     assert sorted(keys(SET)) == sorted(".".join(map(str, place)) for place in NOT_YET)
     found = {warning.key: warning for warning in parse(SET, {}).warnings}
-    assert found["tools.exec"].line == 5 and "does nothing in this version yet" in found["tools.exec"].text
+    assert found["backup"].line == 4 and "does nothing in this version yet" in found["backup"].text
     assert "unknown" not in "\n".join(map(str, found.values()))
 
 
@@ -41,8 +34,7 @@ def test_each_of_them_is_told_once_and_with_its_line() -> None:
     "text",
     [
         "",
-        "tools: {web: true, web_search: null, exec: false, exec_allow: [], mcp: {}}",
-        'tools: {web: "yes", exec: "off"}',
+        "tools: {web: true, web_search: null, exec: true, exec_allow: [[git, log]], mcp: {}}",
         "tools:\nmedia: {speak: null, images: null}",
         "database_url: null\nbackup: null\nschedule: {heartbeat: {every: 2h, to: owner}}",
         "agents: {main: {tools: {web: true}}}\nmodel: {fallbacks: [claude-haiku-4-5]}",
@@ -52,15 +44,8 @@ def test_a_default_home_stays_silent(text: str) -> None:
     assert keys(text) == []
 
 
-def test_an_agent_s_own_keys_count_too() -> None:
-    text = (
-        "agents: {main: null, work: {tools: {exec: true, mcp: {a: {command: [b]}}}, model: {fallbacks: ['openai:x']}}}"
-    )
-    assert sorted(keys(text)) == ["agents.work.model.fallbacks[0]", "agents.work.tools.exec", "agents.work.tools.mcp"]
-
-
 def test_it_is_said_by_every_command_by_validate_and_by_the_doctor(tmp_path: Path) -> None:
-    (tmp_path / "config.yaml").write_text("tools: {exec: true}\nchannels: {web: {enabled: false}}\n")
+    (tmp_path / "config.yaml").write_text("backup: {to: /mnt/backup}\nchannels: {web: {enabled: false}}\n")
     runner = CliRunner(env={"ANTHROPIC_API_KEY": "", "TELEGRAM_BOT_TOKEN": "", "DISCORD_BOT_TOKEN": ""})
 
     def ran(*words: str) -> tuple[int, str, str]:
@@ -68,7 +53,7 @@ def test_it_is_said_by_every_command_by_validate_and_by_the_doctor(tmp_path: Pat
         return result.exit_code, result.stdout, result.stderr
 
     code, _, said = ran("config", "validate")
-    assert code == 0 and "tools.exec: does nothing in this version yet" in said
-    assert "tools.exec: does nothing" in ran("chat", "-m", "Hello")[2]
+    assert code == 0 and "backup: does nothing in this version yet" in said
+    assert "backup: does nothing" in ran("chat", "-m", "Hello")[2]
     findings = json.loads(ran("doctor", "--json")[1])
-    assert any("tools.exec: does nothing" in one["message"] for one in findings if one["check"] == "config")
+    assert any("backup: does nothing" in one["message"] for one in findings if one["check"] == "config")

@@ -1,9 +1,10 @@
-"""The doctor: each problem is found, with its cure, and nothing is changed."""
+"""The doctor: each problem is found, with its fix, and nothing is changed."""
 
 from __future__ import annotations
 
 import json
 import os
+import socket
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -14,11 +15,17 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from gateway.cli import daybook
 from gateway.doctor.examine import examine
-from gateway.doctor.probe import Finding
+from gateway.doctor.mend import mend
 from gateway.home import Home
+from gateway.programs.sandbox import find_sandbox
+from gateway.setup.probe import Finding
 from gateway.store.schema import migrate
+from tests.fakes.anthropic import FakeAnthropic
+from tests.fakes.openai import FakeOpenAI
 
 TOKEN = "123456789:AAF0123456789abcdefghijklmnopqrstuv"
 
@@ -48,6 +55,10 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(json.dumps(body).encode())
 
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["content-length"]))
+        self.do_GET()
+
     def log_message(self, format: str, *args: object) -> None:
         pass
 
@@ -72,7 +83,7 @@ def home(tmp_path: Path) -> Home:
 def bad(home: Home, **environ: str) -> list[Finding]:
     """But for the page's usual port, which the Daybook of whoever runs the tests may have."""
     found = [finding for finding in examine(home, environ) if not finding.ok and finding.check != "web"]
-    assert all(finding.cure for finding in found)
+    assert all(finding.fix for finding in found)
     return found
 
 
@@ -102,7 +113,7 @@ def test_servers_are_asked_past_any_proxy_with_the_key(
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     assert bad(home) == []
     messages = {finding.check: finding.message for finding in examine(home, {})}
-    assert messages["telegram"] == "@ann_bot is there"
+    assert messages["telegram"] == "connected as @ann_bot"
     assert "key-1" in world.keys
 
 
@@ -115,7 +126,7 @@ def in_groups(home: Home, world: World, groups: str, **bot: object) -> list[Find
     return [finding for finding in examine(home, {}) if finding.check == "telegram groups"]
 
 
-def test_privacy_mode_that_makes_the_bot_deaf_is_told_with_its_cure(home: Home, world: World) -> None:
+def test_privacy_mode_that_makes_the_bot_deaf_is_named_with_its_fix(home: Home, world: World) -> None:
     """Where it should answer without being called, but Telegram passes on only what calls it."""
     groups = "{-1001: {mention: optional}, -1002: {mention: optional}, -1003: {mention: required}}"
     administrator = {"ok": True, "result": {"status": "administrator"}}
@@ -123,7 +134,7 @@ def test_privacy_mode_that_makes_the_bot_deaf_is_told_with_its_cure(home: Home, 
     (deaf,) = in_groups(home, world, groups, can_read_all_group_messages=False)
     assert not deaf.ok
     assert "-1001" in deaf.message
-    assert "/setprivacy" in deaf.cure
+    assert "/setprivacy" in deaf.fix
     assert TOKEN not in str(deaf)
     assert in_groups(home, world, groups, can_read_all_group_messages=True) == []
 
@@ -142,7 +153,7 @@ def test_refused_keys_and_unreachable_servers_are_told_without_the_secret(home: 
     world.shutdown()
     world.server_close()
     text = str(bad(home))
-    assert "cannot be reached" in text
+    assert "can't reach" in text
     assert TOKEN not in text
     assert "key-1" not in text
 
@@ -151,7 +162,7 @@ def test_a_token_of_the_wrong_shape_is_not_sent_anywhere(home: Home, world: Worl
     home.config_file.write_text(f"channels: {{telegram: {{token: abc, base_url: '{world.url}/bot'}}}}")
     home.config_file.chmod(0o600)
     (finding,) = bad(home)
-    assert "does not look like one" in finding.message
+    assert "doesn't look like a bot token" in finding.message
     assert world.keys == []
 
 
@@ -170,7 +181,7 @@ def test_index_and_clock_are_always_told_of(home: Home) -> None:
 def test_a_damaged_index_is_found_and_says_how_it_is_mended(home: Home) -> None:
     (home.state / "memory.db").write_bytes(b"no database at all" * 100)
     (finding,) = bad(home)
-    assert (finding.check, "memory index --force" in finding.cure) == ("index", True)
+    assert (finding.check, "memory index --force" in finding.fix) == ("index", True)
 
 
 def test_an_invalid_configuration_does_not_hide_the_rest(home: Home) -> None:
@@ -184,7 +195,7 @@ def test_what_others_can_read_is_named_with_the_command_that_closes_it(home: Hom
     home.env_file.write_text("A=1")
     home.env_file.chmod(0o644)
     (finding,) = bad(home)
-    assert finding.cure == f"chmod go-rwx {home.env_file}"
+    assert finding.fix == f"chmod go-rwx {home.env_file}"
 
 
 def test_a_page_that_is_no_text_is_named(home: Home) -> None:
@@ -245,10 +256,10 @@ def test_messages_that_wait_for_long_are_told(home: Home) -> None:
         )
     home.database.chmod(0o600)
     (finding,) = bad(home)
-    assert (finding.check, finding.message) == ("inbox", "1 message waits for more than 15 minutes")
+    assert (finding.check, finding.message) == ("inbox", "1 message has been waiting for more than 15 minutes")
 
 
-def test_a_home_that_cannot_be_made_is_told_with_its_cure(tmp_path: Path) -> None:
+def test_a_home_that_cannot_be_made_is_named_with_its_fix(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     [finding] = bad(Home(tmp_path / "file" / "home"))
     assert finding.message == f"{tmp_path / 'file'} is not a folder"
@@ -273,18 +284,106 @@ def discord_findings(world: World, home: Home, answer: tuple[int, object], more:
 
 def test_discord_is_there_and_its_bot_may_read(world: World, home: Home) -> None:
     found = discord_findings(world, home, (200, {"name": "Ann", "flags": 1 << 19}), ", guilds: {42: {}}")
-    assert [one.message for one in found] == ["Ann is there", "the bot may read messages", "servers that are listed: 1"]
+    assert [one.message for one in found] == ["connected as Ann", "the bot can read messages", "servers listed: 1"]
 
 
 @pytest.mark.parametrize(
-    ("answer", "cure"),
+    ("answer", "fix"),
     [
         ((401, {}), "Reset Token"),
         ((200, {"name": "Ann", "flags": 0}), "Message Content Intent"),
-        ((503, {}), "some minutes"),
+        ((503, {}), "a few minutes"),
         ((429, {}), "another bot behind the same address"),
     ],
 )
-def test_what_is_wrong_with_discord(world: World, home: Home, answer: tuple[int, object], cure: str) -> None:
+def test_what_is_wrong_with_discord(world: World, home: Home, answer: tuple[int, object], fix: str) -> None:
     (found,) = [one for one in discord_findings(world, home, answer) if not one.ok]
-    assert cure in found.cure
+    assert fix in found.fix
+
+
+def test_a_model_that_a_server_of_ones_own_lacks_is_found_with_those_it_has(home: Home) -> None:
+    with FakeAnthropic.in_thread("key-1") as server:
+        config = "model: {{base_url: '{}', api_key: key-1, name: {}}}\n"
+        home.config_file.write_text(config.format(server.base_url, "claude-typo"))
+        home.config_file.chmod(0o600)
+        (missing,) = bad(home)
+        assert missing.check == "model" and missing.message.endswith("has no model claude-typo")
+        assert "claude-opus-5-5" in missing.fix
+        home.config_file.write_text(config.format(server.base_url, "claude-opus-5-5"))
+        assert bad(home) == []
+        assert not server.requests[1:], "a model that is listed is asked nothing"
+
+
+def test_a_server_that_reads_only_bearer_tokens_takes_the_key(home: Home) -> None:
+    with FakeAnthropic.in_thread("key-1") as server:
+        server.bearer_only = True
+        home.config_file.write_text(f"model: {{base_url: '{server.base_url}', api_key: key-1}}\n")
+        home.config_file.chmod(0o600)
+        assert bad(home) == []
+
+
+def test_a_chat_completions_server_is_asked_in_its_own_way(home: Home) -> None:
+    with FakeOpenAI.in_thread("key-1") as server:
+        config = "model: {{provider: openai, base_url: '{}', api_key: {}, name: {}}}\n"
+        home.config_file.write_text(config.format(server.base_url, "key-1", "llama3.3"))
+        home.config_file.chmod(0o600)
+        assert bad(home) == []
+        home.config_file.write_text(config.format(f"{server.base_url}/v1", "key-1", "gpt-typo"))
+        (missing,) = bad(home)
+        assert missing.message.endswith("has no model gpt-typo") and "llama3.3" in missing.fix
+        home.config_file.write_text(config.format(server.base_url, "key-2", "llama3.3"))
+        (refused,) = bad(home)
+        assert "doesn't accept the key" in refused.message
+
+
+def test_a_server_that_answers_under_any_name_is_well(home: Home, world: World) -> None:
+    """llama.cpp lists the one model that it has loaded, and does not mind the name."""
+    connect(home, world)
+    world.answers["/v1/models/m"] = (404, {})
+    world.answers["/v1/models?limit=1000"] = (200, {"data": [{"id": "qwen.gguf"}]})
+    world.answers["/v1/messages"] = (200, {"content": [{"type": "text", "text": "Hi."}]})
+    assert bad(home) == []
+
+
+def test_fix_mends_what_is_harmless_and_says_so(home: Home, tmp_path: Path) -> None:
+    home.config_file.write_text("log: {level: info}\n")
+    home.config_file.chmod(0o644)
+    home.media.rmdir()
+    with socket.socket(socket.AF_UNIX) as left:
+        left.bind(os.path.relpath(home.socket))
+    said = mend(home, {})
+    assert any(str(home.media) in one for one in said) and any("for you only" in one for one in said)
+    assert any("left that was killed" in one for one in said)
+    assert (home.path / "workspace" / "AGENTS.md").exists()
+    assert home.config_file.stat().st_mode & 0o777 == 0o600 and not home.socket.exists()
+    assert bad(home) == [] and mend(home, {}) == []
+
+
+def test_fix_leaves_a_running_daybooks_socket_alone(home: Home) -> None:
+    with socket.socket(socket.AF_UNIX) as live, home.hold():
+        live.bind(os.path.relpath(home.socket))
+        mend(home, {})
+        assert home.socket.exists()
+
+
+def test_fix_of_a_home_that_cannot_be_made_ends_calmly(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    assert mend(Home(tmp_path / "file"), {}) == []
+
+
+@pytest.mark.parametrize(("text", "end"), [("", "All is well."), ("log: {level: loud}", "1 problem; each has its fix")])
+def test_the_last_line_says_how_many_problems_there_are(home: Home, text: str, end: str) -> None:
+    home.config_file.write_text(f"{text}\nchannels: {{web: {{enabled: false}}}}\n")
+    home.config_file.chmod(0o600)
+    done = CliRunner().invoke(daybook, ["--home", str(home.path), "doctor"])
+    assert done.output.rstrip().splitlines()[-1].startswith(end)
+    assert done.exit_code == (0 if end.startswith("All") else 1)
+
+
+def test_programs_without_a_sandbox_are_named(home: Home) -> None:
+    assert "programs" not in {finding.check for finding in examine(home, {})}
+    home.config_file.write_text("tools: {exec: true}\n")
+    home.config_file.chmod(0o600)
+    (found,) = [finding for finding in examine(home, {}) if finding.check == "programs"]
+    has_one = bool(find_sandbox(home).bwrap)
+    assert found.ok and ("run in a sandbox" if has_one else "there is no sandbox here") in found.message

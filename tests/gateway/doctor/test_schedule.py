@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from gateway.doctor.probe import Finding
 from gateway.doctor.schedule import check_schedule
 from gateway.home import Home
+from gateway.setup.probe import Finding
 from gateway.store import run_rows
 from gateway.store.database import Database
 from gateway.store.run_rows import Run, RunStatus
@@ -36,22 +36,25 @@ def home(tmp_path: Path) -> Home:
 
 @pytest.mark.parametrize("text", [None, "", "# nothing yet\n", "jobs: []\n"])
 def test_no_jobs_are_no_problem(home: Home, text: str | None) -> None:
-    assert [(one.ok, one.message) for one in findings(home, text)] == [(True, "0 jobs of yours, 0 on")]
+    assert [(one.ok, one.message) for one in findings(home, text)] == [(True, "you have no jobs")]
 
 
-def test_the_next_runs_in_the_zone_of_each(home: Home) -> None:
+def test_the_next_runs_in_the_zone_of_the_user(home: Home) -> None:
     tea = "{id: tea, text: Tea, when: {at: '2026-11-21T10:00'}}"
     off = "{id: off, text: Off, when: {every: 1h}, enabled: false}"
     past = "{id: past, text: Past, when: {at: '2001-01-01T10:00'}}"
-    (found,) = findings(home, f"jobs:\n  - {WATER}\n  - {tea}\n  - {off}\n  - {past}\n")
-    shown = "tea 2026-11-21 Sat 10:00 Europe/Berlin, water 2026-11-22 Sun 09:00 Asia/Tokyo"
-    assert found == Finding("schedule", True, f"4 jobs of yours, 3 on; next: {shown}", found.cure)
+    found = findings(home, f"jobs:\n  - {WATER}\n  - {tea}\n  - {off}\n  - {past}\n")
+    assert found == [
+        Finding("schedule", True, "you have 4 jobs, 1 of them off"),
+        Finding("schedule", True, "tea: next today at 10:00"),
+        Finding("schedule", True, "water: next tomorrow (Sun 22 Nov) at 01:00"),
+    ]
 
 
 def test_a_file_that_is_no_yaml(home: Home) -> None:
     (found,) = findings(home, "jobs: [\n")
-    assert not found.ok and found.message.startswith("schedule.yaml cannot be read: ")
-    assert "schedule.yaml; until then all jobs go on as they were" in found.cure
+    assert not found.ok and found.message.startswith("can't read schedule.yaml: ")
+    assert "schedule.yaml; until then all jobs run as before" in found.fix
 
 
 @pytest.mark.parametrize(
@@ -65,9 +68,9 @@ def test_a_file_that_is_no_yaml(home: Home) -> None:
     ],
 )
 def test_a_job_that_cannot_be_is_named_with_its_line_and_the_rest_holds(home: Home, job: str, why: str) -> None:
-    problem, rest = findings(home, f"jobs:\n  - {WATER}\n  - {job}\n")
-    assert not problem.ok and why in problem.message and "line 3" in problem.message and problem.cure
-    assert rest.ok and rest.message.startswith("1 job of yours, 1 on; next: water ")
+    problem, rest, water = findings(home, f"jobs:\n  - {WATER}\n  - {job}\n")
+    assert not problem.ok and why in problem.message and "line 3" in problem.message and problem.fix
+    assert rest.ok and rest.message == "you have 1 job" and water.message.startswith("water: next ")
 
 
 async def test_a_run_that_failed_is_told_with_what_to_do(home: Home) -> None:
@@ -80,17 +83,17 @@ async def test_a_run_that_failed_is_told_with_what_to_do(home: Home) -> None:
     for id, state, error in states:
         due = "2026-11-21T00:00:00.000Z"
         run = Run(id, due, "message", "Drink", None, False, False, state, due, error=error)
-        await database.run(run_rows.take_up, run, due)
+        await database.run(run_rows.claim, run, due)
     await database.aclose()
-    failed, waiting, rest = findings(home, f"jobs:\n  - {WATER}\n")
-    assert not failed.ok and "water, due 2026-11-21 Sat 01:00 Europe/Berlin, failed: The bot was" in failed.message
-    assert failed.cure == "`daybook schedule run water` tries again"
+    failed, waiting, *rest = findings(home, f"jobs:\n  - {WATER}\n")
+    assert not failed.ok and "water, due today at 01:00, failed: The bot was" in failed.message
+    assert failed.fix == "`daybook schedule run water` tries again"
     assert not waiting.ok and "Down." in waiting.message
-    assert rest.ok
+    assert rest and all(one.ok for one in rest)
 
 
 def test_a_database_that_cannot_be_read_is_for_other_checks(home: Home) -> None:
     home.database.parent.mkdir(parents=True, exist_ok=True)
     home.database.write_bytes(b"no database" * 100)
-    (found,) = findings(home, f"jobs:\n  - {WATER}\n")
-    assert found.ok
+    found = findings(home, f"jobs:\n  - {WATER}\n")
+    assert found and all(one.ok for one in found)

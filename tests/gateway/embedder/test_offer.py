@@ -82,7 +82,7 @@ class Shop:
 
 async def test_a_yes_fetches_and_what_fails_is_told_and_tried_again(daybook: Daybook) -> None:
     shop, spawner = Shop(), BackgroundTasks()
-    shop.problem = NoEmbedding("the model could not be fetched (no network)")
+    shop.problem = NoEmbedding("the model couldn't be downloaded (no network)")
     offer = EmbedderOffer(daybook.home, daybook.config, {}, Embedders(), spawner, shop)
     async with asyncio.TaskGroup() as group:
         spawner.group = group
@@ -120,7 +120,9 @@ async def test_a_yes_replaces_no_model_that_lacks_its_library(
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     async with daybook.running() as running:
         told = await asked(running, answer="yes")
-        assert told["state"] == "failed" and "A model is there, but onnxruntime is not installed" in str(told["text"])
+        assert told["state"] == "failed" and "A model is installed, but onnxruntime is not installed" in str(
+            told["text"]
+        )
         monkeypatch.undo()
         assert (await asked(running))["state"] == ""
 
@@ -148,7 +150,7 @@ async def test_an_embedder_that_does_not_work_is_told_and_tried_again(daybook: D
             while not (now := await asked(running))["text"] or is_too_slow(str(now["text"])):  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
             assert now["state"] == "failed"
-            assert now["text"] == "Memory is searched by words alone: the embedding server refused it (503)."
+            assert now["text"] == "Memory is searched by words only: the embedding server refused it (503)."
             fake.status = 200
             await asked(running, answer="yes")
             while not await is_embedded(running) or (await asked(running))["state"]:  # noqa: ASYNC110

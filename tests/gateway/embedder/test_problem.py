@@ -15,10 +15,10 @@ from click.testing import CliRunner
 
 from gateway.cli import daybook as daybook_command
 from gateway.doctor.examine import examine
-from gateway.doctor.probe import Finding
 from gateway.embedder.build import model_folder
 from gateway.embedder.offer import GAIN
 from gateway.home import Home
+from gateway.setup.probe import Finding
 from tests.agent.search.vectors import tiny_model
 from tests.fakes.embeddings import KEY, MODEL, Embeddings, is_too_slow
 from tests.gateway.conftest import Daybook
@@ -52,7 +52,7 @@ def server(fake: Embeddings | None, **changes: str) -> dict[str, str]:
 async def told(home: Path, embedding: Wanted, why: str) -> None:
     """By the doctor, and by `memory status`."""
     one = await asyncio.to_thread(found, home, embedding)
-    assert not one.ok and why in one.message and one.cure, one
+    assert not one.ok and why in one.message and one.fix, one
     assert why in await asyncio.to_thread(status, home)
 
 
@@ -75,11 +75,11 @@ async def test_a_folder_that_is_missing_and_one_that_lacks_a_file(tmp_path: Path
 
 async def test_without_a_model_the_doctor_says_how_to_get_one(tmp_path: Path) -> None:
     hint = (await asyncio.to_thread(found, tmp_path, "auto")).message
-    assert "there is no model" in hint and GAIN in hint and "`daybook memory embedder --fetch`" in hint
+    assert "no model is installed" in hint and GAIN in hint and "`daybook memory embedder --fetch`" in hint
     assert GAIN not in (await asyncio.to_thread(found, tmp_path, "none")).message
     model_folder(Home(tmp_path)).mkdir(parents=True)
     (model_folder(Home(tmp_path)) / "model.safetensors").write_text("of the old kind")
-    assert "of a kind that is not run any more" in (await asyncio.to_thread(found, tmp_path, "auto")).message
+    assert "of a kind that is no longer supported" in (await asyncio.to_thread(found, tmp_path, "auto")).message
 
 
 async def test_a_model_in_the_home_that_cannot_be_read_is_told(tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ async def test_a_model_in_the_home_that_cannot_be_read_is_told(tmp_path: Path) -
     (folder / "onnx" / "model.onnx").unlink()
     (folder / "onnx" / "model.onnx").symlink_to(tmp_path / "gone")
     one = await asyncio.to_thread(found, tmp_path, "auto")
-    assert not one.ok and "a model is there and cannot be read: the model in" in one.message and one.cure
+    assert not one.ok and "the installed model can't be read: the model in" in one.message and one.fix
     assert "lacks onnx/model.onnx" in one.message
     assert (await asyncio.to_thread(found, tmp_path, "none")).ok
     assert await asyncio.to_thread(status, tmp_path) == ""
@@ -101,7 +101,7 @@ async def test_without_a_library_it_says_how_to_get_it(
     monkeypatch.setitem(sys.modules, library, None)
     await told(tmp_path, {"model_dir": "state/models/embedding"}, "pip install 'daybook-assistant[meaning]'")
     unused = await asyncio.to_thread(found, tmp_path, "auto")
-    assert unused.ok and f"is not used: {library} is not installed" in unused.message
+    assert unused.ok and f"not used: {library} is not installed" in unused.message
 
 
 async def test_a_server_that_is_not_there_refuses_the_key_or_knows_no_such_model(tmp_path: Path) -> None:
@@ -131,5 +131,5 @@ async def test_a_start_says_it_in_the_log(daybook: Daybook, caplog: pytest.LogCa
     """Also where nothing is there to be embedded yet."""
     daybook.settings["memory"] = {"search": {"embedding": server(None)}}
     async with daybook.running(), asyncio.timeout(120):
-        while "searched by words alone: the embedding server cannot be reached" not in caplog.text:  # noqa: ASYNC110
+        while "searched by words only: the embedding server cannot be reached" not in caplog.text:  # noqa: ASYNC110
             await asyncio.sleep(0.01)

@@ -33,11 +33,11 @@ async def test_a_button_answers_and_its_question_becomes_the_outcome(daybook: Da
     async with daybook.running():
         question = await asked_to_forget(daybook)
         assert [one.label for row in daybook.chat.standing()[question].buttons for one in row] == [
-            "Forget it",
-            "Keep it",
+            "Delete",
+            "Keep",
         ]
-        daybook.chat.press(question, "Forget it")
-        await daybook.chat.wait_until(lambda: "Forgotten in" in daybook.chat.standing()[question].text)
+        daybook.chat.press(question, "Delete")
+        await daybook.chat.wait_until(lambda: "Deleted from" in daybook.chat.standing()[question].text)
     assert daybook.chat.standing()[question].buttons == ()
     assert len(daybook.chat.heard()) == 1
     assert memory(daybook) == "- The dog is Rex\n"
@@ -51,8 +51,8 @@ async def test_what_was_written_of_it_since_the_question_is_forgotten_too(dayboo
         log = daybook.workspace / "memory" / "2026-11-21.md"
         log.parent.mkdir(exist_ok=True)
         log.write_text("# 2026-11-21\n\n- 08:30 Luna has had her kittens\n- 08:31 Rain\n")
-        daybook.chat.press(question, "Forget it")
-        await daybook.chat.wait_until(lambda: "Forgotten in" in daybook.chat.standing()[question].text)
+        daybook.chat.press(question, "Delete")
+        await daybook.chat.wait_until(lambda: "Deleted from" in daybook.chat.standing()[question].text)
     assert "Luna" not in memory(daybook) + log.read_text()
     assert "Rex" in memory(daybook) and "Rain" in log.read_text()
 
@@ -63,8 +63,8 @@ async def test_a_button_lives_over_a_restart(daybook: Daybook) -> None:
         question = await asked_to_forget(daybook)
         await gateway.kill()
     async with daybook.running():
-        daybook.chat.press(question, "Forget it")
-        await daybook.chat.wait_until(lambda: "Forgotten in" in daybook.chat.standing()[question].text)
+        daybook.chat.press(question, "Delete")
+        await daybook.chat.wait_until(lambda: "Deleted from" in daybook.chat.standing()[question].text)
     assert "Luna" not in memory(daybook)
 
 
@@ -73,12 +73,12 @@ async def test_a_second_press_finds_the_question_closed(daybook: Daybook) -> Non
     async with daybook.running():
         question = await asked_to_forget(daybook)
         with daybook.chat.hold():
-            daybook.chat.press(question, "Keep it")
-            daybook.chat.press(question, "Forget it")
+            daybook.chat.press(question, "Keep")
+            daybook.chat.press(question, "Delete")
         await daybook.chat.wait_until(lambda: len(daybook.chat.heard()) == 2)
     assert sorted(daybook.chat.heard()) == [
-        "Nothing was forgotten.",
-        "That question is no longer open: it is answered, too old, or was put to somebody else.",
+        "OK, I kept it.",
+        "That question is closed: it was answered, has expired, or was meant for someone else.",
     ]
     assert "Luna" in memory(daybook)
 
@@ -90,12 +90,12 @@ async def test_an_answer_that_could_not_be_acted_on_may_be_given_again(daybook: 
         file, aside = daybook.workspace / "MEMORY.md", daybook.workspace / "aside"
         file.rename(aside)
         file.mkdir()
-        daybook.chat.press(question, "Forget it")
-        await daybook.chat.wait_until(lambda: "could not be forgotten" in daybook.chat.heard()[-1])
+        daybook.chat.press(question, "Delete")
+        await daybook.chat.wait_until(lambda: "I couldn't delete that" in daybook.chat.heard()[-1])
         file.rmdir()
         aside.rename(file)
-        daybook.chat.press(question, "Forget it")
-        await daybook.chat.wait_until(lambda: "Forgotten in" in daybook.chat.standing()[question].text)
+        daybook.chat.press(question, "Delete")
+        await daybook.chat.wait_until(lambda: "Deleted from" in daybook.chat.standing()[question].text)
     assert "Luna" not in memory(daybook)
 
 
@@ -108,12 +108,12 @@ async def test_nobody_else_answers_a_question(daybook: Daybook) -> None:
         note = daybook.workspace / "groups" / f"telegram-{GROUP}" / "memory" / "2026-11-20.md"
         note.write_text("# 2026-11-20\n\n- 08:00 Luna is the cat\n")
         question = await asked_to_forget(daybook, GROUP, group=True)
-        daybook.chat.press(question, "Forget it", sender=ALICE)
+        daybook.chat.press(question, "Delete", sender=ALICE)
         await daybook.chat.wait_heard(2, chat=GROUP)
-        assert "no longer open" in daybook.chat.heard(GROUP)[-1]
+        assert "That question is closed" in daybook.chat.heard(GROUP)[-1]
         assert "Luna" in note.read_text()
-        daybook.chat.press(question, "Forget it", sender=OWNER)
-        await daybook.chat.wait_until(lambda: "Forgotten in" in daybook.chat.standing(GROUP)[question].text)
+        daybook.chat.press(question, "Delete", sender=OWNER)
+        await daybook.chat.wait_until(lambda: "Deleted from" in daybook.chat.standing(GROUP)[question].text)
     assert "Luna" not in note.read_text()
 
 
@@ -129,11 +129,11 @@ async def test_a_new_wording_of_an_answered_message_is_offered_once_and_answered
         await daybook.chat.wait_heard(2)
         daybook.chat.say("Buy red wine", edit_of=message.platform_id)
         (offer,) = [id for id, one in daybook.chat.standing().items() if one.buttons]
-        daybook.chat.press(offer, "Answer it")
+        daybook.chat.press(offer, "Answer")
         await daybook.chat.wait_heard(3)
         daybook.chat.say("/whoami")
         await daybook.chat.wait_heard(4)
-    assert daybook.chat.heard()[:3] == ["Milk is noted.", "Here is my answer to the new wording:", "Wine is noted."]
+    assert daybook.chat.heard()[:3] == ["Milk is noted.", "Here's my answer to the new version:", "Wine is noted."]
     assert len(daybook.model.requests) == 2
     assert "Buy red wine" in daybook.asked() and "Buy wine" not in daybook.asked()
 
@@ -151,7 +151,7 @@ async def test_a_message_that_is_changed_into_a_command_is_one_once_it_is_wanted
         await gateway.kill()
     async with daybook.running():
         (offer,) = [id for id, one in daybook.chat.standing().items() if one.buttons]
-        daybook.chat.press(offer, "Answer it")
+        daybook.chat.press(offer, "Answer")
         assert "Noted in" in (await daybook.chat.wait_heard(4))[-1]
     logs = "".join(file.read_text() for file in daybook.workspace.glob("memory/*.md"))
     assert "milk" in logs and "cheese" not in logs
@@ -168,7 +168,7 @@ async def test_invariant_08_what_was_asked_in_private_is_not_answered_in_a_group
         await daybook.chat.wait_heard(2)
         (offer,) = [one for one in daybook.chat.standing().values() if one.buttons]
         daybook.chat.say(offer.buttons[0][0].data, chat=GROUP, group=True)
-        assert "no longer open" in (await daybook.chat.wait_heard(1, chat=GROUP))[0]
+        assert "That question is closed" in (await daybook.chat.wait_heard(1, chat=GROUP))[0]
     assert len(daybook.model.requests) == 1
 
 
@@ -192,7 +192,7 @@ async def test_a_bare_no_leaves_the_answer_as_it_is(daybook: Daybook) -> None:
         daybook.chat.say("Buy wine", edit_of=message.platform_id)
         await daybook.chat.wait_heard(2)
         daybook.chat.say("No")
-        assert (await daybook.chat.wait_heard(3))[-1] == "Then my answer stands."
+        assert (await daybook.chat.wait_heard(3))[-1] == "OK, my answer stays as it is."
     assert len(daybook.model.requests) == 1
 
 
@@ -269,7 +269,7 @@ async def test_activation_is_not_changed_by_any_member(daybook: Daybook) -> None
         assert (await daybook.chat.wait_heard(1, chat=GROUP))[-1].startswith("Only my owner")
         daybook.chat.say("Anybody?", chat=GROUP, sender=ALICE, group=True, calls_bot=False)
         daybook.chat.say("/activation", chat=GROUP, sender=ALICE, group=True)
-        assert "when I am called" in (await daybook.chat.wait_heard(2, chat=GROUP))[-1]
+        assert "when I'm mentioned" in (await daybook.chat.wait_heard(2, chat=GROUP))[-1]
     assert daybook.model.requests == []
 
 
@@ -283,7 +283,7 @@ async def test_who_calls_too_often_is_told_once_overheard_and_answered_again_lat
             await daybook.chat.wait_heard(count, chat=GROUP)
         daybook.chat.say("c", chat=GROUP, sender=ALICE, group=True)
         daybook.chat.say("d", chat=GROUP, sender=ALICE, group=True)
-        assert "faster than I may" in (await daybook.chat.wait_heard(3, chat=GROUP))[-1]
+        assert "more than I can" in (await daybook.chat.wait_heard(3, chat=GROUP))[-1]
         daybook.chat.say("mine", chat=GROUP, sender=OWNER, group=True)
         await daybook.chat.wait_heard(4, chat=GROUP)
         assert len(daybook.chat.heard(GROUP)) == 4

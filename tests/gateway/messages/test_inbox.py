@@ -12,10 +12,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from agent.formats.sqlite import StorageUnavailable
 from channels.message import Address, Attachment, ChatKind, InboundMessage, Origin, Quote, Sender, UnreadableEvent
 from gateway.messages.inbox import AdmittedMessage, Inbox
 from gateway.store import inbox_rows
-from gateway.store.database import Database, StoreUnavailable
+from gateway.store.database import Database
 from gateway.store.inbox_rows import OVERHEARD_KEPT
 from tests.gateway.conftest import Moment, Say
 
@@ -165,7 +166,7 @@ async def test_an_unreadable_event_is_kept_with_its_raw_text(inbox: Inbox, datab
 async def test_a_full_disk_keeps_none_of_the_batch(inbox: Inbox, database: Database, say: Say) -> None:
     await database.run(lambda connection: connection.execute("PRAGMA max_page_count = 1").fetchone())
     messages = [say("small"), say("x" * 500_000)]
-    with pytest.raises(StoreUnavailable):
+    with pytest.raises(StorageUnavailable):
         await inbox.admit(to(SESSION, *messages))
     assert (await inbox.counts()).waiting == 0
     await database.run(lambda connection: connection.execute("PRAGMA max_page_count = 1000000").fetchone())

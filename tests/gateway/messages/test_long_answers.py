@@ -14,7 +14,7 @@ from tests.gateway.conftest import Daybook
 from tests.gateway.turns.test_turns import settled
 
 LIMIT = 600
-NOTE = "_(This is only the beginning; the whole answer is in the file below.)_"
+NOTE = "_(This is just the beginning. The whole answer is in the file below.)_"
 
 
 def paragraphs(number: int) -> str:

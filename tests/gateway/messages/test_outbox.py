@@ -262,7 +262,7 @@ async def test_invariant_03_a_second_unknown_outcome_is_not_repeated(post: Post)
         await post.write("next")
         await post.drained()
     assert post.sent()[:3] == ["Hello", f"{REPEAT_MARK}Hello", "next"]
-    assert "could not be delivered here (the connection ended)" in " ".join(post.sent()[3:])
+    assert "couldn't deliver one of my messages here (the connection ended)" in " ".join(post.sent()[3:])
 
 
 async def test_certain_failures_after_a_doubtful_one_do_not_lose_it(post: Post) -> None:

@@ -298,7 +298,7 @@ async def test_what_joined_as_the_process_died_is_answered_though_its_turn_is_ta
             last.released.set()
             (notice,) = await daybook.chat.wait_heard()
             await gateway.kill()
-    assert "My disk takes no more writing" in notice
+    assert "The disk is full" in notice
     daybook.model.then("One.", "Two.", "Three.")
     async with daybook.running() as gateway:
         assert (await daybook.chat.wait_heard(4))[1:] == ["One.", "Two.", "Three."]
@@ -349,7 +349,7 @@ async def test_stop_sets_a_suspect_aside_that_waits_for_its_trial(daybook: Daybo
     daybook.timeouts = NEVER
     async with daybook.running() as gateway:
         daybook.chat.say("/stop")
-        assert await daybook.chat.wait_heard() == ["One waiting message is set aside."]
+        assert await daybook.chat.wait_heard() == ["I skipped one waiting message."]
         await settled(gateway)
 
 
@@ -364,7 +364,7 @@ async def test_a_gateway_that_is_asked_to_end_waits_for_no_trial(daybook: Dayboo
 
 async def test_without_a_file_of_what_is_in_hand_all_is_answered(daybook: Daybook) -> None:
     daybook.home.create()
-    daybook.home.in_hand.mkdir()
+    daybook.home.active_work.mkdir()
     daybook.home.stack.mkdir()
     daybook.model.then("Hello to you.")
     async with daybook.running() as gateway:
@@ -397,7 +397,7 @@ async def test_a_job_that_kills_the_process_is_skipped_and_not_tried_again(daybo
         await gateway.ticks()
     heard = daybook.chat.heard()[1:]
     assert any("crashed several times on job `deadly`" in one for one in heard)
-    assert any("Job `deadly` has failed, and I have given it up." in one for one in heard)
+    assert any("Job `deadly` failed, and I won't try it again." in one for one in heard)
     assert len(heard) == 2 and len(daybook.model.requests) == requests
 
 
@@ -437,10 +437,13 @@ async def test_a_message_with_many_attempts_in_a_home_of_before_is_tried_alone(d
             connection.execute(f"ALTER TABLE inbox DROP COLUMN {column}")
         connection.execute("UPDATE inbox SET attempts = 20")
         connection.execute("DROP TABLE outcome")
+        for column in ("replaces", "replaced_by"):
+            connection.execute(f"DROP INDEX web_message_{column}")
+            connection.execute(f"ALTER TABLE web_message DROP COLUMN {column}")
         (version,) = connection.execute("PRAGMA user_version").fetchone()
-        connection.execute(f"PRAGMA user_version = {version - 2}")
+        connection.execute(f"PRAGMA user_version = {version - 3}")
         connection.commit()
-    daybook.home.in_hand.unlink()
+    daybook.home.active_work.unlink()
     daybook.model.then("Hello to you.")
     async with daybook.running() as gateway:
         assert await daybook.chat.wait_heard() == ["Hello to you."]

@@ -8,9 +8,9 @@ import sqlite3
 import pytest
 
 from agent.languages.codes import Language
+from agent.languages.registry import LANGUAGES
 from channels.message import Address, Button, OutboundMessage, Refused
 from channels.scripted import Edited, ScriptedChannel, Sent
-from gateway.i18n import STRINGS
 from gateway.messages.outbox import REPEAT_MARK
 from gateway.store import chat_rows, outbox_rows
 from gateway.store.database import Database
@@ -55,7 +55,7 @@ async def test_a_sentence_is_in_the_language_of_its_chat(post: Post) -> None:
     async with post.running():
         await post.write("lost")
         await post.drained()
-    assert " ".join(post.sent()) == STRINGS[Language.GERMAN].undelivered.format(why="no")
+    assert " ".join(post.sent()) == LANGUAGES[Language.GERMAN].chat.undelivered.format(why="no")
 
 
 class Boaster(ScriptedChannel):

@@ -1,4 +1,4 @@
-"""What people are called in a group: nobody else passes for the owner (SPEC 5)."""
+"""What people are called in a group: nobody else passes for the owner."""
 
 from __future__ import annotations
 

@@ -17,6 +17,7 @@ from channels.message import OutboundMessage
 from channels.scripted import Drafted, Edited, Sent
 from gateway.commands.registry import all_commands
 from tests.gateway.conftest import ALICE, GROUP, OWNER, Daybook
+from tests.gateway.tools.aside import Aside
 
 BOB = "33333"
 WORD = "sesame"
@@ -232,6 +233,7 @@ def attempts(talk: PrivateTalk, home: Path) -> Mapping[str, tuple[Mapping[str, J
         "schedule_list": ({},),
         "schedule_remove": ({"id": "secret"}, {"id": "daily-summary"}, {"id": "../MEMORY"}),
         "skill_read": tuple({"name": name} for name in ("skill-name", "always-name-282", "../../MEMORY", WORD)),
+        "web_fetch": tuple({"url": url} for url in ("file:///etc/passwd", "http://127.0.0.1:1/", "http://localhost/")),
         "send_message": (
             *({"text": "see file", "files": [path]} for path in paths),
             *({"text": "see file", "to": to} for to in chats),
@@ -258,11 +260,30 @@ async def test_invariant_08_no_tool_leaks(planted: Daybook, attacker: Attacker) 
         await say(planted, "/export", attacker)
         (folder / "link.md").unlink()  # what it shows is the attacker's own doing, not ours
         (folder / "up").unlink()
-    assert offered <= set(tries), "a tool was added: say here how it could be misused"
+    assert offered <= {*tries, "delegate"}, "a tool was added: say here how it could be misused"
     assert leaks(planted, attacker) == []
     assert {file: file.read_bytes() for file in kept} == kept
     assert texts(planted, ALICE) == []
     assert JOB in (planted.workspace / "schedule.yaml").read_text(), "nobody else removes it"
+
+
+@everybody
+async def test_invariant_08_no_task_leaks(planted: Daybook, attacker: Attacker) -> None:
+    """Work aside has the reach of the chat that asked."""
+    aside = Aside(planted)
+    async with planted.running():
+        plant(planted)
+        talk = await owners_talk(planted)
+        kept = {file: file.read_bytes() for file in secret_files(planted)}
+        calls = [Call(name, dict(one)) for name, tries in attempts(talk, planted.home.path).items() for one in tries]
+        aside.works[WORD] = [ScriptedAnswer(calls=tuple(calls)), ScriptedAnswer("Tried.")]
+        planted.chat.say(f"@bot delegate {WORD}", chat=attacker.chat, sender=attacker.sender, group=attacker.group)
+        await planted.chat.wait_until(lambda: "It came to this: Tried." in texts(planted, attacker.chat))
+    last = str(aside.requests_of(WORD)[-1].messages[-1])
+    assert "There is no tool 'send_message'" in last and "There is no tool 'schedule_add'" in last
+    assert leaks(planted, attacker) == []
+    assert {file: file.read_bytes() for file in kept} == kept
+    assert texts(planted, ALICE) == []
 
 
 def secret_files(daybook: Daybook) -> list[Path]:

@@ -36,7 +36,7 @@ class Policy:
 
     def of(self, message: InboundMessage) -> SessionRoute:
         verdict = self._access.decide(message)
-        return self._sessions.conversation(message, verdict if isinstance(verdict, Admitted) else None)
+        return self._sessions.route(message, verdict if isinstance(verdict, Admitted) else None)
 
     def path(self, message: InboundMessage) -> str:
         return self.of(message).session.path

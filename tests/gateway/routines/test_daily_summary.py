@@ -67,7 +67,7 @@ async def test_for_whose_ears(path: str, scope: str | None, tmp_path: Path, data
 async def test_a_group_that_gets_another_id_keeps_its_hour_and_what_is_due(daybook: Daybook) -> None:
     daybook.settings["channels"] = {"telegram": {"groups": {"-1": {"mention": "optional"}}}}
     async with daybook.running():
-        assert "I tell the day here at 22:00" in await ask(daybook, "/daily 22:00", chat="-1", group=True)
+        assert "I'll sum up the day here at 22:00" in await ask(daybook, "/daily 22:00", chat="-1", group=True)
         await ask(daybook, "/remind tomorrow 10:00 the cake", chat="-1", group=True)
         daybook.model.then("Noted.")
         await ask(daybook, "We plan a picnic", chat="-1", group=True)
@@ -76,6 +76,6 @@ async def test_a_group_that_gets_another_id_keeps_its_hour_and_what_is_due(daybo
         told = (await daybook.chat.wait_heard(2, chat="-1001"))[1]
         assert "picnic" in told and "⏰ 10:00 the cake" in told
         assert "comes here at 22:00" in await ask(daybook, "/daily", chat="-1001", group=True)
-        assert "any more" in await ask(daybook, "/daily off", chat="-1001", group=True)
+        assert "no more daily summaries here" in await ask(daybook, "/daily off", chat="-1001", group=True)
         jobs = await ask(daybook, "/jobs")
         assert "daily-summary-telegram" not in jobs and "daily-summary" in jobs

@@ -53,7 +53,7 @@ async def test_the_operation_says_what_passed(daybook: Daybook) -> None:
 async def test_tests_are_added_and_run_in_a_talk(daybook: Daybook) -> None:
     written(daybook, LOG, "- Anna lives in Leipzig.\n")
     async with daybook.running():
-        assert "no memory test yet" in await ask(daybook, "/memory test")
+        assert "no memory tests yet" in await ask(daybook, "/memory test")
         assert "1 of 1 memory tests passed" in await ask(daybook, "/memory test Where does Anna live? -> Leipzig")
         answer = await ask(daybook, "/memory test What is her job? -> baker")
         assert "1 of 2 memory tests passed" in answer and "missing: baker" in answer

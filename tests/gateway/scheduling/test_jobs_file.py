@@ -172,7 +172,7 @@ def test_a_broken_file_is_told_with_its_line(text: str, why: str) -> None:
         ("id: a, timezone: Europe/Berln", "Europe/Berlin"),
         ("id: a, to: nowhere", "not a chat address"),
         ("id: a, enabled: perhaps", "allowed: true, false"),
-        ("id: a, id: b", "stands there twice"),
+        ("id: a, id: b", "is there twice"),
         ("id: a, text: [x]", "must be a text"),
     ],
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -114,6 +114,28 @@ def test_every_few_days_begins_with_the_next_such_time(said: str, first: str) ->
     assert found is not None
     due = next_after(found.when, ZONE, NOW)
     assert due is not None and due.astimezone(ZONE).strftime("%Y-%m-%dT%H:%M") == first
+
+
+@pytest.mark.parametrize("night", ["2027-03-28T01:30+01:00", "2026-10-25T01:55+02:00", "2026-10-25T02:55+02:00"])
+@pytest.mark.parametrize(
+    ("said", "minutes"),
+    [
+        ("in 10m tea", 10),
+        ("in half an hour tea", 30),
+        ("in an hour tea", 60),
+        ("in 1h30m tea", 90),
+        ("in 1 hour and 10 minutes tea", 70),
+        ("in 120 minutes tea", 120),
+    ],
+)
+def test_hours_and_minutes_are_as_long_in_the_nights_on_which_the_clocks_change(
+    said: str, minutes: int, night: str
+) -> None:
+    now = datetime.fromisoformat(night).astimezone(ZONE)
+    found = read(said, now)
+    assert found is not None
+    due = next_after(found.when, ZONE, now)
+    assert due is not None and due - now.astimezone(UTC) == timedelta(minutes=minutes)
 
 
 @pytest.mark.parametrize(

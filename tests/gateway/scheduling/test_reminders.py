@@ -52,9 +52,9 @@ async def test_a_reminder_rings_with_buttons_all_of_which_fit(daybook: Daybook) 
 @pytest.mark.parametrize(
     ("label", "next_time", "after"),
     [
-        ("In 10 minutes", "2026-11-21 Sat 08:50", TEN),
-        ("In an hour", "2026-11-21 Sat 09:40", timedelta(hours=1)),
-        ("Tomorrow", "2026-11-22 Sun 08:40", timedelta(days=1)),
+        ("In 10 minutes", "today at 08:50", TEN),
+        ("In an hour", "today at 09:40", timedelta(hours=1)),
+        ("Tomorrow", "tomorrow at 08:40", timedelta(days=1)),
     ],
 )
 async def test_snoozed_it_rings_once_more_over_a_restart(
@@ -65,7 +65,7 @@ async def test_snoozed_it_rings_once_more_over_a_restart(
         await rings(daybook, "tea", 1, TEN)
     async with daybook.running() as gateway:
         said = await press(daybook, "tea", label)
-        assert said.startswith("⏰ tea\n\n") and f"Again: {next_time} Europe/Berlin" in said
+        assert said.startswith("⏰ tea\n\n") and f"I'll remind you again {next_time}." in said
         assert shown(daybook, said)[1] == []
         await gateway.kill()
     async with daybook.running() as gateway:
@@ -93,17 +93,17 @@ async def test_typed_commands_do_the_same(daybook: Daybook) -> None:
         await rings(daybook, "tea", 1, TEN)
         while "tea" in file(daybook):
             await gateway.ticks()
-        assert "Again: 2026-11-21 Sat 08:45" in await ask(daybook, "/jobs snooze tea 5m")
-        assert "Again: 2026-11-22 Sun 09:00" in await ask(daybook, "/jobs snooze tea tomorrow 9:00")
+        assert "I'll remind you again today at 08:45." in await ask(daybook, "/jobs snooze tea 5m")
+        assert "I'll remind you again tomorrow at 09:00." in await ask(daybook, "/jobs snooze tea tomorrow 9:00")
         assert file(daybook).count("id: tea") == 1
         assert await ask(daybook, "/jobs done tea") == "⏰ tea\n\n_✓ Done._"
         assert "id: tea" not in file(daybook)
         assert "For how long?" in await ask(daybook, "/jobs snooze tea")
         assert "For how long?" in await ask(daybook, "/jobs snooze tea every day 9:00")
-        assert "is past" in await ask(daybook, "/jobs snooze tea today 8:00")
+        assert "is already past" in await ask(daybook, "/jobs snooze tea today 8:00")
         assert await ask(daybook, "/jobs done coffee") == "There is no job coffee."
-        assert "not here any more" in await ask(daybook, "/jobs done #4711")
-        assert "is no reminder" in await ask(daybook, "/jobs snooze journal 10m")
+        assert "no longer exists" in await ask(daybook, "/jobs done #4711")
+        assert "is not a reminder" in await ask(daybook, "/jobs snooze journal 10m")
 
 
 async def test_what_comes_again_and_again_rings_once_more_beside_that(daybook: Daybook) -> None:
@@ -117,6 +117,26 @@ async def test_what_comes_again_and_again_rings_once_more_beside_that(daybook: D
         while "pills-again" in file(daybook):
             await gateway.ticks()
         await rings(daybook, "pills", 1, timedelta(hours=23, minutes=50))
+
+
+@pytest.mark.parametrize("chat", [OWNER, ALICE])
+async def test_what_rings_once_more_takes_the_place_of_no_other_reminder(daybook: Daybook, chat: str) -> None:
+    daybook.settings["channels"] = {"telegram": {"allow": [ALICE]}}
+    async with daybook.running() as gateway:
+        await ask(daybook, "/remind tomorrow 9:00 tea again")
+        await ask(daybook, "/remind every day 8:40 tea", chat=chat, sender=chat)
+        assert "id: tea-again\n" in file(daybook) and "id: tea\n" in file(daybook)
+        assert "✓ Done" in await ask(daybook, "/jobs done tea", chat=chat, sender=chat)
+        assert "2026-11-22T09:00" in file(daybook)
+        await rings(daybook, "tea", 1, TEN, chat)
+        await press(daybook, "tea", "In 10 minutes", chat, chat)
+        assert "2026-11-22T09:00" in file(daybook) and "id: tea-again-2" in file(daybook)
+        assert "again today at 09:40." in await ask(daybook, "/jobs snooze tea 1h", chat=chat, sender=chat)
+        assert file(daybook).count("id: tea-again-2") == 1 and "tea-again-3" not in file(daybook)
+        assert "✓ Done" in await ask(daybook, "/jobs done tea", chat=chat, sender=chat)
+        while "tea-again-2" in file(daybook):
+            await gateway.ticks()
+        assert "2026-11-22T09:00" in file(daybook)
 
 
 async def test_an_old_button_is_not_about_a_new_reminder_of_that_name(daybook: Daybook) -> None:
@@ -144,7 +164,7 @@ async def test_only_who_may_manage_it_answers_it(daybook: Daybook) -> None:
             for verb in (f"/jobs snooze {name} 10m", f"/jobs done {name}"):
                 said = await ask(daybook, verb, chat=ALICE, sender=ALICE)
                 assert "tea" not in said.replace("no job tea", "") and said.startswith(("There is no", "That reminder"))
-        assert "Again" in await press(daybook, "cake", "In 10 minutes", GROUP, ALICE)
+        assert "again today at 08:50" in await press(daybook, "cake", "In 10 minutes", GROUP, ALICE)
         assert f"telegram:{GROUP}" in file(daybook)
 
 

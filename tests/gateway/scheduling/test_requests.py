@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+import asyncio
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -25,17 +26,24 @@ def result(request: ModelRequest) -> str:
 async def test_a_reminder_by_command_rings_and_is_gone(daybook: Daybook) -> None:
     async with daybook.running():
         said = await ask(daybook, "/remind in 20 minutes drink tea")
-        assert "2026-11-21 Sat 08:50 Europe/Berlin (in 20 minutes)" in said and "`drink-tea`" in said
-        assert "`drink-tea` once, 2026-11-21 Sat 08:50 Europe/Berlin: drink tea\n" in await ask(daybook, "/jobs")
+        assert said == "I'll remind you here today at 08:50."
+        assert "`drink-tea` today at 08:50: drink tea\n" in await ask(daybook, "/jobs")
         daybook.moment.pass_(timedelta(minutes=20))
         assert (await daybook.chat.wait_heard(3, chat=OWNER))[2] == "⏰ drink tea"
     assert daybook.model.requests == []
 
 
+async def test_what_is_asked_for_at_once_is_added_one_after_the_other(daybook: Daybook) -> None:
+    async with daybook.running() as gateway:
+        wishes = [gateway.ask("schedule.add", text="Tea", at=f"2026-11-22T{hour:02}:00") for hour in (9, 9, 10, 11)]
+        ids = [added["id"] for added in await asyncio.gather(*wishes) if isinstance(added, dict)]
+        assert sorted(map(str, ids)) == ["tea", "tea", "tea-2", "tea-3"]
+
+
 async def test_what_is_past_or_nothing_is_refused(daybook: Daybook) -> None:
     async with daybook.running():
-        assert "is past: it is 2026-11-21 Sat 08:30" in await ask(daybook, "/remind today 8:00 tea")
-        assert "What shall I remind you of?" in await ask(daybook, "/remind tomorrow 15:00")
+        assert "Today at 08:00 is already past, it is 08:30 now." in await ask(daybook, "/remind today 8:00 tea")
+        assert "What should I remind you of?" in await ask(daybook, "/remind tomorrow 15:00")
         assert "Say when and what" in await ask(daybook, "/remind")
         assert "does not exist" in await ask(daybook, "/remind 2027-02-29 10:00 tea")
 
@@ -43,9 +51,15 @@ async def test_what_is_past_or_nothing_is_refused(daybook: Daybook) -> None:
 async def test_the_night_on_which_the_clocks_change(daybook: Daybook) -> None:
     async with daybook.running():
         gap = await ask(daybook, "/remind 2027-03-28 02:30 look")
-        assert "2027-03-28 Sun 03:00" in gap and "02:30 does not exist that night" in gap
+        assert "Sun 28 Mar 2027 at 03:00." in gap and "There is no 02:30 that night" in gap
         twice = await ask(daybook, "/remind 2027-10-31 02:30 look again")
-        assert "comes twice that night" in twice and "the first is taken (UTC+02)" in twice
+        assert "comes twice that night" in twice and "I took the first (UTC+02)." in twice
+
+
+async def test_what_recurs_from_the_hour_that_comes_twice_waits_its_whole_interval(daybook: Daybook) -> None:
+    daybook.moment.now = datetime(2026, 10, 25, 1, 30, tzinfo=UTC)  # 02:30 for the second time
+    async with daybook.running():
+        assert "Next: today at 04:00." in await ask(daybook, "/remind every 90 minutes water")
 
 
 async def test_what_is_not_understood_is_the_models_to_read(daybook: Daybook) -> None:
@@ -55,9 +69,9 @@ async def test_what_is_not_understood_is_the_models_to_read(daybook: Daybook) ->
     )
     async with daybook.running():
         assert await ask(daybook, "/remind next full moon plant") == "On Tuesday."
-    assert "Added plant: once, 2026-11-24 09:00, in this chat. Next: 2026-11-24 Tue 09:00 Europe/Berlin" in result(
-        daybook.model.requests[-1]
-    )
+    added = result(daybook.model.requests[-1])
+    assert "Added plant: once, Tue 24 Nov 2026 at 09:00, in this chat. Next: Tue 24 Nov at 09:00, " in added
+    assert "2026-11-24 Tue 09:00 Europe/Berlin (in 3 days)." in added
 
 
 async def test_without_a_model_what_is_not_understood_says_how_and_is_no_note(daybook: Daybook) -> None:
@@ -70,14 +84,14 @@ async def test_without_a_model_what_is_not_understood_says_how_and_is_no_note(da
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        ({"when": {"at": "2026-11-21T08:00"}}, "is past"),
+        ({"when": {"at": "2026-11-21T08:00"}}, "is already past"),
         ({"when": {"at": "soon"}}, "is not a moment"),
-        ({"when": {"cron": "0 0 30 2 *"}}, "cannot be"),
+        ({"when": {"cron": "0 0 30 2 *"}}, "is not a cron expression ("),
         ({"when": {"every": "2h", "cron": "* * * * *"}}, "must be one of"),
         ({"when": {"every": "2h"}, "timezone": "Mars/Base"}, "IANA zone"),
         ({"when": {"every": "2h"}, "to": "somewhere"}, "is not a chat address"),
-        ({"when": {"every": "2h"}, "to": "telegram:404404"}, "I know no chat telegram:404404"),
-        ({"when": {"every": "2h"}, "to": "telegram:-100404"}, "I know no chat telegram:-100404"),
+        ({"when": {"every": "2h"}, "to": "telegram:404404"}, "I don't know the chat telegram:404404"),
+        ({"when": {"every": "2h"}, "to": "telegram:-100404"}, "I don't know the chat telegram:-100404"),
         ({"when": {"every": "2h"}, "text": " \n"}, "is empty"),
         ({"when": {"at": "2027-02-29T08:00"}}, "does not exist"),
         ({"when": {}}, "must be one of"),
@@ -103,7 +117,7 @@ async def test_nobody_schedules_for_or_sees_what_is_anothers(daybook: Daybook) -
             elsewhere = {"kind": "prompt", "text": "Tell me", "when": {"every": "1h"}, "to": f"telegram:{OWNER}"}
             daybook.model.then(Call("schedule_add", elsewhere), "No.")
             await ask(daybook, "spy", chat=chat, sender=sender, group=group)
-            assert "only report to this chat" in result(daybook.model.requests[-1])
+            assert "only send to this chat" in result(daybook.model.requests[-1])
             await ask(daybook, f"/remind tomorrow 10:00 of {sender} {chat}", chat=chat, sender=sender, group=group)
         found = await gateway.ask("schedule.list")
         assert isinstance(found, list)
@@ -115,15 +129,15 @@ async def test_nobody_schedules_for_or_sees_what_is_anothers(daybook: Daybook) -
 async def test_jobs_are_paused_resumed_run_and_deleted(daybook: Daybook) -> None:
     async with daybook.running():
         await ask(daybook, "/remind every day 09:00 pills")
-        assert "is paused" in await ask(daybook, "/jobs pause pills")
-        assert "`pills` 09:00 every day, paused" in await ask(daybook, "/jobs")
-        assert "next: 2026-11-21 Sat 09:00" in await ask(daybook, "/jobs resume pills")
-        assert "runs now" in await ask(daybook, "/jobs run pills")
+        assert "Paused `pills`" in await ask(daybook, "/jobs pause pills")
+        assert "`pills` every day at 09:00, paused" in await ask(daybook, "/jobs")
+        assert "Next: today at 09:00." in await ask(daybook, "/jobs resume pills")
+        assert "Running `pills` now." in await ask(daybook, "/jobs run pills")
         await daybook.chat.wait_until(lambda: "⏰ pills" in daybook.chat.heard(OWNER))
-        assert "is deleted" in await ask(daybook, "/jobs delete pills")
+        assert "Deleted `pills`" in await ask(daybook, "/jobs delete pills")
         assert "cannot" not in await ask(daybook, "/jobs")
-        assert "can be paused, not removed" in await ask(daybook, "/jobs delete journal")
-        assert "I know `/jobs`" in await ask(daybook, "/jobs dance pills")
+        assert "you can pause it, but not delete it" in await ask(daybook, "/jobs delete journal")
+        assert "To change one: `/jobs pause ID`" in await ask(daybook, "/jobs dance pills")
 
 
 async def test_neighbours_ask_by_operation(daybook: Daybook) -> None:
@@ -142,7 +156,7 @@ async def test_neighbours_ask_by_operation(daybook: Daybook) -> None:
             await gateway.ask("schedule.remove", id="x")
         with pytest.raises(OperationError, match="already"):
             await gateway.ask("schedule.add", text="Other", every="2h", id="up")
-        with pytest.raises(OperationError, match="is not understood"):
+        with pytest.raises(OperationError, match="I don't understand"):
             await gateway.ask("schedule.add", text="Other", when="some day")
         await gateway.ask("schedule.remove", id="up")
     assert "id: up" not in (daybook.workspace / "schedule.yaml").read_text("utf-8")

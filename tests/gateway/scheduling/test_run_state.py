@@ -25,7 +25,7 @@ async def test_of_two_processes_one_takes_up_a_due_time(tmp_path: Path, moment: 
     ledgers = [RunState(one, moment.clock) for one in databases]
     for ledger in ledgers:
         await ledger.put(JobRow(run.job, "", stamp) for run in runs)
-    taken = await asyncio.gather(*(ledger.take_up([run]) for run in runs for ledger in ledgers))
+    taken = await asyncio.gather(*(ledger.claim([run]) for run in runs for ledger in ledgers))
     assert sorted(run.job for one in taken for run in one) == sorted(run.job for run in runs)
     for database in databases:
         await database.aclose()
@@ -39,7 +39,7 @@ async def test_a_due_time_is_not_taken_up_again_by_the_next_process(tmp_path: Pa
         ledger = RunState(database, moment.clock)
         await ledger.load()
         await ledger.put([JobRow("tea", "", stamp)])
-        assert len(await ledger.take_up([run])) == expected
+        assert len(await ledger.claim([run])) == expected
         await database.aclose()
 
 
@@ -51,7 +51,7 @@ async def test_tries_that_fail_wait_longer_and_longer_and_the_sixth_is_the_last(
     moment.now = datetime.fromisoformat(now)
     ledger, stamp = RunState(database, moment.clock), utc_stamp(moment.now)
     await ledger.put([JobRow("tea", "", stamp)])
-    (run,) = await ledger.take_up([Run("tea", stamp, "prompt", "Tea", None, False, False, RunStatus.WAITING, stamp)])
+    (run,) = await ledger.claim([Run("tea", stamp, "prompt", "Tea", None, False, False, RunStatus.WAITING, stamp)])
     waited = []
     while run.state is RunStatus.WAITING:
         run, job = ledger.failure(dataclasses.replace(run, attempts=run.attempts + 1), "Down.", again=True)

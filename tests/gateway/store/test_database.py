@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway.store.database import Database, StoreUnavailable
+from agent.formats.sqlite import StorageUnavailable
+from gateway.store.database import Database
 
 
 def _keep(connection: sqlite3.Connection, number: int, text: str = "") -> int:
@@ -99,7 +100,7 @@ async def test_a_full_disk_fails_the_whole_batch_and_the_next_works(database: Da
         large = asyncio.ensure_future(database.run(_keep, 2, "x" * 1_000_000))
         await asyncio.sleep(0)
     results = await asyncio.gather(small, large, return_exceptions=True)
-    assert [type(one) for one in results] == [StoreUnavailable, StoreUnavailable]
+    assert [type(one) for one in results] == [StorageUnavailable, StorageUnavailable]
     assert "full" in str(results[1])
     assert await database.run(_kept) == []
     await database.run(limit, 1_000_000)
@@ -162,7 +163,7 @@ async def test_the_file_is_private(database: Database) -> None:
 async def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "daybook.db"
     path.write_text("dear diary, this is no database at all\n" * 50)
-    with pytest.raises(StoreUnavailable, match=r"daybook\.db"):
+    with pytest.raises(StorageUnavailable, match=r"daybook\.db"):
         await Database.open(path)
     assert path.read_text().startswith("dear diary")
 
@@ -172,12 +173,12 @@ async def test_a_file_of_a_newer_daybook_is_refused(tmp_path: Path) -> None:
     newer = sqlite3.connect(path)
     newer.execute("PRAGMA user_version = 999")
     newer.close()
-    with pytest.raises(StoreUnavailable, match="newer Daybook"):
+    with pytest.raises(StorageUnavailable, match="newer Daybook"):
         await Database.open(path)
 
 
 async def test_a_folder_in_the_place_of_the_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(StoreUnavailable):
+    with pytest.raises(StorageUnavailable):
         await Database.open(tmp_path)
 
 

@@ -30,13 +30,13 @@ async def test_a_group_is_asked_for_in_the_owners_chat_and_told_in_its_own(owner
         result = await owner.asks(job("prompt"), chat=GROUP, sender=OWNER, group=True)
         assert result.startswith("Waiting for the owner's yes")
         asked = owner.questions[owner.question]
-        assert "Alice, “Book it all!”" in asked and f"It was asked for in Group {GROUP} (telegram:{GROUP})." in asked
+        assert "Alice, “Book it all!”" in asked and f"The request came from Group {GROUP} (telegram:{GROUP})." in asked
         assert not booked(home)
         before = len(home.chat.heard(GROUP))
         await owner.presses("Yes")
         assert booked(home)
         await home.chat.wait_heard(before + 1, chat=GROUP)
-        assert home.chat.heard(GROUP)[-1].startswith("Done, with your yes: add this job")
+        assert home.chat.heard(GROUP)[-1].startswith("Approved and done: add this job")
         await owner.asks(chat=GROUP, sender=OWNER, group=True)
     assert "Your owner said yes" in home.everything_asked()
 

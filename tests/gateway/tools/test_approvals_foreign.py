@@ -158,7 +158,7 @@ async def test_a_line_of_private_memory_is_asked_about_in_any_case(owner: Owner,
     async with home.running():
         lay(home, "MEMORY.md", f"# Memory\n\n- {SECRET}\n")
         await owner.asks(call)
-        assert f"It repeats a line of your private memory: “- {SECRET}”" in owner.questions[owner.question]
+        assert f"It contains a line from your private memory: “- {SECRET}”" in owner.questions[owner.question]
     assert "4711" not in "".join(home.chat.heard(GROUP)) + jobs_of(home)
     assert not list((home.workspace / "groups").rglob("GROUP.md"))
 
@@ -176,7 +176,7 @@ async def test_memory_of_a_foreign_turn_says_where_it_came_from(owner: Owner, ho
             write("plans.md", "Pay\n\nAgain\n"),
             attachments=(document(home, "report.md", "The rent is due"),),
         )
-        assert "text that is not yours: report.md" in await owner.commands("/why")
+        assert "text that isn't yours: report.md" in await owner.commands("/why")
         log = await gateway.ask("memory.log")
         assert isinstance(log, list) and all("(from: report.md)" in one["summary"] for one in log)
         await owner.commands("/remember I like tea")

@@ -9,7 +9,7 @@ import pytest
 
 from agent.model.base import ModelRequest
 from agent.model.scripted import Call, Hold, ScriptedAnswer
-from channels.message import OutboundFile
+from channels.message import NotSent, OutboundFile, Refused
 from channels.scripted import ScriptedChannel
 from tests.gateway.conftest import ALICE, GROUP, OWNER, STRANGER, Daybook
 
@@ -273,6 +273,45 @@ async def test_a_message_that_was_written_before_a_crash_is_sent_once_and_the_mo
     assert "may or may not have taken effect" in results[1]
 
 
+async def test_a_message_that_was_refused_before_a_crash_is_not_called_sent(daybook: Daybook, owner: Talk) -> None:
+    hold = Hold()
+    daybook.model.then(
+        ScriptedAnswer(calls=(Call("send_message", {"text": "Hello"}),)), ScriptedAnswer("never", hold=hold)
+    )
+    daybook.chat.fail_next(Refused("the platform wants no such text"))
+    async with daybook.running() as gateway:
+        daybook.chat.say("Say hello", chat=OWNER)
+        await hold.reached.wait()
+        (notice,) = await daybook.chat.wait_heard(chat=OWNER)
+        assert "could not" in notice or "couldn't" in notice
+        await gateway.kill()
+    forget_last_results(daybook, 1)
+    daybook.model.then("Done.")
+    async with daybook.running():
+        await daybook.chat.wait_heard(2, chat=OWNER)
+    shown = str(daybook.model.requests[-1].messages[-1].content)
+    assert "could not be delivered: the platform wants no such text" in shown and "was sent" not in shown
+
+
+async def test_a_message_that_still_waits_after_a_crash_is_not_called_sent(daybook: Daybook, owner: Talk) -> None:
+    hold, again = Hold(), Hold()
+    daybook.model.then(
+        ScriptedAnswer(calls=(Call("send_message", {"text": "Hello"}),)), ScriptedAnswer("never", hold=hold)
+    )
+    daybook.chat.fail_next(NotSent("busy", retry_after=600), times=2)
+    async with daybook.running() as gateway:
+        daybook.chat.say("Say hello", chat=OWNER)
+        await hold.reached.wait()
+        await gateway.kill()
+    forget_last_results(daybook, 1)
+    daybook.model.then(ScriptedAnswer("Done.", hold=again))
+    async with daybook.running() as gateway:
+        await again.reached.wait()
+        await gateway.kill()
+    shown = str(daybook.model.requests[-1].messages[-1].content)
+    assert "is on its way: do not send it again" in shown and "was sent" not in shown
+
+
 async def test_a_message_that_was_not_written_before_a_crash_is_told_to_be_missing(daybook: Daybook) -> None:
     hold = Hold()
     daybook.model.then(
@@ -297,7 +336,7 @@ def transcript(daybook: Daybook) -> Path:
 
 
 def forget_last_results(daybook: Daybook, count: int) -> None:
-    """As if the process had died after what the tools did and before their results were journaled."""
+    """As if the process had died after what the tools did and before their results were recorded."""
     lines = transcript(daybook).read_text().splitlines(keepends=True)
     assert all("tool_result" in line for line in lines[-count:])
     transcript(daybook).write_text("".join(lines[:-count]))

@@ -180,7 +180,7 @@ async def test_a_file_over_the_limit_is_not_even_fetched(daybook: Daybook, chat:
     async with daybook.running():
         chat.say("", attachments=[Attachment("document", "film.pdf", 50_000_000, handle="file:1")])
         await chat.wait_heard()
-    assert "it has 50 MB, and at most 20 MB are read (media.max_mb in config.yaml)" in daybook.asked()
+    assert "it has 50 MB, and I read at most 20 MB (media.max_mb in config.yaml)" in daybook.asked()
     assert chat.fetched == []
 
 
@@ -360,13 +360,13 @@ async def test_a_chat_has_a_budget_of_bytes_a_day_and_the_owner_in_private_has_n
     daybook: Daybook, chat: Counting
 ) -> None:
     daybook.group()
-    daybook.timeouts = Timeouts(fetch=0.0, space=MediaLimits(a_day=1_000))
+    daybook.timeouts, daybook.media_limits = Timeouts(fetch=0.0), MediaLimits(a_day=1_000)
     big = b"Six hundred bytes. " * 32
     group: dict[str, object] = {"chat": GROUP, "group": True}
     async with daybook.running():
         assert "Six hundred" in await sends(daybook, chat, big, "one.txt", **group)
         refused = await sends(daybook, chat, big, "two.txt", **group)
-        assert "two.txt could not be read: the files of this chat have" in refused and "two.txt" not in chat.fetched
+        assert "two.txt could not be read: this chat has sent" in refused and "two.txt" not in chat.fetched
         for name in ("a.txt", "b.txt", "c.txt"):
             assert "Six hundred" in await sends(daybook, chat, big, name)
         daybook.moment.pass_(timedelta(days=1))
@@ -375,20 +375,20 @@ async def test_a_chat_has_a_budget_of_bytes_a_day_and_the_owner_in_private_has_n
 
 async def test_a_restart_does_not_forget_what_a_chat_brought_today(daybook: Daybook, chat: Counting) -> None:
     daybook.group()
-    daybook.timeouts = Timeouts(fetch=0.0, space=MediaLimits(a_day=1_000))
+    daybook.timeouts, daybook.media_limits = Timeouts(fetch=0.0), MediaLimits(a_day=1_000)
     big = b"Six hundred bytes. " * 32
     async with daybook.running():
         assert "Six hundred" in await sends(daybook, chat, big, "one.txt", chat=GROUP, group=True)
     async with daybook.running():
         refused = await sends(daybook, chat, big, "two.txt", chat=GROUP, group=True)
-        assert "two.txt could not be read: the files of this chat have" in refused and "two.txt" not in chat.fetched
+        assert "two.txt could not be read: this chat has sent" in refused and "two.txt" not in chat.fetched
 
 
 async def test_files_that_come_together_share_the_budget_before_they_are_fetched(
     daybook: Daybook, chat: Counting
 ) -> None:
     daybook.group()
-    daybook.timeouts = Timeouts(fetch=0.0, space=MediaLimits(a_day=1_000))
+    daybook.timeouts, daybook.media_limits = Timeouts(fetch=0.0), MediaLimits(a_day=1_000)
     daybook.model.then("ok")
     big = b"Six hundred bytes. " * 32
     names = ["one.txt", "two.txt", "three.txt", "four.txt"]
@@ -396,18 +396,16 @@ async def test_files_that_come_together_share_the_budget_before_they_are_fetched
         chat.say("@bot read", attachments=[chat.attach(big, name) for name in names], chat=GROUP, group=True)
         await chat.wait_heard(chat=GROUP)
     assert len(chat.fetched) == len(kept(daybook)) == 1
-    assert daybook.asked().count("the files of this chat have") == 3
+    assert daybook.asked().count("this chat has sent") == 3
 
 
 async def test_a_disk_that_is_nearly_full_keeps_no_files_and_the_words_are_answered(
     daybook: Daybook, chat: Counting
 ) -> None:
-    daybook.timeouts = Timeouts(fetch=0.0, space=MediaLimits(free=lambda _: 999_999_999))
+    daybook.timeouts, daybook.media_limits = Timeouts(fetch=0.0), MediaLimits(free=lambda _: 999_999_999)
     async with daybook.running():
         asked = await sends(daybook, chat, b"text", "page.txt")
-    assert "page.txt could not be read: there is too little room on my disk" in asked and asked.endswith(
-        "@bot page.txt"
-    )
+    assert "page.txt could not be read: the disk is almost full" in asked and asked.endswith("@bot page.txt")
     assert chat.fetched == [] and kept(daybook) == []
 
 

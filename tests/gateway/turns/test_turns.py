@@ -131,7 +131,7 @@ async def test_invariant_02_a_turn_that_fails_by_a_bug_says_so(
         await settled(gateway)
         daybook.chat.say("And now?")
         assert (await daybook.chat.wait_heard(2))[1] == "Well again."
-    assert "broke" in heard
+    assert "Something went wrong inside Daybook" in heard
     assert "a bug" not in heard
     assert "a bug" in caplog.text
 
@@ -171,7 +171,7 @@ async def test_invariant_02_an_end_that_cannot_be_written_ends_in_an_error_text(
         await settled(gateway)
         daybook.chat.say("And now?")
         assert (await daybook.chat.wait_heard(2))[1] == "Well again."
-    assert "broke" in heard
+    assert "Something went wrong inside Daybook" in heard
     async with daybook.running() as gateway:
         await settled(gateway)
     assert len(daybook.chat.heard()) == 2
@@ -515,7 +515,7 @@ async def test_stop_sets_aside_what_waits(daybook: Daybook) -> None:
         await hold.reached.wait()
         await taken_in(daybook, "two", "three")
         daybook.chat.say("/stop")
-        assert await daybook.chat.wait_heard() == ["Stopped. 2 waiting messages are set aside."]
+        assert await daybook.chat.wait_heard() == ["Stopped. I skipped 2 waiting messages."]
         await settled(gateway)
     assert len(daybook.model.requests) == 1
 
@@ -526,7 +526,7 @@ async def test_stop_while_the_rest_of_a_paste_is_awaited(daybook: Daybook) -> No
         daybook.chat.say("first half,", continues=True)
         await daybook.chat.wait_until(lambda: daybook.chat.offered == 1)
         daybook.chat.say("/stop")
-        assert await daybook.chat.wait_heard() == ["One waiting message is set aside."]
+        assert await daybook.chat.wait_heard() == ["I skipped one waiting message."]
         await settled(gateway)
         await gateway.kill()  # in order it would wait for the rest of what was set aside
     assert daybook.model.requests == []
@@ -749,5 +749,5 @@ async def test_a_disk_that_fills_in_a_turn_is_told_and_the_message_answered_late
             (notice,) = await daybook.chat.wait_heard()
         assert (await daybook.chat.wait_heard(2))[1] == "Hello after all."
         await settled(gateway)
-    assert "My disk takes no more writing" in notice
+    assert "The disk is full" in notice
     assert len(daybook.chat.heard()) == 2

@@ -1,4 +1,4 @@
--- state/daybook.db, version 11
+-- state/daybook.db, version 13
 CREATE TABLE access (
         channel TEXT NOT NULL,
         user_id TEXT NOT NULL,
@@ -6,6 +6,12 @@ CREATE TABLE access (
         role TEXT NOT NULL,               -- owner, person
         added_at TEXT NOT NULL,
         PRIMARY KEY (channel, user_id)
+    );
+CREATE TABLE allowed_words (          -- leading words of programs that need no yes
+        id TEXT PRIMARY KEY,
+        words TEXT NOT NULL,              -- JSON
+        state TEXT NOT NULL,              -- of the files among them
+        at TEXT NOT NULL
     );
 CREATE TABLE chat (                   -- where somebody who may has spoken to the bot
         channel TEXT NOT NULL,
@@ -90,6 +96,23 @@ CREATE TABLE preview (
         channel TEXT NOT NULL,
         platform_id TEXT NOT NULL DEFAULT '' -- empty: sent, but its id never came back
     , begun_at TEXT NOT NULL DEFAULT '');
+CREATE TABLE program (
+        seq INTEGER PRIMARY KEY AUTOINCREMENT,
+        key TEXT NOT NULL UNIQUE,         -- of the call that began it, so that none begins two
+        kind TEXT NOT NULL,               -- turn, approved, background
+        session TEXT NOT NULL,
+        message TEXT NOT NULL,            -- JSON
+        argv TEXT NOT NULL,               -- JSON
+        folder TEXT NOT NULL,
+        network INTEGER NOT NULL,
+        seconds INTEGER NOT NULL,
+        state TEXT NOT NULL,              -- waiting, running, ended, told
+        how TEXT NOT NULL DEFAULT '',     -- it ended: exited, timeout, stopped, lost…
+        code INTEGER NOT NULL DEFAULT 0,
+        output TEXT NOT NULL DEFAULT '',  -- until its end is told
+        started_at TEXT NOT NULL,
+        ended_at TEXT NOT NULL DEFAULT ''
+    );
 CREATE TABLE question (
         id TEXT PRIMARY KEY,
         kind TEXT NOT NULL,
@@ -158,13 +181,16 @@ CREATE TABLE web_message (            -- what stands in the web page's chats
         is_error INTEGER NOT NULL,
         buttons TEXT NOT NULL,            -- JSON
         files TEXT NOT NULL               -- JSON
-    );
+    , replaces TEXT NOT NULL DEFAULT '', replaced_by TEXT NOT NULL DEFAULT '');
 CREATE INDEX inbox_message ON inbox (channel, chat_id, platform_id);
 CREATE INDEX inbox_open ON inbox (state, seq) WHERE state IN ('waiting', 'overheard');
 CREATE INDEX outbox_open ON outbox (state, seq) WHERE state IN ('waiting', 'sending');
+CREATE INDEX program_session ON program (session, seq);
 CREATE INDEX run_open ON run (state, seq) WHERE state IN ('waiting', 'running', 'delivering');
 CREATE INDEX usage_day ON usage (day);
 CREATE INDEX web_message_chat ON web_message (chat_id, number);
+CREATE INDEX web_message_replaced_by ON web_message (replaced_by) WHERE replaced_by != '';
+CREATE INDEX web_message_replaces ON web_message (replaces) WHERE replaces != '';
 -- state/history/main.db, version 0
 CREATE TABLE changes (
     number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, ts TEXT NOT NULL, scope TEXT NOT NULL, session TEXT NOT NULL,

@@ -105,7 +105,7 @@ DEVIATIONS = [
         "OpenRouter: a rate limit within the stream",
         http(sse({"error": {"code": 429, "message": "Rate limited"}})),
         error=TryLater,
-        says="limits how often",
+        says="too many requests",
     ),
     Deviation(
         "a proxy: a null error is none", http(sse({"type": "ping", "error": None}, *said("Fine."))), text="Fine."
@@ -206,17 +206,17 @@ DEVIATIONS = [
     Deviation(
         "a mock: an empty object", http("{}", kind="application/json"), error=InvalidRequest, says=r"no Messages API"
     ),
-    Deviation("a server: nothing at all", http(""), error=TryLater, says="broke off"),
+    Deviation("a server: nothing at all", http(""), error=TryLater, says="was cut off"),
     Deviation(
         "a server: a clean end without an end",
         http(sse(started(), *text_block("So far"))),
         error=TryLater,
-        says="broke off",
+        says="was cut off",
     ),
     Deviation(
         "a server: JSON that is cut",
         http(sse(started()) + b'data: {"type": "content_\n\n'),
         error=TryLater,
-        says="cannot be read",
+        says="can't read",
     ),
 ]

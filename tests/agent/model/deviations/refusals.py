@@ -24,7 +24,7 @@ DEVIATIONS = [
         "vLLM: no such model, in an error object",
         http({"error": _UNKNOWN}, "404 Not Found"),
         error=ModelNotFound,
-        says="does not know a model named local/qwen-3",
+        says="has no model named local/qwen-3",
     ),
     Deviation(
         "LiteLLM: no such model under status 400",
@@ -111,7 +111,7 @@ DEVIATIONS = [
         "DeepSeek: the balance is used up",
         http({"error": {"message": "Insufficient Balance", "type": "unknown_error"}}, "402 Payment Required"),
         error=AccessDenied,
-        says="no credit left.*Insufficient Balance",
+        says="out of credit.*Insufficient Balance",
     ),
     Deviation(
         "OpenAI: the quota is used up",
@@ -127,7 +127,7 @@ DEVIATIONS = [
             "429 Too Many Requests",
         ),
         error=AccessDenied,
-        says="no credit left",
+        says="out of credit",
     ),
     Deviation(
         "Moonshot: an account without a balance",
@@ -141,7 +141,7 @@ DEVIATIONS = [
             "429 Too Many Requests",
         ),
         error=AccessDenied,
-        says="no credit left",
+        says="out of credit",
     ),
     Deviation(
         "LiteLLM: the budget is exceeded",
@@ -165,7 +165,7 @@ DEVIATIONS = [
             headers={"retry-after": "12"},
         ),
         error=TryLater,
-        says="limits how often",
+        says="too many requests",
     ),
     # others
     Deviation(

@@ -11,6 +11,7 @@ import time
 from datetime import date
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
@@ -63,6 +64,49 @@ def test_a_day_that_comes_twice_in_a_talk_is_two_sections(tmp_path: Path) -> Non
     new = new_file(source, "sha", "", said, CLOCK, Chunker(), lambda: None)
     assert [one.day for one in new.sections] == days
     assert [one.section for one in new.passages] == [0, 1, 2]
+
+
+FACTS = (
+    "Luna likes tuna",
+    "Luna eats tuna",
+    "Luna sleeps upstairs",
+    "Boots need glue",
+    "Rain on Monday",
+    "The new stove",
+)
+
+
+def of_words(text: str) -> list[float]:
+    """The more words two texts share, the nearer they are."""
+    numbers = [1e-3] * 1_024
+    for word in text.lower().replace(":", " ").split():
+        numbers[int.from_bytes(hashlib.sha256(word.encode()).digest()[:2]) % 1_024] += 1
+    return [number / math.hypot(*numbers) for number in numbers]
+
+
+@pytest.mark.parametrize("is_talk", [False, True], ids=["a list", "a conversation"])
+def test_in_a_list_what_is_near_the_nearest_facts_is_nearer(tmp_path: Path, is_talk: bool) -> None:
+    """Short facts about one thing share more with one another than with what asks for them."""
+    lines = [
+        f"- 09:0{at} {'Anna' if at % 2 else 'Ben'}: {one}" if is_talk else f"- {one}" for at, one in enumerate(FACTS)
+    ]
+    (tmp_path / "workspace" / "memory").mkdir(parents=True)
+    (tmp_path / "workspace" / "memory" / "2026-10-01.md").write_text("\n".join(lines))
+    index = ScopeIndex(tmp_path / "memory.db", owner(tmp_path / "workspace"), Chunker(), embeds=True)
+    index.refresh(CLOCK, None)
+    while missing := index.unembedded("m", 100):
+        index.put_vectors("m", [(row.key, packed(of_words(row.text))) for row in missing])
+
+    def shares(store: IndexStore) -> list[float]:
+        like, _ = Vectors().likeness(store, "m", of_words("tuna"), Limits())
+        assert like is not None
+        return list(like.shares(range(1, 100)).values())
+
+    found, _ = index.read(shares, time.monotonic() + 60)
+    assert found is not None and len(found) == len(FACTS)
+    asleep, glue = found[2], found[3]
+    assert (asleep > glue + 0.05) is not is_talk, found
+    index.close()
 
 
 class Processes(RuleBasedStateMachine):

@@ -1,0 +1,178 @@
+"""Deferred work of sessions: the flush of one that was left, and its paragraph in HISTORY.md. A task is on disk until
+it is done: one small file beside the transcript. The store blocks."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+import os
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent.compaction.flush_state import ContextLossReason
+from agent.formats.parsing import load_json
+from agent.fs import atomic_write
+from agent.memory.scope import Audience, Scope
+from agent.settings import GroupLogs
+
+_SUFFIX = ".owed"
+
+
+class RetryLater(Exception):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class DeferredTask:
+    path: str
+    """The session key's."""
+    session: str
+    """The transcript's id."""
+    scope: Scope
+    reason: ContextLossReason
+    upto: str
+    """The compaction that dropped the part, or the last entry of a session that was left."""
+
+    @property
+    def source(self) -> str:
+        """The part's name in HISTORY.md."""
+        return f"talk {self.session} {self.upto}"
+
+
+class DeferredStore:
+    def __init__(self, folder: Path, workspace: Path) -> None:
+        self._folder = folder
+        self._workspace = workspace
+
+    def note(self, task: DeferredTask) -> None:
+        """Raises `OSError`."""
+        self._write(task, tries=0)
+
+    def failed(self, task: DeferredTask) -> int:
+        """Counts and returns failed tries. Raises `OSError`."""
+        tries = self._tries(task) + 1
+        self._write(task, tries)
+        return tries
+
+    def _tries(self, task: DeferredTask) -> int:
+        try:
+            tries = load_json(self._path(task).read_text("utf-8")).get("tries")
+        except (OSError, ValueError, AttributeError):
+            return 0
+        return tries if isinstance(tries, int) else 0
+
+    def _write(self, task: DeferredTask, tries: int) -> None:
+        path = self._path(task)
+        scope = task.scope
+        data = {
+            "tries": tries,
+            "session": task.session,
+            "audience": str(scope.audience),
+            "id": scope.id,
+            "logs": str(scope.group_logs),
+            "reason": str(task.reason),
+            "upto": task.upto,
+        }
+        atomic_write(path, json.dumps(data))
+
+    def done(self, task: DeferredTask) -> None:
+        """Removes a task. Where its file stays, the next process repeats it, which adds nothing."""
+        with contextlib.suppress(OSError):
+            self._path(task).unlink(missing_ok=True)
+
+    def all(self) -> list[DeferredTask]:
+        """The tasks on disk, oldest first. Unreadable ones are skipped; `doctor` reports them."""
+        found: list[DeferredTask] = []
+        for folder, _, names in os.walk(self._folder):
+            for name in names:
+                if name.endswith(_SUFFIX) and (task := self._read(Path(folder) / name)) is not None:
+                    found.append(task)
+        return sorted(found, key=lambda task: (task.session, task.upto))
+
+    def _read(self, file: Path) -> DeferredTask | None:
+        try:
+            data = load_json(file.read_text("utf-8"))
+            scope = Scope(Audience(data["audience"]), self._workspace, data["id"], GroupLogs(data["logs"]))
+            path = file.parent.relative_to(self._folder).as_posix()
+            return DeferredTask(path, str(data["session"]), scope, ContextLossReason(data["reason"]), str(data["upto"]))
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def _path(self, task: DeferredTask) -> Path:
+        return self._folder.joinpath(*task.path.split("/")) / f"{task.session}-{task.upto}{_SUFFIX}"
+
+
+_log = logging.getLogger(__name__)
+
+MOST_TRIES = 5
+"""At one piece of work that a model or the workspace does not let be done."""
+
+
+class DeferredWork:
+    """Does one task after the other. A `RetryLater` waits until another task succeeds, a turn is answered (`again`), or
+    the next start; after any other failure the task is given up."""
+
+    def __init__(self, store: DeferredStore, do: Callable[[DeferredTask], Awaitable[None]]) -> None:
+        self._store = store
+        self._do = do
+        self._queue: asyncio.Queue[DeferredTask] = asyncio.Queue()
+        self._known: set[DeferredTask] = set()
+        self._put_off: list[DeferredTask] = []
+        self._taken_up = asyncio.Event()
+
+    async def defer(self, task: DeferredTask) -> None:
+        """Raises `OSError`, and then there is no task."""
+        await asyncio.to_thread(self._store.note, task)
+        self._known.add(task)
+        self._queue.put_nowait(task)
+
+    def again(self) -> None:
+        """Tries what was put off: a model answers again."""
+        for task in self._put_off:
+            self._queue.put_nowait(task)
+        self._put_off.clear()
+
+    async def run(self) -> None:
+        """Does what an earlier process left, then what comes."""
+        waiting = await asyncio.to_thread(self._store.all)
+        for task in waiting:
+            if task not in self._known:
+                self._known.add(task)
+                self._queue.put_nowait(task)
+        self._taken_up.set()
+        while True:
+            task = await self._queue.get()
+            try:
+                await self._do(task)
+            except RetryLater as problem:
+                await self._later(task, problem)
+            except OSError as error:  # the disk: it stays deferred until the next start
+                _log.error("%s: %s", task.source, error)
+            except Exception:
+                _log.exception("%s: deferred work failed", task.source)
+                await asyncio.to_thread(self._store.done, task)
+            else:
+                await asyncio.to_thread(self._store.done, task)
+                self.again()
+            self._known.discard(task)
+            self._queue.task_done()
+
+    async def _later(self, task: DeferredTask, problem: RetryLater) -> None:
+        try:
+            tries = await asyncio.to_thread(self._store.failed, task)
+        except OSError as error:  # not counted: it stays deferred until the next start
+            _log.error("%s: %s", task.source, error)
+            return
+        if tries >= MOST_TRIES:
+            _log.error("%s: given up after %d tries: %s", task.source, tries, problem)
+            await asyncio.to_thread(self._store.done, task)
+            return
+        _log.warning("%s: put off after try %d of %d: %s", task.source, tries, MOST_TRIES, problem)
+        self._put_off.append(task)
+
+    async def idle(self) -> None:
+        await self._taken_up.wait()
+        await self._queue.join()

@@ -1,0 +1,148 @@
+"""Calls to servers that speak HTTP. Large: import it where one is called."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+import ssl
+from collections.abc import Mapping
+from functools import cache
+from http import HTTPStatus
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+import aiohttp
+import certifi
+from aiohttp.abc import AbstractResolver, ResolveResult
+
+from agent.formats.addresses import AddressRules, NotPublic
+
+MOST_BYTES = 20_000_000
+"""Of an answer."""
+
+
+class Unreachable(Exception):
+    """The text says why in a word."""
+
+
+class RefusedCall(Exception):
+    def __init__(self, status: int) -> None:
+        super().__init__(f"status {status}")
+        self.status = status
+
+
+class PublicResolver(AbstractResolver):
+    """Refuses a name if any of its addresses is not public, as the connection could go to that one."""
+
+    def __init__(self, rules: AddressRules, inner: AbstractResolver | None = None) -> None:
+        self._rules = rules
+        self._inner = inner or aiohttp.ThreadedResolver()
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
+    ) -> list[ResolveResult]:
+        found = await self._inner.resolve(host, port, family)
+        if not all(self._rules.is_public(ipaddress.ip_address(one["host"])) for one in found):
+            raise NotPublic("it is in a private network")
+        return found
+
+    async def close(self) -> None:
+        await self._inner.close()
+
+
+def open_session(key: str) -> aiohttp.ClientSession:
+    """Sends the key as a bearer token, if there is one."""
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    return aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(ssl=tls()), cookie_jar=aiohttp.DummyCookieJar(), headers=headers
+    )
+
+
+async def post(
+    session: aiohttp.ClientSession,
+    url: str,
+    seconds: float,
+    *,
+    connect: float,
+    json: object = None,
+    form: aiohttp.FormData | None = None,
+) -> bytes:
+    """The answer's body. Raises as `get`."""
+    return await _body(session, "POST", url, seconds, connect, json=json, data=form)
+
+
+async def get(
+    session: aiohttp.ClientSession,
+    url: str,
+    seconds: float,
+    *,
+    connect: float,
+    query: Mapping[str, str],
+    headers: Mapping[str, str],
+) -> bytes:
+    """The answer's body; follows no redirect, which would take the key elsewhere. Raises `Unreachable`, `RefusedCall`,
+    and `ValueError` for one too large."""
+    return await _body(session, "GET", url, seconds, connect, params=query, headers=headers)
+
+
+async def _body(
+    session: aiohttp.ClientSession,
+    method: str,
+    url: str,
+    seconds: float,
+    connect: float,
+    *,
+    json: object = None,
+    data: aiohttp.FormData | None = None,
+    params: Mapping[str, str] | None = None,
+    headers: Mapping[str, str] | None = None,
+) -> bytes:
+    timeout = aiohttp.ClientTimeout(total=seconds, sock_connect=min(seconds, connect))
+    try:
+        async with session.request(
+            method,
+            url,
+            json=json,
+            data=data,
+            params=params,
+            headers=headers,
+            timeout=timeout,
+            allow_redirects=False,
+            proxy=_proxy_for(url),
+        ) as answer:
+            if answer.status != HTTPStatus.OK:
+                raise RefusedCall(answer.status)
+            body = await answer.content.read(MOST_BYTES)
+            while len(body) < MOST_BYTES and (more := await answer.content.read(MOST_BYTES - len(body))):
+                body += more
+    except TimeoutError as error:
+        raise Unreachable("no answer in time") from error
+    except aiohttp.ClientConnectorError as error:
+        raise Unreachable("no connection") from error
+    except (aiohttp.ClientError, OSError) as error:
+        raise Unreachable(type(error).__name__) from error
+    if len(body) >= MOST_BYTES:
+        raise ValueError("the answer is too large")
+    return body
+
+
+def _proxy_for(url: str) -> str | None:
+    """The environment's proxy; none for this machine."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    try:
+        is_here = ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        is_here = host == "localhost" or host.endswith(".localhost")
+    if is_here or proxy_bypass(host):
+        return None
+    proxies = getproxies()
+    return proxies.get(parts.scheme) or proxies.get("all")
+
+
+@cache
+def tls() -> ssl.SSLContext:
+    """The certificates of the system and of Python's packages."""
+    context = ssl.create_default_context()
+    context.load_verify_locations(certifi.where())
+    return context

@@ -1,0 +1,31 @@
+"""Days and times in a sentence: "tomorrow at 15:00", „am Montag (23. November) um 15:00“. Pure."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+
+from agent.languages.codes import Language
+from agent.languages.registry import LANGUAGES
+
+
+def day_in(language: Language, day: date, today: date) -> str:
+    strings = LANGUAGES[language].moments
+    near = {-1: strings.yesterday, 0: strings.today, 1: strings.tomorrow}.get((day - today).days)
+    return dated_in(language, day, today) if near is None else near
+
+
+def dated_in(language: Language, day: date, today: date) -> str:
+    """The day by its date, which stays true: "on Monday 23 November"."""
+    strings = LANGUAGES[language].moments
+    return (strings.dated if day.year == today.year else strings.with_year).format(
+        weekday=strings.weekdays.split()[day.weekday()],
+        day=strings.first if day.day == 1 else day.day,
+        month=strings.months.split()[day.month - 1],
+        year=day.year,
+    )
+
+
+def moment_in(language: Language, moment: datetime, now: datetime) -> str:
+    """A moment on its own clock, as said at `now`."""
+    day = day_in(language, moment.date(), now.astimezone(moment.tzinfo).date())
+    return LANGUAGES[language].moments.at.format(day=day, time=f"{moment:%H:%M}")

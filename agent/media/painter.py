@@ -1,0 +1,28 @@
+"""Pictures that are made from words, and what makes them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+
+class NotDrawn(Exception):
+    """The end of a sentence about the picture: "the server refused it (500)"."""
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnPicture:
+    """`cost` in USD, None if the server does not tell it."""
+
+    content: bytes = field(repr=False)
+    cost: float | None
+    input: int
+    output: int
+
+
+class Painter(Protocol):
+    @property
+    def model(self) -> str: ...
+
+    async def draw(self, prompt: str) -> DrawnPicture:
+        """Raises `NotDrawn`."""

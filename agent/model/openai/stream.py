@@ -1,0 +1,198 @@
+"""Chunks of a chat completion as the events of the Messages API, which `AnswerAssembler` reads. Pure.
+
+Servers differ in how they number calls, name reasoning and count tokens; nothing that they send is lost for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from agent.model.anthropic.stream import Event
+from agent.model.base import CUT, OTHER_THINKING, REFUSED, Json, TryLater
+from agent.model.markup import input_of
+from agent.model.tokens import estimate
+
+_REASONING = ("reasoning_content", "reasoning", "thinking")
+_STOPS = {
+    "content_filter": REFUSED,
+    "sensitive": REFUSED,  # GLM
+    "max_output": CUT,  # MiniMax
+    "eos": "end_turn",
+    "eos_token": "end_turn",
+}
+"""Reasons that the assembler does not know."""
+_BROKEN = {"error", "network_error", "insufficient_system_resource", "abort"}
+"""OpenRouter, GLM, DeepSeek, SGLang: an answer ends without its end."""
+
+
+class ChunkReader:
+    """`estimated`: tokens of the request, reported where the server counts none."""
+
+    def __init__(self, model: str, estimated: int) -> None:
+        self._model = model
+        self._estimated = estimated
+        self._has_begun = False
+        self._index = -1
+        self._kind = ""
+        self._calls: list[_CallPart] = []
+        self._written: list[str] = []
+        self._is_counted = False
+        self._reason = ""
+
+    def feed(self, chunk: Event) -> Iterator[Event]:
+        """Raises `TryLater` for an answer that the server gave up."""
+        if not self._has_begun:
+            self._has_begun = True
+            yield self._start()
+        choice = _first_choice(chunk)
+        yield from self._grow(_object(choice.get("delta")) or _object(choice.get("message")))
+        if isinstance(reason := choice.get("finish_reason"), str) and reason:
+            self._reason = reason
+        if self._reason in _BROKEN:
+            raise TryLater("The model's server broke its answer off.", overloaded=True)
+        if usage := _usage_in(chunk):
+            self._is_counted = True
+            yield {"type": "message_delta", "delta": {}, "usage": usage}
+
+    def finish(self, *, is_over: bool) -> Iterator[Event]:
+        """`is_over`: the server said that the stream ends. A reason of the stop says so, too."""
+        if not self._has_begun:
+            return
+        yield from self._close()
+        for call in self._calls:
+            yield {"type": "content_block_stop", "index": call.index}
+        usage: Json = {} if self._is_counted else {"output_tokens": sum(map(estimate, self._written))}
+        reason = _STOPS.get(self._reason, self._reason)
+        yield {"type": "message_delta", "delta": {"stop_reason": reason or None}, "usage": usage}
+        if is_over or reason:
+            yield {"type": "message_stop"}
+
+    def _start(self) -> Event:
+        # the name that was asked for, which has the price in `model.prices`: servers report files, dates, other names
+        return {"type": "message_start", "message": {"model": self._model, "usage": {"input_tokens": self._estimated}}}
+
+    def _grow(self, delta: Event) -> Iterator[Event]:
+        for field in _REASONING:
+            if (thought := delta.get(field)) and isinstance(thought, str):
+                yield from self._add("thinking", thought, field)
+                break
+        yield from self._say(delta.get("content"))
+        if isinstance(refusal := delta.get("refusal"), str):
+            yield from self._add("text", refusal)
+        given = delta.get("tool_calls")
+        calls = list(given) if isinstance(given, list) else [given] if given else []
+        if (legacy := delta.get("function_call")) is not None:
+            calls.append({"index": 0, "function": legacy})
+        for part in calls:
+            if isinstance(part, Mapping):
+                yield from self._call(part)
+
+    def _say(self, content: Json) -> Iterator[Event]:
+        if isinstance(content, str):
+            yield from self._add("text", content)
+        for part in content if isinstance(content, list) else ():
+            if isinstance(part, str):
+                yield from self._add("text", part)
+            elif isinstance(part, Mapping) and part.get("type") == "thinking":
+                yield from self._add("thinking", _texts(part.get("thinking")), "")
+            elif isinstance(part, Mapping):
+                yield from self._add("text", _texts([part]))
+
+    def _add(self, kind: str, text: str, field: str = "") -> Iterator[Event]:
+        if not text:
+            return
+        if self._kind != kind:
+            yield from self._close()
+            self._index, self._kind = self._next_index(), kind
+            start: dict[str, Json] = {"type": kind, kind: ""}
+            if kind == "thinking":
+                start["signature"] = f"{OTHER_THINKING}{field}"
+            yield {"type": "content_block_start", "index": self._index, "content_block": start}
+        self._written.append(text)
+        yield {"type": "content_block_delta", "index": self._index, "delta": {"type": f"{kind}_delta", kind: text}}
+
+    def _close(self) -> Iterator[Event]:
+        if self._kind:
+            self._kind = ""
+            yield {"type": "content_block_stop", "index": self._index}
+
+    def _call(self, part: Event) -> Iterator[Event]:
+        function = _object(part.get("function"))
+        name, arguments = _string(function.get("name")), function.get("arguments")
+        call = self._known(part, name)
+        if call is None:
+            yield from self._close()
+            call = _CallPart(self._next_index(), part.get("index"), _string(part.get("id")))
+            self._calls.append(call)
+            start: dict[str, Json] = {"type": "tool_use", "id": "", "name": name}  # ids of servers are not unique
+            yield {"type": "content_block_start", "index": call.index, "content_block": start}
+        if arguments:
+            call.arguments.append(arguments)
+            self._written.append(str(arguments))
+            delta = {"type": "input_json_delta", "partial_json": arguments}
+            yield {"type": "content_block_delta", "index": call.index, "delta": delta}
+
+    def _known(self, part: Event, name: str) -> _CallPart | None:
+        """The call that a delta goes on with: by id, by index, else the newest. A name after whole arguments begins
+        another, however they are numbered."""
+        id, number = _string(part.get("id")), part.get("index")
+        found = next((one for one in self._calls if id and one.id == id and one.number == number), None)
+        if found is None and id and name:
+            return None
+        if found is None and isinstance(number, int):
+            found = next((one for one in reversed(self._calls) if one.number == number), None)
+        elif found is None and self._calls:
+            found = self._calls[-1]
+        return None if found is not None and name and found.is_complete else found
+
+    def _next_index(self) -> int:
+        return max([self._index, *(call.index for call in self._calls)]) + 1
+
+
+class _CallPart:
+    def __init__(self, index: int, number: Json, id: str) -> None:
+        self.index = index
+        self.number = number
+        self.id = id
+        self.arguments: list[Json] = []
+
+    @property
+    def is_complete(self) -> bool:
+        if any(isinstance(one, Mapping) for one in self.arguments):
+            return True
+        return bool(self.arguments) and input_of("".join(map(str, self.arguments))) is not None
+
+
+def _first_choice(chunk: Event) -> Event:
+    choices = chunk.get("choices")
+    listed = [one for one in choices if isinstance(one, Mapping)] if isinstance(choices, list) else []
+    return next((one for one in listed if one.get("index") in (0, None)), {})
+
+
+def _usage_in(chunk: Event) -> Mapping[str, Json]:
+    usage = _object(chunk.get("usage")) or _object(_object(chunk.get("x_groq")).get("usage"))
+    read, written = _count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens"))
+    if not read:
+        return {}
+    details = _object(usage.get("prompt_tokens_details"))
+    cached = min(read, _count(details.get("cached_tokens")) or _count(usage.get("prompt_cache_hit_tokens")))
+    return {"input_tokens": read - cached, "cache_read_input_tokens": cached, "output_tokens": written}
+
+
+def _texts(parts: Json) -> str:
+    if isinstance(parts, str):
+        return parts
+    listed = parts if isinstance(parts, list) else []
+    return "".join(_string(one.get("text")) for one in listed if isinstance(one, Mapping))
+
+
+def _count(value: Json) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+
+
+def _object(value: Json) -> Event:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _string(value: Json) -> str:
+    return value if isinstance(value, str) else ""

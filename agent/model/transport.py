@@ -1,0 +1,89 @@
+"""What both SDKs' clients share: reading an answer's bytes, and an HTTP client that keeps the key at its server.
+
+Imported by the clients only: it loads httpx2.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import codecs
+import contextlib
+import ipaddress
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+
+import httpx2
+
+from agent.formats.parsing import load_json
+from agent.model.base import Json, TryLater
+
+CONNECT_S = 10.0
+DRAIN_S = 0.5
+
+
+def redirect_target(response: httpx2.Response) -> str:
+    """The target of a redirect without secrets."""
+    location = response.headers.get("location", "")
+    try:
+        url = response.url.join(location)
+    except (httpx2.InvalidURL, ValueError):
+        return ""
+    return f"{url.scheme}://{url.netloc.decode('ascii', 'replace')}{url.path}" if location else ""
+
+
+async def beginning(body: AsyncIterator[bytes]) -> bytes:
+    """An answer's beginning, up to the first byte that is not blank."""
+    begin = b""
+    async for chunk in body:
+        begin += chunk
+        if begin.removeprefix(codecs.BOM_UTF8).strip():
+            break
+    return begin
+
+
+async def again(begin: bytes, rest: AsyncIterator[bytes]) -> AsyncGenerator[bytes, None]:
+    """A body whose beginning was read."""
+    yield begin
+    async for chunk in rest:
+        yield chunk
+
+
+def is_whole(headers: Mapping[str, str], begin: bytes) -> bool:
+    """True for one piece, of a server that does not stream."""
+    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+    return kind == "application/json" or begin.removeprefix(codecs.BOM_UTF8).lstrip()[:1] in (b"{", b"[", b"<")
+
+
+def is_error(body: Json) -> bool:
+    return isinstance(body, Mapping) and bool(body.get("type") == "error" or body.get("error"))
+
+
+def decoded(data: str) -> Json:
+    """Raises `TryLater` for broken JSON; None for other text."""
+    try:
+        read: Json = load_json(data)
+    except ValueError as error:
+        if data[:1] in ("{", "["):
+            raise TryLater("The model's server sent something I can't read.") from error
+        return None
+    return read
+
+
+async def drain(rest: AsyncIterator[bytes]) -> None:
+    """Reads to the end, so that the connection can be reused."""
+    with contextlib.suppress(TimeoutError, httpx2.HTTPError):
+        async with asyncio.timeout(DRAIN_S):
+            async for _ in rest:
+                pass
+
+
+def timeout_of(silence: float) -> httpx2.Timeout:
+    return httpx2.Timeout(silence, connect=min(CONNECT_S, silence))
+
+
+def is_loopback(host: str) -> bool:
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,101 @@
+"""What every visitor gets: the page's shell and its static files. They hold nothing of anybody."""
+
+from __future__ import annotations
+
+import mimetypes
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache, partial
+from hashlib import sha256
+from importlib import resources
+from importlib.resources.abc import Traversable
+from typing import TYPE_CHECKING
+
+from channels.web.format import rendered
+from channels.web.texts import sentence
+from channels.web.views.view import View
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+_POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self' data: blob:",
+        "media-src 'self'",
+        "manifest-src 'self'",
+        "worker-src 'self'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+    )
+)
+_MEDIA_TYPES = {"js": "text/javascript", "webmanifest": "application/manifest+json"}
+
+
+def policy_at(host: str, *, is_encrypted: bool = False) -> str:
+    return f"{_POLICY}; connect-src 'self' {'wss' if is_encrypted else 'ws'}://{host}"
+
+
+@dataclass(frozen=True, slots=True)
+class StaticFile:
+    body: bytes
+    media_type: str
+    etag: str
+
+
+@cache
+def static_files() -> Mapping[str, StaticFile]:
+    """By name; tables of sentences are `texts-<language>.json`. Blocks, the first time."""
+    package = resources.files("channels.web")
+    found = {one.name: one for one in package.joinpath("static").iterdir()}
+    found |= {f"texts-{one.name}": one for one in package.joinpath("texts").iterdir()}
+    return {name: _read(name, file) for name, file in found.items()}
+
+
+def _read(name: str, file: Traversable) -> StaticFile:
+    body = file.read_bytes()
+    ending = name.rpartition(".")[2]
+    media_type = _MEDIA_TYPES.get(ending) or mimetypes.guess_type(name)[0] or "application/octet-stream"
+    return StaticFile(body, media_type, sha256(body).hexdigest()[:20])
+
+
+@cache
+def _environment() -> Environment:
+    # A start need not wait for these.
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415
+    from markupsafe import Markup  # noqa: PLC0415
+
+    environment = Environment(
+        loader=PackageLoader("channels.web"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["markdown"] = lambda text: Markup(rendered(str(text)))  # all of its text is escaped
+    environment.filters["size"] = size
+    return environment
+
+
+def drawn(template: str, language: str, **values: object) -> str:
+    """A template's HTML. Blocks, the first time."""
+    _: Callable[..., str] = partial(sentence, language)
+    return _environment().get_template(template).render(values, _=_, language=language)
+
+
+@cache
+def shell(view: View, views: tuple[View, ...], language: str) -> bytes:
+    """The page around that view. Blocks, the first time."""
+    return drawn("shell.html", language, view=view, views=views).encode()
+
+
+def size(count: object) -> str:
+    """Bytes as people read them: `640 bytes`, `1.2 kB`, `12 MB`."""
+    number = float(str(count))
+    if number < 1_000:
+        return f"{number:.0f} bytes"
+    unit, number = ("kB", number / 1_000) if number < 1_000_000 else ("MB", number / 1_000_000)
+    return f"{number:.1f} {unit}" if number < 10 else f"{number:,.0f} {unit}"

@@ -1,0 +1,31 @@
+"""The set-up: a model, the platforms, who one is, search by meaning. Shown at the first visit and in settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from channels.web.views.view import Call, Values, View
+
+
+async def _read(call: Call, query: Mapping[str, str]) -> Values:
+    return {"setup": await call("setup.status", {})}
+
+
+VIEW = View(
+    "setup",
+    "Set-up",
+    _read,
+    frozenset(
+        {
+            "setup.check",
+            "setup.apply",
+            "gateway.restart",
+            "gateway.started",
+            "memory.embedder",
+            "pair.list",
+            "pair.approve",
+            "pair.decline",
+        }
+    ),
+    has_script=True,
+)

@@ -1,0 +1,26 @@
+"""`daybook completion`: prints what makes a shell complete `daybook`'s commands and options."""
+
+from __future__ import annotations
+
+import click
+from click.shell_completion import get_completion_class
+
+_HOW = {
+    "bash": "echo 'eval \"$(daybook completion bash)\"' >> ~/.bashrc",
+    "zsh": "echo 'eval \"$(daybook completion zsh)\"' >> ~/.zshrc",
+    "fish": "daybook completion fish > ~/.config/fish/completions/daybook.fish",
+}
+
+
+@click.command(
+    "completion", epilog="To have it in every new shell:\n\n\b\n" + "\n".join(f"  {how}" for how in _HOW.values())
+)
+@click.argument("shell", type=click.Choice(list(_HOW)))
+@click.pass_context
+def completion_command(ctx: click.Context, shell: str) -> None:
+    """Print a script that lets SHELL complete the commands and options of Daybook."""
+    found = get_completion_class(shell)
+    if found is None:
+        raise click.UsageError(f"{shell} can't complete commands here.")
+    root = ctx.find_root().command
+    click.echo(found(root, {}, "daybook", "_DAYBOOK_COMPLETE").source())

@@ -1,0 +1,68 @@
+"""Operations of the process that a gateway runs in, for the page: restart it, run the doctor, read its log."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+
+from agent.model.base import Json
+from gateway.config import ConfigError, load
+from gateway.doctor.examine import examine
+from gateway.home import Home
+from gateway.log_setup import last_lines
+from gateway.rpc.protocol import Operation, OperationError, Params, number
+from gateway.spoken_time import parts
+
+_USUAL_LINES = 200
+_MOST_LINES = 2_000
+
+
+class ProcessOperations:
+    """`restart` ends the gateway in order and starts it again."""
+
+    def __init__(self, home: Home, restart: Callable[[], None]) -> None:
+        self._home = home
+        self._restart = restart
+        self._examining = asyncio.Lock()
+        self._started = datetime.now(UTC).isoformat()
+
+    def table(self) -> Mapping[str, Operation]:
+        return {
+            "gateway.restart": self.restart,
+            "gateway.started": self.started,
+            "doctor.run": self.examine,
+            "log.tail": self.log,
+        }
+
+    async def restart(self, _: Params) -> Json:
+        """Restarts once the answers in progress are complete; answers as `gateway.started` does. A configuration with
+        a mistake is refused, because no gateway would start with it."""
+        try:
+            await asyncio.to_thread(load, self._home, os.environ)
+        except ConfigError as error:
+            raise OperationError(f"Not restarted, because the configuration has a mistake: {error}") from error
+        self._restart()
+        return await self.started({})
+
+    async def started(self, _: Params) -> Json:
+        """`{started}`: the moment of this start. A restart is over once it differs."""
+        return {"started": self._started}
+
+    async def examine(self, _: Params) -> Json:
+        """What `daybook doctor` finds: `[{check, ok, message, fix}]`, texts as of `parts`. Takes some seconds."""
+        async with self._examining:
+            found = await asyncio.to_thread(examine, self._home, os.environ)
+        return [
+            {"check": one.check, "ok": one.ok, "message": parts(one.message), "fix": parts(one.fix)} for one in found
+        ]
+
+    async def log(self, parameters: Params) -> Json:
+        """`{lines?}`: the newest lines of the log, as `[text]`; there are no secrets in it."""
+        count = min(number(parameters, "lines") or _USUAL_LINES, _MOST_LINES)
+        try:
+            lines, _ = await asyncio.to_thread(last_lines, self._home.log_file, count)
+        except OSError as error:
+            raise OperationError(f"The log can't be read: {error.strerror or error}.") from error
+        return [line.decode("utf-8", "replace").rstrip("\n") for line in lines]

@@ -1,0 +1,66 @@
+"""Where colours and Markdown are shown: at a terminal that can, to a person who wants them."""
+
+from __future__ import annotations
+
+import codecs
+import os
+from collections.abc import Mapping
+from typing import TextIO
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from rich.cells import chop_cells
+from rich.console import Console, RenderableType
+from rich.markdown import Markdown
+from rich.theme import Theme
+
+_PARSER = MarkdownIt("commonmark", {"html": False}).enable(["strikethrough", "table"])
+"""`<name>` stays text: what looks like HTML is not left out."""
+
+_THEME = Theme({"markdown.code": "cyan", "markdown.code_block": "cyan"})
+"""Rich's own puts a black ground behind code, a stain on a light terminal."""
+
+
+def is_styled(out: TextIO, environment: Mapping[str, str] = os.environ) -> bool:
+    """True for a terminal with colours; pipes, dumb terminals and those who set NO_COLOR get plain text."""
+    if not out.isatty() or environment.get("NO_COLOR") or environment.get("TERM", "dumb") == "dumb":
+        return False
+    return codecs.lookup(out.encoding or "ascii").name == "utf-8"
+
+
+def render(out: TextIO, shown: RenderableType) -> str:
+    """What to write to `out`, in its present width, without spaces at the ends of lines."""
+    console = Console(file=out, force_terminal=True, highlight=False, markup=False, emoji=False, theme=_THEME)
+    with console.capture() as capture:
+        console.print(shown)
+    return "".join(f"{line.rstrip()}\n" for line in capture.get().splitlines())
+
+
+def markdown(out: TextIO, text: str) -> str:
+    """What shows Markdown at the terminal `out`."""
+    return render(out, _markdown(text))
+
+
+def rows_of(text: str, columns: int) -> list[str]:
+    """The rows that a text takes at a terminal."""
+    return [row for line in text.rstrip().split("\n") for row in chop_cells(line, max(columns, 3)) or [""]]
+
+
+def _markdown(text: str) -> Markdown:
+    """The text as Markdown whose lines end where they were written, as in a chat."""
+    markdown = Markdown(text, code_theme="ansi_dark", hyperlinks=False)
+    markdown.parsed = _PARSER.parse(text)
+    for token in _with_children(markdown.parsed):
+        if token.type == "softbreak":
+            token.type = "hardbreak"
+    return markdown
+
+
+def _with_children(tokens: list[Token]) -> list[Token]:
+    return [one for token in tokens for one in (token, *(token.children or ()))]
+
+
+def last_block(text: str) -> int:
+    """Where the last block of Markdown begins, which may still change by what follows."""
+    begins = [token.map[0] for token in _PARSER.parse(text) if token.level == 0 and token.map]
+    return sum(len(line) for line in text.splitlines(keepends=True)[: begins[-1]]) if begins else 0

@@ -1,0 +1,48 @@
+"""Checks of MCP servers: each is started or reached once."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from gateway.config import Config
+from gateway.config.capabilities import LocalMcpServer, RemoteMcpServer
+from gateway.mcp.kept import KeptMcp
+from gateway.mcp.probe import ServerProbe, probe
+from gateway.setup.probe import Finding
+from gateway.spoken_time import Sentence
+
+_CHECK = "mcp"
+_SECONDS = 20.0
+
+
+def servers(config: Config) -> Iterator[Finding]:
+    """Starts programs and asks addresses; blocks for some seconds at most."""
+    configured = {name: server for agent in config.agents.values() for name, server in agent.tools.mcp.items()}
+    there = {}
+    for name, server in configured.items():
+        if isinstance(server, LocalMcpServer) and shutil.which(server.command[0]) is None:
+            fix = Sentence("install it, or write its whole path into tools.mcp.{name}.command", name=name)
+            what = Sentence("{name}: there is no program {program}", name=name, program=server.command[0])
+            yield Finding(_CHECK, False, what, fix)
+        else:
+            there[name] = server
+    if there:
+        for name, found in asyncio.run(_probed(there)).items():
+            if not found.failure:
+                yield Finding(_CHECK, True, Sentence("{name} works; tools: {count}", name=name, count=len(found.tools)))
+                continue
+            why = ": ".join([found.failure, *found.said[-1:]])
+            fix = Sentence("see tools.mcp.{name} in config.yaml; `daybook mcp test {name}` tries again", name=name)
+            yield Finding(_CHECK, False, Sentence("{name} does not work: {why}", name=name, why=why), fix)
+
+
+async def _probed(configured: dict[str, LocalMcpServer | RemoteMcpServer]) -> dict[str, ServerProbe]:
+    with tempfile.TemporaryDirectory() as folder:  # the doctor changes nothing
+        kept = KeptMcp(Path(folder))
+        patient = [one.model_copy(update={"timeout_s": min(one.timeout_s, _SECONDS)}) for one in configured.values()]
+        found = await asyncio.gather(*(probe(name, one, kept) for name, one in zip(configured, patient, strict=True)))
+    return dict(zip(configured, found, strict=True))

@@ -1,0 +1,283 @@
+"""`daybook doctor --security`: what others could reach, in plain words. Speaks in terminals only."""
+
+from __future__ import annotations
+
+import os
+import re
+import sqlite3
+import stat
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from pydantic import BaseModel, SecretStr
+
+from agent.formats.sqlite import connect_read_only
+from agent.skills import FOLDER as SKILLS
+from channels.loopback import is_loopback
+from gateway.config import Config, ConfigError, load
+from gateway.config.schema import GroupConfig, GuildConfig
+from gateway.doctor.examine import open_to_others
+from gateway.home import Home
+from gateway.programs.leading import leading_words
+from gateway.programs.sandbox import find_sandbox
+from gateway.setup.probe import Finding
+
+_STALE = timedelta(days=180)
+_MOST_FILES = 20_000
+_MOST_BYTES = 2_000_000
+_MOST_NAMED = 8
+_TEXTS = frozenset({".md", ".txt", ".yaml", ".yml", ".json", ".csv", ".log", ".env", ".toml", ".ini", ""})
+_SECRETS: Mapping[str, re.Pattern[str]] = {
+    "a key of Anthropic's": re.compile(r"\bsk-ant-[A-Za-z0-9_-]{20,200}"),
+    "an API key": re.compile(r"\bsk-(?:proj-)?[A-Za-z0-9_]{20,200}"),
+    "a token of GitHub": re.compile(r"\b(?:gh[pousr]_[A-Za-z0-9]{30,200}|github_pat_[A-Za-z0-9_]{30,200})"),
+    "a token of Slack": re.compile(r"\bxox[abprs]-[A-Za-z0-9-]{10,200}"),
+    "a key of AWS": re.compile(r"\bAKIA[A-Z0-9]{16}\b"),
+    "a token of Telegram": re.compile(r"\b[0-9]{8,10}:[A-Za-z0-9_-]{35}\b"),
+    "a private key": re.compile(r"-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----"),
+}
+
+
+def security(home: Home, environ: Mapping[str, str]) -> list[Finding]:
+    """Every finding with its fix; asks no server. Blocks for some seconds at most."""
+    try:
+        config = load(home, environ).config
+    except ConfigError as error:
+        return [Finding("config", False, str(one), f"edit {one.file}") for one in error.problems]
+    checks: tuple[Callable[[Home, Config], Iterator[Finding]], ...] = (
+        _permissions,
+        _keys_in_config,
+        _page,
+        _people,
+        _groups,
+        _programs,
+        _servers,
+        _skills,
+        _secrets,
+    )
+    return [finding for check in checks for finding in check(home, config)]
+
+
+def _permissions(home: Home, config: Config) -> Iterator[Finding]:
+    private = [home.path, home.env_file, home.config_file, *_files(home.state)]
+    exposed = [path for path in private if path.exists() and _others_reach(home, path)]
+    for path in exposed[:_MOST_NAMED]:
+        yield Finding(
+            "permissions", False, f"{path} can be read by other users of this computer", f"chmod go-rwx {path}"
+        )
+    if not exposed:
+        yield Finding("permissions", True, "no other user of this computer can read the home")
+
+
+def _others_reach(home: Home, path: Path) -> bool:
+    """False below a home that nobody else may enter."""
+    return open_to_others(path) and (path == home.path or open_to_others(home.path))
+
+
+def _keys_in_config(home: Home, config: Config) -> Iterator[Finding]:
+    """Keys in `config.yaml`, which people copy and show; `.env` is the place for them."""
+    try:
+        text = home.config_file.read_text("utf-8")
+    except OSError:
+        return
+    inside = [name for value, name in _named(config).items() if value in text]
+    for name in inside:
+        yield Finding(
+            "tokens",
+            False,
+            f"{name} stands in config.yaml itself",
+            f"move it to .env, and write {name.rpartition('.')[2]}: ${{ITS_NAME}}, or leave it out",
+        )
+    if not inside:
+        yield Finding("tokens", True, "config.yaml holds no token and no key")
+
+
+def _named(config: Config) -> dict[str, str]:
+    """Each secret and the first key that has it: agents repeat the common ones."""
+    found: dict[str, str] = {}
+    for name, value in _secrets_of(config, ""):
+        found.setdefault(value, name)
+    return found
+
+
+def _secrets_of(value: object, name: str) -> Iterator[tuple[str, str]]:
+    if isinstance(value, SecretStr) and len(value.get_secret_value()) >= 4:
+        yield name, value.get_secret_value()
+    elif isinstance(value, BaseModel | dict):
+        for key, inner in value if isinstance(value, BaseModel) else value.items():
+            yield from _secrets_of(inner, f"{name}.{key}" if name else str(key))
+
+
+def _page(home: Home, config: Config) -> Iterator[Finding]:
+    web = config.channels.web
+    if not web.enabled or is_loopback(web.host):
+        yield Finding("page", True, "the page is off or listens on this computer only")
+    elif web.public_url is None:
+        yield Finding(
+            "page",
+            False,
+            f"the page listens on {web.host} without TLS: whoever is on that network can read along",
+            "set channels.web.host: 127.0.0.1, or put a proxy with TLS before it and set channels.web.public_url",
+        )
+    else:
+        yield Finding(
+            "page", True, f"the page is reached through {web.public_url}; {web.host} should be only the proxy's"
+        )
+
+
+def _people(home: Home, config: Config) -> Iterator[Finding]:
+    for name, policy in (("telegram", config.channels.telegram), ("discord", config.channels.discord)):
+        if policy.dm_policy == "open" and policy.enabled:
+            yield Finding(
+                "people",
+                False,
+                f"everybody on {name} may write to it, at your cost",
+                f"set channels.{name}.dm_policy: pairing, or limits.person_daily_usd",
+            )
+    if not home.database.exists():
+        return
+    since = (datetime.now(UTC) - _STALE).isoformat()
+    try:
+        with connect_read_only(home.database) as connection:
+            rows = connection.execute(
+                "SELECT channel, user_id, name FROM access WHERE role != 'owner' AND added_at < ? AND NOT EXISTS"
+                " (SELECT 1 FROM usage WHERE at >= ? AND session LIKE '%' || channel || '%' || user_id || '%')",
+                (since, since),
+            ).fetchall()
+    except sqlite3.Error as error:
+        yield Finding("people", False, f"can't read who was approved: {error}", "run `daybook doctor`")
+        return
+    for channel, user, name in rows[:_MOST_NAMED]:
+        yield Finding(
+            "people",
+            False,
+            f"{name or user} ({channel}:{user}) was approved long ago and has not written for {_STALE.days} days",
+            f"if they should no longer write: daybook pair revoke {channel}:{user}",
+        )
+    if not rows:
+        yield Finding("people", True, "everybody who was approved still writes, or was approved of late")
+
+
+def _groups(home: Home, config: Config) -> Iterator[Finding]:
+    listed: dict[str, GroupConfig | GuildConfig] = {
+        **{f"telegram group {chat}": group for chat, group in config.channels.telegram.groups.items()},
+        **{f"discord server {id}": guild for id, guild in config.channels.discord.guilds.items()},
+    }
+    tools = config.agents[config.default_agent].tools
+    open_ones = [name for name, group in listed.items() if not group.allow]
+    for name in open_ones:
+        yield Finding(
+            "groups",
+            not tools.web or config.limits.group_daily_usd is not None,
+            f"{name}: every member may use it, with the tools of groups",
+            "list members in `allow`, or set limits.group_daily_usd",
+        )
+    if not open_ones:
+        yield Finding("groups", True, "no group is open to all its members")
+
+
+def _programs(home: Home, config: Config) -> Iterator[Finding]:
+    running = [name for name, agent in config.agents.items() if agent.tools.exec]
+    if not running:
+        yield Finding("programs", True, "it runs no programs (tools.exec)")
+        return
+    if find_sandbox(home).bwrap:
+        yield Finding("programs", True, "programs run in a sandbox, each after your yes")
+    else:
+        yield Finding(
+            "programs",
+            False,
+            "programs run without a sandbox: after your yes one can read and change all that Daybook can",
+            "install bubblewrap, or set tools.exec: false",
+        )
+    for name in running:
+        for words in config.agents[name].tools.exec_allow:
+            if not leading_words(words, home.workspace(config.agents[name].workspace)):
+                yield Finding(
+                    "programs",
+                    False,
+                    f"tools.exec_allow lets `{' '.join(words)}` start anything without a question",
+                    "name the program itself, with as many of its first words as never change",
+                )
+
+
+def _servers(home: Home, config: Config) -> Iterator[Finding]:
+    every = {name: one for agent in config.agents.values() for name, one in agent.tools.mcp.items()}
+    for name, server in every.items():
+        if server.ask == "none":
+            yield Finding(
+                "mcp",
+                False,
+                f"tools of {name} act without asking you",
+                f"set tools.mcp.{name}.ask: writes, or leave it out",
+            )
+        elif server.scopes != ("owner",):
+            yield Finding("mcp", True, f"tools of {name} are for others, too: {', '.join(server.scopes)}")
+    if not every:
+        yield Finding("mcp", True, "no MCP server is used")
+
+
+def _skills(home: Home, config: Config) -> Iterator[Finding]:
+    for agent in config.agents.values():
+        folder = home.workspace(agent.workspace) / SKILLS
+        scripts = [path for path in _files(folder) if _is_script(path)]
+        for path in scripts[:_MOST_NAMED]:
+            yield Finding(
+                "skills",
+                not agent.tools.exec,
+                f"{path} is a program that came with a skill",
+                "read it before you let the assistant run it, or remove the skill",
+            )
+
+
+def _is_script(path: Path) -> bool:
+    try:
+        executable = bool(path.stat().st_mode & stat.S_IXUSR)
+        with path.open("rb") as file:
+            return executable or file.read(2) == b"#!" or path.suffix in (".sh", ".py", ".js")
+    except OSError:
+        return False
+
+
+def _secrets(home: Home, config: Config) -> Iterator[Finding]:
+    known = {value: name for value, name in _named(config).items() if len(value) >= 8}
+    count = 0
+    for agent in config.agents.values():
+        for path in _files(home.workspace(agent.workspace)):
+            if (what := _secret_in(path, known)) and (count := count + 1) <= _MOST_NAMED:
+                yield Finding(
+                    "secrets",
+                    False,
+                    f"{path} holds {what}, which models and people who may read it see",
+                    "take it out, and have a new one made where it was issued",
+                )
+    if not count:
+        yield Finding("secrets", True, "no key or token was found in the workspace")
+
+
+def _secret_in(path: Path, known: Mapping[str, str]) -> str:
+    if path.suffix.lower() not in _TEXTS:
+        return ""
+    try:
+        with path.open("rb") as file:
+            text = file.read(_MOST_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return ""
+    for value, name in known.items():
+        if value in text:
+            return f"the value of {name}"
+    return next((what for what, pattern in _SECRETS.items() if pattern.search(text)), "")
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """Regular files below a folder, without following links."""
+    found = 0
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            path = Path(parent, name)
+            if not path.is_symlink() and path.is_file():
+                found += 1
+                if found > _MOST_FILES:
+                    return
+                yield path

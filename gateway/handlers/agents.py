@@ -1,0 +1,168 @@
+"""The sessions and skills of agents: the operations behind `daybook sessions` and `daybook skills`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Mapping
+from datetime import timedelta
+
+from agent.agent import Agent
+from agent.clock import utc_stamp
+from agent.model.base import Json
+from agent.session.archive import SessionInfo, SessionInUse, titled
+from agent.skills import Skill
+from agent.values import SessionKey
+from gateway.commands.context import Services
+from gateway.rpc.protocol import Operation, OperationError, Params, required
+from gateway.store import inbox_rows
+from gateway.turns.user_message import user_message_id
+
+_IN_USE = "That is the present conversation. Begin a new one first, then this one can be archived."
+_OVER = "That message is not in the present conversation any more, so it can't be changed. Send it as a new one."
+_WENT_ON = (
+    "Since then the conversation went on in another chat, so that message can't be changed. Send it as a new one."
+)
+
+
+def named_agent(services: Services, parameters: Params) -> Agent:
+    """The agent of `{agent?}`, else the default one. Raises `OperationError`."""
+    name = parameters.get("agent") or services.default_agent
+    try:
+        return services.agents[str(name)]
+    except KeyError as error:
+        raise OperationError(f"There is no agent {name}. You have: {', '.join(services.agents)}.") from error
+
+
+class SessionOperations:
+    def __init__(self, services: Services) -> None:
+        self.services = services
+
+    def table(self) -> Mapping[str, Operation]:
+        return {
+            "sessions.list": self.list,
+            "sessions.show": self.show,
+            "sessions.export": self.show,
+            "sessions.prune": self.prune,
+            "sessions.rename": self.rename,
+            "sessions.archive": self.archive,
+            "sessions.replaceable": self.replaceable,
+        }
+
+    async def list(self, _: Params) -> Json:
+        infos = [info for agent in self.services.agents.values() for info in await agent.sessions()]
+        return [_session_json(info) for info in sorted(infos, key=lambda info: info.last, reverse=True)]
+
+    async def show(self, parameters: Params) -> Json:
+        agent, info = await self._find(required(parameters, "id"))
+        return {**_session_json(info), "text": await agent.export(info.key, info.id)}
+
+    async def rename(self, parameters: Params) -> Json:
+        """`{id, title}`: an empty title takes a given one back."""
+        agent, info = await self._find(required(parameters, "id"))
+        title = parameters.get("title")
+        if not isinstance(title, str):
+            raise OperationError("title is missing.")
+        await _or_operation_error(agent.rename(info.key, info.id, title))
+        return _session_json(await agent.find(info.id, info.key))
+
+    async def archive(self, parameters: Params) -> Json:
+        """`{id, archived}`."""
+        agent, info = await self._find(required(parameters, "id"))
+        archived = parameters.get("archived") is not False
+        await _or_operation_error(agent.put_away(info.key, info.id, archived=archived))
+        return _session_json(await agent.find(info.id, info.key))
+
+    async def prune(self, parameters: Params) -> Json:
+        days = parameters.get("days")
+        if not isinstance(days, int) or days < 1:
+            raise OperationError("days must be a whole number of at least 1.")
+        before = self.services.clock.now() - timedelta(days=days)
+        removed = [one for agent in self.services.agents.values() for one in await agent.prune(before)]
+        return {"removed": [info.id for info in removed]}
+
+    async def replaceable(self, parameters: Params) -> Json:
+        """Checks that the conversation can go on from before a message. Raises `OperationError` with the reason."""
+        channel, message = required(parameters, "channel"), required(parameters, "message")
+        row = await self.services.database.run(inbox_rows.find, channel, message)
+        if row is None:
+            raise OperationError(_OVER)
+        agent, _, path = row.session.partition("/")
+        since = await self.services.agents[agent].said_since(SessionKey(agent, path), user_message_id(row.message))
+        if not since and (await self.services.inbox.fate(channel, row.message.address.account, message)).done:
+            raise OperationError(_OVER)
+        if not all(one.startswith(f"{channel}:") for one in since):
+            raise OperationError(_WENT_ON)
+        return {"ok": True}
+
+    async def _find(self, session: str) -> tuple[Agent, SessionInfo]:
+        """The session of an id, a key, the path that a search shows, or a title."""
+        session = session.removeprefix("sessions/").removesuffix(".jsonl")
+        known = {name: await agent.sessions() for name, agent in self.services.agents.items()}
+        every = [info for infos in known.values() for info in infos]
+        named = [info for info in every if session in (info.id, str(info.key))][:1] or titled(every, session)
+        if len(named) > 1:
+            raise OperationError(f"{len(named)} conversations are called {session}. Use the id of the one you mean.")
+        if not named:
+            raise OperationError(f"There is no conversation {session}. `daybook sessions list` lists them.")
+        return self.services.agents[named[0].key.agent], named[0]
+
+
+def _session_json(info: SessionInfo) -> dict[str, Json]:
+    return {
+        "id": info.id,
+        "key": str(info.key),
+        "started": utc_stamp(info.started),
+        "last": utc_stamp(info.last),
+        "messages": info.messages,
+        "title": info.title,
+        "archived": info.archived,
+    }
+
+
+async def _or_operation_error(work: Awaitable[object]) -> None:
+    try:
+        await work
+    except SessionInUse as error:
+        raise OperationError(_IN_USE) from error
+    except OSError as error:
+        raise OperationError(f"I can't save that: {error.strerror or 'the disk refuses'}.") from error
+
+
+class SkillOperations:
+    def __init__(self, services: Services) -> None:
+        self.services = services
+
+    def table(self) -> Mapping[str, Operation]:
+        return {"skills.list": self.list, "skills.show": self.show}
+
+    async def list(self, parameters: Params) -> Json:
+        return [_skill_json(skill) for skill in await self._skills(parameters)]
+
+    async def show(self, parameters: Params) -> Json:
+        name = required(parameters, "name")
+        named = [skill for skill in await self._skills(parameters) if skill.name == name]
+        if not named:
+            raise OperationError(f"There is no skill {name}. `daybook skills list` lists them.")
+        usable = next((skill for skill in named if not skill.problem), None)
+        if usable is None:
+            raise OperationError(f"The skill {name} {named[0].problem} ({named[0].path}).")
+        return {**_skill_json(usable), "text": usable.body}
+
+    async def _skills(self, parameters: Params) -> tuple[Skill, ...]:
+        return await asyncio.to_thread(named_agent(self.services, parameters).skills.every)
+
+
+def _skill_json(skill: Skill) -> dict[str, Json]:
+    return {
+        "name": skill.name,
+        "origin": str(skill.origin),
+        "path": skill.path,
+        "description": skill.description,
+        "always": skill.always,
+        "shared": skill.shared,
+        "requires": {"bins": list(skill.bins), "env": list(skill.env)},
+        "missing": list(skill.missing),
+        "problem": skill.problem,
+        "remarks": list(skill.remarks),
+        "beside": list(skill.beside),
+    }

@@ -1,0 +1,1 @@
+"""What people bring from other assistants and folders, as files of their memory."""

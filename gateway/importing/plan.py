@@ -1,0 +1,65 @@
+"""What an import will write, by its kind. Blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain, islice
+from pathlib import Path
+
+from agent.clock import Clock
+from agent.memory.paths import FileError
+from agent.memory.scope import Scope
+from agent.model.base import Json
+from gateway.importing import chatgpt, claude
+from gateway.importing.conversations import place_chats, place_note
+from gateway.importing.exports import Export, it_looks_like, open_export, read_elements
+from gateway.importing.markdown import plan_markdown
+from gateway.importing.placing import Placer
+from gateway.importing.values import LABELS, Findings, ImportKind, ImportPlan, ImportRefused
+from gateway.importing.workspaces import plan_workspace
+
+
+def build_plan(kind: ImportKind, path: Path, scope: Scope, clock: Clock) -> ImportPlan:
+    """Reads everything and writes nothing. Raises `ImportRefused`."""
+    findings = Findings()
+    label = kind.value if kind is not ImportKind.TEXT else "imported"
+    placer = Placer(scope, findings, label)
+    try:
+        match kind:
+            case ImportKind.OPENCLAW | ImportKind.NANOBOT:
+                plan_workspace(path, kind, scope, clock, findings, placer)
+            case ImportKind.TEXT:
+                plan_markdown(path, clock, findings, placer)
+            case ImportKind.CLAUDE | ImportKind.CHATGPT:
+                with open_export(path, kind) as export:
+                    _plan_export(export, path, kind, scope, clock, findings, placer)
+    except FileError as problem:
+        raise ImportRefused(f"Your memory cannot be read: {problem}.") from problem
+    if not placer.files and not findings.already:
+        why = "".join(f" {one.what} {one.why}." for one in findings.skipped[:3])
+        raise ImportRefused(f"{path.name} holds nothing to import.{why}")
+    return ImportPlan(kind, path.name or str(path), placer.files, findings)
+
+
+def _plan_export(
+    export: Export, path: Path, kind: ImportKind, scope: Scope, clock: Clock, findings: Findings, placer: Placer
+) -> None:
+    own = claude if kind is ImportKind.CLAUDE else chatgpt
+    found = _of_kind(read_elements(export, "conversations"), kind, path)
+    place_chats(own.chats(found, findings), kind, scope, clock, findings, placer)
+    if kind is ImportKind.CLAUDE:
+        for note in chain(
+            claude.memories(read_elements(export, "memories"), findings),
+            claude.projects(read_elements(export, "projects"), findings),
+        ):
+            place_note(note, kind, clock, findings, placer)
+
+
+def _of_kind(found: Iterator[Json], kind: ImportKind, path: Path) -> Iterator[Json]:
+    """The same. Raises `ImportRefused` if the first is a conversation of the other kind."""
+    first = list(islice(found, 1))
+    other = ImportKind.CHATGPT if kind is ImportKind.CLAUDE else ImportKind.CLAUDE
+    is_others = chatgpt.is_chat if kind is ImportKind.CLAUDE else claude.is_chat
+    if any(map(is_others, first)):
+        raise ImportRefused(f"{path.name} is no export of {LABELS[kind]}. {it_looks_like(other, path)}")
+    return chain(first, found)

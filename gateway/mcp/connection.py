@@ -1,0 +1,189 @@
+"""One connection to a server, by the SDK. Imported when a server is started."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+
+import httpx2
+import mcp_types as types
+from mcp import Client, MCPError
+from mcp.client._transport import Transport
+from mcp.client.session import IncomingMessage
+from mcp.client.streamable_http import streamable_http_client
+from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import TypeAdapter, ValidationError
+
+from agent.formats.untrusted import clean
+from agent.model.base import Json
+from gateway.home import version
+from gateway.mcp.errors import McpFailure, innermost
+from gateway.mcp.program import MOST_BYTES, program_streams
+from gateway.mcp.remote import LimitingTransport, http_client
+from gateway.mcp.results import call_result
+from gateway.mcp.schemas import RemoteTool, remote_tool
+from gateway.mcp.values import CallResult, Launch, ProgramLaunch
+
+log = logging.getLogger(__name__)
+
+_MOST_PAGES = 20
+_MOST_LISTED = 500
+_LONGEST_CALL = 3_600.0
+"""Seconds, however much progress is told."""
+_SAID_CHARS = 1_000
+_TERMINATED = "Session terminated"
+"""What the SDK says when a server has forgotten the session."""
+_RESULT: TypeAdapter[types.CallToolResult | types.InputRequiredResult] = TypeAdapter(
+    types.CallToolResult | types.InputRequiredResult
+)
+_REFUSALS = {
+    401: "wants to know who is there (401): see its headers in config.yaml",
+    403: "does not allow it (403): see its headers in config.yaml",
+    404: "is not at that address (404): see its url in config.yaml",
+    405: "is not at that address (405): see its url in config.yaml",
+}
+_UNSAID = ("Server returned an error response", "Not Found")
+"""What the SDK says for an error without words."""
+_MAYBE = "It may or may not have taken effect: check before you repeat it."
+
+
+class McpConnection:
+    """Open while its context is."""
+
+    def __init__(self, name: str, client: Client, timeout: float, http: LimitingTransport) -> None:
+        self._name = name
+        self._client = client
+        self._timeout = timeout
+        self._http = http
+
+    @property
+    def protocol(self) -> str:
+        return self._client.protocol_version
+
+    @property
+    def server(self) -> str:
+        info = self._client.server_info
+        return f"{info.name} {info.version}" if info is not None else ""
+
+    async def tools(self) -> tuple[RemoteTool, ...]:
+        """All tools that the server lists. Raises `McpFailure`."""
+        found: dict[str, RemoteTool] = {}
+        cursor: str | None = None
+        with _translated(self._name, "did not list its tools", self._timeout, self._http):
+            async with asyncio.timeout(self._timeout):
+                for _ in range(_MOST_PAGES):
+                    page = await self._client.list_tools(cursor=cursor)
+                    for tool in await asyncio.to_thread(_remote_tools, page.tools[:_MOST_LISTED]):
+                        found.setdefault(tool.name, tool)
+                    cursor = page.next_cursor
+                    if cursor is None or len(found) >= _MOST_LISTED:
+                        break
+        return tuple(found.values())[:_MOST_LISTED]
+
+    async def call(self, tool: str, arguments: Mapping[str, Json]) -> CallResult:
+        """Calls once. Progress prolongs the time; cancelled, it tells the server. Raises `McpFailure`."""
+        loop = asyncio.get_running_loop()
+        last = loop.time() + _LONGEST_CALL
+        params = types.CallToolRequestParams(name=tool, arguments=dict(arguments))
+        with _translated(self._name, "", self._timeout, self._http):
+            async with asyncio.timeout(self._timeout) as scope:
+
+                async def progress(progress: float, total: float | None, message: str | None) -> None:
+                    scope.reschedule(min(last, loop.time() + self._timeout))
+
+                # Not by the client's own `call_tool`: that checks the result by the server's schema, whose patterns
+                # may take for ever.
+                result = await self._client.session.send_request(
+                    types.CallToolRequest(params=params), _RESULT, progress_callback=progress
+                )
+        if isinstance(result, types.InputRequiredResult):
+            raise McpFailure(f"{self._name} wants to ask something back, which is not supported")
+        return await asyncio.to_thread(call_result, result)
+
+    async def watch(self) -> None:
+        """Has a server of the newest protocol tell when its tools change; older ones tell by themselves."""
+        if self.protocol not in MODERN_PROTOCOL_VERSIONS:
+            return
+        try:
+            async with self._client.listen(tools_list_changed=True) as events:
+                async for _ in events:
+                    pass  # told to the message handler, too
+        except (MCPError, ListenNotSupportedError, SubscriptionLost, TimeoutError) as error:
+            log.debug("%s does not tell of changes: %s", self._name, error)
+
+
+@asynccontextmanager
+async def connected(
+    name: str,
+    launch: Launch,
+    timeout: float,
+    patience: float,
+    changed: Callable[[], None],
+    ended: Callable[[], None],
+    said: deque[str],
+) -> AsyncIterator[McpConnection]:
+    """Starts or reaches a server, within `patience` seconds; a call has `timeout`. It calls `changed` when it has other
+    tools, `ended` when it has ended; `said` takes its last lines on stderr. Raises `McpFailure`."""
+
+    async def handle(message: IncomingMessage) -> None:
+        if isinstance(message, types.ToolListChangedNotification):
+            changed()
+
+    limits = LimitingTransport()
+    async with contextlib.AsyncExitStack() as stack:
+        with _translated(name, "did not begin to work", patience, limits):
+            async with asyncio.timeout(patience):
+                if isinstance(launch, ProgramLaunch):
+                    transport: Transport = program_streams(launch, said, ended)
+                else:
+                    http = await stack.enter_async_context(http_client(launch, limits))
+                    transport = streamable_http_client(launch.url, http_client=http, max_sse_event_size=MOST_BYTES)
+                info = types.Implementation(name="daybook", version=version())
+                client = Client(transport, client_info=info, message_handler=handle, cache=None)
+                await stack.enter_async_context(client)
+        yield McpConnection(name, client, timeout, limits)
+
+
+def _remote_tools(listed: Sequence[types.Tool]) -> list[RemoteTool]:
+    hints = [one.annotations.read_only_hint if one.annotations else None for one in listed]
+    return [
+        remote_tool(one.name, one.description or "", one.input_schema, reads_only=hint is True)
+        for one, hint in zip(listed, hints, strict=True)
+    ]
+
+
+@contextlib.contextmanager
+def _translated(name: str, what: str, timeout: float, http: LimitingTransport) -> Iterator[None]:
+    """`what` empty: for a call."""
+    try:
+        yield
+    except TimeoutError as error:
+        slow = f"{name} {what or 'did not answer'} within {timeout:g} seconds"
+        raise McpFailure(slow if what else f"{slow}. {_MAYBE}") from error
+    except MCPError as error:
+        if error.message == _TERMINATED and http.refused == 404:
+            raise McpFailure(f"{name} no longer knows us", is_over=True, was_forgotten=True) from error
+        is_over = error.code == types.CONNECTION_CLOSED
+        if is_over and not what:
+            raise McpFailure(f"{name} ended before it answered. {_MAYBE}", is_over=True) from error
+        if http.refused and error.message in _UNSAID:
+            raise McpFailure(
+                f"{name} {_REFUSALS.get(http.refused, f'answers {http.refused}')}", is_over=True
+            ) from error
+        if is_over:
+            raise McpFailure(f"{name} {what}: it ended", is_over=True) from error
+        said = clean(error.message)[:_SAID_CHARS]
+        raise McpFailure(f"{name} {what}" if what else f"{name} refused the call", said) from error
+    except (ValidationError, ValueError, RuntimeError) as error:
+        odd = f"{name} {what or 'did not answer'} as the protocol says"
+        raise McpFailure(odd if what else f"{odd}. {_MAYBE}") from error
+    except (httpx2.HTTPError, OSError) as error:
+        raise McpFailure(f"{name} can't be reached ({error or type(error).__name__})", is_over=True) from error
+    except ExceptionGroup as several:
+        with _translated(name, what, timeout, http):
+            raise innermost(several) from several

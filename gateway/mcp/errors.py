@@ -1,0 +1,21 @@
+"""What goes wrong with a server of tools."""
+
+from __future__ import annotations
+
+
+class McpFailure(Exception):
+    """The text is ours. `said`: the server's own words; `is_over`: the connection is gone; `was_forgotten`: the server
+    no longer knows the session, and has done nothing."""
+
+    def __init__(self, text: str, said: str = "", *, is_over: bool = False, was_forgotten: bool = False) -> None:
+        super().__init__(text)
+        self.said = said
+        self.is_over = is_over
+        self.was_forgotten = was_forgotten
+
+
+def innermost(error: BaseException) -> BaseException:
+    """What task groups have wrapped, several times over."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error

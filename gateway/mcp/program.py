@@ -1,0 +1,178 @@
+"""A server as a program: MCP on its stdin and stdout, one JSON message a line.
+
+The SDK's own transport takes lines of any length, and its programs outlive a killed gateway. Here a line is limited,
+what is not JSON is skipped, and a shell leads the process group: it waits for a pipe that only we hold open, and ends
+the group with us, however we end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import signal
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections import deque
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.shared.message import SessionMessage
+from mcp_types import jsonrpc_message_adapter
+
+from agent.formats.parsing import load_json
+from gateway.mcp.errors import McpFailure
+from gateway.mcp.values import ProgramLaunch
+
+log = logging.getLogger(__name__)
+
+MOST_BYTES = 10_000_000
+"""Of one message."""
+_CHUNK = 65_536
+_LONG = 65_536
+"""Bytes from which on a line is parsed in a thread."""
+_GUARD = 'trap "" TERM; read _; kill -9 0'
+_INHERITED = ("HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER")
+_ENDS_ITSELF = 2.0
+_ENDS_WHEN_ASKED = 1.0
+_LAST_WORDS = 0.5
+_LOOKS = 0.01
+_CLOSED = (anyio.ClosedResourceError, anyio.BrokenResourceError)
+
+
+Streams = tuple[MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]]
+
+
+@asynccontextmanager
+async def program_streams(launch: ProgramLaunch, said: deque[str], ended: Callable[[], None]) -> AsyncIterator[Streams]:
+    """The streams of a started program, which calls `ended`; its last lines on stderr go to `said`. Raises
+    `McpFailure`."""
+    guard, process = await _started(launch)
+    to_us, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+    outgoing, from_us = anyio.create_memory_object_stream[SessionMessage](64)
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(_read(process, to_us, ended)), group.create_task(_write(process, from_us, to_us))]
+        listening = group.create_task(_listen(process, said))
+        try:
+            yield incoming, outgoing
+        finally:
+            for task in tasks:
+                task.cancel()
+            for stream in (to_us, incoming, outgoing, from_us):
+                stream.close()
+            await asyncio.shield(asyncio.ensure_future(_ended(guard, process)))
+            await asyncio.wait([listening], timeout=_LAST_WORDS)
+            listening.cancel()
+
+
+async def _started(launch: ProgramLaunch) -> tuple[Process, Process]:
+    if os.name != "posix":
+        raise McpFailure("programs that speak MCP are started on Linux and macOS only")
+    guard = await asyncio.create_subprocess_exec(
+        "/bin/sh", "-c", _GUARD, stdin=PIPE, stdout=DEVNULL, stderr=DEVNULL, env={}, process_group=0
+    )
+    inherited = {name: os.environ[name] for name in _INHERITED if name in os.environ}
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *launch.command,
+            stdin=PIPE,
+            stdout=PIPE,
+            stderr=PIPE,
+            env={**inherited, **launch.env},
+            cwd=Path.home(),  # not ours: programs look for settings and keys where they start
+            process_group=guard.pid,
+        )
+    except (OSError, ValueError) as error:
+        _close(guard)
+        await guard.wait()
+        what = "there is no such program" if isinstance(error, FileNotFoundError) else str(error)
+        raise McpFailure(f"{launch.command[0]} cannot be started ({what})") from error
+    return guard, process
+
+
+def _parsed(line: bytes) -> SessionMessage | None:
+    try:
+        return SessionMessage(jsonrpc_message_adapter.validate_python(load_json(line), by_name=False))
+    except ValueError:
+        return None  # noise, as programs print that were not made for this alone
+
+
+async def _read(
+    process: Process, to_us: MemoryObjectSendStream[SessionMessage | Exception], ended: Callable[[], None]
+) -> None:
+    assert process.stdout is not None
+    with contextlib.suppress(*_CLOSED):
+        async with to_us:
+            parts: list[bytes] = []
+            while chunk := await process.stdout.read(_CHUNK):
+                *lines, rest = chunk.split(b"\n")
+                for line in lines:
+                    whole, parts = b"".join([*parts, line]), []
+                    message = _parsed(whole) if len(whole) < _LONG else await asyncio.to_thread(_parsed, whole)
+                    if message is not None:
+                        await to_us.send(message)
+                parts.append(rest)
+                if sum(map(len, parts)) > MOST_BYTES:
+                    log.warning("a program's message has over %s bytes: it is ended", f"{MOST_BYTES:,}")
+                    break
+    ended()
+
+
+async def _write(
+    process: Process,
+    from_us: MemoryObjectReceiveStream[SessionMessage],
+    to_us: MemoryObjectSendStream[SessionMessage | Exception],
+) -> None:
+    assert process.stdin is not None
+    with contextlib.suppress(*_CLOSED):
+        async with from_us:
+            async for one in from_us:
+                process.stdin.write(one.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
+                try:
+                    await process.stdin.drain()
+                except OSError:  # it has ended: so does the session
+                    await to_us.aclose()
+                    return
+
+
+async def _listen(process: Process, said: deque[str]) -> None:
+    assert process.stderr is not None
+    rest = b""
+    while chunk := await process.stderr.read(_CHUNK):
+        *lines, rest = (rest[-_CHUNK:] + chunk).split(b"\n")
+        said.extend(line.decode(errors="replace") for line in lines if line.strip())
+
+
+async def _ended(guard: Process, process: Process) -> None:
+    """Closes its stdin, asks it to end, then kills it and all that it has started."""
+    _close(process)
+    if not await _ends(process, _ENDS_ITSELF):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(guard.pid, signal.SIGTERM)
+        await _ends(process, _ENDS_WHEN_ASKED)
+    _close(guard)
+    await guard.wait()
+    if not await _ends(process, _ENDS_WHEN_ASKED):
+        log.warning("the program of process %d can't be ended", process.pid)
+    transport = getattr(process, "_transport", None)  # a pipe that was left full is not closed by its end
+    if transport is not None:
+        transport.close()
+
+
+async def _ends(process: Process, seconds: float) -> bool:
+    # Not by `wait`: it also waits for pipes, which a child of the program may hold open.
+    try:
+        async with asyncio.timeout(seconds):
+            while process.returncode is None:  # noqa: ASYNC110 (there is no event for this alone)
+                await asyncio.sleep(_LOOKS)
+    except TimeoutError:
+        return False
+    return True
+
+
+def _close(process: Process) -> None:
+    if process.stdin is not None:
+        process.stdin.close()

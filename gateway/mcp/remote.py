@@ -1,0 +1,56 @@
+"""A server at an address: MCP over streamable HTTP, with limits that the SDK does not have."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import httpx2
+
+from gateway.mcp.program import MOST_BYTES
+from gateway.mcp.values import RemoteLaunch
+
+_CONNECT = 15.0
+_EVENTS = "text/event-stream"
+
+
+class _Limited(httpx2.AsyncByteStream):
+    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
+        self._stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        read = 0
+        async for chunk in self._stream:
+            read += len(chunk)
+            if read > MOST_BYTES:
+                raise httpx2.ReadError(f"the answer has over {MOST_BYTES:,} bytes")
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+class LimitingTransport(httpx2.AsyncHTTPTransport):
+    """Answers are limited in size, and not compressed: a small one could become any number of bytes."""
+
+    refused = 0
+    """The status of the last answer, if it was an error."""
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        request.headers["accept-encoding"] = "identity"
+        response = await super().handle_async_request(request)
+        if request.method == "POST":  # not the stream of news, which a server need not have
+            self.refused = response.status_code if response.status_code >= 400 else 0
+        if response.headers.get("content-encoding", "identity") != "identity":
+            await response.aclose()
+            raise httpx2.ReadError("the answer is compressed, which was not asked for")
+        if not response.headers.get("content-type", "").startswith(_EVENTS):  # events have a limit of their own
+            assert isinstance(response.stream, httpx2.AsyncByteStream)
+            response.stream = _Limited(response.stream)
+        return response
+
+
+def http_client(launch: RemoteLaunch, transport: LimitingTransport) -> httpx2.AsyncClient:
+    """The client for a server; the caller closes it."""
+    # No limit of time for reading: each call has its own.
+    timeout = httpx2.Timeout(_CONNECT, read=None)
+    return httpx2.AsyncClient(headers=dict(launch.headers), timeout=timeout, transport=transport, trust_env=False)

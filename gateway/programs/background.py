@@ -1,0 +1,341 @@
+"""Programs at work: begun once for each call, stopped on request, their ends told once, over restarts too.
+
+A turn waits for its own. One that was approved later ends in a message that a turn answers, one in the background in a
+message to its chat. Programs end with the gateway; the next one tells that.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import shlex
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import PurePosixPath
+from typing import TypeVar
+
+from agent.clock import Clock, utc_stamp
+from agent.formats.sqlite import StorageUnavailable
+from agent.languages.registry import LANGUAGES
+from agent.languages.table import ProgramStrings
+from agent.memory import disk
+from agent.memory.paths import FileError, open_parent
+from agent.memory.scope import Scope
+from channels.message import InboundMessage, Origin, Quote, Receive
+from gateway.i18n import one_line
+from gateway.messages.outbox import Outbox
+from gateway.policy.sessions import SessionPolicy
+from gateway.programs.output import ProgramOutput
+from gateway.programs.runner import HowEnded, ProgramCall, ProgramEnd, ProgramRunner
+from gateway.store import chat_rows, program_rows
+from gateway.store.database import Database
+from gateway.store.program_rows import ProgramKind, ProgramRow, ProgramState
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+FOLDER = "programs"
+"""Below a scope's folder: long outputs."""
+MOST_AT_ONCE = 4
+_DISK_WAIT_S = 5.0
+_REMEMBERED = 20
+_TAIL = 1_500
+"""Characters of an output that a chat is sent."""
+_HAS_ENDED = (
+    "(The program that your owner has approved has ended; nobody has just written. It was `{command}`. {end} Go on "
+    "with what it was for, and say what came of it.)"
+)
+_ENDS: Mapping[HowEnded, str] = {
+    HowEnded.EXITED: "It ended with exit code {code}.",
+    HowEnded.TIMEOUT: "It was ended, because it took longer than {seconds} s.",
+    HowEnded.STOPPED: "It was stopped before its end.",
+    HowEnded.PROCESSES: "It was ended, because it started too many processes.",
+    HowEnded.MEMORY: "It was ended, because it used too much memory.",
+    HowEnded.FILE_SIZE: "It was ended, because a file that it wrote grew too large.",
+    HowEnded.REFUSED: "It could not be started: {why}.",
+    HowEnded.LOST: "It was ended by a restart of the assistant, perhaps half done. It was not repeated.",
+}
+
+
+class TooManyPrograms(Exception):
+    """As many run as may."""
+
+
+class BegunBefore(Exception):
+    """The very call has begun its program before."""
+
+
+@dataclass(slots=True)
+class RunningProgram:
+    row: ProgramRow
+    task: asyncio.Task[ProgramEnd]
+    output: ProgramOutput
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramResult:
+    """`end`: a sentence."""
+
+    row: ProgramRow
+    end: str
+    output: str
+
+
+@dataclass(slots=True)
+class _Memory:
+    """Keys of what this process began, and the newest results."""
+
+    keys: set[str] = field(default_factory=set)
+    results: dict[int, ProgramResult] = field(default_factory=dict)
+
+
+class ProgramRuns:
+    """A source of messages on the ends of approved programs."""
+
+    def __init__(
+        self, database: Database, clock: Clock, outbox: Outbox, sessions: SessionPolicy, runner: ProgramRunner
+    ) -> None:
+        self.runner = runner
+        self._database = database
+        self._clock = clock
+        self._outbox = outbox
+        self._sessions = sessions
+        self._running: dict[int, RunningProgram] = {}
+        self._begun: asyncio.Queue[ProgramRow] = asyncio.Queue()
+        self._memory = _Memory()
+
+    @property
+    def name(self) -> str:
+        return "programs"
+
+    # beginning ---------------------------------------------------------------------------------------------------
+
+    def session_of(self, message: InboundMessage) -> str:
+        """The session whose people hear of a program: for a job's that of its chat."""
+        return str(self._sessions.of(_bare(message)).session)
+
+    async def result(self, key: str, call: ProgramCall, message: InboundMessage) -> ProgramResult:
+        """Runs a program to its end. Raises `BegunBefore`, `StorageUnavailable`; cancelled, it ends the program."""
+        row = await self._add(self._row(key, ProgramKind.TURN, call, message, ProgramState.RUNNING))
+        end = ProgramEnd(HowEnded.STOPPED)
+        try:
+            end, output = await self._carried_out(row)
+        finally:
+            self._database.post(program_rows.end, row.seq, end.how, end.code, self._now(), output="", told=True)
+        return await self._shown(row, end, output)
+
+    async def start(self, key: str, kind: ProgramKind, call: ProgramCall, message: InboundMessage) -> ProgramRow:
+        """Begins a program whose end is told. Raises `BegunBefore`, `TooManyPrograms`, `StorageUnavailable`."""
+        if len(self._running) + self._begun.qsize() >= MOST_AT_ONCE:
+            raise TooManyPrograms
+        row = await self._add(self._row(key, kind, call, message, ProgramState.WAITING))
+        self._begun.put_nowait(row)
+        return row
+
+    async def find(self, key: str) -> ProgramRow | None:
+        """What a call has begun."""
+        return await self._database.run(program_rows.find, key)
+
+    def _row(
+        self, key: str, kind: ProgramKind, call: ProgramCall, message: InboundMessage, state: ProgramState
+    ) -> ProgramRow:
+        session, bare = self.session_of(message), _bare(message)
+        return ProgramRow(0, key, kind, session, bare, call.argv, call.folder, call.network, call.seconds, state)
+
+    async def _add(self, row: ProgramRow) -> ProgramRow:
+        if row.key in self._memory.keys:
+            raise BegunBefore
+        self._memory.keys.add(row.key)
+        try:
+            added = await self._database.run(program_rows.add, row, self._now())
+        except BaseException:
+            self._memory.keys.discard(row.key)
+            raise
+        if added is None:
+            raise BegunBefore
+        return added
+
+    # looking and stopping ------------------------------------------------------------------------------------------
+
+    async def listed(self, session: str, most: int) -> list[ProgramRow]:
+        """A session's programs, newest first."""
+        return list(await self._database.run(program_rows.latest, session, most))
+
+    def now(self, row: ProgramRow) -> ProgramResult | None:
+        """What is known of one: its result, or what it has printed so far."""
+        running = self._running.get(row.seq)
+        if running is not None:
+            return ProgramResult(row, "It is running.", running.output.shown())
+        return self._memory.results.get(row.seq)
+
+    def stop(self, session: str, seq: int | None = None) -> int:
+        """Stops a session's programs, or one, but no turn's; returns how many."""
+        meant = [
+            one.task
+            for one in self._running.values()
+            if one.row.session == session and one.row.kind is not ProgramKind.TURN and seq in (None, one.row.seq)
+        ]
+        return sum(task.cancel() for task in meant if not task.cancelling())
+
+    # running -----------------------------------------------------------------------------------------------------
+
+    async def run(self, receive: Receive) -> None:
+        """Runs what is begun, after telling what the last process left."""
+        async with asyncio.TaskGroup() as group:
+            for row in await self._persist(lambda: self._database.run(program_rows.open_rows)):
+                if row.key in self._memory.keys:
+                    continue
+                self._memory.keys.add(row.key)
+                if row.state is ProgramState.WAITING:
+                    self._begun.put_nowait(row)
+                else:
+                    group.create_task(self._take_up(row, receive), name=f"program {row.seq} of the last process")
+            while True:
+                row = await self._begun.get()
+                group.create_task(self._follow(row, receive), name=f"program {row.seq}")
+
+    async def _take_up(self, row: ProgramRow, receive: Receive) -> None:
+        if row.state is ProgramState.RUNNING:
+            row = replace(row, how=HowEnded.LOST)
+            await self._write_end(row, ProgramEnd(HowEnded.LOST), "", told=row.kind is ProgramKind.TURN)
+        if row.kind is not ProgramKind.TURN:
+            await self._tell(row, receive)
+
+    async def _follow(self, row: ProgramRow, receive: Receive) -> None:
+        await self._persist(lambda: self._database.run(program_rows.begin, row.seq))
+        end, output = await self._carried_out(row)
+        result = await self._shown(row, end, output)
+        shown = result.output or end.why
+        await self._write_end(row, end, shown)
+        await self._tell(replace(row, how=end.how, code=end.code, output=shown), receive)
+
+    async def _carried_out(self, row: ProgramRow) -> tuple[ProgramEnd, ProgramOutput]:
+        output, call = ProgramOutput(), ProgramCall(row.argv, row.folder, row.network, row.seconds)
+        task = asyncio.create_task(self.runner.run(call, self._scope(row), output), name=f"running {row.seq}")
+        self._running[row.seq] = RunningProgram(row, task, output)
+        try:
+            await asyncio.wait({task})
+        finally:
+            if not task.cancelling():  # a second one would leave the program behind
+                task.cancel()
+            await asyncio.wait({task})
+            del self._running[row.seq]
+        if task.cancelled():
+            return ProgramEnd(HowEnded.STOPPED), output
+        try:
+            return task.result(), output
+        except (OSError, ValueError) as error:
+            why = (error.strerror if isinstance(error, OSError) else "") or str(error)
+            return ProgramEnd(HowEnded.REFUSED, why=why), output
+
+    async def _shown(self, row: ProgramRow, end: ProgramEnd, output: ProgramOutput) -> ProgramResult:
+        file = await asyncio.to_thread(_kept_whole, self._scope(row), row.seq, output) if output.is_long else ""
+        result = ProgramResult(row, end_sentence(row, end), output.shown(file))
+        self._memory.results[row.seq] = result
+        while len(self._memory.results) > _REMEMBERED:
+            self._memory.results.pop(next(iter(self._memory.results)))
+        return result
+
+    async def _write_end(self, row: ProgramRow, end: ProgramEnd, output: str, *, told: bool = False) -> None:
+        at = self._now()
+        await self._persist(
+            lambda: self._database.run(program_rows.end, row.seq, end.how, end.code, at, output=output, told=told)
+        )
+
+    async def _tell(self, row: ProgramRow, receive: Receive) -> None:
+        if row.kind is ProgramKind.APPROVED:
+            await self._persist(lambda: receive([_end_message(row, self._clock.now())]))
+            await self._persist(lambda: self._database.run(program_rows.told, row.seq))
+            return
+        address = row.message.address
+        strings = LANGUAGES[await self._persist(lambda: self._database.run(chat_rows.language, address))].programs
+        drafts = self._outbox.drafts(f"program:{row.seq}:{{}}", address, _told(row, strings))
+        await self._persist(
+            lambda: self._outbox.write(drafts, lambda connection: program_rows.told(connection, row.seq))
+        )
+
+    async def _persist(self, work: Callable[[], Awaitable[T]]) -> T:
+        while True:
+            try:
+                return await work()
+            except StorageUnavailable as error:
+                log.error("the end of a program waits for the disk: %s", error)
+                await asyncio.sleep(_DISK_WAIT_S)
+
+    def _scope(self, row: ProgramRow) -> Scope:
+        return self._sessions.of(row.message).scope
+
+    def _now(self) -> str:
+        return utc_stamp(self._clock.now())
+
+
+def command_line(argv: tuple[str, ...], most: int = 100) -> str:
+    """As people read it, on one line."""
+    return one_line(shlex.join(argv).replace("`", "'"), most)
+
+
+def program_name(argv: tuple[str, ...]) -> str:
+    return PurePosixPath(argv[0]).name
+
+
+def end_sentence(row: ProgramRow, end: ProgramEnd) -> str:
+    return _ENDS[end.how].format(code=end.code, seconds=row.seconds, why=end.why)
+
+
+def _bare(message: InboundMessage) -> InboundMessage:
+    """The chat and person of a message."""
+    return InboundMessage(
+        id=message.id,
+        address=message.address,
+        kind=message.kind,
+        sender=message.sender,
+        text="",
+        sent_at=message.sent_at,
+        origin=Origin.JOB,
+        parent_chat=message.parent_chat,
+        server=message.server,
+    )
+
+
+def _end_message(row: ProgramRow, at: datetime) -> InboundMessage:
+    is_refused = row.how == HowEnded.REFUSED
+    end = ProgramEnd(HowEnded(row.how), row.code, row.output if is_refused else "")
+    output = "" if is_refused else row.output
+    said = end_sentence(row, end) if output else f"{end_sentence(row, end)} It printed nothing."
+    return replace(
+        row.message,
+        id=f"program:{row.seq}",
+        text=_HAS_ENDED.format(command=command_line(row.argv), end=said),
+        sent_at=at,
+        quote=Quote(f"the program {program_name(row.argv)}", output, forwarded=True) if output else None,
+    )
+
+
+def _told(row: ProgramRow, strings: ProgramStrings) -> str:
+    by_end = {
+        HowEnded.EXITED: strings.failed if row.code else strings.ended,
+        HowEnded.TIMEOUT: strings.late,
+        HowEnded.STOPPED: strings.stopped,
+        HowEnded.REFUSED: strings.refused,
+        HowEnded.LOST: strings.lost,
+    }
+    how = HowEnded(row.how)
+    said = by_end.get(how, strings.limited).format(command=command_line(row.argv), code=row.code, why=row.output)
+    tail = row.output[-_TAIL:].replace("`", "'").strip() if how is not HowEnded.REFUSED else ""
+    return f"{said}\n\n```\n{tail}\n```" if tail else said
+
+
+def _kept_whole(scope: Scope, seq: int, output: ProgramOutput) -> str:
+    """Writes a long output into the scope; returns its name, empty where that is not possible."""
+    name = f"{FOLDER}/{seq}.log"
+    with suppress(FileNotFoundError):
+        try:
+            with open_parent(scope.folder / name, scope.folder, make=True) as (folder, real), disk.locked(folder):
+                disk.replace(folder, real, output.whole, 0o600, lambda: None)
+        except (OSError, FileError) as error:
+            log.warning("a long output could not be kept: %s", error)
+            return ""
+    return name

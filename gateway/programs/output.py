@@ -1,0 +1,47 @@
+"""What a program has printed: both ends of it, as far as people and models read it."""
+
+from __future__ import annotations
+
+from agent.memory.files import MAX_BYTES
+
+MOST_SHOWN = 20_000
+"""Characters; half of them from the end."""
+_TAIL = 4 * MOST_SHOWN
+"""Bytes."""
+
+
+class ProgramOutput:
+    def __init__(self) -> None:
+        self._head = bytearray()
+        self._tail = b""
+        self._size = 0
+
+    def add(self, data: bytes) -> None:
+        self._size += len(data)
+        room = MAX_BYTES - len(self._head)
+        self._head += data[:room]
+        if len(data) > room:
+            self._tail = (self._tail + data[max(room, 0) :])[-_TAIL:]
+
+    @property
+    def whole(self) -> bytes:
+        """All of it, or as much as a file of the workspace may hold."""
+        return bytes(self._head)
+
+    @property
+    def is_long(self) -> bool:
+        return self._size > MOST_SHOWN and len(self._text()) > MOST_SHOWN
+
+    def shown(self, file: str = "") -> str:
+        """At most `MOST_SHOWN` characters, and a note on the rest. `file`: where the whole is."""
+        text = self._text()
+        if len(text) <= MOST_SHOWN and not self._tail:
+            return text
+        end = (self._tail or self._head[-_TAIL:]).decode("utf-8", "replace")
+        head, tail = text[: MOST_SHOWN // 2], end[-MOST_SHOWN // 2 :]
+        where = f"; it is in {file}" if file else ""
+        cut = f" as far as its first {MAX_BYTES:,} bytes" if file and self._tail else ""
+        return f"{head}\n[{self._size:,} bytes in all; the middle is left out here{where}{cut}]\n{tail}"
+
+    def _text(self) -> str:
+        return self._head.decode("utf-8", "replace")

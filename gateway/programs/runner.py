@@ -1,0 +1,174 @@
+"""Runs one program in the sandbox, under limits, and ends it in time."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import enum
+import logging
+import os
+import secrets
+import shutil
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent.formats.parsing import load_json
+from agent.memory.scope import Scope
+from agent.tools.guard import Guarded, guarded
+from gateway.programs import launch
+from gateway.programs.output import ProgramOutput
+from gateway.programs.sandbox import Mounts, Sandbox
+
+_log = logging.getLogger(__name__)
+
+_CHUNK = 65_536
+_LAST_WAIT_S = 6.0
+"""For the launcher, which gives a program two seconds and kills it then."""
+_FILE_TOO_LARGE = (signal.SIGXFSZ, 128 + signal.SIGXFSZ) if hasattr(signal, "SIGXFSZ") else ()
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramLimits:
+    """`memory`: bytes of each process, and of all; `file_size`: bytes of each file."""
+
+    processes: int = 200
+    memory: int = 2 * 1024**3
+    file_size: int = 1024**3
+
+
+class HowEnded(enum.StrEnum):
+    """Names on disk."""
+
+    EXITED = "exited"
+    TIMEOUT = "timeout"
+    STOPPED = "stopped"
+    PROCESSES = "processes"
+    MEMORY = "memory"
+    FILE_SIZE = "file-size"
+    REFUSED = "refused"
+    LOST = "lost"
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramEnd:
+    """`why`: of one that could not be started."""
+
+    how: HowEnded
+    code: int = 0
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramCall:
+    argv: tuple[str, ...]
+    folder: str
+    """Below the scope's; empty: that one."""
+    network: bool
+    seconds: int
+
+
+class ProgramRunner:
+    """`scratch`: a folder of its own, for what programs write to /tmp."""
+
+    def __init__(self, sandbox: Sandbox, scratch: Path, limits: ProgramLimits | None = None) -> None:
+        self.sandbox = sandbox
+        self._scratch = scratch
+        self._limits = limits or ProgramLimits()
+
+    async def run(self, call: ProgramCall, scope: Scope, output: ProgramOutput) -> ProgramEnd:
+        """Cancelled, it ends the program first. Raises `OSError`."""
+        scratch = self._scratch / secrets.token_hex(8)
+        command, environment = await asyncio.to_thread(self._prepare, call, scope, scratch)
+        try:
+            return await self._run(command, environment, scope.folder / call.folder, call.seconds, output)
+        finally:
+            await asyncio.shield(asyncio.to_thread(shutil.rmtree, scratch, ignore_errors=True))
+
+    def _prepare(self, call: ProgramCall, scope: Scope, scratch: Path) -> tuple[Sequence[str], dict[str, str]]:
+        scratch.mkdir(parents=True, mode=0o700)
+        folder = scope.folder.resolve()
+        mounts = Mounts(folder, list(_kept(scope, folder)), scratch)
+        limits = (os.getpid(), self._limits.processes, self._limits.memory, self._limits.file_size)
+        argv = self.sandbox.command(call.argv, folder / call.folder, mounts, network=call.network)
+        command = (sys.executable, "-I", "-S", launch.__file__, *map(str, limits), *argv)
+        return command, self.sandbox.environment(os.environ, scratch)
+
+    async def _run(
+        self, command: Sequence[str], environment: dict[str, str], folder: Path, seconds: int, output: ProgramOutput
+    ) -> ProgramEnd:
+        process = await asyncio.create_subprocess_exec(
+            *command,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            cwd=folder,
+            env=environment,
+            start_new_session=True,
+        )
+        reading = asyncio.create_task(_read(process, output))
+        is_late = False
+        try:
+            async with asyncio.timeout(seconds):
+                await asyncio.shield(reading)
+        except TimeoutError:
+            is_late = True
+        finally:
+            if not reading.done():
+                _signal(process, signal.SIGTERM)
+                await asyncio.shield(_last_word(process, reading))
+        word = await reading
+        return _end(word, is_late=is_late)
+
+
+async def _last_word(process: asyncio.subprocess.Process, reading: asyncio.Task[bytes]) -> None:
+    done, _ = await asyncio.wait({reading}, timeout=_LAST_WAIT_S)
+    if not done:
+        _log.error("a program's launcher does not end; it is killed")
+        _signal(process, signal.SIGKILL)
+        await asyncio.wait({reading})
+
+
+async def _read(process: asyncio.subprocess.Process, output: ProgramOutput) -> bytes:
+    """Reads until the end of the program and all that it has started; returns its launcher's word."""
+    assert process.stdout is not None and process.stderr is not None
+    while data := await process.stdout.read(_CHUNK):
+        output.add(data)
+    word = await process.stderr.read()
+    await process.wait()
+    return word
+
+
+def _signal(process: asyncio.subprocess.Process, number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        process.send_signal(number)
+
+
+def _end(word: bytes, *, is_late: bool) -> ProgramEnd:
+    lines = word.decode("utf-8", "replace").splitlines()
+    try:
+        told = load_json(lines[0]) if lines else {}
+        code = int(told.get("code", 0))
+    except (ValueError, TypeError, AttributeError) as error:
+        _log.error("a program's launcher said nothing that can be read: %s", error)
+        return ProgramEnd(HowEnded.LOST)
+    if why := str(told.get("refused", "")):
+        return ProgramEnd(HowEnded.REFUSED, why=why)
+    if not lines:
+        return ProgramEnd(HowEnded.LOST)
+    if limit := str(told.get("limit", "")):
+        return ProgramEnd(HowEnded(limit), code)
+    if code in _FILE_TOO_LARGE or -code in _FILE_TOO_LARGE:
+        return ProgramEnd(HowEnded.FILE_SIZE, code)
+    if is_late:
+        return ProgramEnd(HowEnded.TIMEOUT, code)
+    return ProgramEnd(HowEnded.STOPPED if told.get("stopped") else HowEnded.EXITED, code)
+
+
+def _kept(scope: Scope, folder: Path) -> Iterator[Path]:
+    """What only Daybook's own tools may change, even by a program that was approved."""
+    for one in sorted(folder.iterdir()):
+        if not one.is_symlink() and guarded(scope, scope.folder / one.name) is not Guarded.FREE:
+            yield one

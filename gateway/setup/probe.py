@@ -1,0 +1,165 @@
+"""Results of checks, requests to servers, checks of the clock and the time zone."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import urllib.error
+import urllib.request
+import zoneinfo
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from enum import StrEnum
+
+from agent.formats.parsing import load_json
+from agent.model.base import Json
+from channels.loopback import is_here
+from gateway.config import Config
+from gateway.config.errors import did_you_mean
+from gateway.config.values import named_zone
+from gateway.spoken_time import Sentence, span
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """`fix` says what to do; empty where all is well."""
+
+    check: str
+    ok: bool
+    message: str
+    fix: str = ""
+
+
+class Outcome(StrEnum):
+    """What a check of the set-up found, for programs that have sentences of their own for it."""
+
+    FINE = "fine"
+    MISSING = "missing"
+    MALFORMED = "malformed"
+    REFUSED = "refused"
+    NO_SUCH_MODEL = "no_such_model"
+    NO_INTENT = "no_intent"
+    UNREACHABLE = "unreachable"
+    BUSY = "busy"
+    """The server failed, or asks to wait."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """Whether a part of the set-up works: `text` as a clause, `fix` says what to do where it does not."""
+
+    outcome: Outcome
+    text: str
+    fix: str = ""
+    clock: tuple[Finding, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        return self.outcome is Outcome.FINE
+
+    @property
+    def refused(self) -> bool:
+        """What was given is wrong; False where it could not be checked now, and may be right."""
+        return self.outcome in (Outcome.MISSING, Outcome.MALFORMED, Outcome.REFUSED, Outcome.NO_SUCH_MODEL)
+
+    @property
+    def sentence(self) -> str:
+        """For people: `The key isn't accepted: create a new one.`"""
+        whole = f"{self.text}: {self.fix}" if self.fix and not self.ok else self.text
+        return f"{whole[:1].upper()}{whole[1:]}{'' if whole.endswith(('.', '?', '!', '…')) else '.'}"
+
+
+TIMEOUT = 15.0
+"""Seconds."""
+_MOST = 5_000_000
+"""Bytes of an answer; lists of models can be long."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeReply:
+    """`status` 0: there was no answer, and `why` says why, without the address (it may hold a token)."""
+
+    status: int
+    why: str = ""
+    body: Mapping[str, Json] = field(default_factory=dict)
+    date: datetime | None = None
+
+
+def get(url: str, headers: Mapping[str, str]) -> ProbeReply:
+    """Asks once. A proxy from the environment is used for other machines, never for this one. Blocks; never raises."""
+    return _ask(url, headers, None, TIMEOUT)
+
+
+def post(url: str, headers: Mapping[str, str], body: Mapping[str, Json], timeout: float) -> ProbeReply:
+    """Sends JSON once, as `get`."""
+    return _ask(url, {**headers, "content-type": "application/json"}, json.dumps(body).encode(), timeout)
+
+
+def _ask(url: str, headers: Mapping[str, str], data: bytes | None, timeout: float) -> ProbeReply:
+    handlers = [urllib.request.ProxyHandler({})] if is_here(url) else []
+    opener = urllib.request.build_opener(*handlers)
+    try:
+        with opener.open(urllib.request.Request(url, data, dict(headers)), timeout=timeout) as response:
+            return _reply(response.status, response.headers.get("Date"), response.read(_MOST))
+    except urllib.error.HTTPError as error:
+        with error:
+            return _reply(error.code, error.headers.get("Date"), error.read(_MOST))
+    except urllib.error.URLError as error:
+        return ProbeReply(0, _reason(error.reason, timeout))
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        return ProbeReply(0, _reason(error, timeout))
+
+
+def _reply(status: int, date: str | None, data: bytes) -> ProbeReply:
+    try:
+        body = load_json(data)
+    except ValueError:
+        body = None
+    return ProbeReply(status, body=body if isinstance(body, dict) else {}, date=_date(date))
+
+
+def _date(text: str | None) -> datetime | None:
+    try:
+        date = parsedate_to_datetime(text) if text else None
+    except ValueError:
+        return None
+    return date if date and date.tzinfo else None
+
+
+def _reason(error: object, timeout: float) -> str:
+    if isinstance(error, TimeoutError):
+        return Sentence("no answer within {timeout} s", timeout=f"{timeout:.0f}")
+    return (error.strerror or type(error).__name__) if isinstance(error, OSError) else type(error).__name__
+
+
+_TOLERANCE = timedelta(seconds=90)
+
+
+def check_clock(reply: ProbeReply, where: str) -> list[Finding]:
+    """Compares the clock with the Date header of the answer, if it has one."""
+    if reply.date is None:
+        return []
+    skew = datetime.now(UTC) - reply.date
+    ok = abs(skew) <= _TOLERANCE
+    if ok:
+        return [Finding("clock", True, Sentence("this machine's clock agrees with {where}", where=where))]
+    ahead, behind = "this machine's clock is {span} ahead of {where}", "this machine's clock is {span} behind {where}"
+    what = Sentence(ahead if skew > timedelta() else behind, span=span(skew), where=where)
+    return [Finding("clock", False, what, "turn on time synchronisation (NTP)")]
+
+
+def check_zone(config: Config, environ: Mapping[str, str]) -> Iterator[Finding]:
+    """Warns where `TZ` is no IANA name (`CET-1CEST`, a typo)."""
+    wanted = environ.get("TZ", "")
+    if not wanted or named_zone(wanted) or "timezone" in config.model_fields_set:
+        return
+    hint = did_you_mean(wanted.removeprefix(":"), zoneinfo.available_timezones())
+    what = Sentence(
+        "TZ is {value}, which is not an IANA zone{hint}; days and reminders use {timezone}",
+        value=wanted[:80],
+        hint=hint,
+        timezone=config.timezone,
+    )
+    yield Finding("time zone", False, what, "write `timezone: Europe/Berlin`, or your own zone, into config.yaml")

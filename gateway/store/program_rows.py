@@ -1,0 +1,155 @@
+"""Programs that were begun, each once and with one end, and the leading words that need no yes."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from pydantic import TypeAdapter
+
+from channels.message import InboundMessage
+
+_MESSAGE = TypeAdapter(InboundMessage)
+_ARGV = TypeAdapter(tuple[str, ...])
+_KEPT_DAYS = 30
+
+
+class ProgramKind(StrEnum):
+    """Who takes the end: the turn that called it, a turn of its own, or the chat. Names on disk."""
+
+    TURN = "turn"
+    APPROVED = "approved"
+    BACKGROUND = "background"
+
+
+class ProgramState(StrEnum):
+    WAITING = "waiting"
+    RUNNING = "running"
+    ENDED = "ended"  # and that is still to be told
+    TOLD = "told"
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramRow:
+    seq: int
+    key: str
+    """Of the call that began it."""
+    kind: ProgramKind
+    session: str
+    message: InboundMessage
+    """Answered by that call; without its text."""
+    argv: tuple[str, ...]
+    folder: str
+    network: bool
+    seconds: int
+    state: ProgramState = ProgramState.WAITING
+    how: str = ""
+    code: int = 0
+    output: str = ""
+    """Until its end is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class AllowedWords:
+    """`state` names the files among the words as they were; another asks anew."""
+
+    id: str
+    words: tuple[str, ...]
+    state: str
+
+
+def add(connection: sqlite3.Connection, row: ProgramRow, at: str) -> ProgramRow | None:
+    """Returns the row with its number; None if the call has begun one before."""
+    cursor = connection.execute(
+        "INSERT OR IGNORE INTO program (key, kind, session, message, argv, folder, network, seconds, state, started_at)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            row.key,
+            row.kind,
+            row.session,
+            _MESSAGE.dump_json(row.message).decode(),
+            _ARGV.dump_json(row.argv).decode(),
+            row.folder,
+            int(row.network),
+            row.seconds,
+            row.state,
+            at,
+        ),
+    )
+    return find(connection, row.key) if cursor.rowcount else None
+
+
+def find(connection: sqlite3.Connection, key: str) -> ProgramRow | None:
+    row = connection.execute("SELECT * FROM program WHERE key = ?", (key,)).fetchone()
+    return None if row is None else _row(row)
+
+
+def open_rows(connection: sqlite3.Connection) -> tuple[ProgramRow, ...]:
+    rows = connection.execute("SELECT * FROM program WHERE state != 'told' ORDER BY seq")
+    return tuple(_row(row) for row in rows)
+
+
+def latest(connection: sqlite3.Connection, session: str, most: int) -> tuple[ProgramRow, ...]:
+    """A session's programs, newest first."""
+    rows = connection.execute("SELECT * FROM program WHERE session = ? ORDER BY seq DESC LIMIT ?", (session, most))
+    return tuple(_row(row) for row in rows)
+
+
+def begin(connection: sqlite3.Connection, seq: int) -> None:
+    connection.execute("UPDATE program SET state = 'running' WHERE seq = ?", (seq,))
+
+
+def end(connection: sqlite3.Connection, seq: int, how: str, code: int, at: str, *, output: str, told: bool) -> None:
+    state = ProgramState.TOLD if told else ProgramState.ENDED
+    connection.execute(
+        "UPDATE program SET state = ?, how = ?, code = ?, output = ?, ended_at = ?"
+        " WHERE seq = ? AND state IN ('waiting', 'running')",
+        (state, how, code, "" if told else output, at, seq),
+    )
+
+
+def told(connection: sqlite3.Connection, seq: int) -> None:
+    connection.execute("UPDATE program SET state = 'told', output = '' WHERE seq = ?", (seq,))
+
+
+def prune(connection: sqlite3.Connection) -> None:
+    connection.execute(
+        "DELETE FROM program WHERE state = 'told' AND started_at < strftime('%Y-%m-%dT%H:%M:%fZ', 'now', ?)",
+        (f"-{_KEPT_DAYS} days",),
+    )
+
+
+def allow(connection: sqlite3.Connection, allowed: AllowedWords, at: str) -> None:
+    connection.execute(
+        "INSERT OR REPLACE INTO allowed_words VALUES (?, ?, ?, ?)",
+        (allowed.id, _ARGV.dump_json(allowed.words).decode(), allowed.state, at),
+    )
+
+
+def allowed_words(connection: sqlite3.Connection) -> Sequence[AllowedWords]:
+    rows = connection.execute("SELECT * FROM allowed_words ORDER BY at, id")
+    return [AllowedWords(row["id"], _ARGV.validate_json(row["words"]), row["state"]) for row in rows]
+
+
+def take_back(connection: sqlite3.Connection, id: str) -> bool:
+    return connection.execute("DELETE FROM allowed_words WHERE id = ?", (id,)).rowcount > 0
+
+
+def _row(row: sqlite3.Row) -> ProgramRow:
+    return ProgramRow(
+        seq=row["seq"],
+        key=row["key"],
+        kind=ProgramKind(row["kind"]),
+        session=row["session"],
+        message=_MESSAGE.validate_json(row["message"]),
+        argv=_ARGV.validate_json(row["argv"]),
+        folder=row["folder"],
+        network=bool(row["network"]),
+        seconds=row["seconds"],
+        state=ProgramState(row["state"]),
+        how=row["how"],
+        code=row["code"],
+        output=row["output"],
+    )

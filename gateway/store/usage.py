@@ -1,0 +1,117 @@
+"""The ledger of model calls: no call is missing in it."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from agent.clock import Clock, utc_stamp
+from agent.memory.scope import Audience
+from agent.model.base import UsageRecord
+from gateway.store.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class UsageSum:
+    """Tokens and USD of one day, purpose, session and model."""
+
+    day: str
+    purpose: str
+    session: str
+    model: str
+    calls: int
+    input: int
+    output: int
+    cache_read: int
+    cache_write: int
+    cost: float
+    unpriced: int
+    """Calls of unknown price."""
+
+
+def add_usage(connection: sqlite3.Connection, entry: UsageRecord, at: str, day: str) -> None:
+    used = entry.usage
+    connection.execute(
+        "INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            at,
+            day,
+            entry.model,
+            entry.purpose,
+            entry.session,
+            used.input,
+            used.output,
+            used.cache_read,
+            used.cache_write,
+            entry.cost,
+        ),
+    )
+
+
+def usage_sums(connection: sqlite3.Connection, since_day: str) -> tuple[UsageSum, ...]:
+    rows = connection.execute(
+        "SELECT day, purpose, session, model, count(*) AS calls, sum(input) AS input, sum(output) AS output,"
+        " sum(cache_read) AS cache_read, sum(cache_write) AS cache_write, coalesce(sum(cost), 0) AS cost,"
+        " sum(cost IS NULL) AS unpriced FROM usage WHERE day >= ?"
+        " GROUP BY day, purpose, session, model ORDER BY day, purpose, session, model",
+        (since_day,),
+    )
+    return tuple(UsageSum(**dict(row)) for row in rows)
+
+
+Account = tuple[str, str]
+"""For whom a session costs: its audience (owner, person, group) and whose it is."""
+
+
+def account_of(session: str) -> Account:
+    """The person or group that a session's calls count for; a thread (`agent/group/telegram--100/7`) counts for its
+    group."""
+    _, audience, id = (*session.split("/", 3), "", "", "")[:3]
+    return (audience, "" if audience == Audience.OWNER else id)
+
+
+class UsageLedger:
+    """Keeps today's sums in memory too: budgets must be known before each call."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+        self._day = ""
+        self._spent: defaultdict[Account, float] = defaultdict(float)
+
+    async def load(self) -> None:
+        self._begin_day()
+        for one in await self.sums(1):
+            self._spend(one.session, one.cost)
+
+    def record(self, entry: UsageRecord) -> None:
+        self._begin_day()
+        now, day = utc_stamp(self._clock.now()), self._day
+        self._spend(entry.session, entry.cost or 0.0)
+        self._database.note(add_usage, entry, now, day)
+
+    @property
+    def spent_today(self) -> float:
+        """USD since the user's midnight."""
+        self._begin_day()
+        return sum(self._spent.values())
+
+    def spent_today_by(self, account: Account) -> float:
+        self._begin_day()
+        return self._spent.get(account, 0.0)
+
+    def _begin_day(self) -> None:
+        today = self._clock.today().isoformat()
+        if today != self._day:
+            self._day, self._spent = today, defaultdict(float)
+
+    def _spend(self, session: str, cost: float) -> None:
+        self._spent[account_of(session)] += cost
+
+    async def sums(self, days: int) -> Sequence[UsageSum]:
+        """The last `days` days, with today."""
+        since = (self._clock.today() - timedelta(days=days - 1)).isoformat()
+        return await self._database.run(usage_sums, since)

@@ -1,0 +1,134 @@
+"""Builds the tools that reach beyond the conversation, and what they need. Only what is on is imported."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import shutil
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from functools import cache
+from pathlib import Path
+
+from agent.clock import Clock
+from agent.formats.addresses import AddressRules
+from agent.media.painter import Painter
+from agent.media.reader import Reader
+from agent.media.store import Store
+from agent.model.base import Model
+from agent.web.page import PageSource, WebSearch
+from channels.message import Channel
+from gateway.config import AgentConfig, Config
+from gateway.config.capabilities import (
+    BraveConfig,
+    MediaConfig,
+    SearXngConfig,
+    ServerSearchConfig,
+)
+from gateway.home import Home
+from gateway.mcp.catalog import McpCatalog
+from gateway.mcp.kept import KeptMcp
+from gateway.mcp.servers import McpServers
+from gateway.messages.outbound_files import OutboundFiles
+from gateway.messages.outbox import Outbox
+from gateway.policy.sessions import SessionPolicy
+from gateway.programs.allowed import AllowedPrograms
+from gateway.programs.background import ProgramRuns
+from gateway.programs.runner import ProgramRunner
+from gateway.programs.sandbox import Sandbox, find_sandbox
+from gateway.store.database import Database
+from gateway.store.usage import UsageLedger
+from gateway.tools.mcp import McpTools
+from gateway.tools.pictures import PictureTools
+from gateway.tools.programs import ExecRules, ProgramTools
+from gateway.tools.web import WebTools
+
+log = logging.getLogger(__name__)
+
+_PAGE_CHARS = 400_000
+"""Of a page of the web, which is shown in parts."""
+
+
+def build_web_tools(
+    config: Config, sessions: SessionPolicy, models: Mapping[str, Model], rules: AddressRules
+) -> WebTools:
+    """`models`: of each agent."""
+
+    @cache
+    def pages() -> PageSource:
+        from agent.web.fetch import Fetcher  # noqa: PLC0415 (only where a page is opened)
+
+        return Fetcher(Reader(_PAGE_CHARS, config.media.max_pages), rules)
+
+    on = {name: one for name, one in config.agents.items() if one.tools.web}
+    searches = {name: _web_search(one, models[name]) for name, one in on.items()}
+    return WebTools(sessions, pages, searches, rules)
+
+
+def _web_search(agent: AgentConfig, model: Model) -> WebSearch | None:
+    if agent.tools.web_search is None:
+        return None
+    from agent.web.search import Brave, ModelSearch, SearXng  # noqa: PLC0415 (only where there is a search)
+
+    match agent.tools.web_search:
+        case SearXngConfig() as searxng:
+            return SearXng(searxng.base_url)
+        case BraveConfig() as brave:
+            return Brave(brave.api_key.get_secret_value(), brave.base_url)
+        case ServerSearchConfig() if agent.model.provider == "anthropic":
+            return ModelSearch(model, agent.model.name)
+        case _:
+            return None
+
+
+async def build_programs(
+    home: Home, config: Config, database: Database, clock: Clock, outbox: Outbox, sessions: SessionPolicy
+) -> ProgramTools:
+    """Where no agent runs programs, nothing is looked for."""
+    rules = {name: ExecRules(one.tools.exec_allow) for name, one in config.agents.items() if one.tools.exec}
+    sandbox = await asyncio.to_thread(find_sandbox, home) if rules else Sandbox()
+    if rules and not sandbox.bwrap:
+        log.warning("tools.exec is on, and there is no sandbox here: programs can read and change what Daybook can")
+    await asyncio.to_thread(shutil.rmtree, home.programs, ignore_errors=True)  # left by a killed process
+    runs = ProgramRuns(database, clock, outbox, sessions, ProgramRunner(sandbox, home.programs))
+    return ProgramTools(runs, AllowedPrograms(database, clock, sandbox), sessions, rules)
+
+
+def build_picture_tools(
+    config: MediaConfig,
+    state: Path,
+    database: Database,
+    clock: Clock,
+    sessions: SessionPolicy,
+    outbox: Outbox,
+    outgoing: OutboundFiles,
+    channels: Mapping[str, Channel],
+    ledger: UsageLedger,
+) -> PictureTools:
+    reader = Reader(config.max_chars, config.max_pages)
+    painter = build_painter(config)
+    return PictureTools(painter, reader, Store(state), database, clock, sessions, outbox, outgoing, channels, ledger)
+
+
+def build_painter(config: MediaConfig) -> Painter | None:
+    if config.images is None:
+        return None
+    from agent.media.draw import ImageServer  # noqa: PLC0415 (only where pictures are made)
+
+    key = config.images.api_key.get_secret_value() if config.images.api_key else ""
+    return ImageServer(config.images.base_url, config.images.model, key)
+
+
+async def open_mcp(
+    stack: AsyncExitStack, home: Home, config: Config, sessions: SessionPolicy, clock: Clock
+) -> McpTools:
+    """The tools of configured MCP servers, which end with `stack`."""
+    agents = {name: agent.tools.mcp for name, agent in config.agents.items()}
+    kept = await asyncio.to_thread(KeptMcp, home.mcp)
+    servers = McpServers(kept)
+    catalog = await asyncio.to_thread(McpCatalog, servers, agents)
+    if any(agents.values()):
+        await stack.enter_async_context(servers)
+        await asyncio.to_thread(kept.forget_old_calls, clock.now().timestamp())
+        servers.learn()
+    return McpTools(catalog, kept, sessions, clock)

@@ -1,0 +1,184 @@
+"""`NAME__tool`: the tools of configured MCP servers; `tool_find`, where they are many."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from datetime import date
+
+from agent.clock import Clock
+from agent.formats.untrusted import escape, label
+from agent.memory.files import rewrite
+from agent.memory.paths import FileError
+from agent.memory.private_lines import private_line
+from agent.memory.scope import Scope
+from agent.model.base import Json
+from agent.model.tokens import estimate_tool
+from agent.tools.base import Effect, EffectKind, Once, Tool, ToolError, ToolResult
+from agent.tools.foreign_text import ForeignText, foreign, visible
+from agent.tools.schema import Arguments, Text, spec, takes
+from gateway.mcp.catalog import CatalogEntry, McpCatalog, are_few, fitting, search
+from gateway.mcp.errors import McpFailure
+from gateway.mcp.kept import CallOutcome, KeptMcp
+from gateway.mcp.values import CallFile
+from gateway.policy.sessions import SessionPolicy, SessionRoute
+from gateway.store.inbox_rows import InboxRow
+from gateway.turns.user_message import user_message_id
+
+_FOLDER = "received"
+_LONGEST = 50_000
+_MOST_NAMED = 60
+_DISK = "Nothing was done: the disk takes no more writing. Tell the person."
+_NOT_MADE = "Interrupted by a restart of the assistant before the call was made. Make it again if it is wanted."
+_MAYBE = (
+    "Interrupted by a restart of the assistant: this call may or may not have taken effect. It is not made a second "
+    "time. Check before you make another."
+)
+_DONE = "Interrupted by a restart of the assistant, but the call was made. Its result:\n{text}"
+_FIND = "Find tools of these servers by what they do; what is found can be used from then on: {servers}."
+
+
+class _ToolFind(Arguments):
+    query: Text
+
+
+class McpTools:
+    def __init__(self, catalog: McpCatalog, kept: KeptMcp, sessions: SessionPolicy, clock: Clock) -> None:
+        self._catalog = catalog
+        self._kept = kept
+        self._sessions = sessions
+        self._clock = clock
+
+    def of_row(self, row: InboxRow) -> tuple[Tool, ...]:
+        """Those that the chat's audience may use, seen by the model or not."""
+        route = self._sessions.of_row(row)
+        entries = self._catalog.entries(route.session.agent, route.scope.audience)
+        if not entries:
+            return ()
+        turn = f"mcp:{route.session}:{row.turn or user_message_id(row.message)}"
+        if are_few(entries):
+            return tuple(self._tool(one, route, turn, None) for one in entries)
+        finder = _Finder(entries, self._kept, str(route.session))
+        return (finder.tool, *(self._tool(one, route, turn, finder) for one in entries))
+
+    def _tool(self, entry: CatalogEntry, route: SessionRoute, turn: str, finder: _Finder | None) -> Tool:
+        async def run(given: Json) -> ToolResult:
+            raise ToolError("a call without an id is not made")
+
+        async def once(given: Json, call: str) -> ToolResult:
+            return await self._call(entry, route.scope, _arguments(given), f"{turn}:{call}")
+
+        async def fate(call: str) -> str:
+            known = await asyncio.to_thread(self._kept.outcome, f"{turn}:{call}")
+            if known is None:
+                return _NOT_MADE
+            return _DONE.format(text=known.text) if known.is_done else _MAYBE
+
+        async def effect(given: Json) -> Effect | None:
+            return await self._effect(entry, route.scope, _arguments(given))
+
+        def is_offered() -> bool:
+            return finder is None or entry.name in finder.offered
+
+        return Tool(entry.spec, run, once=Once(once, fate), effect=effect, is_offered=is_offered)
+
+    async def _effect(self, entry: CatalogEntry, scope: Scope, arguments: Mapping[str, Json]) -> Effect | None:
+        """None for what needs no yes, whatever the turn has read."""
+        tool, ask = entry.tool, entry.config.ask
+        target = f"{entry.server.name}: {label(tool.name)}"
+        text = json.dumps(arguments, ensure_ascii=False, indent=1) if arguments else ""
+        known = self._kept.used().get(entry.name, tool.digest)
+        if known != tool.digest:
+            told = "\n\n".join(filter(None, (text, tool.description)))
+            return Effect(EffectKind.USE_CHANGED_TOOL, target, told, always=True, before=tool.digest)
+        if ask == "all" or not tool.reads_only:
+            always = ask == "all" or ask == "writes"
+            return Effect(EffectKind.USE_TOOL, target, text, always=always, before=tool.digest)
+        private = await asyncio.to_thread(private_line, scope, text)
+        return Effect(EffectKind.USE_TOOL, target, text, private=private, before=tool.digest) if private else None
+
+    async def _call(self, entry: CatalogEntry, scope: Scope, arguments: Mapping[str, Json], key: str) -> ToolResult:
+        name = entry.server.name
+        try:
+            earlier = await asyncio.to_thread(self._kept.begin, key)
+            if earlier is None:
+                await asyncio.to_thread(self._kept.keep_used, entry.name, entry.tool.digest)
+                earlier = await self._made(entry, scope, arguments)
+                await asyncio.to_thread(self._kept.finish, key, earlier.text, failed=earlier.failed)
+        except OSError as error:
+            raise ToolError(_DISK) from error
+        if not earlier.is_done:
+            raise ToolError(_MAYBE)
+        taken_in = (foreign(name, earlier.text),)
+        if earlier.failed:
+            raise ToolError(earlier.text, taken_in)
+        return ToolResult(earlier.text, foreign=taken_in)
+
+    async def _made(self, entry: CatalogEntry, scope: Scope, arguments: Mapping[str, Json]) -> CallOutcome:
+        try:
+            result = await entry.server.call(entry.tool.name, arguments)
+        except McpFailure as failure:
+            said = escape(failure.said)
+            return CallOutcome(True, f"{failure}: {said}" if said else str(failure), failed=True)
+        saved = [await self._saved(entry.server.name, one, scope) for one in result.files]
+        text = "\n".join(filter(None, [escape(result.text[: _LONGEST + 1]), *saved]))
+        return CallOutcome(True, text[: _LONGEST + 1_000], failed=result.failed)
+
+    async def _saved(self, server: str, file: CallFile, scope: Scope) -> str:
+        name = f"{server}-{hashlib.sha256(file.content).hexdigest()[:8]}.{file.ending}"
+        path = f"{_FOLDER}/{name}"
+        try:
+            await asyncio.to_thread(_write, scope, path, self._clock.today(), file.content)
+        except FileError as error:
+            return f"[a file came that could not be saved: {error}]"
+        return f"[a file came, saved as {path}]"
+
+
+class _Finder:
+    """Looks tools up for one conversation."""
+
+    def __init__(self, entries: Sequence[CatalogEntry], kept: KeptMcp, session: str) -> None:
+        counts: dict[str, int] = {}
+        for one in entries:
+            counts[one.server.name] = counts.get(one.server.name, 0) + 1
+        servers = ", ".join(f"{name} ({count})" for name, count in counts.items())
+        self._entries = entries
+        self._kept = kept
+        self._session = session
+        self.tool = Tool(
+            spec("tool_find", _FIND.format(servers=servers), _ToolFind), takes(_ToolFind, self._find), reads_only=True
+        )
+        self.offered = self._offered()
+
+    async def _find(self, arguments: _ToolFind) -> ToolResult:
+        found = search(self._entries, arguments.query)
+        if not found:
+            names = ", ".join(one.name for one in self._entries[:_MOST_NAMED])
+            return ToolResult(
+                f"No tool fits these words. Some that there are: {names}", foreign=_sources(self._entries)
+            )
+        await asyncio.to_thread(self._kept.keep_loaded, self._session, tuple(one.name for one in found))
+        self.offered = self._offered()
+        usable = [one for one in found if one.name in self.offered]
+        lines = [f"- {one.name}: {visible(one.spec.description, 200)}" for one in usable]
+        return ToolResult("\n".join(["You can use these now:", *lines]), foreign=_sources(usable))
+
+    def _offered(self) -> frozenset[str]:
+        return fitting(self._entries, self._kept.loaded(self._session), estimate_tool(self.tool.spec))
+
+
+def _sources(entries: Sequence[CatalogEntry]) -> tuple[ForeignText, ...]:
+    names = dict.fromkeys(one.server.name for one in entries)
+    return tuple(foreign(name, "descriptions of its tools") for name in names)
+
+
+def _arguments(given: Json) -> Mapping[str, Json]:
+    if not isinstance(given, Mapping):
+        raise ToolError("the input must be an object with named arguments")
+    return given
+
+
+def _write(scope: Scope, path: str, today: date, content: bytes) -> None:
+    rewrite(scope.folder / path, scope.folder, today, lambda _: content)

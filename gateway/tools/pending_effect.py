@@ -1,0 +1,103 @@
+"""What a question to the owner is about, and how it reads. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pydantic import TypeAdapter
+
+from agent.formats.untrusted import label
+from agent.languages.table import ApprovalStrings
+from agent.tools.base import Effect, EffectKind
+from agent.tools.foreign_text import ForeignText, visible
+from channels.message import ChatKind, InboundMessage
+from gateway.messages.confirmations import buttons
+from gateway.store.inbox_rows import InboxRow
+from gateway.store.outbox_rows import Buttons
+from gateway.store.question_rows import StoredQuestion
+
+KIND = "approval"
+
+
+@dataclass(frozen=True, slots=True)
+class PendingEffect:
+    call: str
+    tool: str
+    arguments: str
+    """JSON."""
+    effect: Effect
+    causes: tuple[ForeignText, ...]
+    session: str
+    row: InboxRow
+    """The message that is answered, without its text."""
+    digest: str
+
+
+RESULTS = (EffectKind.USE_TOOL, EffectKind.USE_CHANGED_TOOL)
+"""Effects whose results are text of others, and what they were wanted for."""
+_SHOWN = 2_000
+
+PENDING = TypeAdapter(PendingEffect)
+
+
+def read(question: StoredQuestion) -> PendingEffect:
+    return PENDING.validate_json(question.subject)
+
+
+def is_for_lasting_yes(question: StoredQuestion) -> bool:
+    return question.kind == KIND and bool(read(question).effect.words)
+
+
+def answer_buttons(question: StoredQuestion, pending: PendingEffect, strings: ApprovalStrings) -> Buttons:
+    yes = strings.once if pending.effect.kind is EffectKind.RUN else strings.yes
+    return buttons(question, yes, strings.no, strings.always if pending.effect.words else "")
+
+
+def effect_text(pending: PendingEffect, strings: ApprovalStrings) -> str:
+    effects = strings.effects
+    by_kind = {
+        EffectKind.SEND: effects.send,
+        EffectKind.WRITE: effects.write,
+        EffectKind.WRITE_COMMON: effects.write_common,
+        EffectKind.WRITE_SKILL: effects.write_skill,
+        EffectKind.ADD_JOB: effects.add_job,
+        EffectKind.REMOVE_JOB: effects.remove_job,
+        EffectKind.FETCH: effects.fetch,
+        EffectKind.RUN: effects.run,
+        EffectKind.USE_TOOL: effects.use_tool,
+        EffectKind.USE_CHANGED_TOOL: effects.use_changed_tool,
+    }
+    return by_kind[pending.effect.kind].format(target=on_one_line(pending.effect.target))
+
+
+def cause_text(pending: PendingEffect, strings: ApprovalStrings) -> str:
+    if not pending.causes:
+        return ""
+    first = next((one for one in pending.causes if one.line), pending.causes[0])
+    source, line = on_one_line(first.source), on_one_line(first.line)
+    return strings.because_line.format(source=source, line=line) if line else strings.because.format(source=source)
+
+
+def outcome_text(strings: ApprovalStrings, outcome: str, pending: PendingEffect, result: str) -> str:
+    text: str = getattr(strings, outcome)
+    return text.format(what=effect_text(pending, strings), why=on_one_line(result))
+
+
+def result_text(pending: PendingEffect, result: str) -> str:
+    """What a tool of others answered, for people; empty where the outcome says all."""
+    shown = visible_lines(result.replace("`", "'")).strip("\n")[:_SHOWN] if pending.effect.kind in RESULTS else ""
+    return f"\n\n```\n{shown}\n```" if shown else ""
+
+
+def chat_text(message: InboundMessage) -> str:
+    name = message.group_name if message.kind is ChatKind.GROUP else message.sender.name
+    return " ".join(filter(None, [on_one_line(name), f"({message.address})"]))
+
+
+def visible_lines(text: str) -> str:
+    return "\n".join(visible(line) for line in text.splitlines())
+
+
+def on_one_line(text: str) -> str:
+    shown = visible(label(text, 200)).translate(str.maketrans("*_`~#|", "      "))
+    return " ".join(shown.split())

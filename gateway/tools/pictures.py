@@ -1,0 +1,138 @@
+"""`make_image`: a picture from words, kept in the scope's folder and sent to this chat."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Mapping
+from typing import Annotated
+
+from pydantic import Field
+
+from agent.clock import Clock, utc_stamp
+from agent.formats.sqlite import StorageUnavailable
+from agent.media.painter import DrawnPicture, NotDrawn, Painter
+from agent.media.reader import Reader
+from agent.media.sniff import HEAD, Kind, sniffed
+from agent.media.store import Store
+from agent.media.unreadable import Unreadable
+from agent.memory import files
+from agent.memory.files import sha_of
+from agent.memory.paths import FileError, inside
+from agent.memory.scope import Scope
+from agent.model.base import Json, Usage, UsageRecord
+from agent.tools.base import Once, Tool, ToolError, ToolResult
+from agent.tools.schema import Arguments, Text, read, spec
+from channels.message import Channel
+from gateway.messages.outbound_files import OutboundFiles
+from gateway.messages.outbox import Outbox
+from gateway.policy.sessions import SessionPolicy, SessionRoute
+from gateway.store import outbox_rows
+from gateway.store.database import Database
+from gateway.store.inbox_rows import InboxRow
+from gateway.store.outbox_rows import Draft
+from gateway.store.usage import UsageLedger
+from gateway.turns.user_message import user_message_id
+
+FOLDER = "pictures"
+PURPOSE = "image"
+_SHOWN = frozenset({"png", "jpg", "webp", "gif"})
+_ABOUT = "Make a picture from words; it is sent to this chat and kept as a file. Once for each picture that is wanted."
+_DISK = "The picture was not sent: the disk takes no more writing. Tell the person."
+_SENT = "Interrupted by a restart of the assistant, but the picture was made and is on its way. Do not make it again."
+_NOT_SENT = "Interrupted by a restart of the assistant before the picture was made. Make it again if it is wanted."
+
+
+class _MakeImage(Arguments):
+    prompt: Annotated[Text, Field(description="what it shows, and how it looks")]
+
+
+class PictureTools:
+    """Without a `painter` there are none."""
+
+    def __init__(
+        self,
+        painter: Painter | None,
+        reader: Reader,
+        store: Store,
+        database: Database,
+        clock: Clock,
+        sessions: SessionPolicy,
+        outbox: Outbox,
+        outgoing: OutboundFiles,
+        channels: Mapping[str, Channel],
+        ledger: UsageLedger,
+    ) -> None:
+        self._painter = painter
+        self._reader = reader
+        self._store = store
+        self._database = database
+        self._clock = clock
+        self._sessions = sessions
+        self._outbox = outbox
+        self._outgoing = outgoing
+        self._channels = channels
+        self._ledger = ledger
+
+    def of_row(self, row: InboxRow) -> tuple[Tool, ...]:
+        """None for a job: its answer is what it sends."""
+        painter = self._painter
+        if painter is None or row.message.due is not None or row.message.is_task:
+            return ()
+        route = self._sessions.of_row(row)
+        turn = f"image:{route.session}:{row.turn or user_message_id(row.message)}"
+
+        async def make(given: Json, call: str) -> ToolResult:
+            return ToolResult(await self._make(painter, row, route, read(given, _MakeImage), f"{turn}:{call}"))
+
+        async def make_unnamed(given: Json) -> ToolResult:
+            return await make(given, secrets.token_hex(8))
+
+        async def fate(call: str) -> str:
+            is_known = await self._database.run(outbox_rows.is_known, f"{turn}:{call}:0")
+            return _SENT if is_known else _NOT_SENT
+
+        return (Tool(spec("make_image", _ABOUT, _MakeImage), make_unnamed, once=Once(make, fate)),)
+
+    async def _make(self, painter: Painter, row: InboxRow, route: SessionRoute, arguments: _MakeImage, key: str) -> str:
+        try:
+            if await self._database.run(outbox_rows.is_known, f"{key}:0"):
+                return "This very call has made its picture before; it was not made twice."
+            picture = await painter.draw(arguments.prompt)
+            self._count(painter, picture, route)
+            path = await self._kept(route.scope, picture.content)
+            return await self._sent(row, route.scope, path, key)
+        except (NotDrawn, Unreadable) as problem:
+            raise ToolError(f"no picture was made: {problem}. Tell the person") from problem
+        except StorageUnavailable as error:
+            raise ToolError(_DISK) from error
+        except (FileError, OSError) as error:
+            raise ToolError(f"the picture was made, but not kept: {error}") from error
+
+    def _count(self, painter: Painter, picture: DrawnPicture, route: SessionRoute) -> None:
+        if picture.cost is not None or picture.output:
+            usage = Usage(input=picture.input, output=picture.output)
+            self._ledger.record(UsageRecord(painter.model, PURPOSE, str(route.session), usage, picture.cost))
+
+    async def _kept(self, scope: Scope, content: bytes) -> str:
+        """The path of a picture that can be opened. Raises `Unreadable`, `FileError`, `OSError`."""
+        kind, ending = sniffed(content[:HEAD])
+        if kind is not Kind.PICTURE or ending not in _SHOWN:
+            raise Unreadable(f"what came is no picture but a {kind}")
+        with self._store.scratch() as file, self._store.scratch() as opened:
+            await asyncio.to_thread(file.write_bytes, content)
+            await self._reader.picture(file, opened)
+        path = f"{FOLDER}/{self._clock.now():%Y-%m-%d-%H%M}-{sha_of(content)[:8]}.{ending}"
+        await asyncio.to_thread(files.add, inside(scope, path), scope.folder, content)
+        return path
+
+    async def _sent(self, row: InboxRow, scope: Scope, path: str, key: str) -> str:
+        to = row.message.address
+        most = self._channels[to.channel].capabilities(to).largest_file
+        if most == 0:
+            return f"Made and kept as {path}. This chat shows no files: say where it is."
+        file = await asyncio.to_thread(self._outgoing.keep, scope, path, most)
+        drafts = [Draft(f"{key}:0", to, "", file=file)]
+        await self._database.run(outbox_rows.add, drafts, utc_stamp(self._clock.now()))
+        self._outbox.wake(drafts)
+        return f"Made, sent to this chat, and kept as {path}."

@@ -1,0 +1,292 @@
+"""`exec`, `exec_background`, `exec_status`, `exec_stop`: programs, for the owner alone, each approved or allowed."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+
+from agent.formats.sqlite import StorageUnavailable
+from agent.memory.files import inside
+from agent.memory.paths import FileError
+from agent.memory.scope import Audience, Scope
+from agent.model.base import Json
+from agent.tools.base import Effect, EffectKind, EffectNote, Once, Tool, ToolError, ToolResult
+from agent.tools.foreign_text import foreign
+from agent.tools.schema import Arguments, Count, Text, read, spec, takes
+from channels.message import ChatKind
+from gateway.policy.access import Role
+from gateway.policy.sessions import SessionPolicy
+from gateway.programs.allowed import AllowedPrograms
+from gateway.programs.background import (
+    MOST_AT_ONCE,
+    BegunBefore,
+    ProgramResult,
+    ProgramRuns,
+    TooManyPrograms,
+    command_line,
+    program_name,
+)
+from gateway.programs.leading import state_of
+from gateway.programs.runner import ProgramCall
+from gateway.programs.sandbox import Sandbox
+from gateway.store.inbox_rows import InboxRow
+from gateway.store.program_rows import ProgramKind, ProgramRow, ProgramState
+from gateway.turns.user_message import user_message_id
+
+_MOST_WORDS = 1_000
+_MOST_BYTES = 100_000
+_SECONDS = 60
+_MOST_SECONDS = 600
+_LONG_SECONDS = 3_600
+_MOST_LONG_SECONDS = 86_400
+_LISTED = 20
+_DISK = "Nothing was run: the disk takes no more writing. Tell the person."
+_NOT_RUN = "Interrupted by a restart of the assistant before the program was begun. Call it again if it is wanted."
+_CUT_OFF = (
+    "Interrupted by a restart of the assistant, which ended the program too: it may have done part of its work. "
+    "Look at what is there before you run it again."
+)
+_RAN = "Interrupted by a restart of the assistant. The program had ended ({how}, exit code {code}); its output is lost."
+_RUNS = "Interrupted by a restart of the assistant. Program {seq} was begun; do not begin it again. See exec_status."
+_STARTED = "Program {seq} is running. Its end and its output come with a message of their own; do not wait for it."
+_ABOUT = (
+    "Run a program in this conversation's folder on this computer: no shell, no terminal, no network unless asked for. "
+    "The owner is asked first, unless it is allowed."
+)
+_ABOUT_LONG = "As exec, for what takes minutes or hours: returns at once, and the end is told in this chat."
+
+
+class _Exec(Arguments):
+    argv: Annotated[list[str], Field(description='the program and its words: ["git", "log", "-3"]')]
+    folder: Annotated[Text | None, Field(description="where to run it; default this conversation's folder")] = None
+    seconds: Annotated[Count, Field(description=f"most time; default {_SECONDS}, at most {_MOST_SECONDS}")] = _SECONDS
+    network: bool = False
+
+
+class _ExecBackground(Arguments):
+    argv: list[str]
+    folder: Text | None = None
+    seconds: Annotated[Count, Field(description="most time; default 3600, at most 86400")] = _LONG_SECONDS
+    network: bool = False
+
+
+class _ExecStatus(Arguments):
+    id: Annotated[Count | None, Field(description="its number; default a list")] = None
+
+
+class _ExecStop(Arguments):
+    id: Count
+
+
+@dataclass(frozen=True, slots=True)
+class ExecRules:
+    """`allow`: leading words that need no yes."""
+
+    allow: Sequence[Sequence[str]] = ()
+
+
+class ProgramTools:
+    """`rules` by agent; one that is not named runs no programs."""
+
+    def __init__(
+        self, runs: ProgramRuns, allowed: AllowedPrograms, sessions: SessionPolicy, rules: Mapping[str, ExecRules]
+    ) -> None:
+        self.runs = runs
+        self.allowed = allowed
+        self._sessions = sessions
+        self._rules = rules
+
+    def of_row(self, row: InboxRow) -> tuple[Tool, ...]:
+        """None but for the owner in private."""
+        route = self._sessions.of_row(row)
+        rules = self._rules.get(route.session.agent)
+        is_owners = route.role is Role.OWNER and route.scope.audience is Audience.OWNER
+        if rules is None or not is_owners or row.message.kind is not ChatKind.PRIVATE:
+            return ()
+        turn = f"exec:{route.session}:{row.turn or user_message_id(row.message)}"
+        scope, session = route.scope, self.runs.session_of(row.message)
+
+        async def effect(arguments: _Exec | _ExecBackground) -> Effect:
+            return await self._effect(await self._call(arguments, scope), scope, rules)
+
+        async def run(given: Json, call: str) -> ToolResult:
+            return await self._run(f"{turn}:{call}", await self._call(read(given, _Exec), scope), row)
+
+        async def run_long(given: Json, call: str) -> ToolResult:
+            wanted = await self._call(read(given, _ExecBackground), scope)
+            return await self._start(f"{turn}:{call}", ProgramKind.BACKGROUND, wanted, row)
+
+        async def run_approved(given: Json, name: str) -> ToolResult:
+            return await self._start(name, ProgramKind.APPROVED, await self._call(read(given, _Exec), scope), row)
+
+        async def run_long_approved(given: Json, name: str) -> ToolResult:
+            wanted = await self._call(read(given, _ExecBackground), scope)
+            return await self._start(name, ProgramKind.BACKGROUND, wanted, row)
+
+        async def fate(call: str) -> str:
+            return _fate(await self.runs.find(f"{turn}:{call}"))
+
+        async def begun(name: str) -> str:
+            known = await self.runs.find(name)
+            return "" if known is None else _STARTED.format(seq=known.seq)
+
+        async def unnamed(given: Json) -> ToolResult:
+            return await run(given, secrets.token_hex(8))
+
+        async def unnamed_long(given: Json) -> ToolResult:
+            return await run_long(given, secrets.token_hex(8))
+
+        async def status(arguments: _ExecStatus) -> ToolResult:
+            return await self._status(session, arguments.id)
+
+        async def stop(arguments: _ExecStop) -> ToolResult:
+            if not self.runs.stop(session, arguments.id):
+                raise ToolError(f"no program {arguments.id} of this conversation is running")
+            return ToolResult(f"Program {arguments.id} is being stopped.")
+
+        return (
+            Tool(
+                spec("exec", _ABOUT, _Exec),
+                unnamed,
+                once=Once(run, fate, run_approved, begun),
+                effect=takes(_Exec, effect),
+            ),
+            Tool(
+                spec("exec_background", _ABOUT_LONG, _ExecBackground),
+                unnamed_long,
+                once=Once(run_long, fate, run_long_approved, begun),
+                effect=takes(_ExecBackground, effect),
+            ),
+            Tool(
+                spec("exec_status", "List programs, or show what one has printed.", _ExecStatus),
+                takes(_ExecStatus, status),
+                reads_only=True,
+            ),
+            Tool(spec("exec_stop", "Stop a program in the background.", _ExecStop), takes(_ExecStop, stop)),
+        )
+
+    async def _effect(self, call: ProgramCall, scope: Scope, rules: ExecRules) -> Effect:
+        at, sandbox = scope.folder / call.folder, self.runs.runner.sandbox
+        is_allowed = not call.network and await self.allowed.covers(call.argv, at, scope, rules.allow)
+        words = () if call.network or is_allowed else await self.allowed.offer(call.argv, at)
+        program = sandbox.find(call.argv[0], at)
+        state = await asyncio.to_thread(state_of, call.argv, at, scope.folder, program)
+        notes = [EffectNote.NETWORK] if call.network else []
+        return Effect(
+            EffectKind.RUN,
+            command_line(call.argv, 60),
+            f"{call.folder} $ {_visible(call.argv)}".strip(),
+            always=not is_allowed,
+            this_turn=True,
+            before=state if sandbox.bwrap else f"{state} {EffectNote.NO_SANDBOX}",
+            words=words,
+            folder=call.folder,
+            notes=tuple(notes if sandbox.bwrap else [*notes, EffectNote.NO_SANDBOX]),
+        )
+
+    async def _call(self, arguments: _Exec | _ExecBackground, scope: Scope) -> ProgramCall:
+        most = _MOST_SECONDS if isinstance(arguments, _Exec) else _MOST_LONG_SECONDS
+        if arguments.seconds > most:
+            more = "; exec_background takes longer ones" if most == _MOST_SECONDS else ""
+            raise ToolError(f"argument 'seconds' is {arguments.seconds}; at most {most}{more}")
+        argv = tuple(arguments.argv)
+        _check(argv)
+        folder = (arguments.folder or "").strip().strip("/")
+        await asyncio.to_thread(_check_place, argv[0], folder, scope, self.runs.runner.sandbox)
+        return ProgramCall(argv, "" if folder == "." else folder, arguments.network, arguments.seconds)
+
+    async def _run(self, key: str, call: ProgramCall, row: InboxRow) -> ToolResult:
+        try:
+            return _shown(await self.runs.result(key, call, row.message))
+        except BegunBefore as error:
+            raise ToolError("this very call has run its program before; it was not run twice") from error
+        except StorageUnavailable as error:
+            raise ToolError(_DISK) from error
+
+    async def _start(self, key: str, kind: ProgramKind, call: ProgramCall, row: InboxRow) -> ToolResult:
+        try:
+            return ToolResult(_STARTED.format(seq=(await self.runs.start(key, kind, call, row.message)).seq))
+        except BegunBefore as error:
+            raise ToolError("this very call has begun its program before; it was not begun twice") from error
+        except TooManyPrograms as error:
+            raise ToolError(f"{MOST_AT_ONCE} programs run already; wait for one, or stop one") from error
+        except StorageUnavailable as error:
+            raise ToolError(_DISK) from error
+
+    async def _status(self, session: str, id: int | None) -> ToolResult:
+        rows = await self.runs.listed(session, _LISTED)
+        if id is None:
+            lines = [f"{row.seq} [{_state(row)}] {command_line(row.argv)}" for row in rows]
+            return ToolResult("\n".join(lines) or "No program was run in this conversation.")
+        row = next((row for row in rows if row.seq == id), None)
+        if row is None:
+            raise ToolError(f"there is no program {id} among the last {_LISTED} of this conversation")
+        known = self.runs.now(row)
+        return _shown(known) if known is not None else ToolResult(f"{_state(row)}. Its output is not kept any more.")
+
+
+def _shown(result: ProgramResult) -> ToolResult:
+    if not result.output.strip():
+        return ToolResult(f"{result.end} It printed nothing.")
+    source = f"the program {program_name(result.row.argv)}"
+    return ToolResult(f"{result.end}\n{result.output}", foreign=(foreign(source, result.output),))
+
+
+def _state(row: ProgramRow) -> str:
+    if row.state in (ProgramState.WAITING, ProgramState.RUNNING):
+        return "running"
+    return f"{row.how}, exit code {row.code}" if row.how else "ended"
+
+
+def _fate(row: ProgramRow | None) -> str:
+    if row is None:
+        return _NOT_RUN
+    if row.kind is not ProgramKind.TURN:
+        return _RUNS.format(seq=row.seq)
+    is_over = row.state is ProgramState.TOLD and row.how not in ("lost", "stopped")
+    return _RAN.format(how=row.how, code=row.code) if is_over else _CUT_OFF
+
+
+def _check(argv: Sequence[str]) -> None:
+    if not argv or not argv[0].strip():
+        raise ToolError("argument 'argv' names no program")
+    if any("\0" in word for word in argv):
+        raise ToolError("argument 'argv' has a NUL character, which no program can be given")
+    try:
+        size = sum(len(word.encode()) for word in argv)
+    except UnicodeEncodeError as error:
+        raise ToolError("argument 'argv' has half a character in it; write the text whole") from error
+    if len(argv) > _MOST_WORDS or size > _MOST_BYTES:
+        most = f"at most {_MOST_WORDS:,} words and {_MOST_BYTES:,} bytes"
+        raise ToolError(f"argument 'argv' is too long ({most}); put the text into a file and name that")
+
+
+def _check_place(program: str, folder: str, scope: Scope, sandbox: Sandbox) -> None:
+    """Blocks. Raises `ToolError`."""
+    try:
+        at = inside(scope, folder) if folder else scope.folder
+        if not at.resolve().is_relative_to(scope.folder.resolve()):
+            raise ToolError(f"the folder {folder} leads out of this conversation's folder")
+        if not at.is_dir():
+            raise ToolError(f"there is no folder {folder}")
+        found = sandbox.find(program, at)
+    except (FileError, OSError, ValueError) as error:
+        raise ToolError(str(error)) from error
+    if found is None and "/" in program and Path(at / program).is_file():
+        raise ToolError(f"{program} is no program; name the one that runs it first, as python3 or sh")
+    if found is None:
+        raise ToolError(f"there is no program {program[:100]} on this computer; say so instead of improvising")
+
+
+def _visible(argv: Sequence[str]) -> str:
+    """What is run, with nothing that could not be seen."""
+    return "".join(
+        one if one.isprintable() or one == "\n" else one.encode("unicode_escape").decode() for one in shlex.join(argv)
+    )

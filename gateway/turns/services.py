@@ -1,0 +1,64 @@
+"""What turns use of the gateway, and the rule by which messages queue."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from agent.agent import Agent
+from agent.tools.base import OwnerConsent, Tool
+from channels.message import Channel
+from gateway.messages.inbox import Inbox
+from gateway.messages.lanes import Lane
+from gateway.messages.outbound_files import LongAnswers
+from gateway.messages.outbox import Outbox
+from gateway.messages.spoken_answers import SpokenAnswers
+from gateway.messages.suspects import ActiveWork
+from gateway.policy.display_names import DisplayNames
+from gateway.policy.preferences import Preferences
+from gateway.policy.sessions import SessionRoute
+from gateway.store.database import Database
+from gateway.store.inbox_rows import InboxRow
+from gateway.store.outbox_rows import Draft
+from gateway.turns.attachments import AttachmentIntake
+from gateway.turns.preview import Acknowledgement
+from gateway.turns.tasks import Tasks
+
+QueueMode = Literal["steer", "collect", "interrupt"]
+
+SessionLane = Lane[str, int]
+"""A session's waiting messages, as their numbers in the inbox."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueueRule:
+    """What a message does to a running turn."""
+
+    mode: QueueMode = "steer"
+    cap: int = 20
+    """The most messages of one turn; while more wait, every mode collects."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnServices:
+    database: Database
+    inbox: Inbox
+    outbox: Outbox
+    long_answers: LongAnswers
+    spoken: SpokenAnswers
+    preferences: Preferences
+    intake: AttachmentIntake
+    acknowledgement: Acknowledgement
+    channels: Mapping[str, Channel]
+    agents: Mapping[str, Agent]
+    queues: Mapping[str, QueueRule]
+    route: Callable[[InboxRow], SessionRoute]
+    tools: Callable[[InboxRow], tuple[Tool, ...]]
+    active_work: ActiveWork
+    to_owner: Callable[[str, str], Awaitable[list[Draft]]]
+    consent: Callable[[InboxRow, str], OwnerConsent | None]
+    names: DisplayNames
+    tasks: Tasks
+    sealed_in_jobs: Mapping[str, str]
+    """Files that a job's or task's turn may not change, with the reason."""

@@ -1,0 +1,112 @@
+"""Every sentence of every language has what it needs, and the page that shows them all is up to date."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields, is_dataclass
+
+import pytest
+
+from agent.languages.codes import Language
+from agent.languages.registry import LANGUAGES
+from channels.web import texts
+from tests.languages import SAID
+from tests.recorded.sentences import Sentence, fillings, page, parameters, sentences
+from tests.recorded.surface import RECORDED
+
+ENGLISH = {one.name: one.text for one in sentences(LANGUAGES[Language.ENGLISH])}
+EVERY = [(language, one) for language, table in LANGUAGES.items() for one in sentences(table)]
+every_sentence = pytest.mark.parametrize(
+    ("language", "sentence"), EVERY, ids=[f"{language}-{one.name}" for language, one in EVERY]
+)
+
+ALSO_ENGLISH = {
+    (Language.SPANISH, "approvals.no"),
+    (Language.FRENCH, "journal.assistant"),
+}
+"""The same word in both languages."""
+_CODE = re.compile(r"`[^`]*`|\{\w+\}")
+_NOT_SAID = re.compile(
+    r"\b(?:talks?|told|stands?|cure|let in|put aside|flush|compaction|scores?|scopes?|anew|whoever|shall|cannot)\b",
+    re.IGNORECASE,
+)
+"""Words that people do not read in English, or that no person says to a friend."""
+_FORMAL = {
+    Language.GERMAN: re.compile(r"(?<![.:!?] )(?<!^)\b(?:Sie|Ihnen|Ihre?[nmrs]?)\b"),
+    Language.FRENCH: re.compile(r"\b(?:vous|votre|vos)\b|\b\w+ez\b", re.IGNORECASE),
+    Language.SPANISH: re.compile(r"\busted(?:es)?\b", re.IGNORECASE),
+    Language.CHINESE: re.compile("您"),
+}
+_BUTTONS = ("reminders.done", "reminders.in_10_minutes", "reminders.in_an_hour", "reminders.tomorrow")
+
+
+def test_every_language_has_a_table() -> None:
+    assert list(LANGUAGES) == list(Language)
+
+
+@every_sentence
+def test_a_sentence_is_there_and_takes_what_the_english_one_takes(language: Language, sentence: Sentence) -> None:
+    assert sentence.text == sentence.text.strip() != ""
+    assert parameters(sentence.text) == parameters(ENGLISH[sentence.name])
+    for filling in fillings(language, sentence.name):
+        assert "{" not in sentence.text.format_map(filling)
+
+
+@every_sentence
+def test_no_sentence_is_english_by_accident(language: Language, sentence: Sentence) -> None:
+    own, english = (_CODE.sub("", text) for text in (sentence.text, ENGLISH[sentence.name]))
+    words = set(re.findall(r"\w+", own.lower()))
+    is_english = own == english or bool(words & {"the", "you", "your", "and", "this", "with", "not"})
+    has_words = any(one.isalpha() for one in own)
+    assert is_english == (language is Language.ENGLISH) or not has_words or (language, sentence.name) in ALSO_ENGLISH
+
+
+@every_sentence
+def test_people_are_addressed_as_friends_are(language: Language, sentence: Sentence) -> None:
+    text = _CODE.sub("", sentence.text)
+    if language in _FORMAL:
+        assert not _FORMAL[language].search(text)
+    if language is Language.ENGLISH:
+        assert not _NOT_SAID.search(text)
+
+
+@pytest.mark.parametrize("language", Language)
+def test_labels_fit_on_buttons(language: Language) -> None:
+    labels = {one.name: one.text for one in sentences(LANGUAGES[language])}
+    assert all(len(labels[name]) <= 20 for name in _BUTTONS)
+
+
+@pytest.mark.parametrize("language", Language)
+def test_days_and_months_have_names(language: Language) -> None:
+    moments = LANGUAGES[language].moments
+    assert len(set(moments.weekdays.split())) == 7 and len(set(moments.months.split())) == 12
+
+
+def test_the_page_of_all_sentences_is_as_it_was_recorded() -> None:
+    """If that is meant: `python -m tests.recorded.write`, and read it."""
+    assert (RECORDED / "sentences.txt").read_text(encoding="utf-8") == f"{page().strip()}\n"
+
+
+@pytest.mark.parametrize("language", Language)
+def test_what_a_button_says_is_understood_as_a_word_too(language: Language) -> None:
+    table = LANGUAGES[language]
+    assert table.approvals.yes.lower() in table.yes.split("|")
+    assert table.approvals.no.lower() in table.no.split("|")
+
+
+@pytest.mark.parametrize("part", ["intents", "commands", "remember", "common", "dates"])
+@pytest.mark.parametrize("language", [one for one in Language if one is not Language.ENGLISH])
+def test_no_words_by_which_we_understand_a_language_were_left_in_english(language: Language, part: str) -> None:
+    """Whoever copies English's file sees here what is still to be translated."""
+    theirs, english = getattr(LANGUAGES[language], part), getattr(LANGUAGES[Language.ENGLISH], part)
+    if not is_dataclass(theirs):
+        assert theirs != english
+        return
+    for one in fields(theirs):
+        value = getattr(theirs, one.name)
+        assert not value or value != getattr(english, one.name), f"{part}.{one.name}"
+
+
+def test_the_page_and_the_tests_know_every_language() -> None:
+    assert set(texts.LANGUAGES) == {str(one) for one in Language}, "channels/web/texts.py"
+    assert set(SAID) == set(Language), "a sentence for tests/languages.py"

@@ -1,0 +1,27 @@
+"""What each key of config.yaml is for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gateway.config.reference import SENTENCES, keys, markdown
+
+DOCS = Path(__file__).parents[3] / "docs"
+
+
+def test_every_key_has_its_sentence_and_no_other() -> None:
+    assert {key.name for key in keys()} == SENTENCES.keys()
+    assert all(key.text.endswith((".", "…")) for key in keys())
+
+
+def test_keys_show_their_defaults_and_what_is_allowed() -> None:
+    by_name = {key.name: key for key in keys()}
+    assert by_name["schedule.daily_summary.time"].default == "21:00"
+    assert by_name["session.queue_cap"].default == "20"
+    assert by_name["model.effort"].allowed == "`low`, `medium`, `high`, `xhigh`, `max`"
+    assert by_name["session.queue"].allowed == ""  # the sentence names them
+
+
+def test_the_page_in_docs_is_what_the_schema_says() -> None:
+    written = (DOCS / "configuration.md").read_text("utf-8")
+    assert written == markdown(), "run `daybook config reference > docs/configuration.md`"

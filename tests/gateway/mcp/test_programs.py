@@ -1,0 +1,191 @@
+"""Servers as programs: what they do wrong hurts nobody but themselves."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from gateway.config.capabilities import LocalMcpServer
+from gateway.mcp.errors import McpFailure
+from gateway.mcp.kept import KeptMcp
+from gateway.mcp.servers import McpServers
+from tests.gateway.mcp.conftest import PROGRAM, FakeProgram, until
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        return "Z" not in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[:1]
+    except OSError:
+        return False
+
+
+async def test_a_program_is_started_at_its_first_use_and_ended_with_all_it_started(tmp_path: Path) -> None:
+    async with McpServers(KeptMcp(tmp_path / "mcp")) as servers:
+        fake = FakeProgram(servers, tmp_path / "log")
+        server = fake.server()
+        assert not server.is_running and server.tools is None
+        result = await server.call("look", {"text": "the key"})
+        assert result.text == "Found: the key is in the third drawer." and not result.failed
+        child = int((await server.call("child", {})).text)
+        [started] = fake.events("started")
+        assert is_alive(started["pid"]) and is_alive(child)
+    assert not is_alive(started["pid"])
+    await until(lambda: not is_alive(child))
+    assert len(fake.events("stdin closed")) == 1, "it was given the time to end by itself"
+
+
+async def test_a_stubborn_program_is_killed(tmp_path: Path) -> None:
+    async with McpServers(KeptMcp(tmp_path / "mcp")) as servers:
+        fake = FakeProgram(servers, tmp_path / "log")
+        await fake.server("stubborn").start()
+        [started] = fake.events("started")
+    await until(lambda: not is_alive(started["pid"]))
+
+
+async def test_a_program_does_not_outlive_a_killed_gateway(tmp_path: Path) -> None:
+    """Also one that notices nothing, and what it has started."""
+    body = f"""
+import asyncio, sys
+from pathlib import Path
+from gateway.config.capabilities import LocalMcpServer
+from gateway.mcp.kept import KeptMcp
+from gateway.mcp.servers import McpServers
+
+async def main():
+    async with McpServers(KeptMcp(Path({str(tmp_path)!r}) / "mcp")) as servers:
+        command = ({sys.executable!r}, {str(PROGRAM)!r}, {str(tmp_path / "log")!r}, "stubborn")
+        server = servers.server("fake", LocalMcpServer(command=command))
+        print((await server.call("child", {{}})).text, flush=True)
+        await asyncio.sleep(600)
+
+asyncio.run(main())
+"""
+    gateway = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", body, stdout=asyncio.subprocess.PIPE, cwd=Path(__file__).parents[3]
+    )
+    assert gateway.stdout is not None
+    child = int(await gateway.stdout.readline())
+    [started] = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines() if "started" in line]
+    assert is_alive(started["pid"]) and is_alive(child)
+    gateway.kill()
+    await gateway.wait()
+    await until(lambda: not is_alive(started["pid"]) and not is_alive(child))
+
+
+async def test_no_key_of_ours_is_in_its_environment(fake: FakeProgram, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-canary")
+    monkeypatch.setenv("DAYBOOK_SECRET", "canary")
+    seen = json.loads((await fake.server(env={"OWN": "its own"}).call("environ", {})).text)
+    assert "canary" not in json.dumps(seen)
+    assert seen["OWN"] == "its own" and seen["PATH"] == os.environ["PATH"]
+
+
+async def test_a_program_that_dies_in_a_call_is_not_asked_again_for_it_and_is_started_for_the_next(
+    fake: FakeProgram,
+) -> None:
+    server = fake.server()
+    with pytest.raises(McpFailure, match="may or may not have taken effect"):
+        await server.call("die", {})
+    assert (await server.call("look", {"text": "it"})).text.startswith("Found")
+    assert [one["tool"] for one in fake.events("call")] == ["die", "look"]
+    assert len(fake.events("started")) == 2
+
+
+async def test_a_program_that_died_between_calls_is_started_without_a_word(fake: FakeProgram) -> None:
+    server = fake.server()
+    await server.start()
+    [started] = fake.events("started")
+    os.kill(started["pid"], 9)
+    await until(lambda: not server.is_running)
+    assert (await server.call("look", {"text": "it"})).text.startswith("Found")
+
+
+async def test_one_that_never_answers_is_given_up_and_told_so(fake: FakeProgram) -> None:
+    server = fake.server(timeout=2)
+    with pytest.raises(McpFailure, match=r"did not answer within 2 seconds.*may or may not"):
+        await server.call("hang", {})
+    await fake.until("cancelled")
+    assert (await server.call("look", {"text": "it"})).text.startswith("Found"), "it goes on"
+
+
+async def test_progress_keeps_a_call_alive(fake: FakeProgram) -> None:
+    assert (await fake.server(timeout=3).call("step", {})).text == "done"
+
+
+async def test_a_stopped_call_is_cancelled_there_too(fake: FakeProgram) -> None:
+    call = asyncio.create_task(fake.server().call("hang", {}))
+    await fake.until("call")
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+    await fake.until("cancelled")
+
+
+async def test_a_flood_ends_the_program_not_us(fake: FakeProgram) -> None:
+    server = fake.server()
+    with pytest.raises(McpFailure, match="ended before it answered"):
+        await server.call("flood", {})
+    assert (await server.call("look", {"text": "it"})).text.startswith("Found")
+
+
+async def test_noise_on_stdout_is_skipped(fake: FakeProgram) -> None:
+    assert (await fake.server("noisy").call("look", {"text": "it"})).text.startswith("Found")
+
+
+async def test_one_that_does_not_begin_is_tried_again_later_and_later(fake: FakeProgram) -> None:
+    server = fake.server("refuses")
+    for _ in range(2):
+        with pytest.raises(McpFailure, match="did not begin to work"):
+            await server.call("look", {"text": "it"})
+    assert list(server.said) == ["no licence was found"]
+    with pytest.raises(McpFailure, match=r"has failed 2 times; it is tried again in \d s"):
+        await server.call("look", {"text": "it"})
+
+
+async def test_a_deaf_one_is_given_up(tmp_path: Path) -> None:
+    async with McpServers(KeptMcp(tmp_path / "mcp"), patience=1) as servers:
+        with pytest.raises(McpFailure, match="did not begin to work within 1 seconds"):
+            await FakeProgram(servers, tmp_path / "log").server("deaf", timeout=1).start()
+
+
+async def test_a_missing_program_is_named(tmp_path: Path) -> None:
+    async with McpServers(KeptMcp(tmp_path)) as servers:
+        with pytest.raises(McpFailure, match="no-such-program cannot be started"):
+            await servers.server("x", LocalMcpServer(command=("no-such-program",))).start()
+
+
+async def test_a_changed_list_is_read_again_and_kept(fake: FakeProgram, tmp_path: Path) -> None:
+    server = fake.server()
+    await server.call("change", {})
+    await until(lambda: any(one.name == "new" for one in server.tools or ()))
+    again = FakeProgram(McpServers(KeptMcp(tmp_path / "mcp")), fake.log).server()
+    assert again.tools == server.tools and not again.is_running, "a restart knows it without the program"
+
+
+async def test_results_that_are_no_text(fake: FakeProgram) -> None:
+    server = fake.server()
+    [picture] = (await server.call("picture", {})).files
+    assert picture.ending == "png" and picture.content.startswith(b"\x89PNG")
+    assert (await server.call("embed", {})).text == "[note://1]\nThe note itself."
+    failed = await server.call("fail", {})
+    assert failed.failed and failed.text == "the well is dry"
+    wrong = await server.call("look", {"txt": "it"})
+    assert wrong.failed and "must be a string" in wrong.text, "the server itself checks its arguments"
+    unknown = pytest.raises(McpFailure)
+    with unknown as caught:
+        await server.call("nothing", {})
+    assert caught.value.said == "Unknown tool: nothing"
+
+
+async def test_a_result_that_lies_about_its_schema_is_a_result(fake: FakeProgram) -> None:
+    assert (await fake.server("odd").call("lies", {})).text == "not what was said"
+
+
+async def test_a_list_against_the_protocol_is_refused(fake: FakeProgram) -> None:
+    with pytest.raises(McpFailure, match="did not list its tools as the protocol says"):
+        await fake.server("untyped").start()

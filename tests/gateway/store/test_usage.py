@@ -1,0 +1,91 @@
+"""Every model call is in the ledger, and today's money is known at once."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from agent.model.base import Usage, UsageRecord
+from gateway.store.database import Database
+from gateway.store.usage import UsageLedger, account_of
+from tests.gateway.conftest import Moment
+
+
+def call(
+    cost: float | None = 0.25, *, model: str = "m", purpose: str = "chat", session: str = "main/owner"
+) -> UsageRecord:
+    return UsageRecord(model, purpose, session, Usage(100, 20, 3, 4), cost)
+
+
+async def test_calls_are_added_up_by_purpose_session_and_model(database: Database, moment: Moment) -> None:
+    ledger = UsageLedger(database, moment.clock)
+    for entry in (call(), call(), call(purpose="flush"), call(session="main/person/alice"), call(model="other")):
+        ledger.record(entry)
+    sums = await ledger.sums(1)
+    assert len(sums) == 4
+    (chat,) = [one for one in sums if (one.purpose, one.session, one.model) == ("chat", "main/owner", "m")]
+    assert (chat.calls, chat.input, chat.output, chat.cache_read, chat.cache_write) == (2, 200, 40, 6, 8)
+    assert chat.cost == 0.5
+
+
+async def test_a_call_without_a_price_is_counted_as_such(database: Database, moment: Moment) -> None:
+    ledger = UsageLedger(database, moment.clock)
+    ledger.record(call(None))
+    ledger.record(call(0.5))
+    (sums,) = await ledger.sums(1)
+    assert (sums.calls, sums.unpriced, sums.cost) == (2, 1, 0.5)
+    assert ledger.spent_today == 0.5
+
+
+async def test_the_day_is_the_users(database: Database, moment: Moment) -> None:
+    """15:30 UTC later it is past midnight in Berlin, and not yet so in UTC."""
+    ledger = UsageLedger(database, moment.clock)
+    ledger.record(call())
+    moment.pass_(timedelta(hours=15, minutes=31))
+    assert moment.now.date().isoformat() == "2026-11-21"
+    assert ledger.spent_today == 0.0
+    ledger.record(call(1.0))
+    assert ledger.spent_today == 1.0
+    assert [one.day for one in await ledger.sums(1)] == ["2026-11-22"]
+    assert [one.day for one in await ledger.sums(2)] == ["2026-11-21", "2026-11-22"]
+
+
+async def test_what_was_spent_is_known_after_a_restart(database: Database, moment: Moment) -> None:
+    first = UsageLedger(database, moment.clock)
+    first.record(call())
+    await first.sums(1)
+    second = UsageLedger(database, moment.clock)
+    await second.load()
+    assert second.spent_today == 0.25
+
+
+@pytest.mark.parametrize(
+    ("session", "account"),
+    [
+        ("main/owner", ("owner", "")),
+        ("main/owner/work", ("owner", "")),
+        ("main/owner/jobs/news", ("owner", "")),
+        ("main/person/alice", ("person", "alice")),
+        ("main/person/alice/jobs/news", ("person", "alice")),
+        ("main/group/telegram--100", ("group", "telegram--100")),
+        ("other/group/telegram--100/7", ("group", "telegram--100")),
+        ("", ("", "")),
+    ],
+)
+def test_a_session_is_paid_for_by_whom_it_is(session: str, account: tuple[str, str]) -> None:
+    assert account_of(session) == account
+
+
+async def test_what_each_of_the_others_cost_today_is_known_after_a_restart(database: Database, moment: Moment) -> None:
+    ledger = UsageLedger(database, moment.clock)
+    for session in ("main/person/alice", "main/person/alice/jobs/x", "main/person/bob", "main/owner"):
+        ledger.record(call(session=session))
+    again = UsageLedger(database, moment.clock)
+    await again.load()
+    for one in (ledger, again):
+        assert one.spent_today_by(("person", "alice")) == 0.5 and one.spent_today_by(("person", "bob")) == 0.25
+        assert one.spent_today == 1.0
+        assert one.spent_today_by(("group", "telegram--100")) == 0.0
+    moment.pass_(timedelta(days=1))
+    assert ledger.spent_today_by(("person", "alice")) == ledger.spent_today == 0.0
