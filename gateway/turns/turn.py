@@ -377,13 +377,12 @@ class Turn:
         besides = [draft for draft in besides if self._due or draft.address != address]
         speech = self._speech(end, address)
         async with self._reading.writing(), self._services.outbox.sending(drafts) as begin:
+            begin = self._services.spoken.beside(speech, begin)
             came = await self._services.inbox.finish(
                 rows, outcome or str(end.kind), [*drafts, *besides], begin=begin, results=results
             )
         for row in came:
             self._services.tasks.post(row)
-            begin = self._services.spoken.beside(speech, begin)
-            await self._services.inbox.finish(rows, outcome or str(end.kind), [*drafts, *besides], begin=begin)
         self._services.spoken.post(speech)
         self._services.outbox.wake(besides)
         self._services.acknowledgement.ended(self.rows)
