@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-_STEPS = (
+STEPS = (
     """
     CREATE TABLE inbox (
         seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -241,7 +241,7 @@ _STEPS = (
 def migrate(connection: sqlite3.Connection) -> None:
     """Raises `sqlite3.DatabaseError` for a file of a newer Daybook."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if version > len(_STEPS):
-        raise sqlite3.DatabaseError(f"it was written by a newer Daybook (schema {version}, known {len(_STEPS)})")
-    for number, step in enumerate(_STEPS[version:], start=version + 1):
+    if version > len(STEPS):
+        raise sqlite3.DatabaseError(f"it was written by a newer Daybook (schema {version}, known {len(STEPS)})")
+    for number, step in enumerate(STEPS[version:], start=version + 1):
         connection.executescript(f"BEGIN IMMEDIATE; {step}; PRAGMA user_version={number}; COMMIT;")

@@ -18,6 +18,7 @@ from channels.message import PreviewStyle
 from channels.scripted import ScriptedChannel
 from gateway.messages.suspects import SKIPPED, TRIED_ALONE_AFTER
 from gateway.server import Timeouts
+from gateway.store.schema import STEPS
 from tests.gateway.conftest import ALICE, OWNER, Daybook, Running, asked, full_disk
 from tests.gateway.turns.test_turns import settled, taken_in
 
@@ -432,16 +433,14 @@ async def test_a_command_that_kills_the_process_is_skipped_in_the_end(daybook: D
 async def test_a_message_with_many_attempts_in_a_home_of_before_is_tried_alone(daybook: Daybook) -> None:
     daybook.chat.say("Hello")
     await die(daybook)
+    before = next(number for number, step in enumerate(STEPS) if "trying_alone" in step)
+    new = daybook.home.database.rename(daybook.home.state / "new.db")
     with closing(sqlite3.connect(daybook.home.database)) as connection:
-        for column in ("trying_alone", "died_alone", "stood_still"):
-            connection.execute(f"ALTER TABLE inbox DROP COLUMN {column}")
+        connection.executescript(";".join((*STEPS[:before], f"PRAGMA user_version = {before}")))
+        columns = ", ".join(name for (name,) in connection.execute("SELECT name FROM pragma_table_info('inbox')"))
+        connection.execute("ATTACH ? AS new", (str(new),))
+        connection.execute(f"INSERT INTO inbox ({columns}) SELECT {columns} FROM new.inbox")
         connection.execute("UPDATE inbox SET attempts = 20")
-        connection.execute("DROP TABLE outcome")
-        for column in ("replaces", "replaced_by"):
-            connection.execute(f"DROP INDEX web_message_{column}")
-            connection.execute(f"ALTER TABLE web_message DROP COLUMN {column}")
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
-        connection.execute(f"PRAGMA user_version = {version - 3}")
         connection.commit()
     daybook.home.active_work.unlink()
     daybook.model.then("Hello to you.")
