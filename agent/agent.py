@@ -359,17 +359,13 @@ class Agent:
             said, among = await redact(transcripts, holds, self._clock, done.change, fixed)
             await asyncio.to_thread(self._archive.untitle, is_meant, holds)
             await asyncio.to_thread(self.journal.forget, [one.header.id for one in transcripts], holds)
-            unpurged = await self._unpurged(scope)
+            unpurged = ""
+            try:
+                await asyncio.to_thread(self.index.purge, scope, self._clock)
+            except StorageUnavailable as problem:
+                _log.error("the search index still has what was forgotten: %s", problem.strerror)
+                unpurged = str(problem.strerror)
         return Removal(finding, done.change, done.files, said, among, unpurged, done.kept)
-
-    async def _unpurged(self, scope: Scope) -> str:
-        """Purges the index; returns why that failed."""
-        try:
-            await asyncio.to_thread(self.index.purge, scope, self._clock)
-        except StorageUnavailable as problem:
-            _log.error("the search index still has what was forgotten: %s", problem.strerror)
-            return str(problem.strerror)
-        return ""
 
     async def bring_back(self, is_meant: Callable[[SessionKey], bool], change: str) -> None:
         """Undoes what a `forget` did to those sessions."""

@@ -6,46 +6,38 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
-from agent.agent import Agent
 from agent.clock import Clock
 from agent.formats.addresses import AddressRules
-from agent.model.base import Model, Warmable
 from agent.tools.base import Tool
 from gateway.commands.context import Services
 from gateway.commands.registry import all_commands
 from gateway.commands.runner import CommandRunner
-from gateway.config import Config, ModelConfig
-from gateway.embedder.build import Embedders
+from gateway.config import Config
+from gateway.core import Core, ModelOf, OpenAgents, open_agents, open_core
 from gateway.embedder.offer import EmbedderOffer
 from gateway.factories import (
     OpenChannels,
     Platforms,
-    build_agent,
     build_intake,
     build_spoken_answers,
     heartbeat_rules,
     open_channels,
-    rules,
     schedule_rules,
     signs,
     summary_rules,
     tokens,
 )
 from gateway.handlers import all_operations
-from gateway.home import Home, shown
+from gateway.home import Home
 from gateway.messages.confirmations import Confirmations
 from gateway.messages.edited import EditedMessages
 from gateway.messages.inbox import Inbox
 from gateway.messages.outbound_files import LongAnswers, OutboundFiles
 from gateway.messages.outbox import Outbox
 from gateway.messages.spoken_answers import SpokenAnswers
-from gateway.messages.suspects import ActiveWork
-from gateway.models import build_model, limited_for_others
-from gateway.policy.access import Access
+from gateway.models import build_model
 from gateway.policy.display_names import DisplayNames
 from gateway.policy.pairing import Pairing
-from gateway.policy.preferences import Preferences
-from gateway.policy.sessions import AgentHome, SessionPolicy
 from gateway.redaction import Redaction
 from gateway.router import Router
 from gateway.routines.daily_summary import DailySummary
@@ -60,20 +52,16 @@ from gateway.scheduling.requests import JobService
 from gateway.scheduling.service import ScheduleService
 from gateway.server import Gateway, Timeouts
 from gateway.store import chat_rows
-from gateway.store.database import Database
 from gateway.store.inbox_rows import InboxRow
-from gateway.store.usage import UsageLedger
-from gateway.supervisor import BackgroundTasks, SupervisedSource
+from gateway.supervisor import SupervisedSource
 from gateway.tool_factories import (
     build_picture_tools,
     build_programs,
     build_web_tools,
-    open_mcp,
 )
 from gateway.tools import ToolSource
 from gateway.tools.approvals import Approvals
 from gateway.tools.delegate import DelegateTools
-from gateway.tools.mcp import McpTools
 from gateway.tools.messages import MessageTools
 from gateway.tools.programs import ProgramTools
 from gateway.tools.schedule import ScheduleTools
@@ -85,9 +73,6 @@ from gateway.turns.tasks import Tasks
 
 _SEALED = {FILE: "no job is made, changed or removed in a job or task. Say in your answer what should be scheduled."}
 """What their turns may not change, and why."""
-
-ModelOf = Callable[[ModelConfig, UsageLedger, Clock, str], tuple[Model, Warmable | None]]
-"""As `build_model`."""
 
 _USUAL = Timeouts()
 
@@ -119,8 +104,8 @@ async def open_gateway(
     """
     async with AsyncExitStack() as stack:
         stack.enter_context(home.hold())
-        core = await _open_core(stack, home, config, clock or Clock(config.zone), timeouts)
-        agents = await _open_agents(stack, core, model_of)
+        core = await open_core(stack, home, config, clock or Clock(config.zone), timeouts)
+        agents = await open_agents(stack, core, model_of)
         commands = all_commands()
         operations: dict[str, Operation] = {}
         opened = open_channels(
@@ -169,69 +154,6 @@ async def open_gateway(
 
 
 @dataclass(frozen=True, slots=True)
-class _Core:
-    home: Home
-    config: Config
-    clock: Clock
-    timeouts: Timeouts
-    background: BackgroundTasks
-    active_work: ActiveWork
-    database: Database
-    ledger: UsageLedger
-    preferences: Preferences
-    access: Access
-
-
-async def _open_core(stack: AsyncExitStack, home: Home, config: Config, clock: Clock, timeouts: Timeouts) -> _Core:
-    active_work = ActiveWork(home.active_work, home.stack)
-    stack.callback(active_work.close)
-    database = await Database.open(home.database)
-    stack.push_async_callback(database.aclose)
-    ledger = UsageLedger(database, clock)
-    await ledger.load()
-    preferences = Preferences(database)
-    await preferences.load()
-    people = {name: frozenset(accounts) for name, accounts in config.people.items()}
-    access = Access(database, clock, rules(config), frozenset(config.owners), people, preferences.activation)
-    await access.load()
-    return _Core(home, config, clock, timeouts, BackgroundTasks(), active_work, database, ledger, preferences, access)
-
-
-@dataclass(frozen=True, slots=True)
-class _Agents:
-    """`warm`: the models that can be warmed up."""
-
-    by_name: dict[str, Agent]
-    models: dict[str, Model]
-    warm: list[Warmable]
-    sessions: SessionPolicy
-    embedders: Embedders
-    mcp: McpTools
-
-
-async def _open_agents(stack: AsyncExitStack, core: _Core, model_of: ModelOf) -> _Agents:
-    home, config, clock = core.home, core.config, core.clock
-    agents: dict[str, Agent] = {}
-    models: dict[str, Model] = {}
-    warm: list[Warmable] = []
-    embedders = Embedders()
-    stack.callback(embedders.close)
-    for name, one in config.agents.items():
-        model, anthropic = model_of(one.model, core.ledger, clock, shown(home.env_file))
-        models[name] = model = limited_for_others(model, config.limits, core.ledger, clock, shown(home.env_file))
-        stack.push_async_callback(model.aclose)
-        warm += [anthropic] if anthropic else []
-        agents[name] = await build_agent(name, one, home, model, clock, embedders)
-        stack.callback(agents[name].close)
-    homes = {
-        name: AgentHome(home.workspace(one.workspace), one.memory.group_daily_logs)
-        for name, one in config.agents.items()
-    }
-    sessions = SessionPolicy(core.access, homes, config.default_agent, config.routes)
-    return _Agents(agents, models, warm, sessions, embedders, await open_mcp(stack, home, config, sessions, clock))
-
-
-@dataclass(frozen=True, slots=True)
 class _Messaging:
     inbox: Inbox
     outbox: Outbox
@@ -243,7 +165,7 @@ class _Messaging:
     edited_messages: EditedMessages
 
 
-async def _build_messaging(core: _Core, channels: OpenChannels, media_limits: MediaLimits) -> _Messaging:
+async def _build_messaging(core: Core, channels: OpenChannels, media_limits: MediaLimits) -> _Messaging:
     home, config, database, clock = core.home, core.config, core.database, core.clock
     inbox = Inbox(database, clock)
     outbox = Outbox(database, clock, channels.by_name, first_chat=core.access.first_chat_id)
@@ -280,7 +202,7 @@ class _Scheduling:
 
 
 async def _build_scheduling(
-    core: _Core, agents: _Agents, channels: OpenChannels, messaging: _Messaging, more: Sequence[BuiltIn]
+    core: Core, agents: OpenAgents, channels: OpenChannels, messaging: _Messaging, more: Sequence[BuiltIn]
 ) -> _Scheduling:
     """`more`: jobs beside Daybook's own."""
     home, config, database, clock, access = core.home, core.config, core.database, core.clock, core.access
@@ -338,8 +260,8 @@ class _Effects:
 
 
 def _build_effects(
-    core: _Core,
-    agents: _Agents,
+    core: Core,
+    agents: OpenAgents,
     channels: OpenChannels,
     messaging: _Messaging,
     scheduling: _Scheduling,
@@ -398,8 +320,8 @@ def _build_effects(
 
 
 async def _build_turns(
-    core: _Core,
-    agents: _Agents,
+    core: Core,
+    agents: OpenAgents,
     channels: OpenChannels,
     messaging: _Messaging,
     scheduling: _Scheduling,
@@ -431,8 +353,8 @@ async def _build_turns(
 
 
 def _build_services(
-    core: _Core,
-    agents: _Agents,
+    core: Core,
+    agents: OpenAgents,
     channels: OpenChannels,
     messaging: _Messaging,
     scheduling: _Scheduling,

@@ -27,3 +27,9 @@ def test_no_two_public_classes_have_one_name(sources: Sequence[Source]) -> None:
 
 def test_no_docstring_begins_with_of(sources: Sequence[Source]) -> None:
     assert of_docstrings(sources) == [], "say what it does or returns, in words that are complete without its name"
+
+
+def test_no_file_has_more_than_400_lines() -> None:
+    files = [path for folder in ("agent", "channels", "gateway") for path in (ROOT / folder).rglob("*.py")]
+    long = {str(path.relative_to(ROOT)): lines for path in files if (lines := len(path.read_text().splitlines())) > 400}
+    assert len(files) > 300 and long == {}

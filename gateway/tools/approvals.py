@@ -41,7 +41,6 @@ from gateway.messages.outbox import Outbox
 from gateway.policy.access import LOCAL_CHANNELS, Access, Role
 from gateway.policy.sessions import SessionPolicy, SessionRoute
 from gateway.programs.allowed import AllowedPrograms
-from gateway.programs.background import command_line
 from gateway.scheduling.targets import NoTarget, OwnerReports
 from gateway.store import chat_rows, outbox_rows, question_rows
 from gateway.store.database import Database
@@ -58,6 +57,7 @@ from gateway.tools.pending_effect import (
     effect_text,
     on_one_line,
     outcome_text,
+    question_text,
     read,
     result_text,
     visible_lines,
@@ -200,7 +200,7 @@ class Approvals:
         question = replace(self._questions.new(KIND, address, person, subject, _ANSWER_WITHIN), is_fresh=False)
         strings = await self.strings(address)
         block, files = await self._shown(pending.effect.text, strings, address)
-        text = "\n\n".join(self._question_text(pending, block, strings, address))
+        text = question_text(pending, block, strings, address)
         key = f"{KIND}:{question.id}:{{}}"
         drafts = self._outbox.drafts(
             key, address, text, buttons=answer_buttons(question, pending, strings), files=files
@@ -236,23 +236,6 @@ class Approvals:
         except FileError as problem:
             log.warning("a long question goes as several messages: %s", problem)
             return ()
-
-    def _question_text(
-        self, pending: PendingEffect, block: str, strings: ApprovalStrings, address: Address
-    ) -> list[str]:
-        asked = [strings.question.format(what=effect_text(pending, strings))]
-        if block:
-            asked.append(block)
-        if pending.effect.private:
-            asked.append(strings.private.format(line=on_one_line(pending.effect.private)))
-        asked += (getattr(strings, note) for note in pending.effect.notes)
-        if because := cause_text(pending, strings):
-            asked.append(because)
-        if pending.row.message.address != address:
-            asked.append(strings.asked_in.format(chat=chat_text(pending.row.message)))
-        if pending.effect.words:
-            asked.append(strings.lasting.format(words=command_line(pending.effect.words)))
-        return [*asked, strings.good_for]
 
     # answering -------------------------------------------------------------------------------------------------
 

@@ -10,8 +10,9 @@ from agent.formats.untrusted import label
 from agent.languages.table import ApprovalStrings
 from agent.tools.base import Effect, EffectKind
 from agent.tools.foreign_text import ForeignText, visible
-from channels.message import ChatKind, InboundMessage
+from channels.message import Address, ChatKind, InboundMessage
 from gateway.messages.confirmations import buttons
+from gateway.programs.background import command_line
 from gateway.store.inbox_rows import InboxRow
 from gateway.store.outbox_rows import Buttons
 from gateway.store.question_rows import StoredQuestion
@@ -51,6 +52,23 @@ def is_for_lasting_yes(question: StoredQuestion) -> bool:
 def answer_buttons(question: StoredQuestion, pending: PendingEffect, strings: ApprovalStrings) -> Buttons:
     yes = strings.once if pending.effect.kind is EffectKind.RUN else strings.yes
     return buttons(question, yes, strings.no, strings.always if pending.effect.words else "")
+
+
+def question_text(pending: PendingEffect, block: str, strings: ApprovalStrings, address: Address) -> str:
+    """The question as it is asked at an address. `block`: what would be sent, written or run."""
+    asked = [strings.question.format(what=effect_text(pending, strings))]
+    if block:
+        asked.append(block)
+    if pending.effect.private:
+        asked.append(strings.private.format(line=on_one_line(pending.effect.private)))
+    asked += (getattr(strings, note) for note in pending.effect.notes)
+    if because := cause_text(pending, strings):
+        asked.append(because)
+    if pending.row.message.address != address:
+        asked.append(strings.asked_in.format(chat=chat_text(pending.row.message)))
+    if pending.effect.words:
+        asked.append(strings.lasting.format(words=command_line(pending.effect.words)))
+    return "\n\n".join([*asked, strings.good_for])
 
 
 def effect_text(pending: PendingEffect, strings: ApprovalStrings) -> str:

@@ -16,17 +16,7 @@ from dataclasses import replace
 from agent.memory.redaction_lock import StaleRead
 from agent.memory.scope import Audience
 from agent.model.base import Usage
-from agent.values import (
-    CHAT,
-    JOB,
-    TASK,
-    Emit,
-    ResultKind,
-    TurnEvent,
-    TurnRequest,
-    TurnResult,
-    UserMessage,
-)
+from agent.values import CHAT, JOB, TASK, Emit, ResultKind, TurnEvent, TurnRequest, TurnResult, UserMessage
 from channels.message import Address, DueJob
 from gateway.messages.inbox import STOPPED, AdmittedMessage, asking_session
 from gateway.messages.suspects import SKIPPED, is_given_up
@@ -351,11 +341,8 @@ class Turn:
         if self._due is not None:
             end, outcome = await self._end_of_job(self._due, end, outcome)
         elif self._is_task:
-            results = (
-                ()
-                if self._is_stopped
-                else self._services.tasks.results(self._services.inbox.row(self.rows[0].seq), end)
-            )
+            if not self._is_stopped:
+                results = self._services.tasks.results(self._services.inbox.row(self.rows[0].seq), end)
             end = replace(end, text="")
         elif self._is_stopped:
             end = replace(end, text=self._cut("Stopped."))

@@ -1,0 +1,92 @@
+"""What everything else of a gateway is built on: its database with what is held in memory, and its agents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+
+from agent.agent import Agent
+from agent.clock import Clock
+from agent.model.base import Model, Warmable
+from gateway.config import Config, ModelConfig
+from gateway.embedder.build import Embedders
+from gateway.factories import build_agent, rules
+from gateway.home import Home, shown
+from gateway.messages.suspects import ActiveWork
+from gateway.models import limited_for_others
+from gateway.policy.access import Access
+from gateway.policy.preferences import Preferences
+from gateway.policy.sessions import AgentHome, SessionPolicy
+from gateway.server import Timeouts
+from gateway.store.database import Database
+from gateway.store.usage import UsageLedger
+from gateway.supervisor import BackgroundTasks
+from gateway.tool_factories import open_mcp
+from gateway.tools.mcp import McpTools
+
+ModelOf = Callable[[ModelConfig, UsageLedger, Clock, str], tuple[Model, Warmable | None]]
+"""As `build_model`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Core:
+    home: Home
+    config: Config
+    clock: Clock
+    timeouts: Timeouts
+    background: BackgroundTasks
+    active_work: ActiveWork
+    database: Database
+    ledger: UsageLedger
+    preferences: Preferences
+    access: Access
+
+
+async def open_core(stack: AsyncExitStack, home: Home, config: Config, clock: Clock, timeouts: Timeouts) -> Core:
+    active_work = ActiveWork(home.active_work, home.stack)
+    stack.callback(active_work.close)
+    database = await Database.open(home.database)
+    stack.push_async_callback(database.aclose)
+    ledger = UsageLedger(database, clock)
+    await ledger.load()
+    preferences = Preferences(database)
+    await preferences.load()
+    people = {name: frozenset(accounts) for name, accounts in config.people.items()}
+    access = Access(database, clock, rules(config), frozenset(config.owners), people, preferences.activation)
+    await access.load()
+    return Core(home, config, clock, timeouts, BackgroundTasks(), active_work, database, ledger, preferences, access)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenAgents:
+    """`warm`: the models that can be warmed up."""
+
+    by_name: dict[str, Agent]
+    models: dict[str, Model]
+    warm: list[Warmable]
+    sessions: SessionPolicy
+    embedders: Embedders
+    mcp: McpTools
+
+
+async def open_agents(stack: AsyncExitStack, core: Core, model_of: ModelOf) -> OpenAgents:
+    home, config, clock = core.home, core.config, core.clock
+    agents: dict[str, Agent] = {}
+    models: dict[str, Model] = {}
+    warm: list[Warmable] = []
+    embedders = Embedders()
+    stack.callback(embedders.close)
+    for name, one in config.agents.items():
+        model, anthropic = model_of(one.model, core.ledger, clock, shown(home.env_file))
+        models[name] = model = limited_for_others(model, config.limits, core.ledger, clock, shown(home.env_file))
+        stack.push_async_callback(model.aclose)
+        warm += [anthropic] if anthropic else []
+        agents[name] = await build_agent(name, one, home, model, clock, embedders)
+        stack.callback(agents[name].close)
+    homes = {
+        name: AgentHome(home.workspace(one.workspace), one.memory.group_daily_logs)
+        for name, one in config.agents.items()
+    }
+    sessions = SessionPolicy(core.access, homes, config.default_agent, config.routes)
+    return OpenAgents(agents, models, warm, sessions, embedders, await open_mcp(stack, home, config, sessions, clock))
