@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from gateway.config import Config, ConfigError, schema
+from gateway.config.checks import NOT_YET
 from gateway.config.loader import parse
 
 COMPLETE = """
@@ -39,6 +40,7 @@ channels:
     dm_policy: pairing
     allow: []
     groups: {}
+    reaction: null
   discord:
     token: ${DISCORD_BOT_TOKEN:-}
     api_url: https://discord.com/api/v10
@@ -86,17 +88,29 @@ memory:
 tools:
   files: true
   web: true
+  web_search: null
   exec: false
   exec_allow: []
   mcp: {}
 
 limits: {person_daily_usd: null, group_daily_usd: null}
 
+media:
+  max_mb: 20
+  max_pages: 200
+  max_chars: 100000
+  transcribe: null
+  speak: null
+  images: null
+
 schedule:
   daily_summary: {enabled: true, time: "21:00", to: owner}
+  heartbeat: null
   quiet_hours: null
   catch_up_hours: 12
 
+database_url: null
+backup: null
 log: {level: info, format: text}
 """
 """As SPEC has it, without its comments."""
@@ -110,10 +124,6 @@ BEYOND_THE_EXAMPLE = (
     ("channels", "web", "public_url"),
     ("channels", "discord", "enabled"),
     ("channels", "discord", "reaction"),
-    ("channels", "telegram", "reaction"),
-    ("media",),
-    ("schedule", "heartbeat"),
-    ("tools", "web_search"),
 )
 """Keys that SPEC's example does not have; all are off, or as the example says, by default."""
 
@@ -134,7 +144,7 @@ def test_the_complete_example_leaves_no_key_out() -> None:
         return {name: keys(inner) for name, inner in value.items()} if isinstance(value, dict) else None
 
     known = keys(parse("", KEYS).config.model_dump())
-    written = keys(yaml.safe_load(COMPLETE))
+    written = keys({name: value for name, value in yaml.safe_load(COMPLETE).items() if (name,) not in NOT_YET})
     assert isinstance(known, dict) and isinstance(written, dict)
     del known["agents"], known["people"], written["agents"], written["people"]  # a dict each
     for *path, name in BEYOND_THE_EXAMPLE:
@@ -148,7 +158,8 @@ def test_the_complete_example_leaves_no_key_out() -> None:
 def test_the_schema_names_every_section_of_the_example() -> None:
     document = yaml.safe_load(schema())
     beyond = {path[0] for path in BEYOND_THE_EXAMPLE if len(path) == 1}
-    assert set(yaml.safe_load(COMPLETE)) | beyond == set(document["properties"]) == set(Config.model_fields)
+    not_yet = {path[0] for path in NOT_YET if len(path) == 1}
+    assert set(yaml.safe_load(COMPLETE)) - not_yet | beyond == set(document["properties"]) == set(Config.model_fields)
 
 
 def test_the_schema_lets_people_write_what_the_loader_reads() -> None:
