@@ -246,8 +246,9 @@ def tokens(config: Config) -> dict[str, str]:
 
 
 def _loaded(name: str) -> type:
-    # httpx, which python-telegram-bot imports, loads a command line where it finds pygments and rich: 6 MB, 40 ms.
-    with without_collector(), without_package("pygments"):
+    # python-telegram-bot loads a command line of httpx where it finds pygments (6 MB, 40 ms), and what reads a person's
+    # passport where it finds cryptography (4 MB).
+    with without_collector(), without_package("pygments"), without_package("cryptography"):
         return load(name)
 
 
