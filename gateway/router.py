@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 import logging
-import sqlite3
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -23,6 +22,7 @@ from gateway.messages.suspects import PreviousProcess
 from gateway.policy.access import Access, Admitted, ContextOnly, Ignored, Role, Unknown
 from gateway.policy.sessions import SessionPolicy
 from gateway.store import access_rows, chat_rows, inbox_rows, outbox_rows
+from gateway.store.connection import Connection
 from gateway.store.database import Database
 from gateway.store.inbox_rows import InboxRow
 from gateway.turns.preview import Acknowledgement
@@ -244,7 +244,7 @@ class Router:
         )
         now, today = utc_stamp(self._clock.now()), self._clock.today().isoformat()
 
-        def write(connection: sqlite3.Connection) -> None:
+        def write(connection: Connection) -> None:
             access_rows.request(connection, request)
             chat_rows.spoke(connection, message, now, today)
             outbox_rows.add(connection, drafts, now)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 import secrets
-import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -18,6 +17,7 @@ from agent.languages.terms import fold
 from channels.message import Address, Button, InboundMessage
 from gateway.i18n import CODE_LETTERS
 from gateway.store import question_rows
+from gateway.store.connection import Connection
 from gateway.store.database import Database
 from gateway.store.outbox_rows import Buttons
 from gateway.store.question_rows import StoredQuestion
@@ -60,10 +60,10 @@ class Confirmations:
         id = "".join(secrets.choice(CODE_LETTERS) for _ in range(_ID_LENGTH))
         return StoredQuestion(id, kind, address, asked, subject, utc_stamp(self._clock.instant() + within))
 
-    async def put(self, question: StoredQuestion, shown: Callable[[sqlite3.Connection], None] | None = None) -> None:
+    async def put(self, question: StoredQuestion, shown: Callable[[Connection], None] | None = None) -> None:
         """Stores a question before it is shown, or in the commit of what shows it. Raises `StorageUnavailable`."""
 
-        def write(connection: sqlite3.Connection) -> None:
+        def write(connection: Connection) -> None:
             question_rows.add(connection, question)
             if shown is not None:
                 shown(connection)

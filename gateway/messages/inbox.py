@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -15,6 +14,7 @@ from gateway.i18n import one_line
 from gateway.messages.outbox import Begin
 from gateway.messages.suspects import TRIED_ALONE_AFTER, PreviousProcess
 from gateway.store import inbox_rows, outbox_rows, question_rows
+from gateway.store.connection import Connection
 from gateway.store.database import Database
 from gateway.store.inbox_rows import InboxCounts, InboxRow, MessageStatus
 from gateway.store.outbox_rows import Draft
@@ -55,7 +55,7 @@ class Inbox:
 
     async def load(self, last_run: PreviousProcess = _UNKNOWN) -> Sequence[InboxRow]:
 
-        def read(connection: sqlite3.Connection) -> Sequence[InboxRow]:
+        def read(connection: Connection) -> Sequence[InboxRow]:
             inbox_rows.take_over(connection, last_run.messages, TRIED_ALONE_AFTER, died=last_run.died)
             return inbox_rows.open_rows(connection)
 
@@ -71,7 +71,7 @@ class Inbox:
         parts come. Raises `StorageUnavailable` (none is kept)."""
         now, today = self._now(), self._clock.today().isoformat()
 
-        def write(connection: sqlite3.Connection) -> list[InboxRow]:
+        def write(connection: Connection) -> list[InboxRow]:
             for event in unreadable:
                 inbox_rows.keep_unreadable(connection, event, now)
             rows: list[InboxRow] = []
@@ -96,7 +96,7 @@ class Inbox:
         """Stores a task with messages (`drafts`). None where it is known, or what `asked` for it is over."""
         now, today = self._now(), self._clock.today().isoformat()
 
-        def write(connection: sqlite3.Connection) -> InboxRow | None:
+        def write(connection: Connection) -> InboxRow | None:
             if not inbox_rows.is_waiting(connection, asked):
                 return None
             row = inbox_rows.admit(connection, task.message, task.session, overheard=False, at=now, today=today)
@@ -143,7 +143,7 @@ class Inbox:
 
         counted = {seq for seq in seqs if self._counts and seq not in self._counted}
 
-        def write(connection: sqlite3.Connection) -> str | None:
+        def write(connection: Connection) -> str | None:
             inbox_rows.take(connection, seqs, turn, counted=counted, alone=alone and self._counts)
             return outbox_rows.preview_of(connection, turn)
 
@@ -197,7 +197,7 @@ class Inbox:
         stopped = [row for row in rows if row.message.is_task] if outcome == STOPPED else []
         oldest = utc_stamp(self._clock.now() - _NOTES_KEPT)
 
-        def write(connection: sqlite3.Connection) -> list[InboxRow]:
+        def write(connection: Connection) -> list[InboxRow]:
             inbox_rows.finish(connection, seqs, outcome)
             outbox_rows.add(connection, replies, now)
             for row in stopped:
@@ -234,7 +234,7 @@ def asking_session(row: InboxRow) -> str:
     return row.session.removesuffix(f"/{TASKS}/{task.id}") if task is not None else row.session
 
 
-def _called_by_its_album(connection: sqlite3.Connection, arrival: AdmittedMessage) -> AdmittedMessage:
+def _called_by_its_album(connection: Connection, arrival: AdmittedMessage) -> AdmittedMessage:
     message = arrival.message
     alone = not arrival.overheard or not message.album or message.calls_bot
     if alone or not inbox_rows.of_called_album(connection, message, arrival.session):

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
@@ -36,6 +35,7 @@ from channels.split import split
 from channels.tasks import backoff
 from gateway.messages.lanes import KeyedLocks, Lane, Lanes
 from gateway.store import chat_rows, outbox_rows
+from gateway.store.connection import Connection
 from gateway.store.database import Database
 from gateway.store.outbox_rows import Buttons, Draft, OutboxCounts, OutboxRow
 
@@ -61,7 +61,7 @@ FirstChat = Callable[[str, str], str]
 T = TypeVar("T")
 P = ParamSpec("P")
 Sleep = Callable[[float], Awaitable[None]]
-Begin = Callable[[sqlite3.Connection], None]
+Begin = Callable[[Connection], None]
 
 
 def _as_it_is(_: str, chat_id: str) -> str:
@@ -132,7 +132,7 @@ class Outbox:
         now = utc_stamp(self._clock.now())
         async with self.sending(drafts) as begin:
 
-            def write(connection: sqlite3.Connection) -> None:
+            def write(connection: Connection) -> None:
                 outbox_rows.add(connection, drafts, now)
                 also(connection)
                 begin(connection)
@@ -150,7 +150,7 @@ class Outbox:
             return
         chat, taken = self._chat(address), list[tuple[OutboxRow, ...]]()
 
-        def begin(connection: sqlite3.Connection) -> None:
+        def begin(connection: Connection) -> None:
             taken.append(outbox_rows.take_up(connection, address, utc_stamp(self._clock.now())))
 
         async with self._beginning.alone(chat):
@@ -294,7 +294,7 @@ class Outbox:
         log.error("a reply to %s cannot be delivered: %s", row.address, reason)
         key = f"{_NOTICE}{row.key.rpartition(':')[0]}:{{}}"
 
-        def write(connection: sqlite3.Connection) -> None:
+        def write(connection: Connection) -> None:
             outbox_rows.give_up(connection, row.seq, reason)
             if is_told and not row.key.startswith(_NOTICE):
                 language = chat_rows.language(connection, row.address)
@@ -321,9 +321,7 @@ class Outbox:
             raise kind(f"{channel.name} broke: {type(bug).__name__}") from bug
         return edits
 
-    async def _written(
-        self, work: Callable[Concatenate[sqlite3.Connection, P], T], *args: P.args, **kwargs: P.kwargs
-    ) -> T:
+    async def _written(self, work: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """`Database.run`, repeated until the disk accepts."""
         tries = 0
         while True:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import shutil
-import sqlite3
 import tempfile
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -26,6 +25,7 @@ from gateway.messages.lanes import Lane, Lanes
 from gateway.messages.outbound_files import OutboundFiles
 from gateway.messages.outbox import Begin, Outbox
 from gateway.store import outbox_rows
+from gateway.store.connection import Connection
 from gateway.store.database import Database
 from gateway.store.outbox_rows import SpeechRow
 
@@ -81,7 +81,7 @@ class SpokenAnswers:
         if speech is None:
             return begin
 
-        def write(connection: sqlite3.Connection) -> None:
+        def write(connection: Connection) -> None:
             outbox_rows.add_speech(connection, speech)
             begin(connection)
 

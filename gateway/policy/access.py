@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import enum
 import secrets
-import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -17,6 +16,7 @@ from channels.message import ChatKind, InboundMessage, Origin
 from gateway.i18n import CODE_LETTERS
 from gateway.store import access_rows, inbox_rows
 from gateway.store.access_rows import Approved, PairingRequest
+from gateway.store.connection import Connection
 from gateway.store.database import Database
 
 CODE_LENGTH = 8
@@ -124,14 +124,14 @@ class NoSuchCode(Exception):
     pass
 
 
-Write = Callable[[sqlite3.Connection], None]
+Write = Callable[[Connection], None]
 
 
 def _as_configured(_: str) -> None:
     return None
 
 
-def _nothing(_: sqlite3.Connection) -> None:
+def _nothing(_: Connection) -> None:
     pass
 
 
@@ -365,7 +365,7 @@ class Access:
         """Approves a person, with `also` in the same commit. Raises `StorageUnavailable`."""
         now = utc_stamp(self._clock.now())
 
-        def write(connection: sqlite3.Connection) -> None:
+        def write(connection: Connection) -> None:
             access_rows.approve(connection, person, now)
             also(connection)
 
@@ -385,7 +385,7 @@ class Access:
     async def shut_out(self, person: Approved, also: Write = _nothing) -> None:
         """Revokes an approval, with `also` in the same commit. Raises `StorageUnavailable`."""
 
-        def write(connection: sqlite3.Connection) -> None:
+        def write(connection: Connection) -> None:
             access_rows.revoke(connection, person.channel, person.user_id)
             also(connection)
 

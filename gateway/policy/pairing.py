@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-import sqlite3
 
 from agent.clock import Clock, utc_stamp
 from gateway.messages.outbox import Outbox
 from gateway.policy.access import Access, Role
 from gateway.store import chat_rows, outbox_rows
 from gateway.store.access_rows import Approved
+from gateway.store.connection import Connection
 from gateway.store.database import Database
 from gateway.store.outbox_rows import Draft
 
@@ -54,5 +54,5 @@ class Pairing:
             return []
         return self._outbox.drafts(f"access:{secrets.token_hex(8)}:{{}}", chat, text)
 
-    def _write(self, connection: sqlite3.Connection, notice: list[Draft]) -> None:
+    def _write(self, connection: Connection, notice: list[Draft]) -> None:
         outbox_rows.add(connection, notice, utc_stamp(self._clock.now()))

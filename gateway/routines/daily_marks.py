@@ -7,7 +7,6 @@ moves its mark in the commit that writes its messages, unless they are never del
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime, time, timedelta
@@ -15,6 +14,7 @@ from datetime import datetime, time, timedelta
 from agent.clock import utc_stamp
 from agent.formats.parsing import load_json
 from gateway.store import chat_rows, outbox_rows
+from gateway.store.connection import Connection
 
 NOON = time(12)
 _NAME = "daily-since"
@@ -29,7 +29,7 @@ class _Mark:
     until: str = ""
 
 
-def begin(connection: sqlite3.Connection, targets: Mapping[str, datetime]) -> None:
+def begin(connection: Connection, targets: Mapping[str, datetime]) -> None:
     """Gives a mark to each new target, and drops those of former ones."""
     known = chat_rows.chosen(connection, _NAME)
     for target in known.keys() - targets.keys():
@@ -38,18 +38,18 @@ def begin(connection: sqlite3.Connection, targets: Mapping[str, datetime]) -> No
         _write(connection, target, _Mark(utc_stamp(targets[target])))
 
 
-def inherit(connection: sqlite3.Connection, target: str, other: str, first: datetime) -> None:
+def inherit(connection: Connection, target: str, other: str, first: datetime) -> None:
     """Gives a target without a mark that of another, else `first`."""
     known = chat_rows.chosen(connection, _NAME)
     if target not in known:
         chat_rows.choose(connection, target, _NAME, known.get(other) or _text(_Mark(utc_stamp(first))))
 
 
-def drop(connection: sqlite3.Connection, target: str) -> None:
+def drop(connection: Connection, target: str) -> None:
     chat_rows.choose(connection, target, _NAME, None)
 
 
-def since(connection: sqlite3.Connection, target: str) -> datetime | None:
+def since(connection: Connection, target: str) -> datetime | None:
     text = chat_rows.chosen(connection, _NAME).get(target)
     if text is None:
         return None
@@ -58,7 +58,7 @@ def since(connection: sqlite3.Connection, target: str) -> datetime | None:
     return datetime.fromisoformat(mark.until if is_delivered else mark.since)
 
 
-def note_sent(connection: sqlite3.Connection, target: str, key: str, until: datetime) -> None:
+def note_sent(connection: Connection, target: str, key: str, until: datetime) -> None:
     """Records a summary; the ids of its messages are `key` and a number."""
     before = since(connection, target)
     _write(connection, target, _Mark(utc_stamp(before or until), key, utc_stamp(until)))
@@ -72,7 +72,7 @@ def first_since(now: datetime, at: time) -> datetime:
     return due if at >= NOON else datetime.combine(due.date(), time(), now.tzinfo)
 
 
-def _write(connection: sqlite3.Connection, target: str, mark: _Mark) -> None:
+def _write(connection: Connection, target: str, mark: _Mark) -> None:
     chat_rows.choose(connection, target, _NAME, _text(mark))
 
 

@@ -6,13 +6,13 @@ Each change is on disk when its method returns. All raise `StorageUnavailable`, 
 from __future__ import annotations
 
 import dataclasses
-import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 
 from agent.clock import Clock, utc_stamp
 from gateway.scheduling.policy import PAUSE_AFTER, RETRIES
 from gateway.store import outbox_rows, run_rows
+from gateway.store.connection import Connection
 from gateway.store.database import Database
 from gateway.store.outbox_rows import Draft
 from gateway.store.run_rows import JobRow, Run, RunStatus
@@ -97,7 +97,7 @@ class RunState:
         before."""
         now = utc_stamp(self._clock.now())
 
-        def write(connection: sqlite3.Connection) -> list[Run]:
+        def write(connection: Connection) -> list[Run]:
             taken = []
             for run in runs:
                 settled = run.due if settles else self._jobs[run.job].settled
@@ -145,7 +145,7 @@ class RunState:
     async def _write(self, runs: Sequence[Run], jobs: Sequence[JobRow] = (), drafts: Sequence[Draft] = ()) -> None:
         now = utc_stamp(self._clock.now())
 
-        def write(connection: sqlite3.Connection) -> None:
+        def write(connection: Connection) -> None:
             for run in runs:
                 run_rows.update(connection, run)
             run_rows.put(connection, jobs)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import logging
-import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 
@@ -24,6 +23,7 @@ from gateway.scheduling.policy import ALERT_AFTER, PAUSE_AFTER, RETRIES
 from gateway.scheduling.run_state import RunState
 from gateway.scheduling.targets import NoTarget, OwnerReports, Targets
 from gateway.store import inbox_rows, outbox_rows
+from gateway.store.connection import Connection
 from gateway.store.database import Database
 from gateway.store.inbox_rows import MessageStatus
 from gateway.store.outbox_rows import Delivery, Draft
@@ -240,14 +240,14 @@ class Runs:
         self.finished += [run for run in over if run.once and run.state is not RunStatus.STOPPED]
 
     async def _statuses(self, runs: Sequence[Run]) -> Mapping[str, MessageStatus]:
-        def read(connection: sqlite3.Connection) -> dict[str, MessageStatus]:
+        def read(connection: Connection) -> dict[str, MessageStatus]:
             addresses = [(run.key, run.address) for run in runs if run.address is not None]
             return {key: inbox_rows.fate(connection, at.channel, at.account, key) for key, at in addresses}
 
         return await self._database.run(read) if runs else {}
 
     async def _deliveries(self, runs: Sequence[Run]) -> Sequence[Delivery]:
-        def read(connection: sqlite3.Connection) -> list[Delivery]:
+        def read(connection: Connection) -> list[Delivery]:
             return [outbox_rows.delivery(connection, run.sends_as) for run in runs]
 
         return await self._database.run(read) if runs else []

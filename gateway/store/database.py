@@ -172,6 +172,7 @@ def _connect(path: Path) -> sqlite3.Connection:
     try:
         connection = connect(path, wal=True)
         connection.row_factory = sqlite3.Row
+        connection.create_function("greatest", 2, max, deterministic=True)  # PostgreSQL's name of it
         migrate(connection)
     except (OSError, sqlite3.Error) as error:
         raise StorageUnavailable(f"Can't open {path}: {error}. `daybook doctor` says what to do.") from error

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-import sqlite3
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pydantic import TypeAdapter
 
 from channels.message import InboundMessage, Origin, UnreadableEvent
-from gateway.store import chat_rows, web_rows
+from gateway.store import chat_rows, outbox_rows, web_rows
+from gateway.store.connection import Connection, Row, days_ago
 
 _MESSAGE = TypeAdapter(InboundMessage)
 OVERHEARD_KEPT = 50
@@ -54,7 +54,7 @@ class InboxCounts:
     unreadable: int
 
 
-def _row(row: sqlite3.Row) -> InboxRow:
+def _row(row: Row) -> InboxRow:
     return InboxRow(
         seq=row["seq"],
         session=row["session"],
@@ -68,7 +68,7 @@ def _row(row: sqlite3.Row) -> InboxRow:
 
 
 def admit(
-    connection: sqlite3.Connection,
+    connection: Connection,
     message: InboundMessage,
     session: str,
     turn: str = "",
@@ -79,9 +79,9 @@ def admit(
 ) -> InboxRow | None:
     """Stores a message, bound to its `turn`; None for a repeat. `today`: the user's day, ISO 8601."""
     address, attempts = message.address, int(bool(turn))
-    cursor = connection.execute(
-        "INSERT OR IGNORE INTO inbox (channel, account, id, state, session, turn, attempts, chat_id, platform_id,"
-        " message, received_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    row = connection.execute(
+        "INSERT INTO inbox (channel, account, id, state, session, turn, attempts, chat_id, platform_id,"
+        " message, received_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING seq",
         (
             address.channel,
             address.account,
@@ -95,19 +95,18 @@ def admit(
             _MESSAGE.dump_json(message).decode(),
             at,
         ),
-    )
-    if cursor.rowcount == 0:
+    ).fetchone()
+    if row is None:
         return None
     if overheard:
         _drop_old_overheard(connection, session)
     elif message.origin is not Origin.JOB:
         chat_rows.spoke(connection, message, at, today)
         web_rows.said(connection, message, at)
-    assert cursor.lastrowid is not None
-    return InboxRow(cursor.lastrowid, session, message, turn, attempts, overheard)
+    return InboxRow(row["seq"], session, message, turn, attempts, overheard)
 
 
-def rest_of_album(connection: sqlite3.Connection, message: InboundMessage, session: str) -> tuple[InboxRow, ...]:
+def rest_of_album(connection: Connection, message: InboundMessage, session: str) -> tuple[InboxRow, ...]:
     """Takes the overheard rest of the album in which `message` calls the bot: it waits for an answer now."""
     rows = []
     for found in connection.execute(
@@ -126,7 +125,7 @@ def rest_of_album(connection: sqlite3.Connection, message: InboundMessage, sessi
     return tuple(rows)
 
 
-def of_called_album(connection: sqlite3.Connection, message: InboundMessage, session: str) -> bool:
+def of_called_album(connection: Connection, message: InboundMessage, session: str) -> bool:
     """True if another message of its album called the bot, even if answered."""
     near = connection.execute(
         "SELECT message FROM inbox WHERE channel = ? AND account = ? AND chat_id = ? AND session = ?"
@@ -143,7 +142,7 @@ def _same_album(one: InboundMessage, other: InboundMessage) -> bool:
     return (one.album, one.address, one.sender.id) == (other.album, other.address, other.sender.id)
 
 
-def _drop_old_overheard(connection: sqlite3.Connection, session: str) -> None:
+def _drop_old_overheard(connection: Connection, session: str) -> None:
     connection.execute(
         "UPDATE inbox SET state = 'done', outcome = 'overheard' WHERE state = 'overheard' AND session = ? AND seq <="
         " (SELECT seq FROM inbox WHERE state = 'overheard' AND session = ? ORDER BY seq DESC LIMIT 1 OFFSET ?)",
@@ -151,15 +150,15 @@ def _drop_old_overheard(connection: sqlite3.Connection, session: str) -> None:
     )
 
 
-def keep_unreadable(connection: sqlite3.Connection, event: UnreadableEvent, at: str) -> None:
+def keep_unreadable(connection: Connection, event: UnreadableEvent, at: str) -> None:
     connection.execute(
-        "INSERT OR IGNORE INTO inbox (channel, account, id, state, outcome, session, chat_id, platform_id, message,"
-        " received_at) VALUES (?, ?, ?, 'unreadable', ?, '', '', '', ?, ?)",
+        "INSERT INTO inbox (channel, account, id, state, outcome, session, chat_id, platform_id, message,"
+        " received_at) VALUES (?, ?, ?, 'unreadable', ?, '', '', '', ?, ?) ON CONFLICT DO NOTHING",
         (event.channel, event.account, event.id, event.why, event.raw, at),
     )
 
 
-def reword(connection: sqlite3.Connection, edited: InboundMessage) -> tuple[InboxRow, ...]:
+def reword(connection: Connection, edited: InboundMessage) -> tuple[InboxRow, ...]:
     """Changes a message without a turn; returns the changed rows."""
     rows = connection.execute(
         "SELECT * FROM inbox WHERE channel = ? AND account = ? AND chat_id = ? AND platform_id = ? AND turn = ''"
@@ -177,7 +176,7 @@ def reword(connection: sqlite3.Connection, edited: InboundMessage) -> tuple[Inbo
     return tuple(changed)
 
 
-def was_read_otherwise(connection: sqlite3.Connection, edited: InboundMessage, offer: str) -> bool:
+def was_read_otherwise(connection: Connection, edited: InboundMessage, offer: str) -> bool:
     """True if a turn has read another version, and no message of key `offer` was written."""
     address = edited.address
     rows = connection.execute(
@@ -191,7 +190,7 @@ def was_read_otherwise(connection: sqlite3.Connection, edited: InboundMessage, o
 
 
 def take(
-    connection: sqlite3.Connection,
+    connection: Connection,
     seqs: Iterable[int],
     turn: str,
     *,
@@ -200,25 +199,24 @@ def take(
 ) -> None:
     """`counted`: those for which this is one more attempt; `alone`: nothing else runs."""
     connection.executemany(
-        "UPDATE inbox SET turn = ?, attempts = attempts + ?, trying_alone = max(trying_alone, ?) WHERE seq = ?",
+        "UPDATE inbox SET turn = ?, attempts = attempts + ?, trying_alone = greatest(trying_alone, ?) WHERE seq = ?",
         [(turn, int(seq in counted), int(alone), seq) for seq in seqs],
     )
 
 
-def separate(connection: sqlite3.Connection, turns: Mapping[int, str], attempts: int) -> None:
+def separate(connection: Connection, turns: Mapping[int, str], attempts: int) -> None:
     """Gives messages their own turns, each with at least so many attempts. The first gets the preview."""
     first = min(turns)
-    connection.execute(
-        "UPDATE OR REPLACE preview SET turn = ? WHERE turn = (SELECT turn FROM inbox WHERE seq = ?)",
-        (turns[first], first),
-    )
+    (shared,) = connection.execute("SELECT turn FROM inbox WHERE seq = ?", (first,)).fetchone()
+    if shared != turns[first]:
+        outbox_rows.move_preview(connection, shared, turns[first])
     connection.executemany(
-        "UPDATE inbox SET turn = ?, attempts = max(attempts, ?) WHERE seq = ?",
+        "UPDATE inbox SET turn = ?, attempts = greatest(attempts, ?) WHERE seq = ?",
         [(turn, attempts, seq) for seq, turn in turns.items()],
     )
 
 
-def take_over(connection: sqlite3.Connection, stood_still: Iterable[int], attempts: int, *, died: bool) -> None:
+def take_over(connection: Connection, stood_still: Iterable[int], attempts: int, *, died: bool) -> None:
     """Notes how the last process ended. A death with one message alone counts for it; `stood_still`: in hand when the
     event loop hung, with at least so many `attempts` from then on."""
     in_trial = connection.execute(
@@ -227,46 +225,47 @@ def take_over(connection: sqlite3.Connection, stood_still: Iterable[int], attemp
     if died and not in_trial.rowcount:
         connection.execute("UPDATE inbox SET died_alone = 0 WHERE state = 'waiting' AND died_alone > 0")
     connection.executemany(
-        "UPDATE inbox SET stood_still = stood_still + 1, attempts = max(attempts, ?)"
+        "UPDATE inbox SET stood_still = stood_still + 1, attempts = greatest(attempts, ?)"
         " WHERE seq = ? AND state = 'waiting'",
         [(attempts, seq) for seq in stood_still],
     )
 
 
-def forgive(connection: sqlite3.Connection, seqs: Iterable[int]) -> None:
+def forgive(connection: Connection, seqs: Iterable[int]) -> None:
     connection.executemany(
-        "UPDATE inbox SET attempts = max(0, attempts - 1), trying_alone = 0 WHERE seq = ?", [(seq,) for seq in seqs]
+        "UPDATE inbox SET attempts = greatest(0, attempts - 1), trying_alone = 0 WHERE seq = ?",
+        [(seq,) for seq in seqs],
     )
 
 
-def finish(connection: sqlite3.Connection, seqs: Iterable[int], outcome: str) -> None:
+def finish(connection: Connection, seqs: Iterable[int], outcome: str) -> None:
     connection.executemany(
         "UPDATE inbox SET state = 'done', outcome = ? WHERE seq = ? AND state IN ('waiting', 'overheard')",
         [(outcome, seq) for seq in seqs],
     )
 
 
-def overheard_before(connection: sqlite3.Connection, session: str, seq: int) -> tuple[InboxRow, ...]:
+def overheard_before(connection: Connection, session: str, seq: int) -> tuple[InboxRow, ...]:
     rows = connection.execute(
         "SELECT * FROM inbox WHERE state = 'overheard' AND session = ? AND seq < ? ORDER BY seq", (session, seq)
     )
     return tuple(_row(row) for row in rows)
 
 
-def open_rows(connection: sqlite3.Connection) -> tuple[InboxRow, ...]:
+def open_rows(connection: Connection) -> tuple[InboxRow, ...]:
     return tuple(_row(row) for row in connection.execute("SELECT * FROM inbox WHERE state = 'waiting' ORDER BY seq"))
 
 
-def is_waiting(connection: sqlite3.Connection, seq: int) -> bool:
+def is_waiting(connection: Connection, seq: int) -> bool:
     return bool(connection.execute("SELECT 1 FROM inbox WHERE state = 'waiting' AND seq = ?", (seq,)).fetchone())
 
 
-def numbered(connection: sqlite3.Connection, seqs: Iterable[int]) -> tuple[InboxRow, ...]:
+def numbered(connection: Connection, seqs: Iterable[int]) -> tuple[InboxRow, ...]:
     found = (connection.execute("SELECT * FROM inbox WHERE seq = ?", (seq,)).fetchone() for seq in seqs)
     return tuple(_row(row) for row in found if row is not None)
 
 
-def find(connection: sqlite3.Connection, channel: str, message_id: str) -> InboxRow | None:
+def find(connection: Connection, channel: str, message_id: str) -> InboxRow | None:
     """A message that was admitted, whatever became of it."""
     row = connection.execute(
         "SELECT * FROM inbox WHERE channel = ? AND id = ? AND state IN ('waiting', 'done')", (channel, message_id)
@@ -274,7 +273,7 @@ def find(connection: sqlite3.Connection, channel: str, message_id: str) -> Inbox
     return None if row is None else _row(row)
 
 
-def fate(connection: sqlite3.Connection, channel: str, account: str, message_id: str) -> MessageStatus:
+def fate(connection: Connection, channel: str, account: str, message_id: str) -> MessageStatus:
     """A message's status; not done if it is unknown or its reply is still to be sent."""
     row = connection.execute(
         "SELECT state, outcome, turn, chat_id FROM inbox WHERE channel = ? AND account = ? AND id = ?",
@@ -291,7 +290,7 @@ def fate(connection: sqlite3.Connection, channel: str, account: str, message_id:
     return MessageStatus(row["state"] == "done" and waiting is None, row["outcome"], turn, known=True)
 
 
-def counts(connection: sqlite3.Connection) -> InboxCounts:
+def counts(connection: Connection) -> InboxCounts:
     waiting, oldest = connection.execute(
         "SELECT count(*), coalesce(min(received_at), '') FROM inbox WHERE state = 'waiting'"
     ).fetchone()
@@ -299,20 +298,21 @@ def counts(connection: sqlite3.Connection) -> InboxCounts:
     return InboxCounts(waiting, oldest, unreadable)
 
 
-def waiting_since(connection: sqlite3.Connection, before: str) -> int:
+def waiting_since(connection: Connection, before: str) -> int:
     query = "SELECT count(*) FROM inbox WHERE state = 'waiting' AND received_at < ?"
     return int(connection.execute(query, (before,)).fetchone()[0])
 
 
-def prune(connection: sqlite3.Connection) -> None:
+def prune(connection: Connection) -> None:
+    connection.execute("DELETE FROM inbox WHERE state = 'done' AND received_at < ?", (days_ago(_KEPT_DAYS),))
+
+
+def move_chat(connection: Connection, channel: str, old: str, new: str) -> None:
     connection.execute(
-        "DELETE FROM inbox WHERE state = 'done' AND received_at < strftime('%Y-%m-%dT%H:%M:%fZ', 'now', ?)",
-        (f"-{_KEPT_DAYS} days",),
+        "INSERT INTO moved (channel, old_chat, new_chat) VALUES (?, ?, ?)"
+        " ON CONFLICT (channel, old_chat) DO UPDATE SET new_chat = excluded.new_chat",
+        (channel, old, new),
     )
-
-
-def move_chat(connection: sqlite3.Connection, channel: str, old: str, new: str) -> None:
-    connection.execute("INSERT OR REPLACE INTO moved VALUES (?, ?, ?)", (channel, old, new))
     chat_rows.moved(connection, channel, old, new)
     connection.execute(
         "UPDATE outbox SET chat_id = ?, thread_id = NULL, edits = '' WHERE channel = ? AND chat_id = ?"
@@ -321,5 +321,5 @@ def move_chat(connection: sqlite3.Connection, channel: str, old: str, new: str) 
     )
 
 
-def moved_chats(connection: sqlite3.Connection) -> Sequence[tuple[str, str, str]]:
+def moved_chats(connection: Connection) -> Sequence[tuple[str, str, str]]:
     return [(row["channel"], row["old_chat"], row["new_chat"]) for row in connection.execute("SELECT * FROM moved")]

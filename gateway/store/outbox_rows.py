@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import sqlite3
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 
 from pydantic import TypeAdapter
 
 from channels.message import Address, Button, OutboundFile
+from gateway.store.connection import Connection, days_ago, now
 
 Buttons = tuple[tuple[Button, ...], ...]
 _BUTTONS = TypeAdapter(Buttons)
@@ -61,11 +63,12 @@ class OutboxCounts:
     repeated: int
 
 
-def add(connection: sqlite3.Connection, drafts: Sequence[Draft], at: str, state: str = "waiting") -> None:
+def add(connection: Connection, drafts: Sequence[Draft], at: str, state: str = "waiting") -> None:
     """Stores pieces in order, except known keys."""
     connection.executemany(
-        "INSERT OR IGNORE INTO outbox (key, channel, account, chat_id, thread_id, text, reply_to, edits, buttons,"
-        " file, state, repeat, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO outbox (key, channel, account, chat_id, thread_id, text, reply_to, edits, buttons,"
+        " file, state, repeat, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        " ON CONFLICT DO NOTHING",
         [
             (
                 draft.key,
@@ -87,7 +90,7 @@ def add(connection: sqlite3.Connection, drafts: Sequence[Draft], at: str, state:
     )
 
 
-def add_once(connection: sqlite3.Connection, drafts: Sequence[Draft], at: str) -> bool:
+def add_once(connection: Connection, drafts: Sequence[Draft], at: str) -> bool:
     """False where a message of that key exists."""
     if is_known(connection, drafts[0].key):
         return False
@@ -105,12 +108,12 @@ class SpeechRow:
     created_at: str
 
 
-def add_speech(connection: sqlite3.Connection, speech: SpeechRow) -> None:
+def add_speech(connection: Connection, speech: SpeechRow) -> None:
     """Stores what is to become a recording. Its text is not sent."""
     add(connection, [Draft(speech.key, speech.address, speech.text)], speech.created_at, _SPEAKING)
 
 
-def to_speak(connection: sqlite3.Connection) -> tuple[SpeechRow, ...]:
+def to_speak(connection: Connection) -> tuple[SpeechRow, ...]:
     return tuple(
         SpeechRow(
             row["key"],
@@ -122,23 +125,25 @@ def to_speak(connection: sqlite3.Connection) -> tuple[SpeechRow, ...]:
     )
 
 
-def spoken(connection: sqlite3.Connection, speech: SpeechRow, file: OutboundFile) -> bool:
+def spoken(connection: Connection, speech: SpeechRow, file: OutboundFile) -> bool:
     """The recording waits to be sent, after all else. False where the text was forgotten meanwhile: it is dropped."""
     made = connection.execute(
-        "UPDATE outbox SET state = 'waiting', text = '', file = ?, seq = (SELECT max(seq) + 1 FROM outbox)"
-        " WHERE key = ? AND state = ? AND text = ?",
+        "UPDATE outbox SET state = 'waiting', text = '', file = ? WHERE key = ? AND state = ? AND text = ?"
+        " RETURNING seq",
         (_FILE.dump_json(file).decode(), speech.key, _SPEAKING, speech.text),
-    ).rowcount
-    if not made:
+    ).fetchone()
+    if made is None:
         drop_speech(connection, speech.key)
-    return bool(made)
+        return False
+    _put_last(connection, made["seq"])
+    return True
 
 
-def drop_speech(connection: sqlite3.Connection, key: str) -> None:
+def drop_speech(connection: Connection, key: str) -> None:
     connection.execute("DELETE FROM outbox WHERE key = ? AND state = ?", (key, _SPEAKING))
 
 
-def open_rows(connection: sqlite3.Connection, address: Address | None = None) -> tuple[OutboxRow, ...]:
+def open_rows(connection: Connection, address: Address | None = None) -> tuple[OutboxRow, ...]:
     """The rows without a receipt, in order, of a chat and its threads or of all."""
     query = "SELECT * FROM outbox WHERE state IN ('waiting', 'sending')"
     arguments: tuple[str, ...] = ()
@@ -165,7 +170,7 @@ def open_rows(connection: sqlite3.Connection, address: Address | None = None) ->
     )
 
 
-def take_up(connection: sqlite3.Connection, address: Address, at: str) -> tuple[OutboxRow, ...]:
+def take_up(connection: Connection, address: Address, at: str) -> tuple[OutboxRow, ...]:
     """`open_rows` of a chat, with an attempt at the first begun unless it is an edit."""
     rows = open_rows(connection, address)
     if not rows or rows[0].edits:
@@ -174,11 +179,11 @@ def take_up(connection: sqlite3.Connection, address: Address, at: str) -> tuple[
     return (replace(rows[0], sending=True), *rows[1:])
 
 
-def open_files(connection: sqlite3.Connection) -> frozenset[Path]:
+def open_files(connection: Connection) -> frozenset[Path]:
     return frozenset(row.file.path for row in open_rows(connection) if row.file is not None)
 
 
-def begin(connection: sqlite3.Connection, seq: int, at: str) -> None:
+def begin(connection: Connection, seq: int, at: str) -> None:
     """Begins an attempt; the first one's time is kept."""
     connection.execute(
         "UPDATE outbox SET state = 'sending', attempts = attempts + 1,"
@@ -187,27 +192,27 @@ def begin(connection: sqlite3.Connection, seq: int, at: str) -> None:
     )
 
 
-def receipt(connection: sqlite3.Connection, seq: int, platform_id: str, at: str) -> None:
+def receipt(connection: Connection, seq: int, platform_id: str, at: str) -> None:
     connection.execute(
         "UPDATE outbox SET state = 'sent', platform_id = ?, error = '', sent_at = ? WHERE seq = ?",
         (platform_id, at, seq),
     )
 
 
-def again(connection: sqlite3.Connection, seq: int, error: str, *, repeat: bool = False, anew: bool = False) -> None:
+def again(connection: Connection, seq: int, error: str, *, repeat: bool = False, anew: bool = False) -> None:
     """Sets a row back to waiting. `repeat`: it may have arrived; `anew`: the message to edit is gone."""
     connection.execute(
-        "UPDATE outbox SET state = 'waiting', error = ?, repeat = max(repeat, ?),"
-        " edits = CASE WHEN ? THEN '' ELSE edits END WHERE seq = ?",
+        "UPDATE outbox SET state = 'waiting', error = ?, repeat = greatest(repeat, ?),"
+        " edits = CASE WHEN ? = 1 THEN '' ELSE edits END WHERE seq = ?",
         (error, _DOUBTED if repeat else 0, int(anew), seq),
     )
 
 
-def give_up(connection: sqlite3.Connection, seq: int, error: str) -> None:
+def give_up(connection: Connection, seq: int, error: str) -> None:
     connection.execute("UPDATE outbox SET state = 'failed', error = ? WHERE seq = ?", (error, seq))
 
 
-def cut(connection: sqlite3.Connection, row: OutboxRow, pieces: Sequence[str], at: str) -> None:
+def cut(connection: Connection, row: OutboxRow, pieces: Sequence[str], at: str) -> None:
     """Replaces a row. The first piece keeps the key and the preview, the last has the buttons."""
     following = [one for one in open_rows(connection, row.address) if one.seq > row.seq]
     buttons = _BUTTONS.dump_json(row.buttons).decode() if row.buttons else ""
@@ -218,88 +223,107 @@ def cut(connection: sqlite3.Connection, row: OutboxRow, pieces: Sequence[str], a
     add(connection, [Draft(key, row.address, piece, row.reply_to) for key, piece in zip(keys, pieces, strict=True)], at)
     connection.execute("UPDATE outbox SET buttons = ? WHERE key = ?", (buttons, keys[-1]))
     for one in following:
-        connection.execute("UPDATE outbox SET seq = (SELECT max(seq) + 1 FROM outbox) WHERE seq = ?", (one.seq,))
+        _put_last(connection, one.seq)
 
 
-def counts(connection: sqlite3.Connection) -> OutboxCounts:
+def _put_last(connection: Connection, seq: int) -> None:
+    """Gives a row the next number."""
+    row = connection.execute("SELECT * FROM outbox WHERE seq = ?", (seq,)).fetchone()
+    values = {name: value for name, value in dict(row).items() if name not in ("seq", "rowid")}
+    connection.execute("DELETE FROM outbox WHERE seq = ?", (seq,))
+    connection.execute(
+        f"INSERT INTO outbox ({', '.join(values)}) VALUES ({', '.join('?' * len(values))})", tuple(values.values())
+    )
+
+
+def counts(connection: Connection) -> OutboxCounts:
     waiting, oldest = connection.execute(
         "SELECT count(*), coalesce(min(created_at), '') FROM outbox WHERE state IN ('waiting', 'sending')"
     ).fetchone()
     failed, repeated = connection.execute(
-        "SELECT coalesce(sum(state = 'failed'), 0), coalesce(sum(repeat > 0), 0) FROM outbox"
+        "SELECT count(*) FILTER (WHERE state = 'failed'), count(*) FILTER (WHERE repeat > 0) FROM outbox"
     ).fetchone()
     return OutboxCounts(waiting, oldest, failed, repeated)
 
 
-def waiting_since(connection: sqlite3.Connection, before: str) -> int:
+def waiting_since(connection: Connection, before: str) -> int:
     query = "SELECT count(*) FROM outbox WHERE state IN ('waiting', 'sending') AND created_at < ?"
     return int(connection.execute(query, (before,)).fetchone()[0])
 
 
-def is_known(connection: sqlite3.Connection, key: str) -> bool:
+def is_known(connection: Connection, key: str) -> bool:
     """True if a message of that key was written in the last 30 days."""
     return connection.execute("SELECT 1 FROM outbox WHERE key = ?", (key,)).fetchone() is not None
 
 
-def platform_id(connection: sqlite3.Connection, key: str) -> str:
+def platform_id(connection: Connection, key: str) -> str:
     """The id of a message on its platform, if it has one and is kept."""
     row = connection.execute("SELECT platform_id FROM outbox WHERE key = ?", (key,)).fetchone()
     return "" if row is None else str(row["platform_id"])
 
 
-def known_below(connection: sqlite3.Connection, prefix: str) -> list[str]:
-    query = "SELECT key FROM outbox WHERE key >= :prefix AND key < :prefix || char(1114111)"
-    return [row["key"] for row in connection.execute(query, {"prefix": prefix})]
+def known_below(connection: Connection, prefix: str) -> list[str]:
+    rows = connection.execute(
+        "SELECT key FROM outbox WHERE key >= ? AND key < ?", (prefix, prefix + chr(sys.maxunicode))
+    )
+    return [row["key"] for row in rows]
 
 
-def prune(connection: sqlite3.Connection, days: int = 30) -> None:
+def prune(connection: Connection, days: int = 30) -> None:
     """Deletes what was sent so long ago, and previews of dropped turns."""
     connection.execute("DELETE FROM preview WHERE turn NOT IN (SELECT turn FROM inbox)")
-    connection.execute(
-        "DELETE FROM outbox WHERE state = 'sent' AND sent_at < strftime('%Y-%m-%dT%H:%M:%fZ', 'now', ?)",
-        (f"-{days} days",),
-    )
+    connection.execute("DELETE FROM outbox WHERE state = 'sent' AND sent_at < ?", (days_ago(days),))
 
 
-def answer_seconds(connection: sqlite3.Connection, since: str) -> dict[int, float]:
+def answer_seconds(connection: Connection, since: str) -> dict[int, float]:
     """The seconds from a message to the first part of its answer, by that part's row, of those sent since then."""
     rows = connection.execute(
-        "SELECT outbox.seq, (julianday(sent_at) - julianday(min(received_at))) * 86400 AS seconds"
-        " FROM inbox CROSS JOIN outbox ON key IN (turn || ':0', turn || ':0:error')"
+        "SELECT outbox.seq, sent_at, min(received_at) AS received_at"
+        " FROM inbox JOIN outbox ON key IN (turn || ':0', turn || ':0:error')"
         " WHERE inbox.state = 'done' AND outcome IN ('reply', 'error') AND json_extract(message, '$.origin') != 'job'"
-        " AND outbox.state = 'sent' AND sent_at > ? GROUP BY outbox.seq",
+        " AND outbox.state = 'sent' AND sent_at > ? GROUP BY outbox.seq, sent_at",
         (since,),
     )
-    return {row["seq"]: max(0.0, row["seconds"]) for row in rows}
+    return {row["seq"]: max(0.0, _seconds(row["received_at"], row["sent_at"])) for row in rows}
 
 
-def open_preview(connection: sqlite3.Connection, turn: str, channel: str) -> None:
+def _seconds(start: str, end: str) -> float:
+    return (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds()
+
+
+def open_preview(connection: Connection, turn: str, channel: str) -> None:
     connection.execute(
-        "INSERT OR REPLACE INTO preview (turn, channel, begun_at) VALUES (?, ?, strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))",
-        (turn, channel),
+        "INSERT INTO preview (turn, channel, begun_at) VALUES (?, ?, ?) ON CONFLICT (turn) DO UPDATE"
+        " SET channel = excluded.channel, begun_at = excluded.begun_at, platform_id = ''",
+        (turn, channel, now()),
     )
 
 
-def preview_shown(connection: sqlite3.Connection, turn: str, platform_id: str) -> None:
+def move_preview(connection: Connection, turn: str, to: str) -> None:
+    """Gives one turn's preview to another."""
+    if connection.execute("SELECT 1 FROM preview WHERE turn = ?", (turn,)).fetchone() is not None:
+        connection.execute("DELETE FROM preview WHERE turn = ?", (to,))
+        connection.execute("UPDATE preview SET turn = ? WHERE turn = ?", (to, turn))
+
+
+def preview_shown(connection: Connection, turn: str, platform_id: str) -> None:
     connection.execute("UPDATE preview SET platform_id = ? WHERE turn = ?", (platform_id, turn))
 
 
-def preview_lost(connection: sqlite3.Connection, turn: str) -> None:
+def preview_lost(connection: Connection, turn: str) -> None:
     connection.execute("DELETE FROM preview WHERE turn = ?", (turn,))
 
 
-def preview_of(connection: sqlite3.Connection, turn: str) -> str | None:
+def preview_of(connection: Connection, turn: str) -> str | None:
     """The platform id of a preview left by an earlier attempt; empty if its id is not known; None without one."""
     row = connection.execute("SELECT platform_id FROM preview WHERE turn = ?", (turn,)).fetchone()
     return None if row is None else str(row["platform_id"])
 
 
-def preview_age(connection: sqlite3.Connection, turn: str) -> float | None:
+def preview_age(connection: Connection, turn: str) -> float | None:
     """Seconds since a turn's preview was first sent; None without one."""
-    row = connection.execute(
-        "SELECT (julianday('now') - julianday(begun_at)) * 86400.0 FROM preview WHERE turn = ?", (turn,)
-    ).fetchone()
-    return None if row is None else row[0]
+    row = connection.execute("SELECT begun_at FROM preview WHERE turn = ?", (turn,)).fetchone()
+    return None if row is None or not row["begun_at"] else _seconds(row["begun_at"], now())
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,11 +335,11 @@ class Delivery:
     """Why the first failed one did."""
 
 
-def delivery(connection: sqlite3.Connection, key: str) -> Delivery:
+def delivery(connection: Connection, key: str) -> Delivery:
     """The pieces have the keys `key` and a number."""
     row = connection.execute(
-        "SELECT coalesce(sum(state IN ('waiting', 'sending')), 0), coalesce(sum(state = 'sent'), 0),"
-        " coalesce(sum(state = 'failed'), 0), coalesce(max(CASE WHEN state = 'failed' THEN error END), '')"
+        "SELECT count(*) FILTER (WHERE state IN ('waiting', 'sending')), count(*) FILTER (WHERE state = 'sent'),"
+        " count(*) FILTER (WHERE state = 'failed'), coalesce(max(CASE WHEN state = 'failed' THEN error END), '')"
         " FROM outbox WHERE key >= ? AND key < ?",
         (f"{key}:", f"{key};"),
     ).fetchone()

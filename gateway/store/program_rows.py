@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -10,6 +9,7 @@ from enum import StrEnum
 from pydantic import TypeAdapter
 
 from channels.message import InboundMessage
+from gateway.store.connection import Connection, Row, days_ago
 
 _MESSAGE = TypeAdapter(InboundMessage)
 _ARGV = TypeAdapter(tuple[str, ...])
@@ -60,11 +60,11 @@ class AllowedWords:
     state: str
 
 
-def add(connection: sqlite3.Connection, row: ProgramRow, at: str) -> ProgramRow | None:
+def add(connection: Connection, row: ProgramRow, at: str) -> ProgramRow | None:
     """Returns the row with its number; None if the call has begun one before."""
     cursor = connection.execute(
-        "INSERT OR IGNORE INTO program (key, kind, session, message, argv, folder, network, seconds, state, started_at)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO program (key, kind, session, message, argv, folder, network, seconds, state, started_at)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
         (
             row.key,
             row.kind,
@@ -81,27 +81,27 @@ def add(connection: sqlite3.Connection, row: ProgramRow, at: str) -> ProgramRow 
     return find(connection, row.key) if cursor.rowcount else None
 
 
-def find(connection: sqlite3.Connection, key: str) -> ProgramRow | None:
+def find(connection: Connection, key: str) -> ProgramRow | None:
     row = connection.execute("SELECT * FROM program WHERE key = ?", (key,)).fetchone()
     return None if row is None else _row(row)
 
 
-def open_rows(connection: sqlite3.Connection) -> tuple[ProgramRow, ...]:
+def open_rows(connection: Connection) -> tuple[ProgramRow, ...]:
     rows = connection.execute("SELECT * FROM program WHERE state != 'told' ORDER BY seq")
     return tuple(_row(row) for row in rows)
 
 
-def latest(connection: sqlite3.Connection, session: str, most: int) -> tuple[ProgramRow, ...]:
+def latest(connection: Connection, session: str, most: int) -> tuple[ProgramRow, ...]:
     """A session's programs, newest first."""
     rows = connection.execute("SELECT * FROM program WHERE session = ? ORDER BY seq DESC LIMIT ?", (session, most))
     return tuple(_row(row) for row in rows)
 
 
-def begin(connection: sqlite3.Connection, seq: int) -> None:
+def begin(connection: Connection, seq: int) -> None:
     connection.execute("UPDATE program SET state = 'running' WHERE seq = ?", (seq,))
 
 
-def end(connection: sqlite3.Connection, seq: int, how: str, code: int, at: str, *, output: str, told: bool) -> None:
+def end(connection: Connection, seq: int, how: str, code: int, at: str, *, output: str, told: bool) -> None:
     state = ProgramState.TOLD if told else ProgramState.ENDED
     connection.execute(
         "UPDATE program SET state = ?, how = ?, code = ?, output = ?, ended_at = ?"
@@ -110,34 +110,32 @@ def end(connection: sqlite3.Connection, seq: int, how: str, code: int, at: str, 
     )
 
 
-def told(connection: sqlite3.Connection, seq: int) -> None:
+def told(connection: Connection, seq: int) -> None:
     connection.execute("UPDATE program SET state = 'told', output = '' WHERE seq = ?", (seq,))
 
 
-def prune(connection: sqlite3.Connection) -> None:
-    connection.execute(
-        "DELETE FROM program WHERE state = 'told' AND started_at < strftime('%Y-%m-%dT%H:%M:%fZ', 'now', ?)",
-        (f"-{_KEPT_DAYS} days",),
-    )
+def prune(connection: Connection) -> None:
+    connection.execute("DELETE FROM program WHERE state = 'told' AND started_at < ?", (days_ago(_KEPT_DAYS),))
 
 
-def allow(connection: sqlite3.Connection, allowed: AllowedWords, at: str) -> None:
+def allow(connection: Connection, allowed: AllowedWords, at: str) -> None:
     connection.execute(
-        "INSERT OR REPLACE INTO allowed_words VALUES (?, ?, ?, ?)",
+        "INSERT INTO allowed_words (id, words, state, at) VALUES (?, ?, ?, ?)"
+        " ON CONFLICT (id) DO UPDATE SET words = excluded.words, state = excluded.state, at = excluded.at",
         (allowed.id, _ARGV.dump_json(allowed.words).decode(), allowed.state, at),
     )
 
 
-def allowed_words(connection: sqlite3.Connection) -> Sequence[AllowedWords]:
+def allowed_words(connection: Connection) -> Sequence[AllowedWords]:
     rows = connection.execute("SELECT * FROM allowed_words ORDER BY at, id")
     return [AllowedWords(row["id"], _ARGV.validate_json(row["words"]), row["state"]) for row in rows]
 
 
-def take_back(connection: sqlite3.Connection, id: str) -> bool:
+def take_back(connection: Connection, id: str) -> bool:
     return connection.execute("DELETE FROM allowed_words WHERE id = ?", (id,)).rowcount > 0
 
 
-def _row(row: sqlite3.Row) -> ProgramRow:
+def _row(row: Row) -> ProgramRow:
     return ProgramRow(
         seq=row["seq"],
         key=row["key"],

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from channels.message import Address
+from gateway.store.connection import Connection
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +26,12 @@ class StoredQuestion:
     """A bare word answers it."""
 
 
-def add(connection: sqlite3.Connection, question: StoredQuestion) -> None:
+def add(connection: Connection, question: StoredQuestion) -> None:
     """A known id is left as it is."""
     address = question.address
     connection.execute(
-        "INSERT OR IGNORE INTO question VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO question (id, kind, channel, account, chat_id, thread_id, asked, subject, until, fresh)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
         (
             question.id,
             question.kind,
@@ -46,7 +47,7 @@ def add(connection: sqlite3.Connection, question: StoredQuestion) -> None:
     )
 
 
-def open_questions(connection: sqlite3.Connection, now: str) -> tuple[StoredQuestion, ...]:
+def open_questions(connection: Connection, now: str) -> tuple[StoredQuestion, ...]:
     """The open questions, oldest first; expired ones are deleted."""
     prune(connection, now)
     rows = connection.execute("SELECT * FROM question ORDER BY rowid")
@@ -64,33 +65,36 @@ def open_questions(connection: sqlite3.Connection, now: str) -> tuple[StoredQues
     )
 
 
-def prune(connection: sqlite3.Connection, now: str) -> None:
+def prune(connection: Connection, now: str) -> None:
     connection.execute("DELETE FROM question WHERE until <= ?", (now,))
 
 
-def about(connection: sqlite3.Connection, id: str, subject: str) -> None:
+def about(connection: Connection, id: str, subject: str) -> None:
     connection.execute("UPDATE question SET subject = ? WHERE id = ?", (subject, id))
 
 
-def stale(connection: sqlite3.Connection, id: str) -> None:
+def stale(connection: Connection, id: str) -> None:
     connection.execute("UPDATE question SET fresh = 0 WHERE id = ?", (id,))
 
 
-def close(connection: sqlite3.Connection, id: str) -> None:
+def close(connection: Connection, id: str) -> None:
     connection.execute("DELETE FROM question WHERE id = ?", (id,))
 
 
-def add_outcome(connection: sqlite3.Connection, id: str, session: str, text: str, at: str, oldest: str) -> None:
+def add_outcome(connection: Connection, id: str, session: str, text: str, at: str, oldest: str) -> None:
     """Stores an outcome unless its `id` is known; deletes those older than `oldest`."""
     connection.execute("DELETE FROM outcome WHERE at < ?", (oldest,))
-    connection.execute("INSERT OR IGNORE INTO outcome VALUES (?, ?, ?, ?)", (id, session, text, at))
+    connection.execute(
+        "INSERT INTO outcome (id, session, text, at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        (id, session, text, at),
+    )
 
 
-def outcomes_of(connection: sqlite3.Connection, session: str) -> dict[str, str]:
+def outcomes_of(connection: Connection, session: str) -> dict[str, str]:
     """A session's outcomes by id, oldest first."""
     rows = connection.execute("SELECT id, text FROM outcome WHERE session = ? ORDER BY rowid", (session,))
     return {row["id"]: row["text"] for row in rows}
 
 
-def drop_outcomes(connection: sqlite3.Connection, ids: Sequence[str]) -> None:
+def drop_outcomes(connection: Connection, ids: Sequence[str]) -> None:
     connection.executemany("DELETE FROM outcome WHERE id = ?", [(id,) for id in ids])

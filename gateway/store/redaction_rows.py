@@ -6,7 +6,6 @@ Left alone are people's unanswered messages, and questions, which are gone withi
 from __future__ import annotations
 
 import dataclasses
-import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -15,6 +14,7 @@ from pydantic import TypeAdapter
 from channels.message import Address, Attachment, InboundMessage, OutboundFile
 from channels.web.record import NAME as WEB
 from channels.web.record import ShownFile
+from gateway.store.connection import Connection, Row
 
 Strike = Callable[[str], str]
 """Gives a text without what is forgotten, or the same text."""
@@ -108,7 +108,7 @@ _COLUMNS = {
 }
 
 
-def fields(connection: sqlite3.Connection, *, on_page: bool = False) -> list[Field]:
+def fields(connection: Connection, *, on_page: bool = False) -> list[Field]:
     """`on_page`: what the page shows of it."""
     return [
         one for column in _COLUMNS.values() if column.table == _PAGE or not on_page for one in _read(connection, column)
@@ -123,7 +123,7 @@ def struck(fields: Iterable[Field], strike: Strike) -> tuple[RedactedText, ...]:
     )
 
 
-def write(connection: sqlite3.Connection, changes: Iterable[RedactedText]) -> tuple[RedactedText, ...]:
+def write(connection: Connection, changes: Iterable[RedactedText]) -> tuple[RedactedText, ...]:
     """Makes the changes, unless the text has changed since; returns those made."""
     return tuple(
         one
@@ -139,20 +139,20 @@ def back(changes: Sequence[RedactedText]) -> list[RedactedText]:
     return [dataclasses.replace(one, before=one.after, after=one.before) for one in reversed(changes)]
 
 
-def ids(connection: sqlite3.Connection, changes: Iterable[RedactedText]) -> frozenset[str]:
+def ids(connection: Connection, changes: Iterable[RedactedText]) -> frozenset[str]:
     """The ids of changed messages on the page."""
     rows = {one.row for one in changes if one.table == _PAGE}
     found = (connection.execute("SELECT id FROM web_message WHERE number = ?", (row,)).fetchone() for row in rows)
     return frozenset(row["id"] for row in found if row is not None)
 
 
-def _read(connection: sqlite3.Connection, column: _Column) -> Iterator[Field]:
+def _read(connection: Connection, column: _Column) -> Iterator[Field]:
     query = f"SELECT rowid AS at, * FROM {column.table} WHERE {column.which}"
     for row in connection.execute(query):
         yield Field(column.table, column.name, row["at"], _place(row, column.table), row[column.name])
 
 
-def _place(row: sqlite3.Row, table: str) -> Place:
+def _place(row: Row, table: str) -> Place:
     match table:
         case "inbox" | "outcome":
             return str(row["session"])

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import enum
-import sqlite3
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
 from channels.message import Address
+from gateway.store.connection import Connection, Row, days_ago
 
 _KEPT_DAYS = 400
 """Longer than a year: a yearly job shows its last run."""
@@ -105,27 +105,30 @@ class Run:
         return self.state is RunStatus.WAITING and not self.by_hand and self.moment > now
 
 
-def jobs(connection: sqlite3.Connection) -> dict[str, JobRow]:
+def jobs(connection: Connection) -> dict[str, JobRow]:
     rows = connection.execute("SELECT * FROM job")
     return {
         row["id"]: JobRow(row["id"], row["spec"], row["settled"], row["failures"], bool(row["paused"])) for row in rows
     }
 
 
-def put(connection: sqlite3.Connection, rows: Iterable[JobRow]) -> None:
+def put(connection: Connection, rows: Iterable[JobRow]) -> None:
     connection.executemany(
-        "INSERT OR REPLACE INTO job VALUES (?, ?, ?, ?, ?)",
+        "INSERT INTO job (id, spec, settled, failures, paused) VALUES (?, ?, ?, ?, ?)"
+        " ON CONFLICT (id) DO UPDATE SET spec = excluded.spec, settled = excluded.settled,"
+        " failures = excluded.failures, paused = excluded.paused",
         [(row.id, row.spec, row.settled, row.failures, int(row.paused)) for row in rows],
     )
 
 
-def claim(connection: sqlite3.Connection, run: Run, settled: str) -> int | None:
+def claim(connection: Connection, run: Run, settled: str) -> int | None:
     """Claims a due time; its job is settled up to there. Returns the run's number, or None: it was claimed before and
     must not run again."""
     address = run.address or Address("", "")
-    cursor = connection.execute(
-        "INSERT OR IGNORE INTO run (job, due, kind, text, channel, account, chat_id, thread_id, late, once, state,"
-        " attempts, next_try, error, started_at, ended_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    row = connection.execute(
+        "INSERT INTO run (job, due, kind, text, channel, account, chat_id, thread_id, late, once, state,"
+        " attempts, next_try, error, started_at, ended_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        " ON CONFLICT DO NOTHING RETURNING seq",
         (
             run.job,
             run.due,
@@ -144,12 +147,12 @@ def claim(connection: sqlite3.Connection, run: Run, settled: str) -> int | None:
             run.started_at,
             run.ended_at,
         ),
-    )
+    ).fetchone()
     connection.execute("UPDATE job SET settled = ? WHERE id = ?", (settled, run.job))
-    return cursor.lastrowid if cursor.rowcount == 1 else None
+    return None if row is None else int(row["seq"])
 
 
-def update(connection: sqlite3.Connection, run: Run) -> None:
+def update(connection: Connection, run: Run) -> None:
     address = run.address or Address("", "")
     connection.execute(
         "UPDATE run SET channel = ?, account = ?, chat_id = ?, thread_id = ?, state = ?, attempts = ?, next_try = ?,"
@@ -170,39 +173,36 @@ def update(connection: sqlite3.Connection, run: Run) -> None:
     )
 
 
-def open_runs(connection: sqlite3.Connection) -> tuple[Run, ...]:
+def open_runs(connection: Connection) -> tuple[Run, ...]:
     return tuple(_run(row) for row in connection.execute(f"SELECT * FROM run WHERE {_IS_OPEN} ORDER BY seq"))
 
 
-def last_runs(connection: sqlite3.Connection) -> Mapping[str, Run]:
+def last_runs(connection: Connection) -> Mapping[str, Run]:
     rows = connection.execute("SELECT * FROM run WHERE seq IN (SELECT max(seq) FROM run GROUP BY job)")
     return {row["job"]: _run(row) for row in rows}
 
 
-def history(connection: sqlite3.Connection, job: str | None, most: int) -> tuple[Run, ...]:
+def history(connection: Connection, job: str | None, most: int) -> tuple[Run, ...]:
     where, arguments = ("WHERE job = ?", (job,)) if job is not None else ("", ())
     rows = connection.execute(f"SELECT * FROM run {where} ORDER BY seq DESC LIMIT ?", (*arguments, most))
     return tuple(_run(row) for row in rows)
 
 
-def begun_between(connection: sqlite3.Connection, start: str, end: str) -> tuple[Run, ...]:
+def begun_between(connection: Connection, start: str, end: str) -> tuple[Run, ...]:
     rows = connection.execute("SELECT * FROM run WHERE started_at >= ? AND started_at < ? ORDER BY seq", (start, end))
     return tuple(_run(row) for row in rows)
 
 
-def numbered(connection: sqlite3.Connection, seq: int) -> Run | None:
+def numbered(connection: Connection, seq: int) -> Run | None:
     row = connection.execute("SELECT * FROM run WHERE seq = ?", (seq,)).fetchone()
     return _run(row) if row is not None else None
 
 
-def prune(connection: sqlite3.Connection) -> None:
-    connection.execute(
-        f"DELETE FROM run WHERE NOT {_IS_OPEN} AND ended_at < strftime('%Y-%m-%dT%H:%M:%fZ', 'now', ?)",
-        (f"-{_KEPT_DAYS} days",),
-    )
+def prune(connection: Connection) -> None:
+    connection.execute(f"DELETE FROM run WHERE NOT {_IS_OPEN} AND ended_at < ?", (days_ago(_KEPT_DAYS),))
 
 
-def _run(row: sqlite3.Row) -> Run:
+def _run(row: Row) -> Run:
     address = Address(row["channel"], row["chat_id"], row["thread_id"], row["account"]) if row["channel"] else None
     return Run(
         job=row["job"],

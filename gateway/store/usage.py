@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from datetime import timedelta
 from agent.clock import Clock, utc_stamp
 from agent.memory.scope import Audience
 from agent.model.base import UsageRecord
+from gateway.store.connection import Connection
 from gateway.store.database import Database
 
 
@@ -32,10 +32,11 @@ class UsageSum:
     """Calls of unknown price."""
 
 
-def add_usage(connection: sqlite3.Connection, entry: UsageRecord, at: str, day: str) -> None:
+def add_usage(connection: Connection, entry: UsageRecord, at: str, day: str) -> None:
     used = entry.usage
     connection.execute(
-        "INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO usage (at, day, model, purpose, session, input, output, cache_read, cache_write, cost)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             at,
             day,
@@ -51,11 +52,12 @@ def add_usage(connection: sqlite3.Connection, entry: UsageRecord, at: str, day: 
     )
 
 
-def usage_sums(connection: sqlite3.Connection, since_day: str) -> tuple[UsageSum, ...]:
+def usage_sums(connection: Connection, since_day: str) -> tuple[UsageSum, ...]:
     rows = connection.execute(
-        "SELECT day, purpose, session, model, count(*) AS calls, sum(input) AS input, sum(output) AS output,"
-        " sum(cache_read) AS cache_read, sum(cache_write) AS cache_write, coalesce(sum(cost), 0) AS cost,"
-        " sum(cost IS NULL) AS unpriced FROM usage WHERE day >= ?"
+        "SELECT day, purpose, session, model, count(*) AS calls, CAST(sum(input) AS BIGINT) AS input,"
+        " CAST(sum(output) AS BIGINT) AS output, CAST(sum(cache_read) AS BIGINT) AS cache_read,"
+        " CAST(sum(cache_write) AS BIGINT) AS cache_write, coalesce(sum(cost), 0) AS cost,"
+        " count(*) FILTER (WHERE cost IS NULL) AS unpriced FROM usage WHERE day >= ?"
         " GROUP BY day, purpose, session, model ORDER BY day, purpose, session, model",
         (since_day,),
     )

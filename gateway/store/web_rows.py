@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import sqlite3
+import time
 from dataclasses import replace
 
 from pydantic import TypeAdapter
 
 from channels.message import InboundMessage, Origin
 from channels.web.record import AGAIN, NAME, Buttons, ChatEntry, MessageAuthor, ShownFile, inbound_id
+from gateway.store.connection import Connection, Row
 
 _BUTTONS = TypeAdapter(Buttons)
 _FILES = TypeAdapter(tuple[ShownFile, ...])
 
 
-def said(connection: sqlite3.Connection, message: InboundMessage, at: str) -> None:
+def said(connection: Connection, message: InboundMessage, at: str) -> None:
     """Stores a person's message from the page; presses and the clock's messages are not shown."""
     if message.address.channel != NAME or message.origin is not Origin.CHAT:
         return
@@ -35,7 +36,7 @@ def said(connection: sqlite3.Connection, message: InboundMessage, at: str) -> No
     _add(connection, entry)
 
 
-def _end_version(connection: sqlite3.Connection, first: ChatEntry, by: ChatEntry) -> None:
+def _end_version(connection: Connection, first: ChatEntry, by: ChatEntry) -> None:
     """Marks a message, and what was said and answered since, as an earlier version. What came by itself, as a reminder
     does, stays."""
     since = connection.execute(
@@ -56,7 +57,7 @@ def _answered(turn: str) -> str:
     return ":".join(parts[: 2 if rest.startswith(AGAIN) else 1]) if channel == NAME else ""
 
 
-def _of_message(connection: sqlite3.Connection, message: str) -> ChatEntry | None:
+def _of_message(connection: Connection, message: str) -> ChatEntry | None:
     """A person's entry by the id of its message in the inbox."""
     column, id = ("replaces", message.removeprefix(AGAIN)) if message.startswith(AGAIN) else ("id", message)
     row = connection.execute(
@@ -65,7 +66,7 @@ def _of_message(connection: sqlite3.Connection, message: str) -> ChatEntry | Non
     return None if row is None else _entry(row)
 
 
-def keep(connection: sqlite3.Connection, entry: ChatEntry) -> ChatEntry:
+def keep(connection: Connection, entry: ChatEntry) -> ChatEntry:
     """Stores one of our messages, unless it is known; returns the stored one. An answer to a message that was replaced
     meanwhile belongs to that version."""
     answered = _of_message(connection, _answered(entry.turn))
@@ -75,7 +76,7 @@ def keep(connection: sqlite3.Connection, entry: ChatEntry) -> ChatEntry:
     return kept
 
 
-def change(connection: sqlite3.Connection, id: str, text: str, buttons: Buttons) -> ChatEntry | None:
+def change(connection: Connection, id: str, text: str, buttons: Buttons) -> ChatEntry | None:
     """Changes one of our messages; people's never change."""
     connection.execute(
         "UPDATE web_message SET text = ?, buttons = ? WHERE id = ? AND by = ?",
@@ -85,12 +86,12 @@ def change(connection: sqlite3.Connection, id: str, text: str, buttons: Buttons)
     return entry if entry is not None and entry.by is MessageAuthor.DAYBOOK else None
 
 
-def find(connection: sqlite3.Connection, id: str) -> ChatEntry | None:
+def find(connection: Connection, id: str) -> ChatEntry | None:
     row = connection.execute("SELECT * FROM web_message WHERE id = ?", (id,)).fetchone()
     return None if row is None else _entry(row)
 
 
-def recent(connection: sqlite3.Connection, chat: str, most: int, before: int | None) -> list[ChatEntry]:
+def recent(connection: Connection, chat: str, most: int, before: int | None) -> list[ChatEntry]:
     rows = connection.execute(
         "SELECT * FROM web_message WHERE chat_id = ? AND number < ? AND replaced_by = '' ORDER BY number DESC LIMIT ?",
         (chat, before if before is not None else 2**62, most),
@@ -98,30 +99,32 @@ def recent(connection: sqlite3.Connection, chat: str, most: int, before: int | N
     return [_entry(row) for row in reversed(rows)]
 
 
-def earlier(connection: sqlite3.Connection, id: str) -> list[ChatEntry]:
+def earlier(connection: Connection, id: str) -> list[ChatEntry]:
     """The version that ended with the message `id`, oldest first."""
     rows = connection.execute("SELECT * FROM web_message WHERE replaced_by = ? ORDER BY number", (id,))
     return [_entry(row) for row in rows]
 
 
-def handles(connection: sqlite3.Connection) -> frozenset[str]:
+def handles(connection: Connection) -> frozenset[str]:
     rows = connection.execute("SELECT files FROM web_message WHERE files != '[]' AND by = ?", (MessageAuthor.PERSON,))
     return frozenset(file.handle for row in rows for file in _FILES.validate_json(row["files"]))
 
 
-def log_out(connection: sqlite3.Connection, session: str, until: int) -> None:
-    connection.execute("DELETE FROM web_logged_out WHERE until < CAST(strftime('%s', 'now') AS INTEGER)")
-    connection.execute("INSERT OR IGNORE INTO web_logged_out VALUES (?, ?)", (session, until))
+def log_out(connection: Connection, session: str, until: int) -> None:
+    connection.execute("DELETE FROM web_logged_out WHERE until < ?", (int(time.time()),))
+    connection.execute(
+        "INSERT INTO web_logged_out (session, until) VALUES (?, ?) ON CONFLICT DO NOTHING", (session, until)
+    )
 
 
-def logged_out(connection: sqlite3.Connection) -> frozenset[str]:
+def logged_out(connection: Connection) -> frozenset[str]:
     return frozenset(row["session"] for row in connection.execute("SELECT session FROM web_logged_out"))
 
 
-def _add(connection: sqlite3.Connection, entry: ChatEntry) -> None:
+def _add(connection: Connection, entry: ChatEntry) -> None:
     connection.execute(
-        "INSERT OR IGNORE INTO web_message (id, chat_id, by, text, at, reply_to, turn, is_error, buttons, files,"
-        " replaces, replaced_by) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO web_message (id, chat_id, by, text, at, reply_to, turn, is_error, buttons, files,"
+        " replaces, replaced_by) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
         (
             entry.id,
             entry.chat,
@@ -139,7 +142,7 @@ def _add(connection: sqlite3.Connection, entry: ChatEntry) -> None:
     )
 
 
-def _entry(row: sqlite3.Row) -> ChatEntry:
+def _entry(row: Row) -> ChatEntry:
     return ChatEntry(
         number=row["number"],
         id=row["id"],

@@ -14,7 +14,6 @@ import asyncio
 import hashlib
 import json
 import logging
-import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -43,6 +42,7 @@ from gateway.policy.sessions import SessionPolicy, SessionRoute
 from gateway.programs.allowed import AllowedPrograms
 from gateway.scheduling.targets import NoTarget, OwnerReports
 from gateway.store import chat_rows, outbox_rows, question_rows
+from gateway.store.connection import Connection
 from gateway.store.database import Database
 from gateway.store.inbox_rows import InboxRow
 from gateway.store.question_rows import StoredQuestion
@@ -208,7 +208,7 @@ class Approvals:
         now = utc_stamp(self._clock.now())
         async with self._outbox.sending(drafts) as begin:
 
-            def show(connection: sqlite3.Connection) -> None:
+            def show(connection: Connection) -> None:
                 outbox_rows.add(connection, drafts, now)
                 begin(connection)
 
@@ -277,7 +277,7 @@ class Approvals:
     async def _shown_as(self, id: str) -> str:
         """The platform id of the question's message, if it is one."""
 
-        def look(connection: sqlite3.Connection) -> str:
+        def look(connection: Connection) -> str:
             is_long = outbox_rows.is_known(connection, f"{KIND}:{id}:1")
             return "" if is_long else outbox_rows.platform_id(connection, f"{KIND}:{id}:0")
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import Concatenate, ParamSpec, TypeVar
 
 from agent.formats.sqlite import StorageUnavailable
 from channels.web.record import Buttons, ChatEntry, NotRecorded
 from gateway.store import web_rows
+from gateway.store.connection import Connection
 from gateway.store.database import Database
 
 T = TypeVar("T")
@@ -54,7 +54,7 @@ class StoredChatRecord:
             for watcher in self._watchers:
                 await watcher(id)
 
-    async def _run(self, work: Callable[Concatenate[sqlite3.Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+    async def _run(self, work: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         try:
             return await self._database.run(work, *args, **kwargs)
         except StorageUnavailable as error:
