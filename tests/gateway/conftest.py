@@ -24,8 +24,11 @@ from gateway.config import Config
 from gateway.home import Home
 from gateway.scheduling.builtins import BuiltIn
 from gateway.server import Gateway, Timeouts
-from gateway.store.database import Database
+from gateway.store.connection import Engine
+from gateway.store.database import Database, SqliteEngine
+from gateway.store.postgres import PostgresEngine
 from gateway.turns.attachments import MediaLimits
+from tests.fakes.postgres import PostgresServer
 
 OWNER = "11111"
 ALICE = "22222"
@@ -211,9 +214,29 @@ def moment() -> Moment:
     return Moment()
 
 
+@pytest.fixture(params=["sqlite", "postgresql"])
+def engine_of(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Engine]:
+    """Opens one database, again and again, as other processes would."""
+    if request.param == "sqlite":
+        return lambda: SqliteEngine(tmp_path / "daybook.db")
+    server: PostgresServer = request.getfixturevalue("postgres")
+    url = server.new_database()
+
+    def opened() -> Engine:
+        engine = PostgresEngine(url)
+        engine.migrate()
+        return engine
+
+    return opened
+
+
+on_sqlite = pytest.mark.parametrize("engine_of", ["sqlite"], indirect=True)
+"""For tests of what only SQLite does; its file is `daybook.db` in `tmp_path`."""
+
+
 @pytest.fixture
-async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    opened = await Database.open(tmp_path / "daybook.db")
+async def database(engine_of: Callable[[], Engine]) -> AsyncIterator[Database]:
+    opened = Database(engine_of())
     yield opened
     await opened.aclose()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import os
+import re
 import sqlite3
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -20,12 +21,14 @@ from gateway.messages.outbound_files import OutboundFiles
 from gateway.messages.suspects import ActiveWork
 from gateway.routines.housekeeping import Housekeeping
 from gateway.store import outbox_rows, question_rows, redaction_rows, run_rows, web_rows
+from gateway.store.connection import Connection
 from gateway.store.database import Database
 from gateway.store.outbox_rows import Draft
 from gateway.store.question_rows import StoredQuestion
 from gateway.store.run_rows import Run, RunStatus
+from gateway.store.schema import STEPS
 from gateway.turns.attachments import AttachmentIntake
-from tests.gateway.conftest import ALICE, GROUP, OWNER, Daybook, Gate, Moment, Say
+from tests.gateway.conftest import ALICE, GROUP, OWNER, Daybook, Gate, Moment, Say, on_sqlite
 
 MARK = "[forgotten 2026-11-21]"
 
@@ -155,8 +158,9 @@ async def test_every_field_loses_its_words_and_gets_them_back(database: Database
     await database.run(web_rows.keep, entry)
     await database.run(question_rows.add_outcome, "Q", "main/owner", "Your owner said yes: Luna is told.", "t", "")
 
-    def dump(connection: sqlite3.Connection) -> str:
-        return "\n".join(connection.iterdump())
+    def dump(connection: Connection) -> str:
+        tables = re.findall(r"CREATE TABLE (\w+)", "".join(STEPS))
+        return "\n".join(sorted(str([*row]) for one in tables for row in connection.execute(f"SELECT * FROM {one}")))
 
     before = await database.run(dump)
     struck = await strike(database)
@@ -179,15 +183,16 @@ async def test_what_was_changed_since_is_not_brought_back(database: Database) ->
     assert entry is not None and entry.text == "Forgotten."
 
 
-async def test_a_purge_leaves_no_bytes_of_what_was_overwritten(database: Database) -> None:
+@on_sqlite
+async def test_a_purge_leaves_no_bytes_of_what_was_overwritten(database: Database, tmp_path: Path) -> None:
     await database.run(web_rows.keep, ChatEntry(0, "a" * 32, "main", MessageAuthor.DAYBOOK, "Luna", "t"))
     database.purge()
     await database.run(_count, "web_message")
     await strike(database)
-    assert b"Luna" in _bytes(database.path), "or this test shows nothing"
+    assert b"Luna" in _bytes(tmp_path / "daybook.db"), "or this test shows nothing"
     database.purge()
     await database.run(_count, "web_message")
-    assert b"Luna" not in _bytes(database.path)
+    assert b"Luna" not in _bytes(tmp_path / "daybook.db")
 
 
 def _bytes(path: Path) -> bytes:
@@ -217,7 +222,7 @@ async def test_what_is_old_goes_every_day_while_it_runs(database: Database, mome
     assert (await database.run(_count, "outbox"), await database.run(_count, "question")) == (1, 0)
 
 
-def _count(connection: sqlite3.Connection, table: str) -> int:
+def _count(connection: Connection, table: str) -> int:
     (count,) = connection.execute(f"SELECT count(*) FROM {table}").fetchone()
     return int(count)
 

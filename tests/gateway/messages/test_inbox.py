@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-import sqlite3
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -16,9 +16,10 @@ from agent.formats.sqlite import StorageUnavailable
 from channels.message import Address, Attachment, ChatKind, InboundMessage, Origin, Quote, Sender, UnreadableEvent
 from gateway.messages.inbox import AdmittedMessage, Inbox
 from gateway.store import inbox_rows
+from gateway.store.connection import Connection, Engine
 from gateway.store.database import Database
 from gateway.store.inbox_rows import OVERHEARD_KEPT
-from tests.gateway.conftest import Moment, Say
+from tests.gateway.conftest import Moment, Say, on_sqlite
 
 SESSION = "main/owner"
 
@@ -33,13 +34,12 @@ def to(session: str, *messages: InboundMessage, overheard: bool = False) -> list
 
 
 async def test_invariant_01_a_message_is_on_disk_when_admit_returns(
-    inbox: Inbox, database: Database, moment: Moment, say: Say
+    inbox: Inbox, engine_of: Callable[[], Engine], say: Say
 ) -> None:
     message = say("Water the plants")
     await inbox.admit(to(SESSION, message))
-    other = sqlite3.connect(database.path)  # as another process would see it
-    other.row_factory = sqlite3.Row
-    (row,) = inbox_rows.open_rows(other)
+    other = engine_of()  # as another process would see it
+    (row,) = inbox_rows.open_rows(other.connection)
     other.close()
     assert row.message == message
     assert row.session == SESSION
@@ -102,7 +102,7 @@ async def test_what_is_in_hand_when_the_process_is_asked_to_end_counts_as_not_tr
     await inbox.forgive()
     await inbox.take([bound, taken, untouched], "turn-3")
 
-    def counts(connection: sqlite3.Connection) -> list[tuple[int, int]]:
+    def counts(connection: Connection) -> list[tuple[int, int]]:
         return [tuple(row) for row in connection.execute("SELECT attempts, trying_alone FROM inbox")]
 
     assert await database.run(counts) == [(0, 0)] * 3
@@ -156,13 +156,14 @@ async def test_an_unreadable_event_is_kept_with_its_raw_text(inbox: Inbox, datab
     await inbox.admit([], [event, event])
     assert (await inbox.counts()).unreadable == 1
 
-    def raw(connection: sqlite3.Connection) -> tuple[str, str]:
+    def raw(connection: Connection) -> tuple[str, str]:
         row = connection.execute("SELECT message, outcome FROM inbox").fetchone()
         return row["message"], row["outcome"]
 
     assert await database.run(raw) == (event.raw, event.why)
 
 
+@on_sqlite
 async def test_a_full_disk_keeps_none_of_the_batch(inbox: Inbox, database: Database, say: Say) -> None:
     await database.run(lambda connection: connection.execute("PRAGMA max_page_count = 1").fetchone())
     messages = [say("small"), say("x" * 500_000)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -29,9 +28,10 @@ from channels.message import (
 from channels.scripted import Edited, ScriptedChannel, Sent
 from gateway.messages.outbox import REPEAT_MARK, Outbox
 from gateway.store import inbox_rows, outbox_rows
+from gateway.store.connection import Connection, Engine
 from gateway.store.database import Database
 from gateway.store.outbox_rows import OutboxRow
-from tests.gateway.conftest import Gate, Moment, Sleeps
+from tests.gateway.conftest import Gate, Moment, Sleeps, on_sqlite
 from tests.gateway.turns.test_preview import ThreadsOfCutting
 
 
@@ -101,13 +101,12 @@ def post(database: Database, moment: Moment) -> Post:
     return Post(database, moment)
 
 
-async def test_invariant_03_a_reply_is_on_disk_before_it_is_sent(post: Post) -> None:
+async def test_invariant_03_a_reply_is_on_disk_before_it_is_sent(post: Post, engine_of: Callable[[], Engine]) -> None:
     with post.chat.hold():
         async with post.running():
             await post.write("Hello")
-            other = sqlite3.connect(post.database.path)
-            other.row_factory = sqlite3.Row
-            (row,) = outbox_rows.open_rows(other)
+            other = engine_of()
+            (row,) = outbox_rows.open_rows(other.connection)
             other.close()
             assert row.text == "Hello"
             assert post.sent() == []
@@ -121,7 +120,7 @@ async def test_invariant_03_the_receipt_comes_after_the_send(post: Post) -> None
         await post.drained()
     assert post.sent() == ["Hello"]
 
-    def receipt(connection: sqlite3.Connection) -> tuple[str, str]:
+    def receipt(connection: Connection) -> tuple[str, str]:
         row = connection.execute("SELECT state, platform_id FROM outbox").fetchone()
         return row["state"], row["platform_id"]
 
@@ -487,6 +486,7 @@ async def test_an_edit_that_breaks_becomes_a_message(post: Post) -> None:
     assert post.sent() == ["Hello"]
 
 
+@on_sqlite
 async def test_a_disk_that_refuses_only_delays(post: Post) -> None:
     await post.write("Hello")
 

@@ -5,24 +5,33 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from agent.formats.sqlite import StorageUnavailable
+from gateway.store.connection import Connection, Engine
 from gateway.store.database import Database
+from tests.gateway.conftest import on_sqlite
 
 
-def _keep(connection: sqlite3.Connection, number: int, text: str = "") -> int:
-    connection.execute("INSERT INTO choice VALUES (?, 'number', ?)", (str(number), text))
+def _keep(connection: Connection, number: int, text: str = "") -> int:
+    connection.execute("INSERT INTO choice (session, name, value) VALUES (?, 'number', ?)", (str(number), text))
     return number
 
 
-def _kept(connection: sqlite3.Connection) -> list[int]:
+def _kept(connection: Connection) -> list[int]:
     return sorted(int(row["session"]) for row in connection.execute("SELECT session FROM choice"))
 
 
-def _keep_then_break(connection: sqlite3.Connection, number: int) -> None:
+def _sqlite(connection: Connection) -> sqlite3.Connection:
+    assert isinstance(connection, sqlite3.Connection)
+    return connection
+
+
+def _keep_then_break(connection: Connection, number: int) -> None:
     _keep(connection, number)
     raise ZeroDivisionError("half-way")
 
@@ -37,7 +46,7 @@ class _Held:
     async def __aenter__(self) -> None:
         begun = threading.Event()
 
-        def stand_still(_: sqlite3.Connection) -> None:
+        def stand_still(_: Connection) -> None:
             begun.set()
             self._free.wait(120)
 
@@ -48,17 +57,19 @@ class _Held:
         self._free.set()
 
 
-async def test_what_is_done_is_read_back_by_another_process(database: Database) -> None:
+async def test_what_is_done_is_read_back_by_another_process(
+    database: Database, engine_of: Callable[[], Engine]
+) -> None:
     assert await database.run(_keep, 7) == 7
-    other = sqlite3.connect(database.path)
-    other.row_factory = sqlite3.Row
-    assert _kept(other) == [7]
+    other = engine_of()
+    assert _kept(other.connection) == [7]
     other.close()
 
 
+@on_sqlite
 async def test_a_burst_shares_one_commit(database: Database) -> None:
     statements: list[str] = []
-    await database.run(lambda connection: connection.set_trace_callback(statements.append))
+    await database.run(lambda connection: _sqlite(connection).set_trace_callback(statements.append))
     async with asyncio.TaskGroup() as group, _Held(database):
         statements.clear()
         for number in range(200):
@@ -83,13 +94,14 @@ async def test_a_failing_job_does_not_undo_its_neighbours(database: Database) ->
 
 async def test_a_breach_of_a_constraint_is_the_jobs_own_error(database: Database) -> None:
     await database.run(_keep, 1)
-    with pytest.raises(sqlite3.IntegrityError):
+    with pytest.raises((sqlite3.IntegrityError, psycopg.IntegrityError)):
         await database.run(_keep, 1)
     assert await database.run(_kept) == [1]
 
 
+@on_sqlite
 async def test_a_full_disk_fails_the_whole_batch_and_the_next_works(database: Database) -> None:
-    def limit(connection: sqlite3.Connection, pages: int) -> int:
+    def limit(connection: Connection, pages: int) -> int:
         (granted,) = connection.execute(f"PRAGMA max_page_count = {pages}").fetchone()
         return int(granted)
 
@@ -111,12 +123,12 @@ async def test_a_full_disk_fails_the_whole_batch_and_the_next_works(database: Da
 async def test_a_note_shares_the_commit_of_what_comes_next(tmp_path: Path) -> None:
     database = await Database.open(tmp_path / "daybook.db", company=600.0)
     statements: list[str] = []
-    await database.run(lambda connection: connection.set_trace_callback(statements.append))
+    await database.run(lambda connection: _sqlite(connection).set_trace_callback(statements.append))
     async with _Held(database):
         statements.clear()
     database.note(_keep, 1)
     assert await database.run(_keep, 2) == 2
-    await database.run(lambda connection: connection.set_trace_callback(None))
+    await database.run(lambda connection: _sqlite(connection).set_trace_callback(None))
     after_the_hold = statements[statements.index("COMMIT") + 1 :]
     assert after_the_hold[: after_the_hold.index("COMMIT")].count("SAVEPOINT job") == 2
     await database.aclose()
@@ -156,8 +168,10 @@ async def test_closing_finishes_what_waits(tmp_path: Path) -> None:
     await again.aclose()
 
 
-async def test_the_file_is_private(database: Database) -> None:
-    assert database.path.stat().st_mode & 0o777 == 0o600
+@on_sqlite
+async def test_the_file_is_private(database: Database, tmp_path: Path) -> None:
+    assert await database.run(_keep, 1) == 1
+    assert (tmp_path / "daybook.db").stat().st_mode & 0o777 == 0o600
 
 
 async def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path: Path) -> None:
@@ -185,12 +199,12 @@ async def test_a_folder_in_the_place_of_the_file_is_refused(tmp_path: Path) -> N
 async def test_half_a_character_is_written_whole(database: Database) -> None:
     """Whatever comes from a platform or a model: a word that no file can hold must not fail a commit for ever."""
 
-    def write(connection: sqlite3.Connection) -> list[str]:
+    def write(connection: Connection) -> list[str]:
         _keep(connection, 1, "a\ud83d")
         _keep(connection, 2, "\ud83d\ude00")
-        connection.execute("INSERT INTO choice VALUES ('3', 'number', :text)", {"text": "\ude00"})
+        _keep(connection, 3, "\ude00")
         rows = [(str(number), "number", text) for number, text in ((4, "plain"), (5, "b\ud83d"))]
-        connection.executemany("INSERT INTO choice VALUES (?, ?, ?)", rows)
+        connection.executemany("INSERT INTO choice (session, name, value) VALUES (?, ?, ?)", rows)
         return [row["value"] for row in connection.execute("SELECT value FROM choice ORDER BY session")]
 
     assert await database.run(write) == ["a\ufffd", "😀", "\ufffd", "plain", "b\ufffd"]

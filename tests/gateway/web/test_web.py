@@ -34,7 +34,7 @@ from gateway.store.database import Database
 from gateway.supervisor import SupervisedSource
 from gateway.web.host import FRESH_SECONDS, GatewayWebHost, read_token, token_source
 from gateway.web.record import StoredChatRecord
-from tests.gateway.conftest import Daybook, Moment, Say, full_disk
+from tests.gateway.conftest import Daybook, Moment, Say, full_disk, on_sqlite
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 CLOCK = Clock(ZoneInfo("Etc/UTC"), lambda: NOW)
@@ -143,6 +143,7 @@ async def test_a_version_that_is_replaced_goes_with_its_answers_and_nothing_else
     assert [one.text for one in await record.earlier(second)] == ["one", "One.", "One and a half."]
 
 
+@on_sqlite
 async def test_a_full_disk_is_said(record: StoredChatRecord) -> None:
     await record.keep(entry("a" * 32))
     with full_disk(), pytest.raises(NotRecorded):

@@ -1,0 +1,199 @@
+"""PostgreSQL for the store: statements, rows, tables, errors."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import psycopg
+
+from agent.formats.plain_text import repair_surrogates
+from agent.formats.sqlite import StorageUnavailable
+from gateway.store.schema import STEPS
+
+_OLDEST = 14
+_SILENT_MS = 10_000
+"""So long a server may be silent before the connection counts as lost."""
+
+
+class PostgresEngine:
+    """One connection, for the writer thread; what was not committed is undone when it is lost."""
+
+    begin = "BEGIN"
+
+    def __init__(self, url: str) -> None:
+        """Connects. Raises `StorageUnavailable`."""
+        try:
+            self.session = psycopg.connect(
+                url,
+                autocommit=True,
+                row_factory=_rows,
+                application_name="daybook",
+                connect_timeout=5,
+                keepalives_idle=4,
+                keepalives_interval=2,
+                keepalives_count=3,
+                tcp_user_timeout=_SILENT_MS,
+            )
+        except (psycopg.ProgrammingError, ValueError) as error:  # which repeats the URL with its password
+            raise StorageUnavailable(
+                "Can't read `database_url`. Write it as postgresql://USER:PASSWORD@HOST:5432/DATABASE."
+            ) from error
+        except psycopg.Error as error:
+            raise StorageUnavailable(
+                f"Can't reach the database of `database_url`: {_sentence(error)}. Is PostgreSQL running there?"
+            ) from error
+        self.connection = PostgresConnection(self.session)
+        self.name = f"the database {self.session.info.dbname}"
+        try:
+            self._check()
+        except BaseException:
+            self.session.close()
+            raise
+
+    def _check(self) -> None:
+        version = self.session.info.server_version // 10_000
+        if version < _OLDEST:
+            raise StorageUnavailable(f"{self.name} is PostgreSQL {version}; Daybook needs {_OLDEST} or newer.")
+        reads_only = self.session.execute(
+            "SELECT 1 WHERE pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on'"
+        )
+        if reads_only.fetchone() is not None:
+            raise StorageUnavailable(
+                f"{self.name} is a copy that can only be read. Give the primary in `database_url`."
+            )
+
+    def migrate(self) -> None:
+        """Makes and changes the tables, all or none. Raises `StorageUnavailable`."""
+        try:
+            with self.session.transaction():
+                self._migrate()
+        except psycopg.Error as error:
+            raise StorageUnavailable(f"Can't prepare {self.name}: {_sentence(error)}.") from error
+
+    def _migrate(self) -> None:
+        run = self.session.execute
+        run("CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL)")
+        row = run("SELECT version FROM schema_version FOR UPDATE").fetchone()
+        version = 0 if row is None else row[0]
+        if version > len(STEPS):
+            raise StorageUnavailable(
+                f"{self.name} was written by a newer Daybook (schema {version}, known {len(STEPS)}). Update this one."
+            )
+        if version == 0:
+            run(_FUNCTIONS)
+        for step in STEPS[version:]:
+            run(_for_postgres(step))
+        run("DELETE FROM schema_version")
+        run("INSERT INTO schema_version VALUES (%s)", (len(STEPS),))
+
+    def is_refusal(self, error: Exception) -> bool:
+        """True if the database failed, not the statement."""
+        return isinstance(error, psycopg.OperationalError)
+
+    @property
+    def errors(self) -> type[Exception]:
+        return psycopg.Error
+
+    @property
+    def is_lost(self) -> bool:
+        return self.session.closed
+
+    @property
+    def in_transaction(self) -> bool:
+        return self.session.info.transaction_status is not psycopg.pq.TransactionStatus.IDLE
+
+    def purge(self) -> None:
+        """Does nothing: the server's vacuum removes deleted rows."""
+
+    def close(self) -> None:
+        self.session.close()
+
+
+class PostgresConnection:
+    """Implements `Connection`."""
+
+    def __init__(self, session: psycopg.Connection[PostgresRow]) -> None:
+        self._session = session
+
+    def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> psycopg.Cursor[PostgresRow]:
+        return self._session.execute(_statement(sql), _storable(parameters))
+
+    def executemany(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> psycopg.Cursor[PostgresRow]:
+        cursor = self._session.cursor()
+        cursor.executemany(_statement(sql), [_storable(one) for one in parameters])
+        return cursor
+
+
+class PostgresRow:
+    """Implements `Row`."""
+
+    __slots__ = ("_names", "_values")
+
+    def __init__(self, names: Mapping[str, int], values: Sequence[Any]) -> None:
+        self._names = names
+        self._values = values
+
+    def __getitem__(self, column: int | str, /) -> Any:
+        return self._values[self._names[column] if isinstance(column, str) else column]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._values)
+
+    def keys(self) -> Iterable[str]:
+        return self._names.keys()
+
+
+def _rows(cursor: psycopg.Cursor[Any]) -> Callable[[Sequence[Any]], PostgresRow]:
+    names = {column.name: number for number, column in enumerate(cursor.description or ())}
+    return functools.partial(PostgresRow, names)
+
+
+@functools.lru_cache(maxsize=512)
+def _statement(sql: str) -> bytes:
+    return sql.replace("%", "%%").replace("?", "%s").encode()
+
+
+def _storable(parameters: Sequence[Any]) -> tuple[Any, ...]:
+    return tuple(map(_storable_value, parameters))
+
+
+def _storable_value(value: Any) -> Any:
+    if isinstance(value, str):  # PostgreSQL's text holds neither NUL nor half a character
+        return repair_surrogates(str(value)).replace("\0", "�")
+    return int(value) if isinstance(value, bool) else value
+
+
+def _sentence(error: Exception) -> str:
+    """The first line of an error. psycopg's messages hold no passwords."""
+    return str(error).strip().partition("\n")[0].rstrip(".") or type(error).__name__
+
+
+_FUNCTIONS = """
+CREATE FUNCTION json_extract(document TEXT, path TEXT) RETURNS TEXT LANGUAGE sql IMMUTABLE
+    AS $$ SELECT document::json #>> string_to_array(substr(path, 3), '.') $$
+"""
+"""What SQLite has under that name."""
+
+_KEY = re.compile(r"(\w+) INTEGER PRIMARY KEY AUTOINCREMENT")
+_TABLE = re.compile(r"(CREATE TABLE \w+ \()((?:(?!CREATE TABLE).)*?\);)", re.DOTALL)
+
+
+def _for_postgres(step: str) -> bytes:
+    """A step of the schema in PostgreSQL's words. Text is compared by its bytes, and tables have SQLite's `rowid`."""
+    step = re.sub(r"--.*", "", step)
+    step = _TABLE.sub(_with_row_number, step)
+    step = re.sub(r"\bINTEGER\b", "BIGINT", step)
+    step = re.sub(r"\bREAL\b", "DOUBLE PRECISION", step)
+    return re.sub(r"\bTEXT\b", 'TEXT COLLATE "C"', step).encode()
+
+
+def _with_row_number(table: re.Match[str]) -> str:
+    head, columns = table.groups()
+    with_key, keys = _KEY.subn(
+        r"\1 INTEGER GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY, rowid INTEGER GENERATED ALWAYS AS (\1) STORED",
+        columns,
+    )
+    return head + (with_key if keys else f"rowid INTEGER GENERATED BY DEFAULT AS IDENTITY, {columns}")
