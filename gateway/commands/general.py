@@ -38,7 +38,7 @@ async def status(context: CommandContext) -> str:
         f"- Saved to memory: {times(report.flushes)} in this conversation, next at {report.budget.flush_at:,} tokens",
         f"- Shortened: {times(report.compactions)}, next at {report.budget.compact_at:,} tokens",
         f"- Model: `{report.model}`",
-        *(_task(row, services.clock) for row in services.inbox.tasks_of(session)),
+        *(_task(row, services.clock) for row in services.turns.tasks_of(session)),
     ]
     if context.route.role is Role.OWNER and context.route.is_private:
         waiting, unsent = await services.inbox.counts(), await services.outbox.counts()

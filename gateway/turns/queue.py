@@ -101,6 +101,9 @@ class TurnQueue:
         """True if `alone` would have to wait."""
         return session in self._locks
 
+    def tasks_of(self, session: str) -> Sequence[InboxRow]:
+        return self._services.tasks.of(session)
+
     async def stop(self, session: str, before: int) -> StoppedTurn:
         """Ends running work and removes what waits, if it came before number `before` of the inbox, and tasks that it
         asked for. Raises `StorageUnavailable`."""

@@ -64,7 +64,9 @@ class Tasks:
         self._stopped: dict[str, int] = {}
 
     def of(self, session: str) -> Sequence[InboxRow]:
-        return self._inbox.tasks_of(session)
+        """Those at work, without those that a stop is ending."""
+        stopped = self._stopped.get(session, 0)
+        return [row for row in self._inbox.tasks_of(session) if row.message.task and row.message.task.asked >= stopped]
 
     async def begin(self, asking: InboxRow, session: str, id: str, text: str) -> bool:
         """Begins a task once, even if cancelled meanwhile; False if its id is known. Raises `TooManyTasks`,
@@ -118,7 +120,7 @@ class Tasks:
     def stop(self, session: str, before: int) -> Sequence[InboxRow]:
         """The tasks to stop: those that messages before number `before` asked for."""
         self._stopped[session] = before  # for those that are just beginning
-        return [row for row in self.of(session) if row.message.task and row.message.task.asked < before]
+        return [row for row in self._inbox.tasks_of(session) if row.message.task and row.message.task.asked < before]
 
     def seconds_left(self, row: InboxRow) -> float:
         passed = (self._clock.now() - row.message.sent_at).total_seconds()

@@ -1,4 +1,4 @@
-"""Work aside, on Telegram and on the page: asked for, seen, told of, and stopped."""
+"""Work aside, on each platform: asked for, seen, told of, and stopped."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ import pytest
 from tests.fakes.anthropic import FakeAnthropic, compose
 from tests.fakes.telegram import FakeTelegram
 from tests.flows.delegating import FLATS, RESULT, SIGN, STARTED, TASK, TOLD, Delegating, is_result, is_task
+from tests.flows.platforms import PLATFORMS, owners_chat
 from tests.flows.process import OWNER, GatewayProcess
+from tests.flows.server import Server
 from tests.flows.story import GROUP
 from tests.flows.test_web import WEB, at_the_page
 
@@ -30,48 +32,55 @@ async def comes(telegram: FakeTelegram, gateway: GatewayProcess, count: int) -> 
     return texts(telegram)
 
 
-async def test_somebody_hands_over_a_task_and_talks_on(
-    telegram: FakeTelegram, model: FakeAnthropic, gateway: GatewayProcess
+@pytest.mark.parametrize("platform", PLATFORMS)
+async def test_somebody_hands_over_a_task_and_goes_on_writing(
+    telegram: FakeTelegram, server: Server, model: FakeAnthropic, platform: str
 ) -> None:
-    Delegating(model)
-    work = model.hold(when=is_task)
-    telegram.say("My sister Anna moves. Please help her with the flats.")
-    assert set(await comes(telegram, gateway, 2)) == {SIGN, STARTED}
-    await model.held(work)
-    telegram.say("Thank you!")
-    assert (await comes(telegram, gateway, 3))[-1] == "Fine."
-    telegram.say("/status")
-    assert f"Working on: {TASK} (begun " in (await comes(telegram, gateway, 4))[-1]
-    work.release()
-    assert (await comes(telegram, gateway, 5))[-1] == TOLD
+    async with owners_chat(platform, model, telegram, server, {}) as chat:
+        (chat.gateway.workspace / "flats.md").write_text(FLATS)
+        Delegating(model)
+        work = model.hold(when=is_task)
+        await chat.say("My sister Anna moves. Please help her with the flats.")
+        await chat.hears(SIGN, STARTED)
+        await model.held(work)
+        await chat.say("Thank you!")
+        await chat.hears("Fine.")
+        await chat.say("/status")
+        await chat.hears(f"Working on: {TASK} (begun ")
+        assert not any(TOLD in text for text in chat.heard())
+        work.release()
+        await chat.hears(TOLD)
+        assert chat.place(TOLD) > chat.place("(begun ") > chat.place("Fine.") > chat.place(STARTED)
 
-    asked = next(one for one in model.requests if is_task(one.body))
-    assert "Anna" not in str(asked.body["messages"])
-    (file,) = (gateway.home / "state/sessions/main/owner/tasks").rglob("*.jsonl")
-    assert RESULT in file.read_text() and "Flat two: 800" in file.read_text()
-    assert "Flat three" not in str(next(one.body for one in model.requests if is_result(one.body))), "its result alone"
-    usage = (await gateway.cli("usage", "--json")).json()
-    assert any(one["purpose"] == "task" for one in usage)
+        asked = next(one for one in model.requests if is_task(one.body))
+        assert "Anna" not in str(asked.body["messages"])
+        (file,) = (chat.gateway.home / "state/sessions/main/owner/tasks").rglob("*.jsonl")
+        assert RESULT in file.read_text() and "Flat two: 800" in file.read_text()
+        assert "Flat three" not in str(next(one.body for one in model.requests if is_result(one.body))), (
+            "its result alone"
+        )
+        usage = (await chat.gateway.cli("usage", "--json")).json()
+        assert any(one["purpose"] == "task" for one in usage)
 
 
-async def test_three_at_once_on_the_page_and_stopped_there(model: FakeAnthropic, gateway: GatewayProcess) -> None:
-    Delegating(model, tasks=[f"Look at flat {number}" for number in range(1, 5)])
-    holds = [model.hold(after=0, when=is_task) for _ in range(3)]
-    async with at_the_page(gateway) as one, one.opened() as tab:
-        await tab.say("Please help me with the flats")
-        await tab.hears("on it.")
+@pytest.mark.parametrize("platform", PLATFORMS)
+async def test_three_at_once_and_all_of_them_stopped(
+    telegram: FakeTelegram, server: Server, model: FakeAnthropic, platform: str
+) -> None:
+    async with owners_chat(platform, model, telegram, server, {}) as chat:
+        Delegating(model, tasks=[f"Look at flat {number}" for number in range(1, 5)])
+        holds = [model.hold(after=0, when=is_task) for _ in range(3)]
+        await chat.say("Please help me with the flats")
+        await chat.hears("on it.", *(f"Working on: Look at flat {number}" for number in range(1, 4)))
         for hold in holds:
             await model.held(hold)
-        refused = str(model.requests[-1].body["messages"]) + str([one.body["messages"] for one in model.requests])
-        assert "Not begun: 3 tasks of this conversation are at work already" in refused
-        await tab.until(lambda: sum("Working on: Look at flat" in text for text in tab.heard) == 3)
-        await tab.say("/stop")
-        await tab.hears("Stopped. I gave up the 3 tasks I was working on.")
-        await tab.say("/status")
-        status = await tab.hears("Conversation: idle")
-        assert "Look at flat" not in status["html"]
-        async with one.opened() as reloaded:
-            assert sum("Working on: Look at flat" in text for text in reloaded.heard) == 3
+        assert any("Not begun: 3 tasks of this" in str(one.body["messages"]) for one in model.requests)
+        await chat.say("/stop")
+        await chat.hears("Stopped. I gave up the 3 tasks I was working on.")
+        await chat.say("/status")
+        await chat.hears("Conversation: idle")
+        assert "Look at flat" not in next(text for text in chat.heard() if "Conversation: idle" in text)
+        assert sum("Working on: Look at flat" in text for text in chat.heard()) == 3
     assert not [one for one in model.requests if is_result(one.body)]
 
 
