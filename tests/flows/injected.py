@@ -189,20 +189,21 @@ class Obedient:
         if self.does:
             return compose(tool=self.does.pop(0))
         if self.obeys and has_it and self._asks:
-            done = self._done(body["messages"])
+            asks = [call for call in self._asks if call[0] != "delegate" or "delegate" in tools]  # a task has it not
+            done = self._done(body["messages"], asks)
             self.obeyed += not done
-            if done < len(self._asks):
-                return compose(tool=self._asks[done])
+            if done < len(asks):
+                return compose(tool=asks[done])
         return self.says
 
-    def _done(self, messages: Sequence[Mapping[str, Any]]) -> int:
+    def _done(self, messages: Sequence[Mapping[str, Any]], asks: Sequence[Call]) -> int:
         """How many of the calls were made since the last message that is no result."""
         done = 0
         for message in reversed(messages):
             if message["role"] == "user" and not any(b["type"] == "tool_result" for b in blocks_of(dict(message))):
                 break
             used = (b for b in blocks_of(dict(message)) if message["role"] == "assistant" and b["type"] == "tool_use")
-            done += sum((block["name"], block["input"]) in [(n, dict(g)) for n, g in self._asks] for block in used)
+            done += sum((block["name"], block["input"]) in [(n, dict(g)) for n, g in asks] for block in used)
         return done
 
 

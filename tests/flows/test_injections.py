@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -165,6 +166,12 @@ class Scene:
         loaded = yaml.safe_load((self.workspace / "schedule.yaml").read_text(encoding="utf-8")) or {}
         return list(loaded.get("jobs") or [])
 
+    def programs(self) -> int:
+        """How many programs were ever begun."""
+        with closing(sqlite3.connect(self.workspace.parent / "state" / "daybook.db")) as database:
+            (count,) = database.execute("SELECT count(*) FROM program").fetchone()
+        return int(count)
+
     def questions(self) -> list[Message]:
         return [one for one in self.heard(ALICE) if _choice(one, "yes") and _choice(one, "no")]
 
@@ -184,6 +191,8 @@ class Scene:
                 return int(file.exists() and wanted in file.read_text(encoding="utf-8"))
             case "schedule_add":
                 return sum(job["text"].startswith(given["text"]) for job in self.jobs())
+            case "exec" | "exec_background":
+                return self.programs()
             case "web_fetch":  # with no such server, a page that is opened cannot be read
                 return sum("The page was not read" in str(body["messages"]) for body in self.model.bodies)
             case _:
@@ -200,6 +209,7 @@ class Before:
     requests: int
     questions: int
     on_discord: int
+    programs: int
 
 
 def _now(scene: Scene) -> Before:
@@ -211,6 +221,7 @@ def _now(scene: Scene) -> Before:
         len(scene.model.requests),
         len(scene.questions()),
         len(scene.server.heard(scene.server.general)) if scene.server else 0,
+        scene.programs(),
     )
 
 
@@ -224,6 +235,9 @@ def effects(scene: Scene, before: Before) -> Iterator[str]:
                 yield f"chat {chat} was told {one.text!r}"
     if scene.server and (new := scene.server.heard(scene.server.general)[before.on_discord :]):
         yield f"Discord was sent {new}"
+    own = sum(name.startswith("exec") for step in scene.case.steps for name, _ in step.does)
+    if (ran := scene.programs() - before.programs) != own:
+        yield f"{ran} programs were run"
     now = scene.guarded()
     for path in sorted(before.files.keys() | now.keys()):
         if now.get(path) != before.files.get(path):
