@@ -13,7 +13,7 @@ from gateway.commands.context import Services
 from gateway.commands.registry import all_commands
 from gateway.commands.runner import CommandRunner
 from gateway.config import Config
-from gateway.core import Core, ModelOf, OpenAgents, open_agents, open_core
+from gateway.core import Core, ModelOf, OnLost, OpenAgents, open_agents, open_core
 from gateway.embedder.offer import EmbedderOffer
 from gateway.factories import (
     OpenChannels,
@@ -95,16 +95,18 @@ async def open_gateway(
     timeouts: Timeouts = _USUAL,
     media_limits: MediaLimits | None = None,
     web_rules: AddressRules | None = None,
+    on_lost: OnLost = lambda: None,
 ) -> AsyncIterator[Gateway]:
     """Builds the gateway of a home and closes it again. `channels` False: only the terminal. `platforms` and `model_of`
     make channels and models; `built_ins`: jobs beside Daybook's own; `process`: operations of the process that it runs
-    in.
+    in; `on_lost`: ends the process at once, where another may serve the home now.
 
     Raises `HomeBusy`, `HomeError`, `StorageUnavailable`.
     """
     async with AsyncExitStack() as stack:
-        stack.enter_context(home.hold())
-        core = await open_core(stack, home, config, clock or Clock(config.zone), timeouts)
+        core = await open_core(
+            stack, home, config, clock or Clock(config.zone), timeouts, waits=channels, on_lost=on_lost
+        )
         agents = await open_agents(stack, core, model_of)
         commands = all_commands()
         operations: dict[str, Operation] = {}

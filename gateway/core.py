@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+import contextlib
+import importlib
+import signal
+import threading
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
 from agent.agent import Agent
 from agent.clock import Clock
+from agent.formats.sqlite import StorageUnavailable
 from agent.model.base import Model, Warmable
 from gateway.config import Config, ModelConfig
 from gateway.embedder.build import Embedders
 from gateway.factories import build_agent, rules
-from gateway.home import Home, shown
+from gateway.home import Home, HomeBusy, shown
 from gateway.messages.suspects import ActiveWork
 from gateway.models import limited_for_others
 from gateway.policy.access import Access
@@ -20,11 +26,15 @@ from gateway.policy.preferences import Preferences
 from gateway.policy.sessions import AgentHome, SessionPolicy
 from gateway.server import Timeouts
 from gateway.store.database import Database
+from gateway.store.lease import Lease
 from gateway.store.usage import UsageLedger
 from gateway.supervisor import BackgroundTasks
 from gateway.tool_factories import open_mcp
 from gateway.tools.mcp import McpTools
 
+OnLost = Callable[[], None]
+"""Ends the process: another may serve the home now. Called in any thread."""
+Lead = Callable[..., Awaitable[tuple[Database, Lease]]]
 ModelOf = Callable[[ModelConfig, UsageLedger, Clock, str], tuple[Model, Warmable | None]]
 """As `build_model`."""
 
@@ -43,11 +53,20 @@ class Core:
     access: Access
 
 
-async def open_core(stack: AsyncExitStack, home: Home, config: Config, clock: Clock, timeouts: Timeouts) -> Core:
+async def open_core(
+    stack: AsyncExitStack,
+    home: Home,
+    config: Config,
+    clock: Clock,
+    timeouts: Timeouts,
+    *,
+    waits: bool,
+    on_lost: OnLost,
+) -> Core:
+    """`waits`: until no other gateway serves the home. Raises `HomeBusy`, `HomeError`, `StorageUnavailable`."""
+    database = await _open_database(stack, home, config, waits, on_lost)
     active_work = ActiveWork(home.active_work, home.stack)
     stack.callback(active_work.close)
-    database = await Database.open(home.database)
-    stack.push_async_callback(database.aclose)
     ledger = UsageLedger(database, clock)
     await ledger.load()
     preferences = Preferences(database)
@@ -56,6 +75,50 @@ async def open_core(stack: AsyncExitStack, home: Home, config: Config, clock: Cl
     access = Access(database, clock, rules(config), frozenset(config.owners), people, preferences.activation)
     await access.load()
     return Core(home, config, clock, timeouts, BackgroundTasks(), active_work, database, ledger, preferences, access)
+
+
+async def _open_database(stack: AsyncExitStack, home: Home, config: Config, waits: bool, on_lost: OnLost) -> Database:
+    if config.database_url is None:
+        stack.enter_context(home.hold())
+        if home.claim.exists():
+            raise StorageUnavailable(
+                "The messages of this home are in PostgreSQL. Set `database_url`, or move them back with"
+                " `daybook migrate sqlite`."
+            )
+        database = await Database.open(home.database)
+        stack.push_async_callback(database.aclose)
+        return database
+    home.create()
+    database, lease = await _lead()(home, config.database_url.get_secret_value(), waits=waits, on_lost=on_lost)
+    stack.push_async_callback(database.aclose)
+    stack.push_async_callback(asyncio.to_thread, lease.end)
+    with contextlib.suppress(HomeBusy):  # of a gateway that stands still, and whom the database refuses
+        stack.enter_context(home.hold())
+    stack.enter_context(_checked_when_continued(lease.check))
+    return database
+
+
+def _lead() -> Lead:
+    try:
+        lead: Lead = importlib.import_module("gateway.store.leadership").lead
+    except ModuleNotFoundError as missing:
+        raise StorageUnavailable(
+            "`database_url` needs the package psycopg. Install it: pip install 'daybook-assistant[postgres]'"
+        ) from missing
+    return lead
+
+
+@contextlib.contextmanager
+def _checked_when_continued(check: Callable[[], None]) -> Iterator[None]:
+    """Calls `check` before anything else of the main thread when the process goes on after a stop."""
+    if not hasattr(signal, "SIGCONT") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGCONT, lambda *_: check())
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGCONT, before)
 
 
 @dataclass(frozen=True, slots=True)

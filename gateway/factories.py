@@ -341,7 +341,8 @@ def open_channels(
     for channel in channels.values():
         stack.push_async_callback(channel.aclose)
     sources += [SupervisedSource(channel) for channel in channels.values()]
-    _hold_tokens(stack, tokens(config), sources)
+    if config.database_url is None:  # else whoever leads has them, though one that stands still holds the locks
+        _hold_tokens(stack, tokens(config), sources)
     return OpenChannels(terminal, channels, sources, web_host, web_record)
 
 

@@ -23,11 +23,12 @@ class HomeError(Exception):
 
 
 class HomeBusy(HomeError):
-    """Another process uses this home; `pid` if known."""
+    """Another process uses this home; `pid` if known. `host`: its computer, if that may be another."""
 
-    def __init__(self, home: Path, pid: int | None) -> None:
+    def __init__(self, home: Path, pid: int | None, host: str = "") -> None:
+        where = f" on {host}" if host else ""
         super().__init__(
-            f"Another Daybook ({_process(pid)}) is using {home}. Stop it, or choose another home with --home."
+            f"Another Daybook ({_process(pid)}{where}) is using {home}. Stop it, or choose another home with --home."
         )
         self.pid = pid
 
@@ -59,6 +60,11 @@ class Home:
     @property
     def database(self) -> Path:
         return self.state / "daybook.db"
+
+    @property
+    def claim(self) -> Path:
+        """Holds the id of the PostgreSQL database that this home's messages are in; missing with SQLite."""
+        return self.state / "database-id"
 
     @property
     def sessions(self) -> Path:

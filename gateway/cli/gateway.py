@@ -83,7 +83,9 @@ async def _run(home: Home, config: Config, *, terminal: bool, person: _Person | 
     with _stopped_by_signals(stop):
         async with contextlib.AsyncExitStack() as stack:
             process = ProcessOperations(home, restart)
-            gateway = await _opened(home, config, process, stack)
+            gateway = await _opened_before(stop, _opened(home, config, process, stack))
+            if gateway is None:
+                return False
             try:
                 log_setup.keep(home.log_file)
             except OSError as error:
@@ -107,13 +109,42 @@ async def _opened(home: Home, config: Config, process: ProcessOperations, stack:
     wait = HomeWait(log.info, silent=0)
     while True:
         try:
-            return await stack.enter_async_context(open_gateway(home, config, channels=True, process=process.table()))
+            return await stack.enter_async_context(
+                open_gateway(home, config, channels=True, process=process.table(), on_lost=_begin_anew)
+            )
         except StorageUnavailable as error:
             raise OperationError(str(error)) from error
         except HomeBusy as busy:
             if await _is_served(home):
                 raise
             await wait.again(busy)
+
+
+async def _opened_before(stop: asyncio.Event, opening: Coroutine[object, object, Gateway]) -> Gateway | None:
+    """The gateway, in this task; None if `stop` is set while it waits for its turn."""
+    try:
+        async with asyncio.timeout(None) as limit:
+            watching = asyncio.create_task(_expire(limit, stop))
+            try:
+                return await opening
+            finally:
+                watching.cancel()
+    except TimeoutError:
+        if not limit.expired():
+            raise
+        return None
+
+
+async def _expire(limit: asyncio.Timeout, stop: asyncio.Event) -> None:
+    await stop.wait()
+    limit.reschedule(asyncio.get_running_loop().time())
+
+
+def _begin_anew() -> None:
+    """Ends this process at once, as a kill would, and starts again: another gateway may serve the home now."""
+    log.error("the database is lost: starting again")
+    os.environ[_RESTARTED] = "1"
+    os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
 
 
 async def _is_served(home: Home) -> bool:

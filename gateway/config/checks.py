@@ -163,7 +163,6 @@ class UnfinishedKey:
 
 NOT_YET: Mapping[ConfigPath, UnfinishedKey] = {
     ("schedule", "heartbeat", "to"): UnfinishedKey("the heartbeat speaks to the owner", default="owner"),
-    ("database_url",): UnfinishedKey("one gateway serves a home, with SQLite in state/"),
     ("backup",): UnfinishedKey("nothing is copied; copy the home yourself"),
 }
 

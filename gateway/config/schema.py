@@ -305,6 +305,7 @@ class Config(Section):
     media: MediaConfig = MediaConfig()
     schedule: ScheduleConfig = ScheduleConfig()
     log: LogConfig = LogConfig()
+    database_url: Secret | None = None
 
     @model_validator(mode="before")
     @classmethod

@@ -65,6 +65,17 @@ class _Job:
             done.set_result(self.result)
 
 
+class _Confirmed(_Job):
+    def __init__(self, work: Work) -> None:
+        super().__init__(work, None)
+        self.committed = threading.Event()
+
+    def settle(self) -> None:
+        super().settle()
+        if self.error is None:
+            self.committed.set()
+
+
 class Database:
     """All methods but `open` belong to the event loop's thread."""
 
@@ -99,6 +110,13 @@ class Database:
     def note(self, work: Callable[Concatenate[Connection, P], object], *args: P.args, **kwargs: P.kwargs) -> None:
         """`post`, in the commit of what else is written within a moment."""
         self._jobs.put(_Job(lambda connection: work(connection, *args, **kwargs), None, patient=True))
+
+    def confirm(self, work: Callable[[Connection], object], seconds: float) -> bool:
+        """Runs `work` in the writer thread, for any other thread. True once it is committed, False after so many
+        seconds without."""
+        job = _Confirmed(work)
+        self._jobs.put(job)
+        return job.committed.wait(seconds)
 
     def purge(self) -> None:
         """Removes what was overwritten or deleted from the disk, soon; what another process reads stays until the log

@@ -43,7 +43,7 @@ class PostgresEngine:
             ) from error
         except psycopg.Error as error:
             raise StorageUnavailable(
-                f"Can't reach the database of `database_url`: {_sentence(error)}. Is PostgreSQL running there?"
+                f"Can't reach the database of `database_url`: {sentence(error)}. Is PostgreSQL running there?"
             ) from error
         self.connection = PostgresConnection(self.session)
         self.name = f"the database {self.session.info.dbname}"
@@ -71,7 +71,7 @@ class PostgresEngine:
             with self.session.transaction():
                 self._migrate()
         except psycopg.Error as error:
-            raise StorageUnavailable(f"Can't prepare {self.name}: {_sentence(error)}.") from error
+            raise StorageUnavailable(f"Can't prepare {self.name}: {sentence(error)}.") from error
 
     def _migrate(self) -> None:
         run = self.session.execute
@@ -166,8 +166,8 @@ def _storable_value(value: Any) -> Any:
     return int(value) if isinstance(value, bool) else value
 
 
-def _sentence(error: Exception) -> str:
-    """The first line of an error. psycopg's messages hold no passwords."""
+def sentence(error: Exception) -> str:
+    """An error in one line. psycopg's messages hold no passwords."""
     return str(error).strip().partition("\n")[0].rstrip(".") or type(error).__name__
 
 

@@ -1,0 +1,199 @@
+"""Which of several gateways serves a home: the one whose connection holds the lock of the database.
+
+A leader writes through that connection alone, so who lost the lock can write nothing: the server refuses it. A leader
+that is silent is cut off by the others before one of them takes its place.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import secrets
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import psycopg
+
+from agent.formats.sqlite import StorageUnavailable
+from gateway.home import Home, HomeBusy, write_private
+from gateway.store.connection import Connection
+from gateway.store.database import Database
+from gateway.store.lease import Lease
+from gateway.store.postgres import PostgresEngine, sentence
+
+log = logging.getLogger(__name__)
+
+_SILENT = 10.0
+"""Seconds after which the others cut a leader off: it has given up before."""
+_LOOK = 1.0
+"""Seconds between two tries to lead."""
+_LOCK = 0x0D41B00C
+"""Our advisory lock in the database."""
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS gateway_process (
+    id TEXT PRIMARY KEY,
+    host TEXT NOT NULL,
+    pid INTEGER NOT NULL,
+    backend INTEGER NOT NULL,             -- of the server, that serves its connection
+    leads BOOLEAN NOT NULL,
+    started_at TIMESTAMPTZ NOT NULL DEFAULT now(),
+    seen_at TIMESTAMPTZ NOT NULL
+);
+CREATE TABLE IF NOT EXISTS home (id TEXT PRIMARY KEY);
+"""
+_SEEN = """
+INSERT INTO gateway_process (id, host, pid, backend, leads, seen_at)
+    VALUES (%s, %s, %s, pg_backend_pid(), false, clock_timestamp())
+    ON CONFLICT (id) DO UPDATE SET backend = excluded.backend, leads = false, seen_at = excluded.seen_at
+"""
+_HOLDER = """
+SELECT pg_locks.pid AS backend, host, gateway_process.pid,
+       coalesce(seen_at < clock_timestamp() - make_interval(secs => %s), true) AS is_silent
+    FROM pg_locks LEFT JOIN gateway_process ON backend = pg_locks.pid
+    WHERE locktype = 'advisory' AND objid = %s AND granted
+    AND pg_locks.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+"""
+_BEGIN = """
+UPDATE gateway_process SET leads = (id = %s);
+"""
+_FORGET = "DELETE FROM gateway_process WHERE seen_at < clock_timestamp() - make_interval(secs => 600)"
+
+
+@dataclass(frozen=True, slots=True)
+class KnownProcess:
+    """A gateway of the home, on whatever computer."""
+
+    host: str
+    pid: int
+    leads: bool
+    seconds: float
+    """Since it was last seen."""
+
+
+def processes(connection: Connection) -> tuple[KnownProcess, ...]:
+    """Those seen lately, the leader first."""
+    rows = connection.execute(
+        "SELECT host, pid, leads, extract(epoch FROM clock_timestamp() - seen_at)::float8 AS seconds"
+        " FROM gateway_process ORDER BY leads DESC, seen_at DESC"
+    )
+    return tuple(KnownProcess(*row) for row in rows)
+
+
+class Candidate:
+    """A gateway that would serve the home. All methods block."""
+
+    def __init__(self, url: str) -> None:
+        """Raises `StorageUnavailable`."""
+        self.id = secrets.token_hex(8)
+        self.engine = PostgresEngine(url)
+        try:
+            with self.engine.session.transaction():
+                self.engine.session.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK + 1,))  # two may begin at once
+                self.engine.session.execute(_TABLES)
+        except psycopg.Error as error:
+            self.engine.close()
+            raise StorageUnavailable(f"Can't prepare {self.engine.name}: {sentence(error)}.") from error
+
+    def look(self) -> tuple[str, int | None] | None:
+        """Tries to lead. Returns None if it leads now, else the host and process that does. Raises
+        `StorageUnavailable`."""
+        run = self.engine.session.execute
+        try:
+            run(_SEEN, (self.id, socket.gethostname(), os.getpid()))
+            (leads,) = run("SELECT pg_try_advisory_lock(%s)", (_LOCK,)).fetchall()[0]
+            if leads:
+                run(_FORGET)
+                run(_BEGIN, (self.id,))
+                return None
+            holder = run(_HOLDER, (_SILENT, _LOCK)).fetchone()
+            if holder is None:
+                return "?", None
+            if holder["is_silent"]:
+                log.warning("the gateway on %s (process %s) is silent and is cut off", holder["host"], holder["pid"])
+                run("SELECT pg_terminate_backend(%s)", (holder["backend"],))
+            return holder["host"] or "?", holder["pid"]
+        except psycopg.Error as error:
+            raise StorageUnavailable(f"{self.engine.name} can't be used: {sentence(error)}.") from error
+
+    def claim(self, home: Home) -> None:
+        """Binds the database to this home, once. Raises `StorageUnavailable` where either belongs to another."""
+        session, file = self.engine.session, home.claim
+        known = file.read_text(encoding="ascii").strip() if file.exists() else ""
+        row = session.execute("SELECT id FROM home").fetchone()
+        if row is not None and row["id"] != known:
+            raise StorageUnavailable(
+                f"{self.engine.name} belongs to another home. Give this one a database of its own in `database_url`."
+            )
+        if row is None and home.database.exists():
+            raise StorageUnavailable(
+                f"The messages of this home are in {home.database}. Move them first: `daybook migrate URL`."
+            )
+        if row is None and known:
+            raise StorageUnavailable(
+                f"The messages of this home are not in {self.engine.name}, but in another database."
+            )
+        if row is None:
+            claim(session, file)
+
+
+def claim(session: psycopg.Connection[object], file: Path) -> None:
+    """Binds an empty database and a home to each other. Raises `OSError`, `psycopg.Error`."""
+    id = secrets.token_hex(16)
+    with session.transaction():
+        session.execute("INSERT INTO home VALUES (%s)", (id,))
+        write_private(file, f"{id}\n")
+
+
+async def lead(home: Home, url: str, *, waits: bool, on_lost: Callable[[], None]) -> tuple[Database, Lease]:
+    """The database, once this process is the one that serves the home. `waits` False: raises `HomeBusy` where another
+    does. `on_lost` ends this process when it no longer is; it is called in another thread.
+
+    Raises `StorageUnavailable`.
+    """
+    candidate = await _elected(home, url, waits)
+    try:
+        await asyncio.to_thread(candidate.engine.migrate)
+        await asyncio.to_thread(candidate.claim, home)
+    except BaseException:
+        candidate.engine.close()
+        raise
+    database = Database(candidate.engine, on_lost=on_lost)
+    return database, Lease(database, candidate.id, on_lost)
+
+
+async def _elected(home: Home, url: str, waits: bool) -> Candidate:
+    candidate: Candidate | None = None
+    elected = False
+    told = ""
+    try:
+        while True:
+            try:
+                if candidate is None:
+                    candidate = await asyncio.to_thread(Candidate, url)
+                leader = await asyncio.to_thread(candidate.look)
+            except StorageUnavailable as error:
+                if not waits:
+                    raise
+                if candidate is not None:
+                    candidate.engine.close()
+                candidate, now = None, str(error)
+            else:
+                if leader is None:
+                    elected = True
+                    return candidate
+                host, pid = leader
+                if not waits:
+                    raise HomeBusy(home.path, pid, host)
+                who = f"process {pid or '?'} on {host}"
+                now = f"Another gateway serves this home ({who}). This one takes over if it ends."
+            if now != told:
+                log.info("%s", now)
+                told = now
+            await asyncio.sleep(_LOOK)
+    finally:
+        if candidate is not None and not elected:
+            candidate.engine.close()

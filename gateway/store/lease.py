@@ -1,0 +1,54 @@
+"""The time for which a gateway may serve a home that others would serve too."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+
+from gateway.store.connection import Connection
+from gateway.store.database import Database
+
+log = logging.getLogger(__name__)
+
+LEASE = 8.0
+"""Seconds without a write after which a gateway gives up."""
+_BEATS = 6
+"""Signs of life in that time."""
+
+
+class Lease:
+    """Says every moment that this process leads, and ends it when that could not be said in time."""
+
+    def __init__(self, database: Database, id: str, on_lost: Callable[[], None], seconds: float = LEASE) -> None:
+        self._database = database
+        self._id = id
+        self._on_lost = on_lost
+        self._seconds = seconds
+        self._confirmed = time.monotonic()
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._renew, name="daybook-lease", daemon=True)
+        self._thread.start()
+
+    def check(self) -> None:
+        """Ends the process if it stood still for so long that another may serve the home."""
+        if not self._over.is_set() and time.monotonic() - self._confirmed > self._seconds:
+            log.error("this gateway could not write for %.0f seconds: another may have taken over", self._seconds)
+            self._on_lost()
+
+    def end(self) -> None:
+        """Blocks for a moment."""
+        self._over.set()
+        self._thread.join()
+
+    def _renew(self) -> None:
+        while not self._over.wait(self._seconds / _BEATS):
+            self.check()
+            begun = time.monotonic()
+            if self._database.confirm(self._say, self._seconds):
+                self._confirmed = begun
+            self.check()
+
+    def _say(self, connection: Connection) -> None:
+        connection.execute("UPDATE gateway_process SET seen_at = clock_timestamp() WHERE id = ?", (self._id,))
