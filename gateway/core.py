@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import importlib
 import signal
 import threading
 from collections.abc import Awaitable, Callable, Iterator
@@ -25,6 +24,7 @@ from gateway.policy.access import Access
 from gateway.policy.preferences import Preferences
 from gateway.policy.sessions import AgentHome, SessionPolicy
 from gateway.server import Timeouts
+from gateway.store.connection import postgres_module
 from gateway.store.database import Database
 from gateway.store.lease import Lease
 from gateway.store.usage import UsageLedger
@@ -89,23 +89,14 @@ async def _open_database(stack: AsyncExitStack, home: Home, config: Config, wait
         stack.push_async_callback(database.aclose)
         return database
     home.create()
-    database, lease = await _lead()(home, config.database_url.get_secret_value(), waits=waits, on_lost=on_lost)
+    lead: Lead = postgres_module("leadership").lead
+    database, lease = await lead(home, config.database_url.get_secret_value(), waits=waits, on_lost=on_lost)
     stack.push_async_callback(database.aclose)
     stack.push_async_callback(asyncio.to_thread, lease.end)
     with contextlib.suppress(HomeBusy):  # of a gateway that stands still, and whom the database refuses
         stack.enter_context(home.hold())
     stack.enter_context(_checked_when_continued(lease.check))
     return database
-
-
-def _lead() -> Lead:
-    try:
-        lead: Lead = importlib.import_module("gateway.store.leadership").lead
-    except ModuleNotFoundError as missing:
-        raise StorageUnavailable(
-            "`database_url` needs the package psycopg. Install it: pip install 'daybook-assistant[postgres]'"
-        ) from missing
-    return lead
 
 
 @contextlib.contextmanager

@@ -29,6 +29,7 @@ _COMMANDS = {
     "usage": "Show tokens and cost.",
     "logs": "Show what the gateway has logged.",
     "config": "Check, show and change the configuration.",
+    "migrate": "Move the messages to PostgreSQL, for several gateways, or back.",
     "service": "Run Daybook always, from the time you log in.",
     "completion": "Let your shell complete commands.",
 }

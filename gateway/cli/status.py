@@ -31,6 +31,9 @@ def status_command(context: CliContext, as_json: bool) -> None:
         known = _part(channel)
         trouble = f"  {known['last_error']}" if known.get("last_error") else ""
         click.echo(f"{name:<10} {known.get('state')}{trouble}")
+    for one in rows(status.get("gateways")):
+        role = "serves" if one.get("serves") else "waits"
+        click.echo(f"{'gateway':<10} {role}: process {one.get('pid')} on {one.get('host')}")
     inbox, outbox, usage = (_part(status.get(name)) for name in ("inbox", "outbox", "usage"))
     click.echo(f"{'sessions':<10} {status.get('sessions')}")
     click.echo(f"{'inbox':<10} {inbox.get('waiting')} waiting, {inbox.get('unreadable')} unreadable")

@@ -11,6 +11,7 @@ from gateway.commands.context import Services
 from gateway.handlers.schedule import jobs_json
 from gateway.rpc.protocol import Operation, Params, number, required
 from gateway.scheduling.job_access import OPERATOR
+from gateway.store.lease import processes
 
 PLATFORMS = ("telegram", "discord", "web")
 """Always in `status`: off where not configured."""
@@ -33,9 +34,14 @@ class StatusOperations:
             channels[source.source.name] = {"state": str(known.state), "last_error": known.last_error}
         inbox, outbox = await services.inbox.counts(), await services.outbox.counts()
         today = await services.ledger.sums(1)
+        gateways = await services.database.run(processes) if services.database.is_shared else ()
         sessions = [info for _, agent in services.agents.items() for info in await agent.sessions()]
         return {
             "channels": channels,
+            "gateways": [
+                {"host": one.host, "pid": one.pid, "serves": one.leads, "seen_seconds_ago": round(one.seconds, 1)}
+                for one in gateways
+            ],
             "sessions": len(sessions),
             "running": services.turns.lanes.busy,
             "inbox": {"waiting": inbox.waiting, "oldest": inbox.oldest, "unreadable": inbox.unreadable},

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from types import ModuleType
 from typing import Any, Protocol
 
 from agent.clock import utc_stamp
+from agent.formats.sqlite import StorageUnavailable
 
 
 class Row(Protocol):
@@ -20,6 +23,10 @@ class Row(Protocol):
 class Cursor(Protocol):
     @property
     def rowcount(self) -> int: ...
+    @property
+    def description(self) -> Sequence[Any] | None:
+        """For each column of the result a sequence that begins with its name."""
+
     def fetchone(self) -> Any: ...
     def fetchall(self) -> list[Any]: ...
     def __iter__(self) -> Iterator[Any]: ...
@@ -48,6 +55,10 @@ class Engine(Protocol):
     @property
     def in_transaction(self) -> bool: ...
     @property
+    def is_shared(self) -> bool:
+        """True if several gateways may use it."""
+
+    @property
     def is_lost(self) -> bool:
         """True once nothing can be written any more."""
 
@@ -58,6 +69,16 @@ class Engine(Protocol):
         """Removes from the disk what was deleted. Raises one of `errors`, `OSError`."""
 
     def close(self) -> None: ...
+
+
+def postgres_module(name: str) -> ModuleType:
+    """A module of the store that needs psycopg. Raises `StorageUnavailable` without it."""
+    try:
+        return importlib.import_module(f"gateway.store.{name}")
+    except ModuleNotFoundError as missing:
+        raise StorageUnavailable(
+            "`database_url` needs the package psycopg. Install it: pip install 'daybook-assistant[postgres]'"
+        ) from missing
 
 
 def now() -> str:

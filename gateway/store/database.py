@@ -111,6 +111,10 @@ class Database:
         """`post`, in the commit of what else is written within a moment."""
         self._jobs.put(_Job(lambda connection: work(connection, *args, **kwargs), None, patient=True))
 
+    @property
+    def is_shared(self) -> bool:
+        return self._engine.is_shared
+
     def confirm(self, work: Callable[[Connection], object], seconds: float) -> bool:
         """Runs `work` in the writer thread, for any other thread. True once it is committed, False after so many
         seconds without."""
@@ -198,6 +202,7 @@ class SqliteEngine:
     begin = "BEGIN IMMEDIATE"
     errors = sqlite3.Error
     is_lost = False
+    is_shared = False
 
     def __init__(self, path: Path) -> None:
         """Raises `StorageUnavailable`."""

@@ -12,17 +12,15 @@ import os
 import secrets
 import socket
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import psycopg
 
 from agent.formats.sqlite import StorageUnavailable
 from gateway.home import Home, HomeBusy, write_private
-from gateway.store.connection import Connection
 from gateway.store.database import Database
 from gateway.store.lease import Lease
-from gateway.store.postgres import PostgresEngine, sentence
+from gateway.store.postgres import PostgresEngine, PostgresRow, sentence
 
 log = logging.getLogger(__name__)
 
@@ -63,26 +61,6 @@ UPDATE gateway_process SET leads = (id = %s);
 _FORGET = "DELETE FROM gateway_process WHERE seen_at < clock_timestamp() - make_interval(secs => 600)"
 
 
-@dataclass(frozen=True, slots=True)
-class KnownProcess:
-    """A gateway of the home, on whatever computer."""
-
-    host: str
-    pid: int
-    leads: bool
-    seconds: float
-    """Since it was last seen."""
-
-
-def processes(connection: Connection) -> tuple[KnownProcess, ...]:
-    """Those seen lately, the leader first."""
-    rows = connection.execute(
-        "SELECT host, pid, leads, extract(epoch FROM clock_timestamp() - seen_at)::float8 AS seconds"
-        " FROM gateway_process ORDER BY leads DESC, seen_at DESC"
-    )
-    return tuple(KnownProcess(*row) for row in rows)
-
-
 class Candidate:
     """A gateway that would serve the home. All methods block."""
 
@@ -119,33 +97,53 @@ class Candidate:
         except psycopg.Error as error:
             raise StorageUnavailable(f"{self.engine.name} can't be used: {sentence(error)}.") from error
 
+    def close(self) -> None:
+        self.engine.close()
+
     def claim(self, home: Home) -> None:
         """Binds the database to this home, once. Raises `StorageUnavailable` where either belongs to another."""
-        session, file = self.engine.session, home.claim
-        known = file.read_text(encoding="ascii").strip() if file.exists() else ""
+        session, known = self.engine.session, _read(home.claim)
         row = session.execute("SELECT id FROM home").fetchone()
+        if row is not None and known == "" and row["id"] == _read(_begun(home)) and not home.database.exists():
+            _begun(home).rename(home.claim)  # as `claim` was about to
+            return
+        if not known and home.database.exists():
+            raise StorageUnavailable(
+                f"The messages of this home are in {home.database}. Move them first: `daybook migrate URL`."
+            )
         if row is not None and row["id"] != known:
             raise StorageUnavailable(
                 f"{self.engine.name} belongs to another home. Give this one a database of its own in `database_url`."
             )
-        if row is None and home.database.exists():
-            raise StorageUnavailable(
-                f"The messages of this home are in {home.database}. Move them first: `daybook migrate URL`."
-            )
         if row is None and known:
-            raise StorageUnavailable(
-                f"The messages of this home are not in {self.engine.name}, but in another database."
-            )
+            raise StorageUnavailable(f"This home's messages are not in {self.engine.name}, but in another database.")
         if row is None:
-            claim(session, file)
+            claim(session, home)
 
 
-def claim(session: psycopg.Connection[object], file: Path) -> None:
-    """Binds an empty database and a home to each other. Raises `OSError`, `psycopg.Error`."""
-    id = secrets.token_hex(16)
+def claim(session: psycopg.Connection[PostgresRow], home: Home) -> None:
+    """Binds a database and a home to each other. Raises `OSError`, `psycopg.Error`."""
+    id, begun = secrets.token_hex(16), _begun(home)
+    begun.unlink(missing_ok=True)
+    write_private(begun, f"{id}\n")
     with session.transaction():
+        session.execute("DELETE FROM home")
         session.execute("INSERT INTO home VALUES (%s)", (id,))
-        write_private(file, f"{id}\n")
+    begun.rename(home.claim)
+
+
+def is_claimed(session: psycopg.Connection[PostgresRow], home: Home) -> bool:
+    """True if the database belongs to a home, unless that is this one, whose move was cut off."""
+    row = session.execute("SELECT id FROM home").fetchone()
+    return row is not None and row["id"] != _read(_begun(home))
+
+
+def _begun(home: Home) -> Path:
+    return home.claim.with_suffix(".new")
+
+
+def _read(file: Path) -> str:
+    return file.read_text(encoding="ascii").strip() if file.exists() else ""
 
 
 async def lead(home: Home, url: str, *, waits: bool, on_lost: Callable[[], None]) -> tuple[Database, Lease]:
@@ -159,7 +157,7 @@ async def lead(home: Home, url: str, *, waits: bool, on_lost: Callable[[], None]
         await asyncio.to_thread(candidate.engine.migrate)
         await asyncio.to_thread(candidate.claim, home)
     except BaseException:
-        candidate.engine.close()
+        candidate.close()
         raise
     database = Database(candidate.engine, on_lost=on_lost)
     return database, Lease(database, candidate.id, on_lost)
@@ -179,7 +177,7 @@ async def _elected(home: Home, url: str, waits: bool) -> Candidate:
                 if not waits:
                     raise
                 if candidate is not None:
-                    candidate.engine.close()
+                    candidate.close()
                 candidate, now = None, str(error)
             else:
                 if leader is None:
@@ -196,4 +194,4 @@ async def _elected(home: Home, url: str, waits: bool) -> Candidate:
             await asyncio.sleep(_LOOK)
     finally:
         if candidate is not None and not elected:
-            candidate.engine.close()
+            candidate.close()

@@ -6,6 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from gateway.store.connection import Connection
 from gateway.store.database import Database
@@ -16,6 +17,27 @@ LEASE = 8.0
 """Seconds without a write after which a gateway gives up."""
 _BEATS = 6
 """Signs of life in that time."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownProcess:
+    """A gateway of the home, on whatever computer."""
+
+    host: str
+    pid: int
+    leads: bool
+    seconds: float
+    """Since it was last seen."""
+
+
+def processes(connection: Connection) -> tuple[KnownProcess, ...]:
+    """Those seen lately, the leader first."""
+    rows = connection.execute(
+        "SELECT host, pid, leads, extract(epoch FROM clock_timestamp() - seen_at)::float8 AS seconds"
+        " FROM gateway_process WHERE seen_at > clock_timestamp() - interval '15 seconds'"
+        " ORDER BY leads DESC, seen_at DESC"
+    )
+    return tuple(KnownProcess(*row) for row in rows)
 
 
 class Lease:

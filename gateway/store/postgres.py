@@ -22,6 +22,7 @@ class PostgresEngine:
     """One connection, for the writer thread; what was not committed is undone when it is lost."""
 
     begin = "BEGIN"
+    is_shared = True
 
     def __init__(self, url: str) -> None:
         """Connects. Raises `StorageUnavailable`."""

@@ -84,6 +84,8 @@ async def test_another_takes_over_when_one_is_killed(cluster: Cluster, model: Fa
     second = await cluster.add()
     await until_waiting(second)
     await cluster.answered("The cat is Luna.")
+    status = (await first.cli("status")).out
+    assert f"serves: process {first.pid}" in status and f"waits: process {second.pid}" in status
     os.kill(first.pid, signal.SIGKILL)
     await first.ended()
     assert await cluster.answered("Are you there?") < TAKEN_OVER

@@ -14,8 +14,8 @@ from agent.formats.sqlite import StorageUnavailable
 from gateway.home import Home, HomeBusy
 from gateway.store.connection import Connection
 from gateway.store.database import Database
-from gateway.store.leadership import lead, processes
-from gateway.store.lease import Lease
+from gateway.store.leadership import lead
+from gateway.store.lease import Lease, processes
 from tests.fakes.postgres import PostgresServer
 
 

@@ -1,0 +1,39 @@
+"""`daybook migrate`: moves a home's messages between SQLite and PostgreSQL."""
+
+from __future__ import annotations
+
+import click
+
+from agent.formats.sqlite import StorageUnavailable
+from gateway.cli.context import CliContext
+from gateway.home import HomeError
+from gateway.rpc.protocol import OperationError
+from gateway.store.connection import postgres_module
+
+_SQLITE = "sqlite"
+
+
+@click.command("migrate")
+@click.argument("target", metavar="URL|sqlite")
+@click.pass_obj
+def migrate_command(context: CliContext, target: str) -> None:
+    """Move the messages of this home to PostgreSQL (postgresql://USER:PASSWORD@HOST/DATABASE), or back (sqlite).
+
+    Stop the gateways first. Memory, transcripts and files stay where they are.
+    """
+    url = context.config().database_url
+    try:
+        moving = postgres_module("moving")
+        if target == _SQLITE:
+            if url is None:
+                raise OperationError("Keep `database_url` in config.yaml until the messages are moved back.")
+            count = moving.to_sqlite(context.home, url.get_secret_value())
+            click.echo(f"Moved back, {count} rows. Now remove `database_url` from config.yaml.")
+            return
+        count = moving.to_postgres(context.home, target)
+    except StorageUnavailable as error:
+        raise click.ClickException(str(error)) from error
+    except (HomeError, OperationError) as error:
+        raise click.ClickException(str(error)) from error
+    click.echo(f"Moved, {count} rows, all compared. Now set `database_url` in config.yaml to the same URL.")
+    click.echo(f"What was there is kept in {moving.aside(context.home)}; delete it when you are content.")
