@@ -197,7 +197,7 @@ class Archive:
             _log.warning("%s is not a usable transcript: %s", self.path(key, id).name, error)
             return None
         label = read_label(self.path(key, id))
-        title = label.title or (_title([first, *redactions]) if first else "")
+        title = label.title or (_title([first, *redactions], key) if first else "")
         return SessionInfo(id, key, started, last, messages, title, label.archived)
 
 
@@ -217,11 +217,14 @@ def _replaces(mark: bytes, first: bytes) -> bool:
         return False
 
 
-def _title(lines: Sequence[bytes]) -> str:
-    """The first message's beginning, without what was forgotten."""
+def _title(lines: Sequence[bytes], key: SessionKey) -> str:
+    """The first message's beginning, without what was forgotten and what a task or job is told of itself."""
     try:
         first, *_ = redacted([read_entry(line) for line in lines])
     except ValueError:
         return ""
-    words = " ".join(said_in(first).split()) if isinstance(first, MessageEntry) else ""
+    text = said_in(first) if isinstance(first, MessageEntry) else ""
+    if key.is_aside and text.startswith("("):
+        text = text.partition(")\n\n")[2] or text
+    words = " ".join(text.split())
     return words if len(words) <= _TITLE_CHARS else words[: _TITLE_CHARS - 1].rstrip() + "…"

@@ -22,16 +22,19 @@ def sessions_command() -> None:
 @sessions_command.command("list")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document: all conversations.")
 @click.option("--archived", is_flag=True, help="Those that were put away.")
+@click.option("--aside", is_flag=True, help="Those of delegated tasks and of jobs.")
 @click.pass_obj
-def list_sessions(context: CliContext, as_json: bool, archived: bool) -> None:
-    """List conversations, latest first, without archived ones."""
+def list_sessions(context: CliContext, as_json: bool, archived: bool, aside: bool) -> None:
+    """List conversations, latest first, without archived ones, and without those of tasks and jobs."""
     answer = ask(context, "sessions.list")
     if as_json:
         return print_json([{name: row.get(name) for name in _KEYS} for row in rows(answer.value)])
     names = ("id", "key", "title", "last", "messages")
-    shown = [row for row in rows(answer.value) if bool(row.get("archived")) == archived]
+    states = archived, aside
+    shown = [row for row in rows(answer.value) if (bool(row.get("archived")), bool(row.get("aside"))) == states]
     lines = [row | {"last": show_time(row.get("last"), answer.zone)} for row in shown]
-    nothing = "No conversations are archived." if archived else "No conversations yet."
+    kind = "conversations of tasks and jobs" if aside else "conversations"
+    nothing = f"No {kind} are archived." if archived else f"No {kind} yet."
     return print_table(names, [[row.get(name) for name in names] for row in lines], nothing)
 
 

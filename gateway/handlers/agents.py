@@ -116,6 +116,7 @@ def _session_json(info: SessionInfo) -> dict[str, Json]:
         "messages": info.messages,
         "title": info.title,
         "archived": info.archived,
+        "aside": info.key.is_aside,
     }
 
 

@@ -59,6 +59,10 @@ async def test_somebody_hands_over_a_task_and_goes_on_writing(
         assert "Flat three" not in str(next(one.body for one in model.requests if is_result(one.body))), (
             "its result alone"
         )
+        listed = (await chat.gateway.cli("sessions", "list")).out
+        assert "My sister Anna" in listed and "tasks/" not in listed and "Compare the three" not in listed
+        aside = (await chat.gateway.cli("sessions", "list", "--aside")).out
+        assert TASK[:30] in aside and "My sister Anna" not in aside
         usage = (await chat.gateway.cli("usage", "--json")).json()
         assert any(one["purpose"] == "task" for one in usage)
 

@@ -11,16 +11,18 @@ _FOUND = 40
 
 
 async def _read(call: Call, query: Mapping[str, str]) -> Values:
-    """`id`: the conversation to show; `q`: words to look for; `archived`: those that were put away."""
+    """`id`: the conversation to show; `q`: words to look for; `archived`: those that were put away; `aside`: tasks'."""
     if id := query.get("id"):
         return {"shown": await call("sessions.show", {"id": id})}
-    words, in_archive = query.get("q", "").strip(), "archived" in query
+    words, in_archive, is_aside = query.get("q", "").strip(), "archived" in query, "aside" in query
     every = [row for row in await call("sessions.list", {}) if row["messages"]]
-    rows = [row for row in every if words or row["archived"] == in_archive]
+    aside = [row for row in every if row["aside"]]
+    others = [row for row in every if not row["aside"]]
+    rows = aside if is_aside else [row for row in others if words or row["archived"] == in_archive]
     hits = []
     if words:
         titled = words.casefold()
-        rows = [row for row in rows if titled in row["title"].casefold()]
+        rows = [row for row in every if titled in row["title"].casefold()]
         found = await call("memory.search", {"query": words, "n": _FOUND, "for_people": True})
         hits = [hit for hit in found["hits"] if hit["path"].startswith("sessions/")]
     return {
@@ -29,7 +31,9 @@ async def _read(call: Call, query: Mapping[str, str]) -> Values:
         "hits": hits,
         "more": max(0, len(rows) - _LISTED),
         "in_archive": in_archive,
-        "archived": sum(row["archived"] for row in every),
+        "archived": sum(row["archived"] for row in others),
+        "is_aside": is_aside,
+        "aside": len(aside),
     }
 
 

@@ -266,13 +266,19 @@ async def test_a_conversation_is_found_read_and_continued(
     chromium: Chromium, house: House, channel: WebChannel
 ) -> None:
     row = {"id": "20261121-083000-123-9f3a", "key": "main/owner", "last": "2026-11-21T08:30:00Z", "messages": 4}
-    row |= {"title": "Where shall we go in May?", "started": row["last"], "archived": False}
-    house.operations["sessions.list"] = [row, {**row, "id": "other", "title": "Bread", "messages": 2}]
+    row |= {"title": "Where shall we go in May?", "started": row["last"], "archived": False, "aside": False}
+    task = {**row, "id": "task", "key": "main/owner/tasks/1f", "title": "Compare trains", "aside": True}
+    house.operations["sessions.list"] = [row, {**row, "id": "other", "title": "Bread", "messages": 2}, task]
     house.operations["sessions.show"] = {**row, "text": "# Talk\n\nSession `x`.\n\n**Alice** · 08:30\n\nTo **Rome**?"}
     house.operations["memory.search"] = {"hits": [], "gaps": []}
     page = await logged_in(chromium, house)
     await page.get_by_role("link", name="Conversations").click()
     await expect(page.locator(".rows li")).to_have_count(2)
+    await page.get_by_role("link", name="In the background (1)").click()
+    await expect(page.get_by_role("heading", name="In the background")).to_be_visible()
+    await expect(page.locator(".rows li")).to_have_count(1)
+    await expect(page.get_by_role("link", name="Compare trains")).to_be_visible()
+    await page.get_by_role("link", name="All conversations").click()
     await page.get_by_role("searchbox").fill("may")
     await page.get_by_role("button", name="Search").click()
     await expect(page.locator(".rows li")).to_have_count(1)
