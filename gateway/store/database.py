@@ -19,7 +19,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from agent.formats.sqlite import StorageUnavailable, connect
 from gateway.store.connection import Connection, Engine
-from gateway.store.schema import migrate
+from gateway.store.schema import migrate, remove_copies
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -207,11 +207,12 @@ class SqliteEngine:
     def __init__(self, path: Path) -> None:
         """Raises `StorageUnavailable`."""
         self.name = path.name
+        self._path = path
         try:
             self.connection = connect(path, wal=True)
             self.connection.row_factory = sqlite3.Row
             self.connection.create_function("greatest", 2, max, deterministic=True)  # PostgreSQL's name of it
-            migrate(self.connection)
+            migrate(self.connection, path)
         except (OSError, sqlite3.Error) as error:
             raise StorageUnavailable(f"Can't open {path}: {error}. `daybook doctor` says what to do.") from error
 
@@ -224,6 +225,7 @@ class SqliteEngine:
 
     def purge(self) -> None:
         self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        remove_copies(self._path)
 
     def close(self) -> None:
         self.connection.close()

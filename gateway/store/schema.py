@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+from agent.formats.sqlite import connect, transaction
 
 STEPS = (
     """
@@ -238,10 +243,65 @@ STEPS = (
 )
 
 
-def migrate(connection: sqlite3.Connection) -> None:
-    """Raises `sqlite3.DatabaseError` for a file of a newer Daybook."""
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
+def migrate(connection: sqlite3.Connection, path: Path) -> None:
+    """Runs the steps that are missing, all or none, after a trial in a copy. The copy of before stays beside the file.
+    The caller holds the home's lock. Raises `sqlite3.DatabaseError`, also for a file of a newer Daybook."""
+    version = _version(connection)
+    if version == len(STEPS):
+        return
     if version > len(STEPS):
         raise sqlite3.DatabaseError(f"it was written by a newer Daybook (schema {version}, known {len(STEPS)})")
-    for number, step in enumerate(STEPS[version:], start=version + 1):
-        connection.executescript(f"BEGIN IMMEDIATE; {step}; PRAGMA user_version={number}; COMMIT;")
+    if version > 0:
+        _try_in_copy(connection, path, version)
+    _apply_steps(connection)
+
+
+def remove_copies(path: Path, *, but: Path | None = None) -> None:
+    """Deletes the copies that earlier migrations left beside a database. Raises `OSError`."""
+    for copy in path.parent.glob(f"{path.stem}.before-schema-*.db"):
+        if copy != but:
+            copy.unlink(missing_ok=True)
+
+
+def _try_in_copy(connection: sqlite3.Connection, path: Path, version: int) -> None:
+    before = path.with_name(f"{path.stem}.before-schema-{version + 1}.db")
+    trial = path.with_name(f"{path.stem}.trial.db")
+    trial.unlink(missing_ok=True)
+    try:
+        with closing(connect(trial)) as copy:
+            connection.backup(copy)
+            _apply_steps(copy)
+            (verdict,) = copy.execute("PRAGMA quick_check(1)").fetchone()
+            if verdict != "ok":
+                raise sqlite3.DatabaseError(f"it is damaged ({verdict})")
+        trial.unlink()
+        with closing(connect(trial)) as copy:
+            connection.backup(copy)
+        trial.replace(before)
+    except sqlite3.Error as error:
+        raise sqlite3.DatabaseError(f"it could not be brought up to date, and nothing was changed: {error}") from error
+    finally:
+        trial.unlink(missing_ok=True)
+    remove_copies(path, but=before)
+
+
+def _apply_steps(connection: sqlite3.Connection) -> None:
+    with transaction(connection):
+        for step in STEPS[_version(connection) :]:
+            for statement in _statements(step):
+                connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {len(STEPS)}")
+
+
+def _statements(step: str) -> Iterator[str]:
+    statement = ""
+    for line in step.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    return int(version)

@@ -245,7 +245,7 @@ def test_a_database_that_is_none_is_told(home: Home) -> None:
 
 def test_messages_that_wait_for_long_are_told(home: Home) -> None:
     with closing(sqlite3.connect(home.database)) as connection:
-        migrate(connection)
+        migrate(connection, home.database)
         long_ago = "2020-01-01T00:00:00.000Z"
         connection.executescript(
             "INSERT INTO inbox (channel, account, id, state, session, chat_id, platform_id, message, received_at)"

@@ -120,7 +120,7 @@ def test_everybody_may_write(home: Home) -> None:
 def test_who_was_approved_long_ago_and_writes_no_more(home: Home) -> None:
     old, new = (datetime.now(UTC) - timedelta(days=days) for days in (400, 3))
     with sqlite3.connect(home.database) as connection:
-        migrate(connection)
+        migrate(connection, home.database)
         rows = [
             ("1", "Anna", "owner", old),
             ("2", "Bob", "person", old),
