@@ -385,7 +385,9 @@ def _build_services(
         questions=messaging.questions,
         approvals=effects.approvals,
         edited_messages=messaging.edited_messages,
-        redaction=Redaction(database, clock, access, agents.sessions, channels.web_record, messaging.inbox),
+        redaction=Redaction(
+            database, clock, access, agents.sessions, channels.web_record, messaging.inbox, effects.programs.runs
+        ),
         daily=scheduling.daily,
         programs=effects.programs.runs,
         active_work=core.active_work,

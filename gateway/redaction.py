@@ -6,6 +6,7 @@
     tasks and their results
     outbox                          a mark; deleted a month after it was sent; what waits to be spoken is dropped
     runs of jobs that have ended    a mark; deleted after 400 days
+    programs: their words, outputs  a mark, in `programs/*.log` too; deleted after 30 days, but for those files
     an open question                stays until its answer, a day at most
     state/journal                   what was written of changed text is written again; it goes into the log
     state/media, state/web          files stay as they are; deleted when no transcript, or no message on the page,
@@ -37,9 +38,12 @@ from gateway.messages.inbox import Inbox
 from gateway.policy.access import Access
 from gateway.policy.recipients import ChatDirectory
 from gateway.policy.sessions import SessionPolicy, belongs_to
+from gateway.programs import long_outputs
+from gateway.programs.background import ProgramRuns
+from gateway.programs.long_outputs import RedactedOutput
 from gateway.store import chat_rows, redaction_rows
 from gateway.store.database import Database
-from gateway.store.redaction_rows import Place, RedactedText
+from gateway.store.redaction_rows import Place, RedactedText, Strike
 from gateway.web.record import StoredChatRecord
 
 
@@ -56,6 +60,7 @@ class Mentions:
 class _Kept:
     until: datetime
     struck: tuple[RedactedText, ...]
+    outputs: tuple[RedactedOutput, ...]
 
 
 class Redaction:
@@ -67,6 +72,7 @@ class Redaction:
         sessions: SessionPolicy,
         page: StoredChatRecord,
         inbox: Inbox,
+        programs: ProgramRuns,
     ) -> None:
         self._database = database
         self._clock = clock
@@ -74,6 +80,7 @@ class Redaction:
         self._sessions = sessions
         self._page = page
         self._inbox = inbox
+        self._programs = programs
         self._second_thoughts: Mapping[tuple[str, str], _Kept] = {}
 
     async def mentions(self, agent: Agent, scope: Scope, finding: ForgetPlan, asking: str) -> Mentions:
@@ -94,16 +101,18 @@ class Redaction:
             written = await self._database.run(redaction_rows.write, found)
             struck += written
             missed = len(written) < len(found)
-        self._keep(agent, removed.change, struck)
+        outputs = await self._redact_outputs(agent.settings.name, scope, removed.finding)
+        self._keep(agent, removed.change, struck, outputs)
         return removed, await self._show(struck)
 
     async def bring_back(self, agent: Agent, scope: Scope, change: str) -> None:
-        """Undoes `forget`. Raises `StorageUnavailable`, `TranscriptNotWritten`."""
+        """Undoes `forget`. Raises `FileError`, `StorageUnavailable`, `TranscriptNotWritten`."""
         await agent.bring_back(partial(belongs_to, scope=scope), change)
         self._let_go()
         kept = self._second_thoughts.get((agent.settings.name, change))
         if kept is not None:
             await self._show(await self._database.run(redaction_rows.write, redaction_rows.back(kept.struck)))
+            await asyncio.to_thread(long_outputs.bring_back, scope.folder, kept.outputs)
 
     async def _show(self, changed: Sequence[RedactedText]) -> int:
         """Updates open pages and tasks; returns the number of changed messages on the page."""
@@ -120,8 +129,22 @@ class Redaction:
         chats = ChatDirectory(self._access, await self._database.run(chat_rows.known))
         places = {one.place for one in fields}
         theirs = {place for place in places if self._is_said_in(place, chats, agent.settings.name, scope)}
-        strike = partial(_without, line_matcher(finding), f"[forgotten {self._clock.today().isoformat()}]")
-        return await asyncio.to_thread(redaction_rows.struck, [one for one in fields if one.place in theirs], strike)
+        meant = [one for one in fields if one.place in theirs]
+        return await asyncio.to_thread(redaction_rows.struck, meant, self._strike(finding))
+
+    async def _redact_outputs(self, agent: str, scope: Scope, finding: ForgetPlan) -> tuple[RedactedOutput, ...]:
+        """Programs run in private only, in sessions of the scope that keeps their outputs."""
+        strike = self._strike(finding)
+
+        def is_meant(session: str) -> bool:
+            of, _, path = session.partition("/")
+            return self._is_of(SessionKey(of, path), agent, scope)
+
+        self._programs.redact(is_meant, strike)
+        return await asyncio.to_thread(long_outputs.redact, scope.folder, strike)
+
+    def _strike(self, finding: ForgetPlan) -> Strike:
+        return partial(_without, line_matcher(finding), f"[forgotten {self._clock.today().isoformat()}]")
 
     def _is_said_in(self, place: Place, chats: ChatDirectory, agent: str, scope: Scope) -> bool:
         if isinstance(place, Address):
@@ -134,10 +157,12 @@ class Redaction:
     def _is_of(session: SessionKey, agent: str, scope: Scope) -> bool:
         return session.agent == agent and belongs_to(session, scope)
 
-    def _keep(self, agent: Agent, change: str, struck: tuple[RedactedText, ...]) -> None:
+    def _keep(
+        self, agent: Agent, change: str, struck: tuple[RedactedText, ...], outputs: tuple[RedactedOutput, ...]
+    ) -> None:
         self._let_go()
-        if change and struck:
-            kept = _Kept(self._clock.instant() + UNDO_FORGET_WITHIN, struck)
+        if change and (struck or outputs):
+            kept = _Kept(self._clock.instant() + UNDO_FORGET_WITHIN, struck, outputs)
             self._second_thoughts = {**self._second_thoughts, (agent.settings.name, change): kept}
 
     def _let_go(self) -> None:

@@ -10,7 +10,6 @@ import asyncio
 import logging
 import shlex
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import PurePosixPath
@@ -20,13 +19,12 @@ from agent.clock import Clock, utc_stamp
 from agent.formats.sqlite import StorageUnavailable
 from agent.languages.registry import LANGUAGES
 from agent.languages.table import ProgramStrings
-from agent.memory import disk
-from agent.memory.paths import FileError, open_parent
 from agent.memory.scope import Scope
 from channels.message import InboundMessage, Origin, Quote, Receive
 from gateway.i18n import one_line
 from gateway.messages.outbox import Outbox
 from gateway.policy.sessions import SessionPolicy
+from gateway.programs import long_outputs
 from gateway.programs.output import ProgramOutput
 from gateway.programs.runner import HowEnded, ProgramCall, ProgramEnd, ProgramRunner
 from gateway.store import chat_rows, program_rows
@@ -37,8 +35,6 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-FOLDER = "programs"
-"""Below a scope's folder: long outputs."""
 MOST_AT_ONCE = 4
 _DISK_WAIT_S = 5.0
 _REMEMBERED = 20
@@ -171,6 +167,13 @@ class ProgramRuns:
             return ProgramResult(row, "It is running.", running.output.shown())
         return self._memory.results.get(row.seq)
 
+    def redact(self, is_meant: Callable[[str], bool], strike: Callable[[str], str]) -> None:
+        """Takes what is forgotten out of the results in memory of those sessions; that is not undone."""
+        for seq, one in self._memory.results.items():
+            if is_meant(one.row.session):
+                row = replace(one.row, argv=program_rows.argv_without(one.row.argv, strike))
+                self._memory.results[seq] = replace(one, row=row, output=strike(one.output))
+
     def stop(self, session: str, seq: int | None = None) -> int:
         """Stops a session's programs, or one, but no turn's; returns how many."""
         meant = [
@@ -232,7 +235,8 @@ class ProgramRuns:
             return ProgramEnd(HowEnded.REFUSED, why=why), output
 
     async def _shown(self, row: ProgramRow, end: ProgramEnd, output: ProgramOutput) -> ProgramResult:
-        file = await asyncio.to_thread(_kept_whole, self._scope(row), row.seq, output) if output.is_long else ""
+        folder = self._scope(row).folder
+        file = await asyncio.to_thread(long_outputs.keep, folder, row.seq, output.whole) if output.is_long else ""
         result = ProgramResult(row, end_sentence(row, end), output.shown(file))
         self._memory.results[row.seq] = result
         while len(self._memory.results) > _REMEMBERED:
@@ -326,16 +330,3 @@ def _told(row: ProgramRow, strings: ProgramStrings) -> str:
     said = by_end.get(how, strings.limited).format(command=command_line(row.argv), code=row.code, why=row.output)
     tail = row.output[-_TAIL:].replace("`", "'").strip() if how is not HowEnded.REFUSED else ""
     return f"{said}\n\n```\n{tail}\n```" if tail else said
-
-
-def _kept_whole(scope: Scope, seq: int, output: ProgramOutput) -> str:
-    """Writes a long output into the scope; returns its name, empty where that is not possible."""
-    name = f"{FOLDER}/{seq}.log"
-    with suppress(FileNotFoundError):
-        try:
-            with open_parent(scope.folder / name, scope.folder, make=True) as (folder, real), disk.locked(folder):
-                disk.replace(folder, real, output.whole, 0o600, lambda: None)
-        except (OSError, FileError) as error:
-            log.warning("a long output could not be kept: %s", error)
-            return ""
-    return name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -133,6 +133,21 @@ def allowed_words(connection: Connection) -> Sequence[AllowedWords]:
 
 def take_back(connection: Connection, id: str) -> bool:
     return connection.execute("DELETE FROM allowed_words WHERE id = ?", (id,)).rowcount > 0
+
+
+def argv_without(argv: tuple[str, ...], strike: Callable[[str], str]) -> tuple[str, ...]:
+    """The words of a command without what is forgotten."""
+    line = " ".join(argv)
+    if (struck := strike(line)) == line:
+        return argv
+    words = tuple(map(strike, argv))
+    return words if words != argv else (struck,)
+
+
+def stored_argv_without(stored: str, strike: Callable[[str], str]) -> str:
+    argv = _ARGV.validate_json(stored)
+    changed = argv_without(argv, strike)
+    return stored if changed == argv else _ARGV.dump_json(changed).decode()
 
 
 def _row(row: Row) -> ProgramRow:

@@ -15,6 +15,7 @@ from channels.message import Address, Attachment, InboundMessage, OutboundFile
 from channels.web.record import NAME as WEB
 from channels.web.record import ShownFile
 from gateway.store.connection import Connection, Row
+from gateway.store.program_rows import stored_argv_without
 
 Strike = Callable[[str], str]
 """Gives a text without what is forgotten, or the same text."""
@@ -104,6 +105,8 @@ _COLUMNS = {
         _Column("outbox", "file", "file != ''", _file),
         _Column("run", "text", "text != '' AND channel != '' AND ended_at != ''", _text),
         _Column("outcome", "text", "text != ''", _text),
+        _Column("program", "output", "output != ''", _text),
+        _Column("program", "argv", "state = 'told'", stored_argv_without),
     )
 }
 
@@ -154,7 +157,7 @@ def _read(connection: Connection, column: _Column) -> Iterator[Field]:
 
 def _place(row: Row, table: str) -> Place:
     match table:
-        case "inbox" | "outcome":
+        case "inbox" | "outcome" | "program":
             return str(row["session"])
         case "web_message":
             return Address(WEB, row["chat_id"])

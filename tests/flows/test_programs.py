@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import sqlite3
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -243,6 +245,35 @@ async def test_a_job_asks_in_the_chat_and_its_output_comes_there(chat: Chat) -> 
     chat.press("Once")
     await chat.hears("So many words.")
     assert "AGENTS.md" in chat.told()
+
+
+# forgotten -----------------------------------------------------------------------------------------------------------
+
+
+async def test_what_is_forgotten_stays_in_no_output_of_a_program(chat: Chat) -> None:
+    workspace, database = chat.gateway.workspace, chat.gateway.home / "state" / "daybook.db"
+
+    def stored() -> str:
+        with closing(sqlite3.connect(database)) as connection:
+            return str(connection.execute("SELECT argv, output FROM program").fetchall())
+
+    (workspace / "slow.py").write_text("print('Luna sleeps'); print('Rex runs ' * 4_000)\n")
+    chat.model.answer(tool=("exec", {"argv": [PYTHON, "slow.py", "Luna"]}))
+    chat.model.answer("Both are well.")
+    chat.telegram.say("how are they?")
+    await chat.hears("Both are well.")
+    log = workspace / "programs" / "1.log"
+    assert "Luna sleeps\nRex runs" in log.read_text() and "Luna" in stored()
+    chat.telegram.say("/forget Luna")
+    await chat.hears("Delete it?")
+    chat.telegram.say("yes")
+    await chat.hears("Deleted from")
+    assert "Luna" not in log.read_text() + stored() and "\nRex runs" in log.read_text()
+    chat.model.answer(tool=("exec_status", {"id": 1}))
+    chat.model.answer("As it was.")
+    chat.telegram.say("what did it print?")
+    await chat.hears("As it was.")
+    assert "Rex runs" in chat.told() and "Luna" not in chat.told()
 
 
 # skills that need programs --------------------------------------------------------------------------------------------
