@@ -19,6 +19,7 @@ from gateway.factories import (
     OpenChannels,
     Platforms,
     build_intake,
+    build_nightly_backup,
     build_spoken_answers,
     heartbeat_rules,
     open_channels,
@@ -246,7 +247,8 @@ async def _build_scheduling(
         heartbeat_rules(config),
     )
     memory_tests = MemoryChecks(by_name, clock, home.memory_tests, reports.tell_owner)
-    own = (journaling.built_in, *await daily.built_ins(), heartbeat.built_in, memory_tests.built_in)
+    nightly = build_nightly_backup(home, config)
+    own = (journaling.built_in, *await daily.built_ins(), heartbeat.built_in, memory_tests.built_in, nightly.built_in)
     schedule.offer(*own, *more)
     return _Scheduling(schedule, JobService(schedule, access, {*channels.by_name, *tokens(config)}), daily)
 

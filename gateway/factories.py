@@ -36,6 +36,8 @@ from channels.discord.last_seen import LastSeen
 from channels.message import Channel, ChannelStatus, CommandInfo, Health
 from channels.registry import load
 from channels.terminal import TerminalChannel
+from gateway.backup.archive import copy_of
+from gateway.backup.nightly import NightlyBackup
 from gateway.config import AgentConfig, Config, dotenv_names
 from gateway.config.capabilities import (
     LocalSpeaker,
@@ -344,6 +346,13 @@ def open_channels(
     if config.database_url is None:  # else whoever leads has them, though one that stands still holds the locks
         _hold_tokens(stack, tokens(config), sources)
     return OpenChannels(terminal, channels, sources, web_host, web_record)
+
+
+def build_nightly_backup(home: Home, config: Config) -> NightlyBackup:
+    url = config.database_url.get_secret_value() if config.database_url is not None else None
+    if config.backup is None:
+        return NightlyBackup(home, None, 1, None)
+    return NightlyBackup(home, home.path / Path(config.backup.to).expanduser(), config.backup.keep, copy_of(url))
 
 
 def _hold_tokens(stack: AsyncExitStack, held: Mapping[str, str], sources: list[SupervisedSource]) -> None:

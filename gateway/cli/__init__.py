@@ -29,12 +29,14 @@ _COMMANDS = {
     "usage": "Show tokens and cost.",
     "logs": "Show what the gateway has logged.",
     "config": "Check, show and change the configuration.",
+    "backup": "Write everything to one file, while Daybook runs.",
+    "restore": "Put everything back from a backup.",
     "migrate": "Move the messages to PostgreSQL, for several gateways, or back.",
     "service": "Run Daybook always, from the time you log in.",
     "completion": "Let your shell complete commands.",
 }
 """Each command with what `--help` says of it. It is in the module of its name, or of `_MODULES`."""
-_MODULES = {"usage": "status", "import": "import_"}
+_MODULES = {"usage": "status", "import": "import_", "restore": "backup"}
 
 
 class _Words(click.types.StringParamType):

@@ -163,7 +163,6 @@ class UnfinishedKey:
 
 NOT_YET: Mapping[ConfigPath, UnfinishedKey] = {
     ("schedule", "heartbeat", "to"): UnfinishedKey("the heartbeat speaks to the owner", default="owner"),
-    ("backup",): UnfinishedKey("nothing is copied; copy the home yourself"),
 }
 
 

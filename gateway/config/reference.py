@@ -159,6 +159,8 @@ SENTENCES: Mapping[str, str] = {
     "schedule.catch_up_hours": "How late a job that was missed still runs.",
     "log.level": "How much it logs.",
     "log.format": "`text` for people, `json` for programs.",
+    "backup.to": "A folder outside of the home, for a backup of every night. Off without it.",
+    "backup.keep": "How many of them are kept.",
     "database_url": "`postgresql://USER:PASSWORD@HOST:5432/DATABASE`: several gateways share the home, and one takes "
     "over when another dies. By default SQLite in `state/`.",
     "agents.*.workspace": "Another agent with a workspace of its own, relative to the home. It may have its own "

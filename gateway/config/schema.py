@@ -290,6 +290,11 @@ SHARED_SECTIONS = ("model", "session", "memory", "tools")
 """What may be repeated under an agent."""
 
 
+class BackupConfig(Section):
+    to: str = Field(min_length=1)
+    keep: PositiveInt = 7
+
+
 class Config(Section):
     timezone: Zone = Field(default_factory=machine_zone)
     owners: tuple[PersonId, ...] = ()
@@ -306,6 +311,7 @@ class Config(Section):
     schedule: ScheduleConfig = ScheduleConfig()
     log: LogConfig = LogConfig()
     database_url: Secret | None = None
+    backup: BackupConfig | None = None
 
     @model_validator(mode="before")
     @classmethod

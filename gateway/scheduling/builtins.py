@@ -15,14 +15,16 @@ JOURNAL = "journal"
 DAILY_SUMMARY = "daily-summary"
 HEARTBEAT = "heartbeat"
 MEMORY_TEST = "memory-test"
+BACKUP = "backup"
 NAMES = (JOURNAL, DAILY_SUMMARY, HEARTBEAT)
 """In every list."""
-RESERVED = frozenset({*NAMES, MEMORY_TEST})
+RESERVED = frozenset({*NAMES, MEMORY_TEST, BACKUP})
 """No other job may have these names."""
 
 NIGHTLY = Cron("5 0 * * *")
 """The journal."""
 MEMORY_TESTED = Cron("40 4 * * *")
+BACKED_UP = Cron("20 3 * * *")
 _HEARTBEAT_OFF = timedelta(minutes=30)
 
 

@@ -16,7 +16,7 @@ from gateway.home import Home, HomeBusy
 from gateway.store.connection import Connection
 from gateway.store.database import SqliteEngine
 from gateway.store.leadership import Candidate, claim, is_claimed
-from gateway.store.postgres import PostgresRow, sentence
+from gateway.store.postgres import PostgresEngine, PostgresRow, sentence
 from gateway.store.schema import STEPS
 
 _TABLES = tuple(re.findall(r"CREATE TABLE (\w+)", "".join(STEPS)))
@@ -67,6 +67,15 @@ def to_sqlite(home: Home, url: str) -> int:
         home.claim.unlink()
         source.engine.session.execute(f"TRUNCATE home, {', '.join(_TABLES)}".encode())
     return count
+
+
+def copy_out(url: str, path: Path) -> None:
+    """Copies what a database holds at one moment to a new SQLite file, beside the gateway that writes. Raises
+    `StorageUnavailable`."""
+    with closing(PostgresEngine(url)) as source, closing(SqliteEngine(path)) as target, source.session.transaction():
+        source.session.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        with transaction(target.connection):
+            _copy(source.connection, target.connection)
 
 
 def aside(home: Home) -> Path:

@@ -1,0 +1,49 @@
+"""The backup of every night, and how many of them are kept."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from pathlib import Path
+
+from gateway.backup.archive import BackupError, CopyDatabase, write
+from gateway.home import Home
+from gateway.scheduling.builtins import BACKED_UP, BACKUP, BuiltIn, DueTime, JobFailed, JobOutcome
+
+_NAME = re.compile(r"daybook-\d{4}-\d\d-\d\d\.tar\.gz")
+
+
+class NightlyBackup:
+    """`to` None: off."""
+
+    def __init__(self, home: Home, to: Path | None, keep: int, copy: CopyDatabase | None) -> None:
+        self._home = home
+        self._to = to
+        self._keep = keep
+        self._copy = copy
+
+    @property
+    def built_in(self) -> BuiltIn:
+        text = f"writes a backup of the home to {self._to}"
+        on = self._to is not None
+        return BuiltIn(BACKUP, BACKED_UP, self._run, enabled=on, text=text, is_of_use=lambda: on, reports=False)
+
+    async def _run(self, due: DueTime) -> JobOutcome:
+        if self._to is None:
+            raise JobFailed("no folder is set in `backup.to`")
+        try:
+            return JobOutcome(silent=True, note=await asyncio.to_thread(self._write, self._to, due))
+        except (BackupError, OSError) as error:
+            raise JobFailed(f"The nightly backup failed. {error}") from error
+
+    def _write(self, folder: Path, due: DueTime) -> str:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        file = folder / f"daybook-{due.moment:%Y-%m-%d}.tar.gz"
+        if due.by_hand:
+            file.unlink(missing_ok=True)
+        if not file.exists():  # else this night's was made before a crash
+            write(self._home, file, copy=self._copy)
+        kept = sorted(one for one in folder.iterdir() if _NAME.fullmatch(one.name))
+        for old in kept[: -self._keep]:
+            old.unlink(missing_ok=True)
+        return f"{file.name}, {file.stat().st_size / 1e6:.1f} MB"

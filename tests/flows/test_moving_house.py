@@ -1,0 +1,31 @@
+"""Moving house: a backup of a gateway that runs, restored elsewhere, goes on where it was."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.fakes.anthropic import FakeAnthropic
+from tests.fakes.telegram import FakeTelegram
+from tests.flows.process import OWNER, GatewayProcess
+
+
+async def test_a_restored_home_goes_on_where_the_old_one_was(
+    telegram: FakeTelegram, model: FakeAnthropic, gateway: GatewayProcess, tmp_path: Path
+) -> None:
+    for text in ("Noted.", "It is Luna."):
+        model.answer(text)
+    (gateway.workspace / "MEMORY.md").write_text("- Tea, no milk\n", "utf-8")
+    telegram.say("My cat is Luna.")
+    await gateway.while_alive(telegram.next_message(OWNER))
+    await gateway.until_status(lambda status: status["outbox"]["waiting"] == 0)
+    file, elsewhere = tmp_path / "daybook.tar.gz", tmp_path / "elsewhere"
+    made = await gateway.cli("backup", str(file))
+    assert made.code == 0 and "1 conversation" in made.out and "read back" in made.out
+    await gateway.kill()
+    assert (await gateway.cli("restore", str(file), "--home", str(elsewhere))).code == 0
+    gateway.home = elsewhere
+    await gateway.start()
+    telegram.say("What is my cat called?")
+    assert (await gateway.while_alive(telegram.next_message(OWNER))).text == "It is Luna."
+    asked = str(model.bodies[-1])
+    assert "My cat is Luna." in asked and "Tea, no milk" in asked
