@@ -187,7 +187,7 @@ def summary_rules(config: Config) -> SummaryRules:
 
 def heartbeat_rules(config: Config) -> HeartbeatRules:
     wanted = config.schedule.heartbeat
-    return HeartbeatRules(wanted.every, wanted.daily_budget_usd) if wanted is not None else HeartbeatRules()
+    return HeartbeatRules(wanted.every, wanted.daily_budget_usd, wanted.to) if wanted is not None else HeartbeatRules()
 
 
 class StoredPositions:

@@ -1,14 +1,11 @@
-"""Checks across keys, each as (path, sentence): contradictions, and what this version does not support yet."""
+"""Checks across keys, each as (path, sentence)."""
 
 from __future__ import annotations
 
 import os.path
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
-
-from pydantic import TypeAdapter, ValidationError
 
 from agent.model.base import split_provider
 from agent.model.openai.dialect import api_root
@@ -17,7 +14,6 @@ from channels.loopback import is_loopback
 from gateway.config.errors import ConfigPath, did_you_mean
 from gateway.config.schema import SERVED, Config, MemoryConfig, ModelConfig, WebConfig
 from gateway.config.values import PLATFORMS
-from gateway.config.yaml_tree import Value
 
 ConfigFinding = tuple[ConfigPath, str]
 
@@ -151,56 +147,3 @@ def _search(memory: MemoryConfig, path: ConfigPath) -> Iterator[ConfigFinding]:
     if hybrid.chunk_overlap >= hybrid.chunk_tokens:
         where: ConfigPath = (*path, "search", "hybrid", "chunk_overlap")
         yield where, f"found {hybrid.chunk_overlap}; allowed: less than chunk_tokens ({hybrid.chunk_tokens})"
-
-
-@dataclass(frozen=True, slots=True)
-class UnfinishedKey:
-    """`lacks`: what is missing, in the warning's words. `default`: set to that, the key asks for nothing."""
-
-    lacks: str
-    default: Value = None
-
-
-NOT_YET: Mapping[ConfigPath, UnfinishedKey] = {
-    ("schedule", "heartbeat", "to"): UnfinishedKey("the heartbeat speaks to the owner", default="owner"),
-}
-
-
-def unfinished_keys(config: Value) -> Iterator[tuple[ConfigPath, str]]:
-    """Where a configuration asks for something unsupported, and what that is."""
-    for path, unfinished in NOT_YET.items():
-        for where in (path, *_of_agents(config, path)):
-            if not _is_default(_at(config, where), unfinished.default):
-                yield where, f"does nothing in this version yet: {unfinished.lacks}"
-
-
-def is_not_yet(path: ConfigPath) -> bool:
-    """True for a key of the contract that `Config` lacks."""
-    return (path[2:] if path[:1] == ("agents",) else path) in NOT_YET
-
-
-def _of_agents(config: Value, path: ConfigPath) -> Iterator[ConfigPath]:
-    agents = _at(config, ("agents",))
-    for name in agents if isinstance(agents, dict) and path[0] in ("model", "tools") else ():
-        yield ("agents", str(name), *path)
-
-
-def _at(value: Value, path: ConfigPath) -> Value:
-    for part in path:
-        value = value.get(str(part)) if isinstance(value, dict) else None
-    return value
-
-
-def _is_default(value: Value, default: Value) -> bool:
-    if isinstance(default, bool) and isinstance(value, str):
-        try:
-            return TypeAdapter(bool).validate_python(value) is default
-        except ValidationError:
-            return False  # the value is reported anyway
-    return value == default or _is_empty(value)
-
-
-def _is_empty(value: Value) -> bool:
-    if isinstance(value, dict):
-        return all(map(_is_empty, value.values()))
-    return value is None or value in ("", [])

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from gateway.config import dotenv, yaml_tree
-from gateway.config.checks import cautions, contradictions, is_not_yet, unfinished_keys
+from gateway.config.checks import cautions, contradictions
 from gateway.config.dotenv import Substituted, substitute
 from gateway.config.errors import ConfigError, ConfigPath, ConfigProblem, did_you_mean, dotted
 from gateway.config.schema import SHARED_SECTIONS, Config
@@ -154,19 +154,16 @@ class _Document:
     def loaded(self) -> LoadedConfig:
         problems: list[ConfigProblem] = []
         warnings: list[ConfigProblem] = []
-        unfinished = [self._at(path, text) for path, text in unfinished_keys(self._filled.value)]
         try:
             config = Config.model_validate(self._filled.value)
         except ValidationError as error:
             details = error.errors(include_url=False, include_input=False)
             unknown = [detail for detail in details if detail["type"] == "extra_forbidden"]
-            strange = (detail["loc"] for detail in unknown if not is_not_yet(detail["loc"]))
-            warnings = self._once(self._unknown_key(loc) for loc in strange)
+            warnings = self._once(self._unknown_key(detail["loc"]) for detail in unknown)
             consequences = ("extra_forbidden", "default_factory_not_called")
             problems = self._once(self._problem(detail) for detail in details if detail["type"] not in consequences)
             for detail in unknown:
                 _remove(self._filled.value, detail["loc"])
-        warnings += unfinished
         problems += self._missing()
         if problems:
             raise ConfigError(sorted(problems, key=lambda problem: problem.line), warnings)

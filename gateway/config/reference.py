@@ -154,6 +154,7 @@ SENTENCES: Mapping[str, str] = {
     "schedule.daily_summary.time": "When.",
     "schedule.daily_summary.to": "Where: `owner` (where you wrote last), or chats as `telegram:11111`.",
     "schedule.heartbeat.every": "How often it looks after what is in `HEARTBEAT.md`; without this section never.",
+    "schedule.heartbeat.to": "`owner`, or addresses of chats: what is said there is from the memory of that chat.",
     "schedule.heartbeat.daily_budget_usd": "What that may cost in a day.",
     "schedule.quiet_hours": "When it does not speak by itself, as `22:00-07:00`; what is due then comes after.",
     "schedule.catch_up_hours": "How late a job that was missed still runs.",

@@ -248,6 +248,7 @@ class HeartbeatConfig(Section):
     """`daily_budget_usd` null: only `model.daily_budget_usd` limits it."""
 
     every: Interval = timedelta(minutes=30)
+    to: Targets = ("owner",)
     daily_budget_usd: NonNegativeFloat | None = None
 
 

@@ -14,6 +14,7 @@ from channels.message import DueJob
 from gateway.messages.outbox import Outbox
 from gateway.policy.sessions import SessionPolicy
 from gateway.scheduling.builtins import HEARTBEAT, BuiltIn, DueTime, JobFailed, JobOutcome, beating
+from gateway.scheduling.job import OWNER
 from gateway.scheduling.targets import NoTarget, OwnerReports
 from gateway.store import outbox_rows
 from gateway.store.database import Database
@@ -26,6 +27,7 @@ class HeartbeatRules:
 
     every: timedelta | None = None
     daily_budget: float | None = None
+    to: tuple[str, ...] = (OWNER,)
 
 
 class Heartbeat:
@@ -55,13 +57,19 @@ class Heartbeat:
         return BuiltIn(HEARTBEAT, beating(every), self.run, enabled=every is not None, text="HEARTBEAT.md")
 
     async def run(self, due: DueTime) -> JobOutcome:
-        key = f"heartbeat:{utc_stamp(due.moment)}"
+        outcomes = [await self._run_for(to, due) for to in self._rules.to]
+        spoke = [one for one in outcomes if not one.silent]
+        return spoke[0] if spoke else outcomes[0]
+
+    async def _run_for(self, to: str, due: DueTime) -> JobOutcome:
+        """What there is to say in a chat, from the memory that its people may see."""
+        key = f"heartbeat:{utc_stamp(due.moment)}{'' if to == OWNER else f':{to}'}"
         if await self._database.run(outbox_rows.is_known, f"{key}:0"):
             return JobOutcome()
         if await self._is_spent():
             return JobOutcome(silent=True, note="today's budget is used up")
         try:
-            target = (await self._reports.targets()).owner()
+            target = (await self._reports.targets()).find(to)
             message = target.message("", "", DueJob(HEARTBEAT, due.moment), self._clock.now())
             route = self._sessions.of(message)
             said = await self._agent.heartbeat(route.session, route.scope)
