@@ -31,6 +31,7 @@ _COMMANDS = {
     "config": "Check, show and change the configuration.",
     "backup": "Write everything to one file, while Daybook runs.",
     "restore": "Put everything back from a backup.",
+    "update": "See whether there is a newer Daybook.",
     "migrate": "Move the messages to PostgreSQL, for several gateways, or back.",
     "service": "Run Daybook always, from the time you log in.",
     "completion": "Let your shell complete commands.",
