@@ -77,6 +77,8 @@ class Usage:
     output: int = 0
     cache_read: int = 0
     cache_write: int = 0
+    searches: int = 0
+    """Of the web, by Anthropic's server, at a price of their own."""
 
     @property
     def context(self) -> int:

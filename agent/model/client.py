@@ -97,7 +97,7 @@ class _Call:
             case TextDelta(text) if self.usage is not None:
                 self._characters += len(text)
                 written = max(self.usage.output, self._characters // _CHARS_PER_TOKEN)
-                self.usage = Usage(self.usage.input, written, self.usage.cache_read, self.usage.cache_write)
+                self.usage = dataclasses.replace(self.usage, output=written)
             case _:
                 pass
 

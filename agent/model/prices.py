@@ -47,6 +47,8 @@ CURRENT: Mapping[str, TokenPrice] = {
 }
 """Anthropic's published prices, November 2026, for requests below the first price step."""
 
+_SEARCH = 0.01
+"""USD for one search of the web by Anthropic's server, published as 10 for 1,000; its tokens cost as all others."""
 _FIRST_STEP = 100_000
 """Input tokens up to which no model costs more than in `CURRENT`. Some cost two to five times as much above a step."""
 
@@ -65,7 +67,11 @@ class Prices:
         return self._own(model) is not None or _listed(model, Usage(input=1), "off", self.api_url) is not None
 
     def cost(self, usage: Usage, model: str, cache: str = "5m") -> float | None:
-        """USD, if known. Blocks unless `prepare` was called."""
+        """USD with searches, if known. Blocks unless `prepare` was called."""
+        tokens = self._cost_of_tokens(usage, model, cache)
+        return None if tokens is None else tokens + usage.searches * _SEARCH
+
+    def _cost_of_tokens(self, usage: Usage, model: str, cache: str) -> float | None:
         own = self._own(model)
         if own is not None and not self._needs_list(model, usage):
             return own.of(usage, cache)

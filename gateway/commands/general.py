@@ -23,6 +23,7 @@ _PURPOSES = {
     "compaction": "shortening conversations",
     "consolidation": "filing old conversations",
     "image": "pictures",
+    "web_search": "web searches",
 }
 """What people read for the purposes of calls."""
 _TASK_CHARS = 200

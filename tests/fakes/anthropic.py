@@ -433,6 +433,7 @@ class FakeAnthropic:
     def _whole(self, body: JsonObject, answer: Answer) -> JsonObject:
         content = [finished_block(*prepared) for prepared in self._prepared(body, answer)]
         usage = self._usage_before(body) | {"output_tokens": estimate(content)} | dict(answer.usage or {})
+        usage |= _searched(answer)
         return self._message(body, content, answer.ends_with, usage)
 
     def _message(self, body: JsonObject, content: list[JsonObject], stop: str | None, usage: JsonObject) -> JsonObject:
@@ -482,7 +483,7 @@ class FakeAnthropic:
     ) -> None:
         if not isinstance(fault, Break):
             delta = {"stop_reason": answer.ends_with, "stop_sequence": None}
-            usage = {} if self.without_usage else {"usage": {"output_tokens": output}}
+            usage = {} if self.without_usage else {"usage": {"output_tokens": output} | _searched(answer)}
             await self._send(response, {"type": "message_delta", "delta": delta} | usage)
         if self.says_stop:
             await self._send(response, {"type": "message_stop"})
@@ -575,3 +576,7 @@ def _entry(info: FakeModelInfo) -> JsonObject:
         "retires_at": None,
         "capabilities": {},
     }
+
+
+def _searched(answer: Answer) -> JsonObject:
+    return {"server_tool_use": {"web_search_requests": answer.searches}} if answer.searches else {}

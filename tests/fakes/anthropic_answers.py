@@ -53,6 +53,12 @@ class Answer:
     usage: Mapping[str, int] | None = None
 
     @property
+    def searches(self) -> int:
+        """Searches of the web by the server, which it counts."""
+        uses = [part for part in self.parts if isinstance(part, dict) and part["type"] == "server_tool_use"]
+        return sum(use["name"] == "web_search" for use in uses)
+
+    @property
     def ends_with(self) -> str:
         return self.stop_reason or ("tool_use" if any(isinstance(part, Use) for part in self.parts) else "end_turn")
 

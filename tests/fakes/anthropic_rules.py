@@ -33,6 +33,7 @@ _FIELDS = {
     *("mcp_servers", "inference_geo", "diagnostics", "speed"),
 }
 _USER_BLOCKS = {"text", "image", "document", "tool_result", "search_result"}
+_SEARCH_KEYS = {"type", "name", "max_uses", "allowed_domains", "blocked_domains", "user_location", "cache_control"}
 _SERVER_BLOCKS = {"server_tool_use", "web_search_tool_result"}
 _ASSISTANT_BLOCKS = {"text", "thinking", "redacted_thinking", "tool_use"} | _SERVER_BLOCKS
 
@@ -154,6 +155,10 @@ def _check_tools(body: JsonObject, info: FakeModelInfo) -> None:
         if name in seen:
             raise Rejected("tools: Tool names must be unique.")
         seen.add(name)
+        if (tool.get("type"), name) == ("web_search_20250305", "web_search"):
+            if unknown := set(tool) - _SEARCH_KEYS:
+                raise Rejected(f"tools.{index}.web_search_20250305.{min(unknown)}: Extra inputs are not permitted")
+            continue
         if (tool.get("input_schema") or {}).get("type") != "object":
             raise Rejected(f"tools.{index}.custom.input_schema.type: Input should be 'object'")
     choice = body.get("tool_choice")

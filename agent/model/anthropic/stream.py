@@ -137,6 +137,8 @@ class AnswerAssembler:
         for name, value in _object(usage).items():
             if isinstance(value, int) and not isinstance(value, bool):
                 self._usage[name] = max(0, value)
+            elif name == "server_tool_use":
+                self._count(value)
 
     def _spent(self) -> Usage:
         count = self._usage.get
@@ -145,6 +147,7 @@ class AnswerAssembler:
             output=count("output_tokens", 0),
             cache_read=count("cache_read_input_tokens", 0),
             cache_write=count("cache_creation_input_tokens", 0),
+            searches=count("web_search_requests", 0),
         )
 
 
