@@ -76,7 +76,7 @@ class PostgresServer:
 
     def stop(self) -> None:
         if self._process is not None and self._process.poll() is None:
-            self._process.send_signal(signal.SIGINT)
+            self._process.send_signal(signal.SIGQUIT)
             self._process.wait(_PATIENCE)
 
 
