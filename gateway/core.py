@@ -90,7 +90,7 @@ async def _open_database(stack: AsyncExitStack, home: Home, config: Config, wait
         return database
     home.create()
     lead: Lead = postgres_module("leadership").lead
-    database, lease = await lead(home, config.database_url.get_secret_value(), waits=waits, on_lost=on_lost)
+    database, lease = await lead(home, config.postgres_url, waits=waits, on_lost=on_lost)
     stack.push_async_callback(database.aclose)
     stack.push_async_callback(asyncio.to_thread, lease.end)
     with contextlib.suppress(HomeBusy):  # of a gateway that stands still, and whom the database refuses

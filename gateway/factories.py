@@ -349,10 +349,11 @@ def open_channels(
 
 
 def build_nightly_backup(home: Home, config: Config) -> NightlyBackup:
-    url = config.database_url.get_secret_value() if config.database_url is not None else None
     if config.backup is None:
         return NightlyBackup(home, None, 1, None)
-    return NightlyBackup(home, home.path / Path(config.backup.to).expanduser(), config.backup.keep, copy_of(url))
+    return NightlyBackup(
+        home, home.path / Path(config.backup.to).expanduser(), config.backup.keep, copy_of(config.postgres_url)
+    )
 
 
 def _hold_tokens(stack: AsyncExitStack, held: Mapping[str, str], sources: list[SupervisedSource]) -> None:

@@ -60,8 +60,7 @@ def restore_command(context: CliContext, file: Path, folder: Path | None, force:
 
 
 def _copy(context: CliContext) -> CopyDatabase | None:
-    url = context.config().database_url if context.home.claim.exists() else None
-    return copy_of(url.get_secret_value() if url is not None else None)
+    return copy_of(context.config().postgres_url if context.home.claim.exists() else None)
 
 
 def _summary(manifest: Manifest) -> str:

@@ -327,6 +327,11 @@ class Config(Section):
         return value | {"agents": {name: _complete(str(name), agent, common) for name, agent in agents.items()}}
 
     @property
+    def postgres_url(self) -> str | None:
+        """None: the messages are in SQLite."""
+        return self.database_url.get_secret_value() if self.database_url is not None else None
+
+    @property
     def zone(self) -> ZoneInfo:
         return ZoneInfo(self.timezone)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import sqlite3
 import stat
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -12,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from agent.clock import utc_stamp
-from agent.formats.sqlite import connect_read_only
+from agent.formats.sqlite import StorageUnavailable
 from agent.session.transcript import Transcript, TranscriptUnusable
 from gateway.config import Config, ConfigError, dotenv_names, load
 from gateway.doctor import schedule, workspace
@@ -21,11 +20,13 @@ from gateway.doctor.mcp import servers
 from gateway.doctor.media import pictures, speech
 from gateway.doctor.programs import programs
 from gateway.doctor.search import embedding, index
+from gateway.doctor.shared import check_shared
 from gateway.factories import tokens
 from gateway.home import Home
 from gateway.setup.probe import Finding, check_zone
 from gateway.spoken_time import Sentence, span
 from gateway.store import inbox_rows, outbox_rows
+from gateway.store.reading import reading
 
 _LEAST_FREE = 200_000_000
 """Bytes that should be free on the home's disk."""
@@ -114,11 +115,12 @@ def _contents(home: Home, config: Config | None = None) -> Iterator[Finding]:
         folder = home.workspace(config.agents[config.default_agent].workspace)
         now = datetime.now(UTC)
         if folder.is_dir():
-            yield from schedule.check_schedule(home, folder, config.zone, now, {*tokens(config), "terminal"})
+            yield from schedule.check_schedule(home, folder, config, now, {*tokens(config), "terminal"})
         yield from schedule.check_own_jobs(home, config, now)
+        yield from check_shared(home, config)
     yield from index(home.state)
     yield from _transcripts(home)
-    yield from _queues(home)
+    yield from _queues(home, config.postgres_url if config is not None else None)
 
 
 def private_paths(home: Home) -> list[Path]:
@@ -240,16 +242,18 @@ def _disk(home: Home) -> Iterator[Finding]:
     )
 
 
-def _queues(home: Home) -> Iterator[Finding]:
-    if not home.database.exists():
-        yield Finding("queue", True, "nothing is waiting")
-        return
+def _queues(home: Home, url: str | None) -> Iterator[Finding]:
     try:
-        with connect_read_only(home.database) as connection:
+        with reading(home.database, url) as connection:
+            if connection is None:
+                yield Finding("queue", True, "nothing is waiting")
+                return
             before = utc_stamp(datetime.now(UTC) - _STUCK_AFTER)
             inbox, outbox = (rows.waiting_since(connection, before) for rows in (inbox_rows, outbox_rows))
             unread, failed = inbox_rows.counts(connection).unreadable, outbox_rows.counts(connection).failed
-    except sqlite3.Error as error:
+    except StorageUnavailable as error:
+        if url is not None:
+            return  # said by the check of the database
         move = Sentence(
             "stop Daybook and move {database} somewhere else; your workspace is not affected", database=home.database
         )

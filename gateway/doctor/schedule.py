@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import datetime, time, timedelta
 from pathlib import Path
 from typing import TypeVar
 from zoneinfo import ZoneInfo
 
-from agent.formats.sqlite import connect_read_only
+from agent.formats.sqlite import StorageUnavailable
 from agent.memory.files import FileError, read_text
 from agent.search.memory_tests import FILE as MEMORY_TESTS
 from gateway.config import Config
@@ -25,6 +24,8 @@ from gateway.scheduling.policy import Quiet, Timing
 from gateway.setup.probe import Finding
 from gateway.spoken_time import Sentence, spoken
 from gateway.store import chat_rows, run_rows
+from gateway.store.connection import Connection
+from gateway.store.reading import reading
 from gateway.store.run_rows import JobRow, Run, RunStatus
 
 T = TypeVar("T")
@@ -33,7 +34,7 @@ _SHOWN = 5
 
 
 def check_schedule(
-    home: Home, workspace: Path, zone: ZoneInfo, now: datetime, on: Collection[str]
+    home: Home, workspace: Path, config: Config, now: datetime, on: Collection[str]
 ) -> Iterator[Finding]:
     """`on`: the channels that are on."""
     path = workspace / FILE
@@ -58,17 +59,17 @@ def check_schedule(
                 what,
                 Sentence("turn {channel} on in config.yaml, or change `to` in {path}", channel=channel, path=path),
             )
-    last = last_runs(home)
+    last = last_runs(home, config)
     for run in last.values():
         if run.state in (RunStatus.FAILED, RunStatus.WAITING) and run.error:
             what = Sentence(
                 "the last run of {job}, due {moment}, failed: {error}",
                 job=run.job,
-                moment=spoken(run.moment, now, zone),
+                moment=spoken(run.moment, now, config.zone),
                 error=run.error,
             )
             yield Finding("schedule", False, what, Sentence("`daybook schedule run {job}` tries again", job=run.job))
-    for line in _next_runs(found.jobs, last, zone, now):
+    for line in _next_runs(found.jobs, last, config.zone, now):
         yield Finding("schedule", True, line)
 
 
@@ -91,24 +92,22 @@ def next_run(id: str, due: datetime | None, run: Run | None, zone: ZoneInfo, now
     return Sentence("{next}; last {moment}: {result}", next=next_due, moment=last, result=result)
 
 
-def last_runs(home: Home) -> Mapping[str, Run]:
-    return read_only(home, run_rows.last_runs, {})
+def last_runs(home: Home, config: Config) -> Mapping[str, Run]:
+    return read_only(home, config, run_rows.last_runs, {})
 
 
-def read_only(home: Home, read: Callable[[sqlite3.Connection], T], nothing: T) -> T:
+def read_only(home: Home, config: Config, read: Callable[[Connection], T], nothing: T) -> T:
     """Reads the home's database; `nothing` where another check reports why not."""
-    if not home.database.exists():
-        return nothing
     try:
-        with connect_read_only(home.database) as connection:
-            return read(connection)
-    except sqlite3.Error:
+        with reading(home.database, config.postgres_url) as connection:
+            return nothing if connection is None else read(connection)
+    except StorageUnavailable:
         return nothing
 
 
 def check_own_jobs(home: Home, config: Config, now: datetime) -> Iterator[Finding]:
-    rows: Mapping[str, JobRow] = read_only(home, run_rows.jobs, {})
-    last = last_runs(home)
+    rows: Mapping[str, JobRow] = read_only(home, config, run_rows.jobs, {})
+    last = last_runs(home, config)
     for job in (*_jobs(home, config, rows), *_summaries(home, config, rows)):
         due = _next_run(job, config, rows, now)
         yield Finding("schedule", True, next_run(job.id, due, last.get(job.id), config.zone, now))
@@ -127,7 +126,7 @@ def _jobs(home: Home, config: Config, rows: Mapping[str, JobRow]) -> Iterator[Jo
 def _summaries(home: Home, config: Config, rows: Mapping[str, JobRow]) -> Iterator[Job]:
     """The jobs of daily summaries. The usual one is off where everybody chose for themselves."""
     summary = config.schedule.daily_summary
-    chosen: Mapping[str, str] = read_only(home, lambda connection: chat_rows.chosen(connection, DAILY), {})
+    chosen: Mapping[str, str] = read_only(home, config, lambda connection: chat_rows.chosen(connection, DAILY), {})
     row = rows.get(builtins.DAILY_SUMMARY)
     is_left = bool(chosen) and row is not None and row.is_off
     usual = builtins.daily_at(summary.time)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import sqlite3
 import stat
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
@@ -12,7 +11,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, SecretStr
 
-from agent.formats.sqlite import connect_read_only
+from agent.formats.sqlite import StorageUnavailable
 from agent.skills import FOLDER as SKILLS
 from channels.loopback import is_loopback
 from gateway.config import Config, ConfigError, load
@@ -22,6 +21,7 @@ from gateway.home import Home
 from gateway.programs.leading import leading_words
 from gateway.programs.sandbox import find_sandbox
 from gateway.setup.probe import Finding
+from gateway.store.reading import reading
 
 _STALE = timedelta(days=180)
 _MOST_FILES = 20_000
@@ -135,17 +135,17 @@ def _people(home: Home, config: Config) -> Iterator[Finding]:
                 f"everybody on {name} may write to it, at your cost",
                 f"set channels.{name}.dm_policy: pairing, or limits.person_daily_usd",
             )
-    if not home.database.exists():
-        return
     since = (datetime.now(UTC) - _STALE).isoformat()
     try:
-        with connect_read_only(home.database) as connection:
+        with reading(home.database, config.postgres_url) as connection:
+            if connection is None:
+                return
             rows = connection.execute(
                 "SELECT channel, user_id, name FROM access WHERE role != 'owner' AND added_at < ? AND NOT EXISTS"
                 " (SELECT 1 FROM usage WHERE at >= ? AND session LIKE '%' || channel || '%' || user_id || '%')",
                 (since, since),
             ).fetchall()
-    except sqlite3.Error as error:
+    except StorageUnavailable as error:
         yield Finding("people", False, f"can't read who was approved: {error}", "run `daybook doctor`")
         return
     for channel, user, name in rows[:_MOST_NAMED]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import psycopg
@@ -66,6 +67,11 @@ class PostgresEngine:
                 f"{self.name} is a copy that can only be read. Give the primary in `database_url`."
             )
 
+    @property
+    def is_prepared(self) -> bool:
+        """True once a gateway has made the tables."""
+        return self.session.execute("SELECT 1 WHERE to_regclass('schema_version') IS NOT NULL").fetchone() is not None
+
     def migrate(self) -> None:
         """Makes and changes the tables, all or none. Raises `StorageUnavailable`."""
         try:
@@ -111,6 +117,15 @@ class PostgresEngine:
 
     def close(self) -> None:
         self.session.close()
+
+
+@contextmanager
+def said(engine: PostgresEngine) -> Iterator[None]:
+    """Raises `StorageUnavailable` for what goes wrong inside."""
+    try:
+        yield
+    except psycopg.Error as error:
+        raise StorageUnavailable(f"{engine.name} can't be used: {sentence(error)}.") from error
 
 
 class PostgresConnection:
