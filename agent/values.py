@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from agent.media.pictures import Picture
 from agent.memory.scope import Scope
 from agent.model.base import Usage
 from agent.tools.base import OwnerConsent, Tool
@@ -51,15 +52,6 @@ class AttachedDocument:
     """A sentence on what is missing."""
     is_own: bool = False
     """Not text of others."""
-
-
-@dataclass(frozen=True, slots=True)
-class Picture:
-    name: str
-    path: str
-    """The file that a model is shown."""
-    original: str
-    """The one that came."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -131,4 +131,5 @@ async def open_mcp(
         await stack.enter_async_context(servers)
         await asyncio.to_thread(kept.forget_old_calls, clock.now().timestamp())
         servers.learn()
-    return McpTools(catalog, kept, sessions, clock)
+    reader = Reader(config.media.max_chars, config.media.max_pages)
+    return McpTools(catalog, kept, sessions, clock, reader, Store(home.state))

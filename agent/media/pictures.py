@@ -7,6 +7,7 @@ side; a request may have 32 MB in all.
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -28,6 +29,15 @@ _NO_HEIC = (
     "it is a HEIC picture, and the library that opens them is not installed here (pip install pillow-heif); send it as "
     "a photo, or as JPEG or PNG"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    name: str
+    path: str
+    """The file that a model is shown."""
+    original: str
+    """The one that came."""
 
 
 def shrink(source: Path, target: Path) -> str:

@@ -8,10 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from agent.clock import Clock, utc_stamp
 from agent.formats.message_text import NO_TEXT, enclosures, person_text
+from agent.formats.untrusted import label
+from agent.media.pictures import Picture
 from agent.model.base import REFUSED, Block, Completed, Usage, result_block, text_in
 from agent.search.result_text import QuotedLines
 from agent.session.entries import Entry, MessageEntry, Meta, RecalledPassage, SeenFile
-from agent.session.pictures import name_of, path_of
+from agent.session.pictures import name_of, path_of, picture_block
 from agent.session.transcript import Transcript
 from agent.tools.foreign_text import ForeignText
 
@@ -122,9 +124,11 @@ class TurnRecord:
         files: Mapping[str, SeenFile] | None = None,
         quoted: tuple[QuotedLines, ...] = (),
         foreign: tuple[ForeignText, ...] = (),
+        pictures: tuple[Picture, ...] = (),
     ) -> None:
+        shown = (picture_block(label(one.name), one.path, one.original) for one in pictures)
         meta = Meta(self.turn, tool=str(call["name"]), error=error, files=files or {}, quoted=quoted, foreign=foreign)
-        await self._write("user", (result_block(str(call["id"]), text, error=error),), meta)
+        await self._write("user", (result_block(str(call["id"]), text, error=error), *shown), meta)
 
     async def stopped(self, text: str) -> None:
         await self._write("assistant", ({"type": "text", "text": text},), Meta(self.turn, stop_reason=STOPPED))

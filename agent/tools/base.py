@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from agent.media.pictures import Picture
 from agent.model.base import Json, ToolSpec
 from agent.search.result_text import QuotedLines
 from agent.tools.foreign_text import ForeignText
@@ -20,6 +21,8 @@ class ToolResult:
     text: str
     quoted: tuple[QuotedLines, ...] = ()
     foreign: tuple[ForeignText, ...] = ()
+    pictures: tuple[Picture, ...] = ()
+    """Shown to the model beside the text."""
 
 
 class ToolError(Exception):

@@ -125,7 +125,14 @@ class ToolRunner:
         files = await self._seen_now(changed) if self._written else {}
         shown = _capped(clean(done.text)) or "(no output)"
         return partial(
-            self._record.result, call, shown, error=error, files=files, quoted=done.quoted, foreign=done.foreign
+            self._record.result,
+            call,
+            shown,
+            error=error,
+            files=files,
+            quoted=done.quoted,
+            foreign=done.foreign,
+            pictures=done.pictures,
         )
 
     async def _result(self, tool: Tool | None, call: Block, invalid: Mapping[str, str]) -> ToolResult:

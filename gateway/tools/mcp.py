@@ -10,6 +10,10 @@ from datetime import date
 
 from agent.clock import Clock
 from agent.formats.untrusted import escape, label
+from agent.media.pictures import Picture
+from agent.media.reader import Reader
+from agent.media.store import Store
+from agent.media.unreadable import Unreadable
 from agent.memory.files import rewrite
 from agent.memory.paths import FileError
 from agent.memory.private_lines import private_line
@@ -28,6 +32,7 @@ from gateway.store.inbox_rows import InboxRow
 from gateway.turns.user_message import user_message_id
 
 _FOLDER = "received"
+_PICTURES = frozenset({"png", "jpg", "gif", "webp"})
 _LONGEST = 50_000
 _MOST_NAMED = 60
 _DISK = "Nothing was done: the disk takes no more writing. Tell the person."
@@ -45,11 +50,17 @@ class _ToolFind(Arguments):
 
 
 class McpTools:
-    def __init__(self, catalog: McpCatalog, kept: KeptMcp, sessions: SessionPolicy, clock: Clock) -> None:
+    """`reader` makes pictures as models take them, which `store` keeps."""
+
+    def __init__(
+        self, catalog: McpCatalog, kept: KeptMcp, sessions: SessionPolicy, clock: Clock, reader: Reader, store: Store
+    ) -> None:
         self._catalog = catalog
         self._kept = kept
         self._sessions = sessions
         self._clock = clock
+        self._reader = reader
+        self._store = store
 
     def of_row(self, row: InboxRow) -> tuple[Tool, ...]:
         """Those that the chat's audience may use, seen by the model or not."""
@@ -101,11 +112,12 @@ class McpTools:
 
     async def _call(self, entry: CatalogEntry, scope: Scope, arguments: Mapping[str, Json], key: str) -> ToolResult:
         name = entry.server.name
+        pictures: tuple[Picture, ...] = ()
         try:
             earlier = await asyncio.to_thread(self._kept.begin, key)
             if earlier is None:
                 await asyncio.to_thread(self._kept.keep_used, entry.name, entry.tool.digest)
-                earlier = await self._made(entry, scope, arguments)
+                earlier, pictures = await self._made(entry, scope, arguments)
                 await asyncio.to_thread(self._kept.finish, key, earlier.text, failed=earlier.failed)
         except OSError as error:
             raise ToolError(_DISK) from error
@@ -114,26 +126,38 @@ class McpTools:
         taken_in = (foreign(name, earlier.text),)
         if earlier.failed:
             raise ToolError(earlier.text, taken_in)
-        return ToolResult(earlier.text, foreign=taken_in)
+        return ToolResult(earlier.text, foreign=taken_in, pictures=pictures)
 
-    async def _made(self, entry: CatalogEntry, scope: Scope, arguments: Mapping[str, Json]) -> CallOutcome:
+    async def _made(
+        self, entry: CatalogEntry, scope: Scope, arguments: Mapping[str, Json]
+    ) -> tuple[CallOutcome, tuple[Picture, ...]]:
         try:
             result = await entry.server.call(entry.tool.name, arguments)
         except McpFailure as failure:
             said = escape(failure.said)
-            return CallOutcome(True, f"{failure}: {said}" if said else str(failure), failed=True)
+            return CallOutcome(True, f"{failure}: {said}" if said else str(failure), failed=True), ()
         saved = [await self._saved(entry.server.name, one, scope) for one in result.files]
-        text = "\n".join(filter(None, [escape(result.text[: _LONGEST + 1]), *saved]))
-        return CallOutcome(True, text[: _LONGEST + 1_000], failed=result.failed)
+        text = "\n".join(filter(None, [escape(result.text[: _LONGEST + 1]), *(words for words, _ in saved)]))
+        pictures = tuple(picture for _, picture in saved if picture is not None)
+        return CallOutcome(True, text[: _LONGEST + 1_000], failed=result.failed), pictures
 
-    async def _saved(self, server: str, file: CallFile, scope: Scope) -> str:
+    async def _saved(self, server: str, file: CallFile, scope: Scope) -> tuple[str, Picture | None]:
+        """The words for a file that came, and what the model can see of it."""
         name = f"{server}-{hashlib.sha256(file.content).hexdigest()[:8]}.{file.ending}"
         path = f"{_FOLDER}/{name}"
         try:
             await asyncio.to_thread(_write, scope, path, self._clock.today(), file.content)
         except FileError as error:
-            return f"[a file came that could not be saved: {error}]"
-        return f"[a file came, saved as {path}]"
+            return f"[a file came that could not be saved: {error}]", None
+        if file.ending not in _PICTURES:
+            return f"[a file came, saved as {path}]", None
+        try:
+            with self._store.scratch() as shrunk:
+                ending = await self._reader.picture(scope.folder / path, shrunk)
+                kept = await asyncio.to_thread(self._store.keep, shrunk, ending)
+        except (Unreadable, OSError) as error:
+            return f"[a picture came, saved as {path}; it can't be shown: {error}]", None
+        return f"[a picture came, saved as {path}]", Picture(name, kept, path)
 
 
 class _Finder:

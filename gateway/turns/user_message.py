@@ -15,9 +15,10 @@ from agent.fs import atomic_write
 from agent.languages.codes import Language
 from agent.languages.moments import moment_in
 from agent.languages.registry import LANGUAGES
+from agent.media.pictures import Picture
 from agent.media.store import Store
 from agent.tools.foreign_text import foreign
-from agent.values import AttachedDocument, ForwardedText, Picture, UserMessage
+from agent.values import AttachedDocument, ForwardedText, UserMessage
 from channels.message import Attachment, ChatKind, InboundMessage, Quote
 from gateway.i18n import one_line
 from gateway.policy.display_names import DisplayNames, plain_name

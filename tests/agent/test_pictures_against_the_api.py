@@ -14,11 +14,12 @@ import pytest
 from agent.agent import Agent
 from agent.clock import Clock
 from agent.compaction.summary import PARTS
+from agent.media.pictures import Picture
 from agent.media.store import Store
 from agent.memory.scope import Audience, Scope
 from agent.model.anthropic.model import AnthropicModel
 from agent.settings import AgentSettings, ModelSettings, SessionSettings
-from agent.values import Picture, ResultKind, SessionKey, TurnRequest, TurnResult, UserMessage
+from agent.values import ResultKind, SessionKey, TurnRequest, TurnResult, UserMessage
 from tests import files
 from tests.agent.streamed import ignored
 from tests.fakes.anthropic import FakeAnthropic

@@ -8,11 +8,12 @@ from datetime import timedelta
 
 import pytest
 
+from agent.media.pictures import Picture
 from agent.model.base import Usage
 from agent.model.scripted import Call, Hold, ScriptedAnswer
 from agent.session.archive import NoSuchSession
 from agent.settings import AgentSettings, MemorySettings
-from agent.values import AttachedDocument, Picture, SessionKey
+from agent.values import AttachedDocument, SessionKey
 from tests.agent.home import OWNER, Home, end, texts, tool
 
 

@@ -39,6 +39,7 @@ TOOLS: dict[str, dict[str, Any]] = {
     "flood": {"description": "Answer with 100 MB.", "inputSchema": NOTHING, "annotations": READS},
     "inject": {"description": "Answer with orders.", "inputSchema": NOTHING, "annotations": READS},
     "picture": {"description": "Show a picture.", "inputSchema": NOTHING, "annotations": READS},
+    "torn": {"description": "Show half a picture.", "inputSchema": NOTHING, "annotations": READS},
     "embed": {"description": "Enclose a resource.", "inputSchema": NOTHING, "annotations": READS},
     "fail": {"description": "Fail.", "inputSchema": NOTHING, "annotations": READS},
     "change": {"description": "Become another server.", "inputSchema": NOTHING, "annotations": READS},
@@ -134,6 +135,8 @@ def call(id: Any, name: str, given: dict[str, Any], token: Any) -> None:
             return answer(id, text(INJECTION))
         case "picture":
             return answer(id, {"content": [{"type": "image", "data": PICTURE, "mimeType": "image/png"}]})
+        case "torn":
+            return answer(id, {"content": [{"type": "image", "data": PICTURE[:40], "mimeType": "image/png"}]})
         case "embed":
             resource = {"uri": "note://1", "mimeType": "text/plain", "text": "The note itself."}
             return answer(id, {"content": [{"type": "resource", "resource": resource}]})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import os
 import shutil
@@ -70,7 +71,8 @@ class PostgresServer:
         """As a loss of power: nothing is written any more, by no process of it."""
         assert self._process is not None
         for child in _children(self._process.pid):
-            os.kill(child, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):  # it served a connection that has just ended
+                os.kill(child, signal.SIGKILL)
         self._process.kill()
         self._process.wait()
 

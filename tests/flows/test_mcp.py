@@ -256,7 +256,7 @@ async def test_odd_schemas_and_names_are_no_reason_to_be_refused(tmp_path: Path)
         told.no_request_was_refused()
 
 
-async def test_a_picture_is_saved_where_it_can_be_sent_from(tmp_path: Path) -> None:
+async def test_a_picture_is_shown_to_the_model_and_saved_where_it_can_be_sent_from(tmp_path: Path) -> None:
     log = tmp_path / "log"
     async with story(tmp_path, tools=settings(log)) as told, told.running():
         await known(told.home.path)
@@ -266,6 +266,24 @@ async def test_a_picture_is_saved_where_it_can_be_sent_from(tmp_path: Path) -> N
         await told.hears("Saved.")
         [file] = (told.workspace / "received").iterdir()
         assert file.read_bytes().startswith(b"\x89PNG") and f"received/{file.name}" in result(told)
+        shown = [block for block in told.model.bodies[-1]["messages"][-1]["content"] if block["type"] == "image"]
+        assert [block["source"]["media_type"] for block in shown] == ["image/png"], "the model sees it too"
+        told.model.answer("A dot.")
+        told.say("what did it show?")
+        await told.hears("A dot.")
+        told.no_request_was_refused()
+
+
+async def test_a_picture_that_cannot_be_read_is_a_sentence(tmp_path: Path) -> None:
+    async with story(tmp_path, tools=settings(tmp_path / "log")) as told, told.running():
+        await known(told.home.path)
+        told.model.answer(tool=("home__torn", {}))
+        told.model.answer("It came damaged.")
+        told.say("show me")
+        await told.hears("It came damaged.")
+        assert "it can't be shown" in result(told)
+        assert not [block for block in told.model.bodies[-1]["messages"][-1]["content"] if block["type"] == "image"]
+        told.no_request_was_refused()
 
 
 async def test_killed_in_the_middle_a_call_is_not_made_again(
