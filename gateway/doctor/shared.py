@@ -14,7 +14,7 @@ from gateway.home import Home
 from gateway.setup.probe import Finding
 from gateway.spoken_time import Sentence
 from gateway.store.connection import Connection
-from gateway.store.lease import processes
+from gateway.store.lease import processes, server
 from gateway.store.reading import reading
 
 _MOST_SKEW = 5.0
@@ -39,9 +39,7 @@ def check_shared(home: Home, config: Config) -> Iterator[Finding]:
 
 def _database(connection: Connection) -> Iterator[Finding]:
     known = processes(connection)
-    (version, there) = connection.execute(
-        "SELECT current_setting('server_version'), extract(epoch FROM clock_timestamp())::float8"
-    ).fetchone()
+    version, there = server(connection)
     yield Finding(
         "database", True, Sentence("PostgreSQL {version} answers; gateways: {count}", version=version, count=len(known))
     )

@@ -8,6 +8,7 @@ from agent.memory.scope import Audience
 from agent.model.base import Json
 from channels.message import ChatKind
 from gateway.commands.context import Services
+from gateway.messages.confirmations import ALWAYS
 from gateway.policy.access import KnownAccount, ListedGroup, NoSuchCode, Role
 from gateway.rpc.protocol import Operation, OperationError, Params, required
 from gateway.store import chat_rows
@@ -138,8 +139,8 @@ class PeopleOperations:
         }
 
     async def approvals(self, _: Params) -> Json:
-        """A list of `{id, what, content, private, because, chat, until}`: what waits for the owner's yes, oldest
-        first."""
+        """A list of `{id, what, content, private, because, chat, until, lasting}`: what waits for the owner's yes,
+        oldest first. `lasting`: the words that a lasting yes would count for, if it can be given."""
         return [
             {
                 "id": one.question.id,
@@ -149,17 +150,21 @@ class PeopleOperations:
                 "because": one.because,
                 "chat": one.chat,
                 "until": one.question.until,
+                "lasting": one.lasting,
             }
             for one in await self.services.approvals.listed()
         ]
 
     async def answer(self, parameters: Params) -> Json:
-        """`{id, answer: yes | no}`: `{id, message}`, what came of it."""
+        """`{id, answer: yes | always | no}`: `{id, message}`, what came of it."""
         id, answer = required(parameters, "id").upper(), required(parameters, "answer")
-        if answer not in ("yes", "no"):
+        if answer not in ("yes", "no", ALWAYS):
             raise OperationError("answer must be yes or no.")
+        approvals = self.services.approvals
+        if answer == ALWAYS and not any(one.question.id == id and one.lasting for one in await approvals.listed()):
+            raise OperationError("That can't be allowed for always; answer yes or no.")
         try:
-            message = await self.services.approvals.answer_from_elsewhere(id, is_yes=answer == "yes")
+            message = await approvals.answer_from_elsewhere(id, is_yes=answer != "no", is_lasting=answer == ALWAYS)
         except KeyError as error:
             raise OperationError("That question is closed: it was answered, or has expired.") from error
         return {"id": id, "message": message}

@@ -40,6 +40,13 @@ def processes(connection: Connection) -> tuple[KnownProcess, ...]:
     return tuple(KnownProcess(*row) for row in rows)
 
 
+def server(connection: Connection) -> tuple[str, float]:
+    """The version of PostgreSQL, and its clock in seconds since 1970."""
+    row = connection.execute("SELECT current_setting('server_version'), extract(epoch FROM clock_timestamp())::float8")
+    version, seconds = row.fetchone()
+    return str(version), float(seconds)
+
+
 class Lease:
     """Says every moment that this process leads, and ends it when that could not be said in time."""
 

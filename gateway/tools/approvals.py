@@ -40,6 +40,7 @@ from gateway.messages.outbox import Outbox
 from gateway.policy.access import LOCAL_CHANNELS, Access, Role
 from gateway.policy.sessions import SessionPolicy, SessionRoute
 from gateway.programs.allowed import AllowedPrograms
+from gateway.programs.background import command_line
 from gateway.scheduling.targets import NoTarget, OwnerReports
 from gateway.store import chat_rows, outbox_rows, question_rows
 from gateway.store.connection import Connection
@@ -103,6 +104,8 @@ class ListedApproval:
     because: str
     chat: str
     """Where it was asked for."""
+    lasting: str = ""
+    """The leading words that a lasting yes would count for, if it can be given."""
 
     @property
     def text(self) -> str:
@@ -258,16 +261,17 @@ class Approvals:
                     on_one_line(pending.effect.private),
                     cause_text(pending, strings),
                     chat_text(pending.row.message),
+                    command_line(pending.effect.words) if pending.effect.words else "",
                 )
             )
         return found
 
-    async def answer_from_elsewhere(self, id: str, *, is_yes: bool) -> str:
+    async def answer_from_elsewhere(self, id: str, *, is_yes: bool, is_lasting: bool = False) -> str:
         """Acts on the owner's answer outside the chats, and shows the outcome where it was asked. Raises `KeyError` for
         a closed question, `StorageUnavailable`."""
         question = {one.id: one for one in self._questions.open_of(KIND)}[id]
         with self._questions.answering(question):
-            text = await self.answer(question, is_yes, question.address)
+            text = await self.answer(question, is_yes, question.address, is_lasting=is_lasting)
             drafts = self._outbox.drafts(
                 f"{KIND}:{id}:answered:{{}}", question.address, text, edits=await self._shown_as(id)
             )

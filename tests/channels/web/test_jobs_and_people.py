@@ -55,6 +55,7 @@ async def test_no_field_of_a_job_is_markup(owner: Browser, house: House, path: s
 async def test_no_field_of_people_is_markup(owner: Browser, house: House) -> None:
     account = {"id": XSS, "name": XSS, "approved": True}
     approval = {"id": XSS, "what": XSS, "content": XSS, "private": XSS, "because": XSS, "chat": XSS, "until": XSS}
+    approval |= {"lasting": XSS}
     person = {"id": XSS, "name": XSS, "role": XSS, "accounts": [account], "spent_usd": 0.1, "limit_usd": 2.0}
     group = {"id": XSS, "title": XSS, "server": True, "mention": XSS, "per_minute": 3, "allow": [XSS]}
     request = {"code": XSS, "channel": XSS, "user_id": XSS, "name": XSS, "expires": XSS, "state": "waiting"}

@@ -12,6 +12,8 @@ import pytest
 
 from agent.model.base import Json
 from agent.model.scripted import Call
+from gateway.cli.rpc import rows
+from gateway.rpc.protocol import OperationError
 from tests.gateway.conftest import ALICE, GROUP, OWNER, Daybook
 from tests.gateway.tools.approving import FOREIGN, Owner, lay
 
@@ -112,6 +114,27 @@ async def test_always_is_for_these_leading_words_until_it_is_taken_back(owner: O
         await heard(home, "From now on I ask again before I run `wc`.")
         await owner.asks(exec_("wc", "-l", "AGENTS.md"))
         assert any("wc -l AGENTS.md" in one for one in owner.questions.values())
+
+
+async def test_always_can_be_said_on_the_page(owner: Owner, home: Daybook) -> None:
+    async with home.running() as gateway:
+        await owner.asks(exec_("wc", "-w", "AGENTS.md"))
+        (listed,) = rows(await gateway.ask("approvals.list"))
+        assert listed["lasting"] == "wc"
+        home.model.then("Done.")
+        await gateway.ask("approvals.answer", id=listed["id"], answer="always")
+        await heard(home, "Done.")
+        assert "AGENTS.md" in await owner.asks(exec_("wc", "-c", "AGENTS.md"))
+
+
+async def test_always_is_refused_where_it_cannot_be_said(owner: Owner, home: Daybook) -> None:
+    async with home.running() as gateway:
+        await owner.asks(exec_("sh", "-c", "echo x"))
+        (listed,) = rows(await gateway.ask("approvals.list"))
+        assert listed["lasting"] == ""
+        with pytest.raises(OperationError, match="for always"):
+            await gateway.ask("approvals.answer", id=listed["id"], answer="always")
+        assert rows(await gateway.ask("approvals.list")) == [listed]
 
 
 async def test_always_for_a_script_ends_where_it_changes(owner: Owner, home: Daybook) -> None:
