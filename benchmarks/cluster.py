@@ -21,7 +21,7 @@ import signal
 import statistics
 import sys
 import time
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -46,7 +46,7 @@ SETTLE_S = 120.0
 @dataclass
 class Report:
     kills: Counter[str] = field(default_factory=Counter)
-    until_answer_s: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    until_answer_s: dict[str, list[float]] = field(default_factory=dict)
     sent: int = 0
     lost: list[int] = field(default_factory=list)
     doubled: list[int] = field(default_factory=list)
@@ -114,7 +114,7 @@ class Cluster:
                 self.postgres.start()
         begun, before = time.monotonic(), self.answered
         await self._until(lambda: self.answered > before, kind)
-        self.report.until_answer_s[kind].append(time.monotonic() - begun)
+        self.report.until_answer_s.setdefault(kind, []).append(time.monotonic() - begun)
         if kind == "still":
             await asyncio.sleep(max(0.0, STANDS_STILL_S - (time.monotonic() - begun)))
             os.kill(leader.pid, signal.SIGCONT)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from collections.abc import Iterator
@@ -83,7 +84,8 @@ def _files(home: Home) -> Iterator[Finding]:
         )
         return
     finally:
-        probe.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            probe.unlink()
     if not works:
         yield Finding(
             "database",
