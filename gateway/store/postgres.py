@@ -193,8 +193,8 @@ CREATE FUNCTION json_extract(document TEXT, path TEXT) RETURNS TEXT LANGUAGE sql
 """
 """What SQLite has under that name."""
 
-_KEY = re.compile(r"(\w+) INTEGER PRIMARY KEY AUTOINCREMENT")
-_TABLE = re.compile(r"(CREATE TABLE \w+ \()((?:(?!CREATE TABLE).)*?\);)", re.DOTALL)
+_KEY = re.compile(r"\b(\w++) INTEGER PRIMARY KEY AUTOINCREMENT")
+_TABLE = re.compile(r"(CREATE TABLE \w++ \()([^;]*+;)")
 
 
 def _for_postgres(step: str) -> bytes:

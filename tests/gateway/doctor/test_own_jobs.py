@@ -76,7 +76,7 @@ async def test_the_last_result_of_a_job_of_one_s_own(daybook: Daybook) -> None:
     async with awake(daybook) as gateway:
         daybook.moment.pass_(timedelta(minutes=31))
         await until(gateway, "tea", "delivered")
-    found = check_schedule(daybook.home, daybook.workspace, BERLIN, daybook.moment.now, {"telegram"})
+    found = check_schedule(daybook.home, daybook.workspace, daybook.config, daybook.moment.now, {"telegram"})
     jobs, tea = (one.message for one in found)
     assert jobs == "you have 1 job"
     assert tea == "tea: next tomorrow (Sun 22 Nov) at 09:00; last today at 09:00: delivered"

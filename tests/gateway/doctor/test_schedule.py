@@ -7,16 +7,18 @@ from pathlib import Path
 
 import pytest
 
+from gateway.config.loader import parse
 from gateway.doctor.schedule import check_schedule
 from gateway.home import Home
 from gateway.setup.probe import Finding
 from gateway.store import run_rows
 from gateway.store.database import Database
 from gateway.store.run_rows import Run, RunStatus
-from tests.gateway.conftest import BERLIN
 
 NOW = datetime(2026, 11, 21, 7, 30, tzinfo=UTC)
 WATER = "{id: water, text: Drink, when: {cron: '0 9 * * *'}, timezone: Asia/Tokyo}"
+
+CONFIG = parse("timezone: Europe/Berlin", {}).config
 
 
 def findings(home: Home, text: str | None) -> list[Finding]:
@@ -24,7 +26,7 @@ def findings(home: Home, text: str | None) -> list[Finding]:
     workspace.mkdir(parents=True, exist_ok=True)
     if text is not None:
         (workspace / "schedule.yaml").write_text(text, "utf-8")
-    return list(check_schedule(home, workspace, BERLIN, NOW, {"terminal", "telegram"}))
+    return list(check_schedule(home, workspace, CONFIG, NOW, {"terminal", "telegram"}))
 
 
 @pytest.fixture
