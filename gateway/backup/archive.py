@@ -11,9 +11,11 @@ import hashlib
 import importlib
 import io
 import os
+import shutil
 import sqlite3
 import tarfile
 import tempfile
+import time
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -38,6 +40,10 @@ _CIPHER = "gateway.backup.cipher"
 """Loaded when it is needed: 4 MB of memory that a gateway need not have."""
 _MANIFEST = "manifest.json"
 _FORMAT = 1
+_RESTORING = ".daybook-restore-"
+_COPYING = "daybook-backup-"
+_LEFT_S = 3_600.0
+"""No restoring takes so long."""
 _COPIED = 1 << 20
 _LEFT_OUT = (
     "state/gateway.lock",
@@ -52,6 +58,8 @@ _LEFT_OUT = (
     "state/database-id",
 )
 """Of a running process, or made again from the rest."""
+_MESSAGES = "state/daybook.db"
+_OF_DATABASES = (".db", ".db-wal", ".db-shm", ".lock")
 _MOST_MANIFEST = 256 << 20
 
 
@@ -101,11 +109,14 @@ def write(home: Home, target: Path, passphrase: str | None = None, copy: CopyDat
         raise BackupError(f"{target} exists already. Give a new name.")
     if target.resolve().is_relative_to(home.path.resolve()):
         raise BackupError(f"{target} is in the home itself. Give a place outside of {home.path}.")
+    with _said(f"write {target}"):
+        for left in target.parent.glob(f".{target.name}.*.new"):  # by one that was killed
+            left.unlink()
     new = target.with_name(f".{target.name}.{os.getpid()}.new")
     try:
         with _said(f"write {target}"):
-            with _private(new) as file:
-                manifest = _write(home, file, passphrase, copy or _copy_of(home))
+            with _private(new) as file, tempfile.TemporaryDirectory(prefix=_COPYING) as scratch:
+                manifest = _write(home, file, passphrase, copy or _copy_of(home), Path(scratch))
                 file.flush()
                 os.fsync(file.fileno())
             check(new, passphrase)
@@ -141,21 +152,28 @@ def restore(
     """Unpacks an archive beside `home` and puts it in its place when every file was checked. With `force` a home that
     is there is set aside; returns where. Raises `BackupError`, `HomeBusy`."""
     target = home.path
-    is_there = target.exists() and any(target.iterdir())
-    if is_there and not force:
-        raise BackupError(f"There is a home at {target} already. Give another with --home, or --force to set it aside.")
     with _said(f"restore to {target}"):
+        is_there = target.exists() and any(target.iterdir())
+        if is_there and not force:
+            raise BackupError(
+                f"There is a home at {target} already. Give another with --home, or --force to set it aside."
+            )
         target.parent.mkdir(parents=True, exist_ok=True)
         with home.hold() if is_there else contextlib.nullcontext():
             return _restore(source, target, passphrase)
 
 
 def _restore(source: Path, target: Path, passphrase: str | None) -> tuple[Manifest, Path | None]:
-    with tempfile.TemporaryDirectory(prefix=".daybook-restore-", dir=target.parent) as beside:
+    for left in target.parent.glob(f"{_RESTORING}*"):  # by one that was killed
+        if time.time() - left.stat().st_mtime > _LEFT_S:
+            shutil.rmtree(left, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix=_RESTORING, dir=target.parent) as beside:
         new = Path(beside) / "home"
         new.mkdir(mode=0o700)
         manifest = _read(source, passphrase, new)
         aside = None
+        if target.exists() and not any(target.iterdir()):
+            target.rmdir()
         if target.exists():
             aside = target.with_name(f"{target.name}.before-restore-{datetime.now(UTC):%Y%m%d-%H%M%S}")
             target.rename(aside)
@@ -164,25 +182,25 @@ def _restore(source: Path, target: Path, passphrase: str | None) -> tuple[Manife
         return manifest, aside
 
 
-def _write(home: Home, file: BinaryIO, passphrase: str | None, copy: CopyDatabase) -> Manifest:
+def _write(home: Home, file: BinaryIO, passphrase: str | None, copy: CopyDatabase, scratch: Path) -> Manifest:
     out = importlib.import_module(_CIPHER).EncryptingWriter(file, passphrase) if passphrase is not None else None
     files: list[ArchivedFile] = []
     skipped: list[str] = []
     with tarfile.open(fileobj=cast("IO[bytes]", out or file), mode="w|gz", format=tarfile.PAX_FORMAT) as tar:
-        with tempfile.TemporaryDirectory(prefix="daybook-backup-") as scratch:
-            databases = {"state/daybook.db": copy} if home.database.exists() or copy is not None else {}
-            for path in sorted((home.path / "state").rglob("*.db")):
-                name = path.relative_to(home.path).as_posix()
-                if not name.startswith(_LEFT_OUT):
-                    databases.setdefault(name, _copier(path))
-            for number, (name, copied) in enumerate(databases.items()):
-                one = Path(scratch) / str(number)
+        for number, (name, copied) in enumerate(_databases(home, copy).items()):
+            one = scratch / str(number)
+            try:
                 copied(one)
-                if one.exists():
-                    files.append(_add(tar, one, name))
+            except sqlite3.Error as error:
+                if name == _MESSAGES:
+                    raise BackupError(f"{name} can't be read ({error}). `daybook doctor` says what to do.") from error
+                skipped.append(name)
+                continue
+            if one.exists():
+                files.append(_add(tar, one, name))
         for path in _files(home.path):
             name = path.relative_to(home.path).as_posix()
-            if name.startswith(_LEFT_OUT) or name.endswith((".db", ".db-wal", ".db-shm", ".lock")):
+            if name.startswith(_LEFT_OUT) or (name.startswith("state/") and name.endswith(_OF_DATABASES)):
                 continue
             try:
                 if path.is_symlink():
@@ -191,12 +209,27 @@ def _write(home: Home, file: BinaryIO, passphrase: str | None, copy: CopyDatabas
             except FileNotFoundError:
                 continue  # deleted meanwhile
             except OSError:
-                skipped.append(name)
+                skipped.append(_printable(name))
         manifest = Manifest(_FORMAT, version(), len(STEPS), utc_stamp(datetime.now(UTC)), tuple(files), tuple(skipped))
         _add_bytes(tar, _MANIFEST, _MANIFEST_OF.dump_json(manifest))
     if out is not None:
         out.finish()
     return manifest
+
+
+def _databases(home: Home, copy: CopyDatabase) -> dict[str, CopyDatabase]:
+    """What copies each database of the state, the messages first."""
+    found = {_MESSAGES: copy}
+    for path in sorted(home.state.rglob("*.db")):
+        name = path.relative_to(home.path).as_posix()
+        if not name.startswith(_LEFT_OUT):
+            found.setdefault(name, _copier(path))
+    return found
+
+
+def _printable(name: str) -> str:
+    """A name as text, also one that is no UTF-8."""
+    return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
 def _files(folder: Path) -> Iterator[Path]:
@@ -224,11 +257,11 @@ def _add(tar: tarfile.TarFile, path: Path, name: str) -> ArchivedFile:
     with path.open("rb") as file:
         info = tarfile.TarInfo(f"home/{name}")
         info.size = os.fstat(file.fileno()).st_size
-        info.mode = 0o600
+        info.mode = 0o700 if os.fstat(file.fileno()).st_mode & 0o100 else 0o600
         info.mtime = int(os.fstat(file.fileno()).st_mtime)
         reader = _Hashing(file, info.size)
         tar.addfile(info, cast("IO[bytes]", reader))
-    return ArchivedFile(name, info.size, reader.digest.hexdigest())
+    return ArchivedFile(_printable(name), info.size, reader.digest.hexdigest())
 
 
 def _add_bytes(tar: tarfile.TarFile, name: str, data: bytes) -> None:
@@ -301,6 +334,8 @@ def _unpack(data: IO[bytes], name: str, folder: Path | None, member: tarfile.Tar
         if folder is not None:
             target = folder / name
             target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if member.size > shutil.disk_usage(folder).free:
+                raise BackupError(f"There is not enough space for {_printable(name)}. Nothing was restored.")
             out = stack.enter_context(_private(target))
         while chunk := data.read(_COPIED):
             digest.update(chunk)
@@ -309,8 +344,10 @@ def _unpack(data: IO[bytes], name: str, folder: Path | None, member: tarfile.Tar
         if out is not None:
             out.flush()
             os.fsync(out.fileno())
+            if member.mode & 0o100:
+                os.fchmod(out.fileno(), 0o700)
             os.utime(out.fileno(), (member.mtime, member.mtime))
-    return ArchivedFile(name, member.size, digest.hexdigest())
+    return ArchivedFile(_printable(name), member.size, digest.hexdigest())
 
 
 @contextmanager

@@ -39,6 +39,8 @@ class NightlyBackup:
     def _write(self, folder: Path, due: DueTime) -> str:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         file = folder / f"daybook-{due.moment:%Y-%m-%d}.tar.gz"
+        for left in folder.glob(".daybook-*.tar.gz.*.new"):  # by a night that was cut off
+            left.unlink()
         if due.by_hand:
             file.unlink(missing_ok=True)
         if not file.exists():  # else this night's was made before a crash

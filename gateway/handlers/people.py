@@ -159,7 +159,7 @@ class PeopleOperations:
         """`{id, answer: yes | always | no}`: `{id, message}`, what came of it."""
         id, answer = required(parameters, "id").upper(), required(parameters, "answer")
         if answer not in ("yes", "no", ALWAYS):
-            raise OperationError("answer must be yes or no.")
+            raise OperationError("answer must be yes, always or no.")
         approvals = self.services.approvals
         if answer == ALWAYS and not any(one.question.id == id and one.lasting for one in await approvals.listed()):
             raise OperationError("That can't be allowed for always; answer yes or no.")

@@ -87,6 +87,45 @@ def test_a_database_that_is_written_meanwhile_is_whole(home: Home, tmp_path: Pat
     assert sorted(choices(back)) == ["in the log", "kept"]
 
 
+def test_files_of_the_person_are_kept_whatever_their_names(home: Home, tmp_path: Path) -> None:
+    folder = home.path / "workspace"
+    for name in (b"photos.db", b"poetry.lock", b"caf\xe9.txt", b"line\nbreak"):
+        (folder / os.fsdecode(name)).write_bytes(b"mine")
+    (folder / "run.sh").write_text("#!/bin/sh\n")
+    (folder / "run.sh").chmod(0o755)
+    assert write(home, tmp_path / "b").skipped == ()
+    back = Home(tmp_path / "back")
+    restore(tmp_path / "b", back)
+    assert content(back.path) == content(home.path)
+    assert (back.path / "workspace" / "run.sh").stat().st_mode & 0o777 == 0o700
+
+
+def test_a_database_that_is_damaged_is_named(home: Home, tmp_path: Path) -> None:
+    (home.state / "history").mkdir()
+    (home.state / "history" / "main.db").write_bytes(b"no database" * 100)
+    assert write(home, tmp_path / "b").skipped == ("state/history/main.db",)
+    home.database.write_bytes(b"no database" * 100)
+    with pytest.raises(BackupError, match=r"daybook\.db can't be read"):
+        write(home, tmp_path / "c")
+
+
+def test_what_a_killed_one_left_is_removed(home: Home, tmp_path: Path) -> None:
+    (tmp_path / ".b.4711.new").write_bytes(b"half")
+    write(home, tmp_path / "b")
+    (tmp_path / ".daybook-restore-x").mkdir()
+    os.utime(tmp_path / ".daybook-restore-x", (0, 0))
+    (tmp_path / "back").mkdir()
+    restore(tmp_path / "b", Home(tmp_path / "back"))
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["b", "back", "home"]
+
+
+def test_a_file_in_the_place_of_the_home_is_said(home: Home, tmp_path: Path) -> None:
+    write(home, tmp_path / "b")
+    (tmp_path / "back").write_text("mine")
+    with pytest.raises(BackupError, match="Can't restore"):
+        restore(tmp_path / "b", Home(tmp_path / "back"))
+
+
 def test_links_are_left_out_and_named(home: Home, tmp_path: Path) -> None:
     (home.path / "workspace" / "passwd").symlink_to("/etc/passwd")
     assert write(home, tmp_path / "b").skipped == ("workspace/passwd",)

@@ -74,7 +74,7 @@ async def test_what_waits_for_a_yes_is_answered_once(daybook: Daybook, answer: s
         question = owner.question
         (one,) = await ask(gateway, "approvals.list")
         assert one["content"] == "Dinner is ready" and GROUP in one["what"] and "Mallory" in one["because"]
-        with pytest.raises(OperationError, match="yes or no"):
+        with pytest.raises(OperationError, match="yes, always or no"):
             await ask(gateway, "approvals.answer", id=one["id"], answer="perhaps")
         told = await ask(gateway, "approvals.answer", id=one["id"], answer=answer)
         await daybook.chat.wait_until(lambda: daybook.chat.standing(OWNER)[question].text == told["message"])
