@@ -21,19 +21,17 @@ def migrate_command(context: CliContext, target: str) -> None:
 
     Stop the gateways first. Memory, transcripts and files stay where they are.
     """
-    url = context.config().database_url
+    url = context.config().postgres_url
     try:
         moving = postgres_module("moving")
         if target == _SQLITE:
             if url is None:
                 raise OperationError("Keep `database_url` in config.yaml until the messages are moved back.")
-            count = moving.to_sqlite(context.home, url.get_secret_value())
+            count = moving.to_sqlite(context.home, url)
             click.echo(f"Moved back, {count} rows. Now remove `database_url` from config.yaml.")
             return
         count = moving.to_postgres(context.home, target)
-    except StorageUnavailable as error:
-        raise click.ClickException(str(error)) from error
-    except (HomeError, OperationError) as error:
+    except (StorageUnavailable, HomeError, OperationError) as error:
         raise click.ClickException(str(error)) from error
     click.echo(f"Moved, {count} rows, all compared. Now set `database_url` in config.yaml to the same URL.")
     click.echo(f"What was there is kept in {moving.aside(context.home)}; delete it when you are content.")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import time
 from collections.abc import AsyncIterator
 from types import TracebackType
 from typing import Self
@@ -16,9 +15,6 @@ from tests.fakes.anthropic import FakeAnthropic
 from tests.fakes.postgres import PostgresServer, running
 from tests.fakes.telegram import FakeTelegram
 from tests.flows.process import OWNER, GatewayProcess
-
-TAKEN_OVER = 15.0
-"""Seconds that SPEC 13 allows."""
 
 
 class Cluster:
@@ -50,15 +46,14 @@ class Cluster:
         await one.start(wait=len(self.gateways) == 1)
         return one
 
-    async def answered(self, text: str) -> float:
-        """Says something; the seconds until the one answer to it."""
-        before, begun = len(self.texts), time.monotonic()
+    async def answered(self, text: str) -> None:
+        """Says something, and waits until it is answered and the receipt is on disk. `benchmarks/cluster.py` says how
+        long that takes."""
+        before = len(self.texts)
         self.telegram.say(text)
         await self.telegram.wait_for(lambda: len(self.texts) > before)
-        took = time.monotonic() - begun
         alive = next(one for one in self.gateways if one.is_running)
-        await alive.until_status(lambda status: status["outbox"]["waiting"] == 0)  # its receipt is on disk
-        return took
+        await alive.until_status(lambda status: status["outbox"]["waiting"] == 0)
 
     @property
     def texts(self) -> list[str]:
@@ -88,11 +83,11 @@ async def test_another_takes_over_when_one_is_killed(cluster: Cluster, model: Fa
     assert f"serves: process {first.pid}" in status and f"waits: process {second.pid}" in status
     os.kill(first.pid, signal.SIGKILL)
     await first.ended()
-    assert await cluster.answered("Are you there?") < TAKEN_OVER
+    await cluster.answered("Are you there?")
     await first.start(wait=False)
     os.kill(second.pid, signal.SIGKILL)
     await second.ended()
-    assert await cluster.answered("And now?") < TAKEN_OVER
+    await cluster.answered("And now?")
     assert cluster.texts == ["Noted.", "Still here.", "Here again."]
 
 
@@ -106,7 +101,7 @@ async def test_who_stood_still_does_nothing_twice_and_waits_for_its_turn(
     await until_waiting(second)
     await cluster.answered("one")
     os.kill(first.pid, signal.SIGSTOP)
-    assert await cluster.answered("two") < TAKEN_OVER
+    await cluster.answered("two")
     os.kill(first.pid, signal.SIGCONT)
     await until_waiting(first)
     await cluster.answered("three")
