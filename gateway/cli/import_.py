@@ -16,11 +16,11 @@ from gateway.importing.values import ImportKind
 _SHOWN = 20
 """Lines of a list for people; `--json` has all."""
 _KINDS = {
-    ImportKind.OPENCLAW: "A workspace of OpenClaw, or the folder that it is in.",
-    ImportKind.NANOBOT: "A workspace of nanobot, or the folder that it is in.",
+    ImportKind.OPENCLAW: "A workspace of OpenClaw, or the folder that it is in, also zipped.",
+    ImportKind.NANOBOT: "A workspace of nanobot, or the folder that it is in, also zipped.",
     ImportKind.CLAUDE: "An export of Claude: the zip, its folder or conversations.json.",
     ImportKind.CHATGPT: "An export of ChatGPT: the zip, its folder or conversations.json.",
-    ImportKind.TEXT: "A folder of Markdown, as Obsidian and Logseq keep it.",
+    ImportKind.TEXT: "A folder of Markdown, as Obsidian and Logseq keep it, also zipped.",
 }
 
 

@@ -16,9 +16,17 @@ from agent.memory.paths import FileError
 from agent.memory.provenance import Provenance, add_marks, provenance_of_writes
 from agent.memory.scope import Scope
 from gateway.importing.claude import ImportedNote
-from gateway.importing.placing import Placer
+from gateway.importing.placing import Placer, too_much_text
 from gateway.importing.secrets import without_secrets
-from gateway.importing.values import LABELS, MOST_OF_FILE, Findings, ImportedChat, ImportedMessage, ImportKind
+from gateway.importing.values import (
+    LABELS,
+    MOST_OF_FILE,
+    MOST_TEXT,
+    Findings,
+    ImportedChat,
+    ImportedMessage,
+    ImportKind,
+)
 
 FOLDER = "memory/imported"
 _MARK = re.compile(r"^<!-- imported (\S{1,40}) (\S{1,200}) (\S{1,40}) -->$", re.MULTILINE)
@@ -73,6 +81,7 @@ def place_chats(
     """Plans the files of conversations that are new, or went on since. Raises `ImportRefused`."""
     known = imported_before(scope, kind, findings)
     days: defaultdict[date, list[_Section]] = defaultdict(list)
+    size = 0
     for chat in chats:
         id = _UNSAFE_ID.sub("_", chat.id)[:200] or "unnamed"
         new = tuple(one for one in in_order(chat.messages) if id not in known or one.at > known[id])
@@ -87,6 +96,9 @@ def place_chats(
             by_day[clock.local(one.at).date()].append(one)
         for day, messages in by_day.items():
             days[day].append(_section(chat, id, messages, kind, clock, findings))
+            size += len(days[day][-1].text)
+            if size > MOST_TEXT:
+                raise too_much_text()
     for day in sorted(days):
         for part in _parts(day, sorted(days[day], key=lambda one: one.begun)):
             placer.place(f"{FOLDER}/{kind}/{day.isoformat()}.md", part.encode())

@@ -5,24 +5,18 @@ from __future__ import annotations
 import os
 import stat
 import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO, Protocol
+from typing import IO, Protocol
 
 from agent.model.base import Json
 from gateway.importing.json_stream import elements
-from gateway.importing.values import LABELS, ImportKind, ImportRefused
+from gateway.importing.trees import FolderTree, it_looks_like, looks_like
+from gateway.importing.values import LABELS, MOST_BYTES, ImportKind, ImportRefused
+from gateway.importing.zips import CheckedZip, readable, too_large
 
-MOST_BYTES = 1_000_000_000
-"""Of one file of an export, unpacked."""
-_MOST_NAMES = 200_000
-_BOMB = 200
-"""Times that a file of an export may be larger than packed; text is about ten times."""
-_SMALL = 10_000_000
 _CONVERSATIONS = "conversations"
-_UNIX_LINK = stat.S_IFLNK << 16
 
 
 class Export(Protocol):
@@ -32,7 +26,7 @@ class Export(Protocol):
         """Names of the files `stem.json`, or `stem-000.json` and so on."""
         ...
 
-    def open(self, name: str) -> BinaryIO: ...
+    def open(self, name: str) -> IO[bytes]: ...
 
 
 def is_part(name: str, stem: str) -> bool:
@@ -43,33 +37,16 @@ def is_part(name: str, stem: str) -> bool:
 
 
 class _ZipExport:
-    def __init__(self, archive: zipfile.ZipFile, label: str) -> None:
-        self._archive = archive
-        infos = archive.infolist()
-        if len(infos) > _MOST_NAMES:
-            raise ImportRefused(f"{label} holds more than {_MOST_NAMES:,} files, so it was not read.")
-        for info in infos:
-            parts = PurePosixPath(info.filename.replace("\\", "/")).parts
-            if ".." in parts or info.filename.startswith(("/", "\\")) or ":" in "".join(parts[:1]):
-                raise ImportRefused(f"{label} holds a name that leads out of it, so it is no export and was not read.")
-            if info.external_attr & (0xF000 << 16) == _UNIX_LINK:
-                raise ImportRefused(f"{label} holds a link, so it is no export and was not read.")
-        self._infos = {info.filename: info for info in infos if not info.is_dir()}
-        self._label = label
+    def __init__(self, zipped: CheckedZip, label: str) -> None:
+        if zipped.links:
+            raise ImportRefused(f"{label} holds a link, so it is no export and was not read.")
+        self._zip = zipped
 
     def names(self, stem: str) -> list[str]:
-        return _shallowest([name for name in self._infos if is_part(name, stem)])
+        return _shallowest([name for name in self._zip.names if is_part(name, stem)])
 
-    def open(self, name: str) -> BinaryIO:
-        info = self._infos[name]
-        base = PurePosixPath(name).name
-        if info.flag_bits & 1:
-            raise ImportRefused(f"{self._label} is protected by a password. Unpack it first, and import the folder.")
-        if info.file_size > MOST_BYTES:
-            raise ImportRefused(_too_large(base, info.file_size))
-        if info.file_size > _SMALL and info.file_size > _BOMB * max(1, info.compress_size):
-            raise ImportRefused(f"{base} in {self._label} unpacks to far more than any text would, so it was not read.")
-        return self._archive.open(info)  # type: ignore[return-value]
+    def open(self, name: str) -> IO[bytes]:
+        return self._zip.open(name)
 
 
 class _FolderExport:
@@ -86,7 +63,7 @@ class _FolderExport:
             found += [one.relative_to(self._folder).as_posix() for one in names]
         return _shallowest(found)
 
-    def open(self, name: str) -> BinaryIO:
+    def open(self, name: str) -> IO[bytes]:
         path = self._folder / name
         fd = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
         status = os.fstat(fd)
@@ -95,22 +72,15 @@ class _FolderExport:
             raise ImportRefused(f"{path.name} is not a regular file.")
         if status.st_size > MOST_BYTES:
             os.close(fd)
-            raise ImportRefused(_too_large(path.name, status.st_size))
+            raise ImportRefused(too_large(path.name, status.st_size))
         return os.fdopen(fd, "rb")
 
 
 @contextmanager
 def open_export(path: Path, kind: ImportKind) -> Iterator[Export]:
     """Raises `ImportRefused`, also for errors while it is read."""
-    try:
-        with ExitStack() as stack:
-            yield _opened(path, kind, stack)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
-        message = f"{path.name} is damaged, or was not downloaded completely. Download the export again."
-        raise ImportRefused(message) from error
-    except OSError as error:
-        reason = (error.strerror or "the system does not say why").lower()
-        raise ImportRefused(f"{path} cannot be read: {reason}.") from error
+    with readable(path, "Download the export again."), ExitStack() as stack:
+        yield _opened(path, kind, stack)
 
 
 def read_elements(export: Export, stem: str) -> Iterator[Json]:
@@ -123,8 +93,10 @@ def read_elements(export: Export, stem: str) -> Iterator[Json]:
 def _opened(path: Path, kind: ImportKind, stack: ExitStack) -> Export:
     if path.is_dir():
         export: Export = _FolderExport(path)
+    elif path.exists() and not path.is_file():
+        raise ImportRefused(f"{path.name} is not a regular file.")
     elif zipfile.is_zipfile(path):
-        export = _ZipExport(stack.enter_context(zipfile.ZipFile(path)), path.name)
+        export = _ZipExport(CheckedZip(stack.enter_context(zipfile.ZipFile(path)), path.name), path.name)
     elif path.suffix.lower() == ".zip":
         if path.stat().st_size == 0:
             raise ImportRefused(f"{path.name} is empty.")
@@ -141,32 +113,8 @@ def _opened(path: Path, kind: ImportKind, stack: ExitStack) -> Export:
 
 
 def _hint(path: Path) -> str:
-    other = looks_like(path) if path.is_dir() else None
+    other = looks_like(FolderTree(path)) if path.is_dir() else None
     return f" {it_looks_like(other, path)}" if other is not None else ""
-
-
-def looks_like(folder: Path) -> ImportKind | None:
-    """The kind of a folder that is no export."""
-    for root in (folder, folder / "workspace"):
-        if (root / "memory" / "MEMORY.md").is_file() or (root / "memory" / "HISTORY.md").is_file():
-            return ImportKind.NANOBOT
-        if any((root / name).is_file() for name in ("SOUL.md", "IDENTITY.md", "AGENTS.md", "MEMORY.md")):
-            return ImportKind.OPENCLAW
-    if (folder / "conversations.json").is_file():
-        return ImportKind.CHATGPT if (folder / "chat.html").is_file() else ImportKind.CLAUDE
-    if any(one.suffix.lower() == ".md" or one.name in (".obsidian", "logseq") for one in folder.iterdir()):
-        return ImportKind.TEXT
-    return None
-
-
-def it_looks_like(kind: ImportKind, path: Path) -> str:
-    """Says which command imports it."""
-    what = {
-        ImportKind.CLAUDE: "an export of Claude",
-        ImportKind.CHATGPT: "an export of ChatGPT",
-        ImportKind.TEXT: "a folder of Markdown",
-    }.get(kind, f"a workspace of {LABELS[kind]}")
-    return f"It looks like {what}: `daybook import {kind} {path}`."
 
 
 def _shallowest(names: list[str]) -> list[str]:
@@ -178,7 +126,3 @@ def _shallowest(names: list[str]) -> list[str]:
 
 def _is_folder(path: Path) -> bool:
     return path.is_dir() and not path.is_symlink()
-
-
-def _too_large(name: str, size: int) -> str:
-    return f"{name} has {size / 1_000_000:,.0f} MB, more than the {MOST_BYTES // 1_000_000:,} MB that are read at most."

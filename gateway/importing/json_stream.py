@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterator
-from typing import BinaryIO
+from typing import IO
 
 from agent.formats.parsing import load_json
 from agent.model.base import Json
@@ -19,7 +19,7 @@ _BETWEEN = b" \t\r\n,"
 _OF_BOM = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
 
-def elements(file: BinaryIO, name: str, most: int) -> Iterator[Json]:
+def elements(file: IO[bytes], name: str, most: int) -> Iterator[Json]:
     """The elements of the list in a JSON file of at most `most` bytes; an object is a list of one. None is one that
     cannot be read. Raises `ImportRefused`."""
     pieces = _pieces(file, name, most)
@@ -80,7 +80,7 @@ def _parsed(data: bytes) -> Json:
     return value
 
 
-def _pieces(file: BinaryIO, name: str, most: int) -> Iterator[bytes]:
+def _pieces(file: IO[bytes], name: str, most: int) -> Iterator[bytes]:
     read = 0
     first = file.read(_PIECE)
     encoding = next((encoding for bom, encoding in _OF_BOM.items() if first.startswith(bom)), "")

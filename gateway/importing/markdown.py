@@ -11,24 +11,23 @@ from agent.clock import Clock
 from agent.formats.plain_text import slug
 from agent.memory import notes
 from gateway.importing.conversations import FOLDER, marked, source_of
-from gateway.importing.exports import it_looks_like, looks_like
-from gateway.importing.folders import check_folder, files_below, read_text, report_others
 from gateway.importing.placing import Placer
+from gateway.importing.reading import read_text, report_others
 from gateway.importing.secrets import without_secrets
+from gateway.importing.trees import FileTree, it_looks_like, looks_like
 from gateway.importing.values import Findings, ImportKind, ImportRefused
 
 _DAY = re.compile(r"(?<!\d)((?:19|20)\d\d)([-_.]?)(\d\d)\2(\d\d)(?!\d)", re.ASCII)
 _FIELDS = ("date", "created", "day", "created_at", "date created")
 
 
-def plan_markdown(path: Path, clock: Clock, findings: Findings, placer: Placer) -> None:
+def plan_markdown(tree: FileTree, path: Path, clock: Clock, findings: Findings, placer: Placer) -> None:
     """Plans the Markdown files of a folder. Raises `ImportRefused`."""
-    check_folder(path, ImportKind.TEXT)
     others: Counter[str] = Counter()
-    other = looks_like(path)
+    other = looks_like(tree)
     found = 0
-    folder = slug(path.resolve().name)
-    for file in files_below(path, findings):
+    folder = slug(path.resolve().name if path.is_dir() else path.stem)
+    for file in tree.files(findings):
         name = PurePosixPath(file.name)
         if not file.is_markdown:
             others[name.suffix.lower()] += 1

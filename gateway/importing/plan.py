@@ -12,9 +12,10 @@ from agent.memory.scope import Scope
 from agent.model.base import Json
 from gateway.importing import chatgpt, claude
 from gateway.importing.conversations import place_chats, place_note
-from gateway.importing.exports import Export, it_looks_like, open_export, read_elements
+from gateway.importing.exports import Export, open_export, read_elements
 from gateway.importing.markdown import plan_markdown
 from gateway.importing.placing import Placer
+from gateway.importing.trees import it_looks_like, open_tree
 from gateway.importing.values import LABELS, Findings, ImportKind, ImportPlan, ImportRefused
 from gateway.importing.workspaces import plan_workspace
 
@@ -27,9 +28,11 @@ def build_plan(kind: ImportKind, path: Path, scope: Scope, clock: Clock) -> Impo
     try:
         match kind:
             case ImportKind.OPENCLAW | ImportKind.NANOBOT:
-                plan_workspace(path, kind, scope, clock, findings, placer)
+                with open_tree(path, kind) as tree:
+                    plan_workspace(tree, path, kind, scope, clock, findings, placer)
             case ImportKind.TEXT:
-                plan_markdown(path, clock, findings, placer)
+                with open_tree(path, kind) as tree:
+                    plan_markdown(tree, path, clock, findings, placer)
             case ImportKind.CLAUDE | ImportKind.CHATGPT:
                 with open_export(path, kind) as export:
                     _plan_export(export, path, kind, scope, clock, findings, placer)

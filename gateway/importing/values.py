@@ -8,6 +8,8 @@ from datetime import datetime
 
 MOST_TEXT = 100_000_000
 """Bytes of text that one import may bring."""
+MOST_BYTES = 1_000_000_000
+"""Bytes that are read of one file of an export, or of a zip, unpacked."""
 MOST_OF_FILE = 3_000_000
 """Bytes of one file that is written, below what memory reads (`files.MAX_BYTES`)."""
 
@@ -61,6 +63,22 @@ class ImportedChat:
     id: str
     title: str
     messages: tuple[ImportedMessage, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionLine:
+    """What one line of a session says, if anything."""
+
+    at: datetime | None = None
+    speaker: str = ""
+    text: str = ""
+    unknown: str = ""
+    """The kind of something that is not known."""
+    is_automatic: bool = False
+    """Nobody wrote it."""
+
+
+NOTHING = SessionLine()
 
 
 class Placing(enum.StrEnum):

@@ -18,10 +18,11 @@ from agent.skills import FILE as SKILL_FILE
 from agent.skills import FOLDER as SKILLS
 from agent.workspace import template_folder
 from gateway.importing.conversations import FOLDER, marked, source_of
-from gateway.importing.exports import it_looks_like, looks_like
-from gateway.importing.folders import BroughtFile, check_folder, files_below, read_bytes, read_text, report_others
 from gateway.importing.placing import Placer
+from gateway.importing.reading import read_bytes, read_text, report_others
 from gateway.importing.secrets import without_secrets
+from gateway.importing.sessions import NANOBOTS, OPENCLAWS, place_sessions
+from gateway.importing.trees import BroughtFile, FileTree, it_looks_like, looks_like
 from gateway.importing.values import LABELS, Findings, ImportKind, ImportRefused, Placing, PlannedFile
 
 _INDEXES = frozenset({"MEMORY.md", "memory.md", "memory/MEMORY.md"})
@@ -31,51 +32,55 @@ _RULES = frozenset({"AGENTS.md", "HEARTBEAT.md"})
 """They name tools and files of the other program: kept beside Daybook's own, to compare."""
 _LEFT = frozenset({"BOOTSTRAP.md", "BOOT.md"})
 _DAY = re.compile(r"memory/(\d{4}-\d{2}-\d{2})\.md", re.ASCII)
+_WORKSPACE = "workspace"
 _HEADING = re.compile(r"(#{1,6})[ \t]+(?=\S)")
 
 
 def plan_workspace(
-    path: Path, kind: ImportKind, scope: Scope, clock: Clock, findings: Findings, placer: Placer
+    tree: FileTree, path: Path, kind: ImportKind, scope: Scope, clock: Clock, findings: Findings, placer: Placer
 ) -> None:
-    """Plans the files of a workspace. Raises `ImportRefused`."""
-    root = _root(path, kind)
-    _remark_on_the_rest(path, findings)
+    """Plans the files of a workspace and its conversations. Raises `ImportRefused`."""
+    root = _root(tree, path, kind)
     skills: defaultdict[str, list[BroughtFile]] = defaultdict(list)
     others: Counter[str] = Counter()
-    for file in files_below(root, findings):
+    for file in root.files(findings) if root is tree or tree.has_folder(_WORKSPACE) else ():
         name = PurePosixPath(file.name)
         if name.parts[0] == SKILLS and len(name.parts) > 2:
             skills[name.parts[1]].append(file)
         elif file.is_markdown:
             _plan_markdown(file, kind, scope, clock, findings, placer)
-        else:
+        elif not (kind is ImportKind.NANOBOT and name.parts[0] == NANOBOTS):
             others[name.suffix.lower()] += 1
     for skill, brought in skills.items():
         _plan_skill(skill, brought, findings, placer)
+    place_sessions(tree, root, kind, scope, clock, findings, placer)
     report_others(others, findings)
+    _remark_on_the_rest(tree, path, findings)
 
 
-def _root(path: Path, kind: ImportKind) -> Path:
-    check_folder(path, kind)
-    found = looks_like(path)
+def _root(tree: FileTree, path: Path, kind: ImportKind) -> FileTree:
+    found = looks_like(tree)
+    if found is None and kind is ImportKind.OPENCLAW and tree.has_folder(OPENCLAWS):
+        return tree.below(_WORKSPACE)  # which is elsewhere: its conversations alone
     if found is None or found is ImportKind.TEXT:
         hint = f" {it_looks_like(found, path)}" if found is not None else ""
         raise ImportRefused(
             f"{path} is no workspace of {LABELS[kind]}: it has no MEMORY.md, SOUL.md or AGENTS.md.{hint}"
         )
-    has_own = any((path / name).exists() for name in ("MEMORY.md", "AGENTS.md", "SOUL.md", "memory"))
-    root = path if has_own else path / "workspace"
-    is_others = found is not kind and (root / "MEMORY.md").exists() is (kind is ImportKind.NANOBOT)
+    has_own = tree.has_folder("memory") or any(map(tree.has_file, ("MEMORY.md", "AGENTS.md", "SOUL.md")))
+    root = tree if has_own else tree.below(_WORKSPACE)
+    is_others = found is not kind and root.has_file("MEMORY.md") is (kind is ImportKind.NANOBOT)
     if is_others:
         raise ImportRefused(f"{path} is no workspace of {LABELS[kind]}. {it_looks_like(found, path)}")
     return root
 
 
-def _remark_on_the_rest(path: Path, findings: Findings) -> None:
-    for folder in (path, path.parent):
-        if (folder / "cron" / "jobs.json").is_file():
-            findings.remarks.append("Reminders and jobs are not taken over: tell me them, or write schedule.yaml.")
-            return
+def _remark_on_the_rest(tree: FileTree, path: Path, findings: Findings) -> None:
+    is_in_home = path.is_dir()
+    if tree.has_file("cron/jobs.json") or (is_in_home and (path.parent / "cron" / "jobs.json").is_file()):
+        findings.remarks.append("Reminders and jobs are not taken over: tell me them, or write schedule.yaml.")
+    if is_in_home and not tree.has_folder(OPENCLAWS) and (path.parent / OPENCLAWS).is_dir():
+        findings.remarks.append(f"Its conversations are beside it: import {path.parent} to bring them, too.")
 
 
 def _plan_markdown(
@@ -113,7 +118,7 @@ def _plan_merge(text: str, kind: ImportKind, scope: Scope, findings: Findings, p
         return
     lines = new_lines(text, present)
     if lines:
-        placer.add(PlannedFile(path, f"## From {LABELS[kind]}\n\n{lines}".encode(), Placing.MERGED))
+        placer.merge(path, f"## From {LABELS[kind]}", lines)
     else:
         findings.already += 1
 
@@ -199,6 +204,9 @@ def _plan_skill(skill: str, brought: Sequence[BroughtFile], findings: Findings, 
         if data is None:
             return
         inner = file.name.split("/", 2)[2]
+        if inner.lower() in map(str.lower, contents):
+            findings.skip(f"{SKILLS}/{skill}", f"has two files named {inner}, but for capitals")
+            return
         try:
             contents[inner] = without_secrets(data.decode(), file.name, findings.secrets).encode()
         except UnicodeDecodeError:

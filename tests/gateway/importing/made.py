@@ -102,3 +102,56 @@ def openclaw(folder: Path) -> Path:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
     return folder
+
+
+def zipped(folder: Path, path: Path, top: str = "") -> Path:
+    """A folder as programs zip it: with its own name on top, or without."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file in sorted(folder.rglob("*")):
+            archive.write(file, f"{top}{file.relative_to(folder).as_posix()}")
+    return path
+
+
+def jsonl(path: Path, *lines: Any) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(f"{line if isinstance(line, str) else json.dumps(line)}\n" for line in lines))
+    return path
+
+
+def oc_header(id: str, at: str) -> dict[str, Any]:
+    return {"type": "session", "version": 3, "id": id, "timestamp": at, "cwd": "/home/anna/.openclaw/workspace"}
+
+
+def oc_message(role: str, content: Any, at: str, id: str = "", **more: Any) -> dict[str, Any]:
+    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    entry = {"type": "message", "parentId": None, "timestamp": at, "message": {"role": role, "content": blocks, **more}}
+    return {"id": id or f"{role[0]}{at[-9:-1]}", **entry}
+
+
+def from_telegram(text: str, **about: Any) -> str:
+    """A message as OpenClaw hands it to the model and keeps it."""
+    sender = {"message_id": "4542", "sender_id": "5003", "sender": "Ann", "timestamp": "Wed 2026-02-04 16:12 PDT"}
+    blocks = {"Conversation info": {**sender, **about}, "Sender": {"label": "Ann (5003)", "id": "5003", "name": "Ann"}}
+    told = (
+        f"{name} (untrusted metadata):\n```json\n{json.dumps(one, indent=2)}\n```\n" for name, one in blocks.items()
+    )
+    return "\n".join(told) + f"\n{text}"
+
+
+def openclaw_home(folder: Path) -> Path:
+    """A home of OpenClaw: its workspace and the conversations of an agent."""
+    openclaw(folder / "workspace")
+    jsonl(
+        folder / "agents/main/sessions/7d1a.jsonl",
+        oc_header("7d1a", "2026-02-04T15:00:00.000Z"),
+        {"type": "model_change", "id": "c1", "timestamp": "2026-02-04T15:00:00.001Z", "modelId": "kimi-k2"},
+        oc_message("user", from_telegram("When does the ferry leave?"), "2026-02-04T15:12:00.000Z"),
+        oc_message(
+            "assistant",
+            [{"type": "thinking", "thinking": "hm"}, {"type": "toolCall", "id": "1", "name": "exec", "arguments": {}}],
+            "2026-02-04T15:12:03.000Z",
+        ),
+        oc_message("toolResult", "ferry.txt: 19:40", "2026-02-04T15:12:04.000Z", toolCallId="1"),
+        oc_message("assistant", "[[reply_to_current]] At **19:40**.", "2026-02-04T15:12:09.000Z"),
+    )
+    return folder

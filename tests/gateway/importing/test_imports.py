@@ -6,19 +6,16 @@ import asyncio
 import fcntl
 import json
 import os
-import time
 import zipfile
-from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from agent.memory.history import History
-from agent.model.base import Json
-from gateway.importing import exports, json_stream, values
+from gateway.importing import json_stream, values
 from gateway.rpc.protocol import OperationError
 from tests.gateway.conftest import Daybook, Running, full_disk
+from tests.gateway.importing.conftest import bring, refused, tree, until_there
 from tests.gateway.importing.made import (
     KEY,
     chatgpt_chat,
@@ -31,36 +28,6 @@ from tests.gateway.importing.made import (
 )
 
 DAY = "memory/imported/claude/2025-03-04.md"
-
-
-@pytest.fixture
-async def gateway(daybook: Daybook) -> AsyncIterator[Running]:
-    async with daybook.running() as running:
-        yield running
-
-
-def tree(daybook: Daybook) -> dict[str, bytes]:
-    files = (one for one in daybook.workspace.rglob("*") if one.is_file())
-    return {one.relative_to(daybook.workspace).as_posix(): one.read_bytes() for one in files}
-
-
-async def bring(gateway: Running, kind: str, path: Path, **more: Json) -> dict[str, Any]:
-    value = await gateway.ask("import.run", kind=kind, path=str(path), **more)
-    assert isinstance(value, dict)
-    return value
-
-
-async def refused(gateway: Running, kind: str, path: Path) -> str:
-    with pytest.raises(OperationError) as failure:
-        await bring(gateway, kind, path)
-    text = str(failure.value)
-    assert text.endswith((".", "`.")) and "Traceback" not in text
-    return text
-
-
-def until_there(file: Path) -> None:
-    while not file.exists():
-        time.sleep(0.001)
 
 
 # conversations
@@ -371,7 +338,8 @@ async def test_another_kind_is_told_by_name(gateway: Running, tmp_path: Path) ->
     assert "`daybook import chatgpt" in await refused(gateway, "claude", chatgpt)
     assert "`daybook import openclaw" in await refused(gateway, "claude", source)
     assert "`daybook import openclaw" in await refused(gateway, "nanobot", source)
-    assert "not a folder" in await refused(gateway, "text", claude)
+    assert "`daybook import claude" in await refused(gateway, "text", claude)
+    assert "not a folder" in await refused(gateway, "text", source / "USER.md")
     assert "There is no folder" in await refused(gateway, "text", tmp_path / "nowhere")
     assert "no such file" in await refused(gateway, "claude", tmp_path / "nowhere.zip")
     assert "not an absolute path" in await refused(gateway, "claude", Path("x.zip"))
@@ -439,7 +407,7 @@ async def test_elements_come_one_by_one_from_any_encoding(tmp_path: Path, monkey
             assert list(json_stream.elements(file, "x.json", 10_000)) == value
         with path.open("rb") as file, pytest.raises(values.ImportRefused, match="larger than"):
             list(json_stream.elements(file, "x.json", 100))
-    assert exports.MOST_BYTES >= 1_000_000_000
+    assert values.MOST_BYTES >= 1_000_000_000
 
 
 @pytest.mark.skipif(os.name != "posix", reason="locks of folders")
