@@ -126,6 +126,7 @@ class TurnRecord:
         foreign: tuple[ForeignText, ...] = (),
         pictures: tuple[Picture, ...] = (),
     ) -> None:
+        # beside the result: the API takes nothing but text in one that is an error
         shown = (picture_block(label(one.name), one.path, one.original) for one in pictures)
         meta = Meta(self.turn, tool=str(call["name"]), error=error, files=files or {}, quoted=quoted, foreign=foreign)
         await self._write("user", (result_block(str(call["id"]), text, error=error), *shown), meta)

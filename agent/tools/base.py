@@ -26,11 +26,12 @@ class ToolResult:
 
 
 class ToolError(Exception):
-    """A failure, as the model reads it. `foreign`: text of others in it."""
+    """A failure, as the model reads it. `foreign`: text of others in it. `pictures`: shown beside it."""
 
-    def __init__(self, message: str, foreign: tuple[ForeignText, ...] = ()) -> None:
+    def __init__(self, message: str, foreign: tuple[ForeignText, ...] = (), pictures: tuple[Picture, ...] = ()) -> None:
         super().__init__(message)
         self.foreign = foreign
+        self.pictures = pictures
 
 
 class EffectKind(enum.StrEnum):
@@ -86,7 +87,7 @@ class Once:
 
     run: Callable[[Json, str], Awaitable[ToolResult]]
     """As `Tool.run`, with the call's id, the same over restarts."""
-    fate: Callable[[str], Awaitable[str]]
+    fate: Callable[[str], Awaitable[ToolResult]]
     """The result of a call that a restart interrupted, by its id."""
     approved: Callable[[Json, str], Awaitable[ToolResult]] | None = None
     """Replaces `run` after the owner's yes."""

@@ -76,10 +76,11 @@ class ToolRunner:
         """Gives calls that a crash interrupted a result."""
         for call in calls:
             tool = self._tools.get(str(call["name"]))
-            known = await self._approvals.fate(self._name(call)) if self._approvals is not None else ""
-            if not known:
-                known = await tool.once.fate(str(call["id"])) if tool is not None and tool.once else INTERRUPTED
-            await self._record.result(call, known, error=True)
+            waits = await self._approvals.fate(self._name(call)) if self._approvals is not None else ""
+            known = ToolResult(waits or INTERRUPTED)
+            if not waits and tool is not None and tool.once:
+                known = await tool.once.fate(str(call["id"]))
+            await self._record_result(call, known, error=True)
 
     async def close(self, calls: Iterable[Block], why: str) -> None:
         for call in calls:
@@ -121,13 +122,17 @@ class ToolRunner:
         try:
             done, error = await self._result(tool, call, invalid), False
         except ToolError as problem:
-            done, error = ToolResult(str(problem) or "It did not work.", foreign=problem.foreign), True
+            text = str(problem) or "It did not work."
+            done, error = ToolResult(text, foreign=problem.foreign, pictures=problem.pictures), True
         files = await self._seen_now(changed) if self._written else {}
-        shown = _capped(clean(done.text)) or "(no output)"
-        return partial(
-            self._record.result,
+        return partial(self._record_result, call, done, error=error, files=files)
+
+    async def _record_result(
+        self, call: Block, done: ToolResult, *, error: bool, files: Mapping[str, SeenFile] | None = None
+    ) -> None:
+        await self._record.result(
             call,
-            shown,
+            _capped(clean(done.text)) or "(no output)",
             error=error,
             files=files,
             quoted=done.quoted,

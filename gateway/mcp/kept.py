@@ -18,6 +18,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from agent.formats.parsing import load_json
 from agent.fs import atomic_write, make_folder
+from agent.media.pictures import Picture
 from gateway.mcp.schemas import RemoteTool
 
 log = logging.getLogger(__name__)
@@ -37,6 +38,7 @@ class CallOutcome:
     is_done: bool
     text: str = ""
     failed: bool = False
+    pictures: tuple[Picture, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +111,8 @@ class KeptMcp:
         atomic_write(path, _CALL.dump_json(CallOutcome(False)))
         return None
 
-    def finish(self, call: str, text: str, *, failed: bool) -> None:
-        atomic_write(self._call(call), _CALL.dump_json(CallOutcome(True, text, failed)))
+    def finish(self, call: str, outcome: CallOutcome) -> None:
+        atomic_write(self._call(call), _CALL.dump_json(outcome))
 
     def outcome(self, call: str) -> CallOutcome | None:
         """None for a call that never began."""

@@ -55,8 +55,9 @@ class DelegateTools:
         async def delegate_unnamed(given: Json) -> ToolResult:
             return await delegate(given, secrets.token_hex(8))
 
-        async def fate(call: str) -> str:
-            return _WAS_BEGUN if (await self._tasks.fate(row, _id(turn, call))).known else _WAS_NOT_BEGUN
+        async def fate(call: str) -> ToolResult:
+            is_known = (await self._tasks.fate(row, _id(turn, call))).known
+            return ToolResult(_WAS_BEGUN if is_known else _WAS_NOT_BEGUN)
 
         return (Tool(spec("delegate", _ABOUT, _Delegate), delegate_unnamed, once=Once(delegate, fate)),)
 

@@ -81,11 +81,12 @@ class McpTools:
         async def once(given: Json, call: str) -> ToolResult:
             return await self._call(entry, route.scope, _arguments(given), f"{turn}:{call}")
 
-        async def fate(call: str) -> str:
+        async def fate(call: str) -> ToolResult:
             known = await asyncio.to_thread(self._kept.outcome, f"{turn}:{call}")
-            if known is None:
-                return _NOT_MADE
-            return _DONE.format(text=known.text) if known.is_done else _MAYBE
+            if known is None or not known.is_done:
+                return ToolResult(_NOT_MADE if known is None else _MAYBE)
+            taken_in = (foreign(entry.server.name, known.text),)
+            return ToolResult(_DONE.format(text=known.text), foreign=taken_in, pictures=known.pictures)
 
         async def effect(given: Json) -> Effect | None:
             return await self._effect(entry, route.scope, _arguments(given))
@@ -112,34 +113,31 @@ class McpTools:
 
     async def _call(self, entry: CatalogEntry, scope: Scope, arguments: Mapping[str, Json], key: str) -> ToolResult:
         name = entry.server.name
-        pictures: tuple[Picture, ...] = ()
         try:
             earlier = await asyncio.to_thread(self._kept.begin, key)
             if earlier is None:
                 await asyncio.to_thread(self._kept.keep_used, entry.name, entry.tool.digest)
-                earlier, pictures = await self._made(entry, scope, arguments)
-                await asyncio.to_thread(self._kept.finish, key, earlier.text, failed=earlier.failed)
+                earlier = await self._made(entry, scope, arguments)
+                await asyncio.to_thread(self._kept.finish, key, earlier)
         except OSError as error:
             raise ToolError(_DISK) from error
         if not earlier.is_done:
             raise ToolError(_MAYBE)
         taken_in = (foreign(name, earlier.text),)
         if earlier.failed:
-            raise ToolError(earlier.text, taken_in)
-        return ToolResult(earlier.text, foreign=taken_in, pictures=pictures)
+            raise ToolError(earlier.text, taken_in, earlier.pictures)
+        return ToolResult(earlier.text, foreign=taken_in, pictures=earlier.pictures)
 
-    async def _made(
-        self, entry: CatalogEntry, scope: Scope, arguments: Mapping[str, Json]
-    ) -> tuple[CallOutcome, tuple[Picture, ...]]:
+    async def _made(self, entry: CatalogEntry, scope: Scope, arguments: Mapping[str, Json]) -> CallOutcome:
         try:
             result = await entry.server.call(entry.tool.name, arguments)
         except McpFailure as failure:
             said = escape(failure.said)
-            return CallOutcome(True, f"{failure}: {said}" if said else str(failure), failed=True), ()
+            return CallOutcome(True, f"{failure}: {said}" if said else str(failure), failed=True)
         saved = [await self._saved(entry.server.name, one, scope) for one in result.files]
         text = "\n".join(filter(None, [escape(result.text[: _LONGEST + 1]), *(words for words, _ in saved)]))
         pictures = tuple(picture for _, picture in saved if picture is not None)
-        return CallOutcome(True, text[: _LONGEST + 1_000], failed=result.failed), pictures
+        return CallOutcome(True, text[: _LONGEST + 1_000], failed=result.failed, pictures=pictures)
 
     async def _saved(self, server: str, file: CallFile, scope: Scope) -> tuple[str, Picture | None]:
         """The words for a file that came, and what the model can see of it."""

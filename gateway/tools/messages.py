@@ -81,8 +81,8 @@ class MessageTools:
         async def send_unnamed(given: Json) -> ToolResult:
             return await send(given, secrets.token_hex(8))
 
-        async def fate(call: str) -> str:
-            return _fate(await self._database.run(outbox_rows.delivery, f"{turn}:{call}"))
+        async def fate(call: str) -> ToolResult:
+            return ToolResult(_fate(await self._database.run(outbox_rows.delivery, f"{turn}:{call}")))
 
         async def effect(arguments: _SendMessage) -> Effect | None:
             return await self._effect(row, route, arguments)

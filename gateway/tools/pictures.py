@@ -88,9 +88,9 @@ class PictureTools:
         async def make_unnamed(given: Json) -> ToolResult:
             return await make(given, secrets.token_hex(8))
 
-        async def fate(call: str) -> str:
+        async def fate(call: str) -> ToolResult:
             is_known = await self._database.run(outbox_rows.is_known, f"{turn}:{call}:0")
-            return _SENT if is_known else _NOT_SENT
+            return ToolResult(_SENT if is_known else _NOT_SENT)
 
         return (Tool(spec("make_image", _ABOUT, _MakeImage), make_unnamed, once=Once(make, fate)),)
 

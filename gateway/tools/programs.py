@@ -130,8 +130,8 @@ class ProgramTools:
             wanted = await self._call(read(given, _ExecBackground), scope)
             return await self._start(name, ProgramKind.BACKGROUND, wanted, row)
 
-        async def fate(call: str) -> str:
-            return _fate(await self.runs.find(f"{turn}:{call}"))
+        async def fate(call: str) -> ToolResult:
+            return ToolResult(_fate(await self.runs.find(f"{turn}:{call}")))
 
         async def begun(name: str) -> str:
             known = await self.runs.find(name)

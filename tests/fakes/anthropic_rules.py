@@ -224,11 +224,14 @@ def _check_content(index: int, role: str, message: JsonObject) -> None:
             if role == "user" and block.get("citations"):
                 raise Rejected(f"messages.{index}.content.{position}.citations: not allowed on user text")
         if kind == "tool_result":
-            _check_result_content(index, block)
+            _check_result_content(index, position, block)
 
 
-def _check_result_content(index: int, block: JsonObject) -> None:
+def _check_result_content(index: int, position: int, block: JsonObject) -> None:
     content = block.get("content", "")
+    if block.get("is_error") and isinstance(content, list) and any(part.get("type") != "text" for part in content):
+        where = f"messages.{index}.content.{position}.tool_result"
+        raise Rejected(f"{where}: all content must be type `text` if `is_error` is true")
     for part in content if isinstance(content, list) else []:
         if part.get("type") == "text":
             _check_text(f"messages.{index}.tool_result", part)

@@ -39,6 +39,7 @@ TOOLS: dict[str, dict[str, Any]] = {
     "flood": {"description": "Answer with 100 MB.", "inputSchema": NOTHING, "annotations": READS},
     "inject": {"description": "Answer with orders.", "inputSchema": NOTHING, "annotations": READS},
     "picture": {"description": "Show a picture.", "inputSchema": NOTHING, "annotations": READS},
+    "broken": {"description": "Fail, with a picture of it.", "inputSchema": NOTHING, "annotations": READS},
     "torn": {"description": "Show half a picture.", "inputSchema": NOTHING, "annotations": READS},
     "embed": {"description": "Enclose a resource.", "inputSchema": NOTHING, "annotations": READS},
     "fail": {"description": "Fail.", "inputSchema": NOTHING, "annotations": READS},
@@ -135,6 +136,9 @@ def call(id: Any, name: str, given: dict[str, Any], token: Any) -> None:
             return answer(id, text(INJECTION))
         case "picture":
             return answer(id, {"content": [{"type": "image", "data": PICTURE, "mimeType": "image/png"}]})
+        case "broken":
+            shown = {"type": "image", "data": PICTURE, "mimeType": "image/png"}
+            return answer(id, {"content": [{"type": "text", "text": "The form is red."}, shown], "isError": True})
         case "torn":
             return answer(id, {"content": [{"type": "image", "data": PICTURE[:40], "mimeType": "image/png"}]})
         case "embed":

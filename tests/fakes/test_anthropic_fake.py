@@ -101,6 +101,12 @@ async def test_a_valid_request_with_everything_is_taken(fake: FakeAnthropic) -> 
         (body(user("x"), assistant(use("a"), use("b")), user(result("a"))), "without `tool_result`"),
         (body(user(result("a"))), "unexpected `tool_use_id`"),
         (body(user("x"), assistant(use("a")), user("y", result("a"))), "must come first"),
+        (
+            body(
+                user("x"), assistant(use("a")), user({**result("a"), "is_error": True, "content": [{"type": "image"}]})
+            ),
+            "must be type `text` if `is_error`",
+        ),
         (body(user("x"), assistant(use("a")), user(result("a"), result("a"))), "single result"),
         (body(user("x"), assistant(use("a"), use("a")), user(result("a"))), "unique"),
         (body(user("x"), assistant("y")), "prefill"),

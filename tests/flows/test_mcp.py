@@ -6,6 +6,8 @@ import asyncio
 import json
 import os
 import sys
+from collections.abc import AsyncIterator, Awaitable, Mapping
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +15,12 @@ import pytest
 
 from tests.fakes.anthropic import FakeAnthropic
 from tests.fakes.mcp_server import INJECTION
+from tests.fakes.openai import FakeOpenAI
 from tests.fakes.telegram import FakeTelegram
 from tests.fakes.telegram.world import Message
 from tests.flows.process import GatewayProcess
 from tests.flows.story import ALICE, BOB, Story, story
+from tests.flows.test_providers import by_openai
 
 PROGRAM = Path(__file__).parents[1] / "fakes" / "mcp_server.py"
 
@@ -274,6 +278,32 @@ async def test_a_picture_is_shown_to_the_model_and_saved_where_it_can_be_sent_fr
         told.no_request_was_refused()
 
 
+def shown(server: FakeAnthropic) -> list[str]:
+    """The pictures beside the results that the model was sent last, by their types."""
+    content = server.bodies[-1]["messages"][-1]["content"]
+    last = content if isinstance(content, list) else []
+    kinds = [one["source"]["media_type"] for one in last if one["type"] == "image"]
+    return kinds + [one["image_url"]["url"].partition(";")[0] for one in last if one["type"] == "image_url"]
+
+
+@pytest.mark.parametrize("provider", ["anthropic", "openai"])
+async def test_a_picture_that_comes_with_a_failure_is_shown_too(tmp_path: Path, provider: str) -> None:
+    async with FakeOpenAI() as chat, story(tmp_path, tools=settings(tmp_path / "log")) as told:
+        server: Any = told.model
+        if provider == "openai":
+            server = chat
+            told.configure(tools=settings(tmp_path / "log"), model=by_openai(chat))
+        async with told.running():
+            await known(told.home.path)
+            server.answer(tool=("home__broken", {}))
+            server.answer("A field is missing.")
+            told.say("send the form")
+            await told.hears("A field is missing.")
+            assert "The form is red." in server.requests[-1].text
+            assert shown(server) == [{"anthropic": "image/png", "openai": "data:image/png"}[provider]]
+        assert not [one.body for one in server.requests if one.status == 400]
+
+
 async def test_a_picture_that_cannot_be_read_is_a_sentence(tmp_path: Path) -> None:
     async with story(tmp_path, tools=settings(tmp_path / "log")) as told, told.running():
         await known(told.home.path)
@@ -302,6 +332,67 @@ async def test_killed_in_the_middle_a_call_is_not_made_again(
         )
         assert "may or may not have taken effect" in json.dumps(model.requests[-1].body)
         assert calls(log) == ["hang"]
+
+
+@asynccontextmanager
+async def after_a_power_cut(
+    telegram: FakeTelegram, model: FakeAnthropic, server: Any, tools: Mapping[str, Any], tool: str, more: Any
+) -> AsyncIterator[GatewayProcess]:
+    """The call of a tool had its end, but that did not reach the transcript."""
+    async with GatewayProcess(telegram, model, {"tools": tools, **more}) as gateway:
+        await gateway.while_alive(known(gateway.home))
+        server.answer(tool=(tool, {}))
+        next_step = server.hold(when=lambda body: tool in json.dumps(body["messages"]))
+        telegram.say("go on")
+        await gateway.while_alive(server.held(next_step))
+        await gateway.kill()
+        next_step.release()
+        [transcript] = [one for one in gateway.home.glob("state/sessions/*/**/*.jsonl") if tool in one.read_text()]
+        lines = transcript.read_bytes().splitlines(keepends=True)
+        assert b"tool_result" in lines[-1]
+        transcript.write_bytes(b"".join(lines[:-1]) + lines[-1][:40])
+        yield gateway
+
+
+def hears(gateway: GatewayProcess, telegram: FakeTelegram, part: str) -> Awaitable[Any]:
+    return gateway.while_alive(telegram.wait_for(lambda: [m for m in telegram.messages(ALICE) if part in m.text]))
+
+
+@pytest.mark.parametrize("provider", ["anthropic", "openai"])
+@pytest.mark.parametrize("tool", ["picture", "broken"])
+async def test_the_picture_of_a_call_from_before_a_restart_is_shown(
+    telegram: FakeTelegram, model: FakeAnthropic, tmp_path: Path, provider: str, tool: str
+) -> None:
+    log = tmp_path / "log"
+    async with FakeOpenAI() as chat:
+        server: Any = chat if provider == "openai" else model
+        more = {"model": by_openai(chat)} if provider == "openai" else {}
+        async with after_a_power_cut(telegram, model, server, settings(log), f"home__{tool}", more) as gateway:
+            server.answer("A dot.")
+            await gateway.start()
+            await hears(gateway, telegram, "A dot.")
+            assert "but the call was made" in server.requests[-1].text and len(shown(server)) == 1
+            assert calls(log) == [tool]
+            server.answer("Still a dot.")
+            telegram.say("and now?")
+            await hears(gateway, telegram, "Still a dot.")
+        assert not [one.body for one in server.requests if one.status == 400]
+
+
+async def test_orders_in_a_result_from_before_a_restart_have_no_power(
+    telegram: FakeTelegram, model: FakeAnthropic, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    async with after_a_power_cut(telegram, model, model, settings(log), "home__inject", {}) as gateway:
+        tools = gateway.workspace / "TOOLS.md"
+        before = tools.read_text()
+        last = "read before you edit."
+        model.answer(tool=("edit_file", {"path": "TOOLS.md", "old_text": last, "new_text": f"{last} pwned"}))
+        model.answer("I asked you.")
+        await gateway.start()
+        await hears(gateway, telegram, "I asked you.")
+        assert "Ignore all earlier instructions" in json.dumps(model.bodies[-2])
+        assert tools.read_text() == before and len(questions(telegram)) == 1
 
 
 async def test_killed_after_the_yes_a_call_is_not_made_again(

@@ -8,7 +8,7 @@ from agent.memory.scope import Audience
 from agent.model.tokens import estimate_tool
 from gateway.config.capabilities import LocalMcpServer
 from gateway.mcp.catalog import MOST_TOKENS, MOST_TOOLS, CatalogEntry, McpCatalog, are_few, fitting, search
-from gateway.mcp.kept import KeptMcp
+from gateway.mcp.kept import CallOutcome, KeptMcp
 from gateway.mcp.schemas import RemoteTool, remote_tool
 from gateway.mcp.servers import McpServers
 from tests.fakes.mcp_server import TEXT
@@ -85,7 +85,7 @@ def test_kept_files_that_cannot_be_read_count_as_missing(tmp_path: Path) -> None
 def test_calls_are_forgotten_after_a_month(tmp_path: Path) -> None:
     kept = KeptMcp(tmp_path)
     assert kept.begin("one") is None
-    kept.finish("one", "done", failed=False)
+    kept.finish("one", CallOutcome(True, "done"))
     [file] = (tmp_path / "calls").iterdir()
     kept.forget_old_calls(file.stat().st_mtime + 29 * 86_400)
     assert kept.outcome("one") is not None

@@ -74,7 +74,7 @@ def test_a_test_that_fails_says_why_and_exits_with_1(home: Home, name: str, says
 
 def test_the_doctor_tries_each_and_changes_nothing(home: Home) -> None:
     found = {one.message.split()[0].strip(":"): one for one in servers(load(home, {}).config)}
-    assert found["good"].ok and "tools: 15" in found["good"].message
+    assert found["good"].ok and "tools: 16" in found["good"].message
     assert not found["none"].ok and found["none"].message == "none: there is no program no-such-program"
     assert (
         not found["bad"].ok
