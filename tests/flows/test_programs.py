@@ -324,7 +324,7 @@ async def skill(chat: Chat, name: str, page: str, *calls: Sequence[str]) -> str:
     return chat.told()
 
 
-@pytest.mark.skipif(shutil.which("pandoc") is None, reason="pandoc is not installed")
+@pytest.mark.skipif(shutil.which("pandoc") is None, reason="no pandoc was found; `apt-get install pandoc`")
 async def test_the_skill_of_pandoc(chat: Chat) -> None:
     (chat.gateway.workspace / "note.md").write_text("# Boat\n\nRow it.\n")
     await skill(chat, "pandoc-convert", PANDOC, ["pandoc", "note.md", "-o", "note.html"])
