@@ -1,7 +1,7 @@
 """Two days with a Daybook: a real process between the fakes, on a clock of its own. Every kind of request to the model
 occurs, and the home that it leaves has something of everything, some of it unfinished.
 
-`home` records that home, `surface` what the model was sent and what people saw.
+`tests.homes.recording` records that home, `surface` what the model was sent and what people saw.
 """
 
 from __future__ import annotations

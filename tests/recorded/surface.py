@@ -21,7 +21,7 @@ from tests.fakes.anthropic_answers import JsonObject
 from tests.fakes.anthropic_rules import blocks_of
 from tests.flows.process import ROOT
 from tests.gateway.importing.made import KEY, chatgpt_chat, chatgpt_message, claude_zip, lisbon, openclaw
-from tests.recorded import home as home_
+from tests.homes import recording
 from tests.recorded import sentences
 from tests.recorded.story import Story, at_the_page
 
@@ -208,7 +208,7 @@ async def metrics(story: Story) -> str:
 def databases(story: Story) -> str:
     """Tables and indexes of what cannot be made again."""
     home = story.gateway.home
-    return "\n".join(line for file in home_.databases(home) for line in _tables(file, str(file.relative_to(home))))
+    return "\n".join(line for file in recording.databases(home) for line in _tables(file, str(file.relative_to(home))))
 
 
 def _tables(file: Path, name: str) -> Iterator[str]:

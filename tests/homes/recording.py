@@ -1,5 +1,6 @@
-"""A home as files of text: the folder `home` beside this file. SQLite databases are dumps in it, and what is made again
-from the rest (the search's index, locks) is left out. Where the fakes listened, placeholders stand in config.yaml."""
+"""Homes as files of text: a folder beside this file for each, called after the schema of its daybook.db. Databases
+are SQL dumps in it, and what is made again from the rest (the search index, locks) is left out. Where the fakes
+listened, placeholders stand in config.yaml."""
 
 from __future__ import annotations
 
@@ -11,34 +12,54 @@ from pathlib import Path
 
 from tests.flows.process import GatewayProcess
 
-RECORDED = Path(__file__).with_name("home")
+HOMES = Path(__file__).parent
 PAGE_TOKEN = "the-recorded-token-of-a-page-that-is-no-more"
-_LEFT_OUT = ("*.db", "*.db.lock", "gateway.lock", "gateway.pid", "gateway.sock", "*.db-wal", "*.db-shm")
+_LEFT_OUT = (
+    "*.db",
+    "*.db.lock",
+    "gateway.lock",
+    "gateway.pid",
+    "gateway.sock",
+    "*.db-wal",
+    "*.db-shm",
+    "*.log",
+    "*.log.*",
+)
 _DUMP = ".sql"
 _KEPT_NUMBERS = ("user_version", "application_id")
 """Of a database; a dump has none of them."""
 
 
-def record(gateway: GatewayProcess) -> None:
-    """Replace the recorded home by that of a gateway that was killed."""
+def names() -> list[str]:
+    return sorted(folder.parent.name for folder in HOMES.glob("*/state"))
+
+
+def record(gateway: GatewayProcess) -> Path:
+    """Write down the home of a gateway that was killed. Returns its folder, new or replaced."""
     assert not gateway.is_running
-    shutil.rmtree(RECORDED, ignore_errors=True)
-    shutil.copytree(gateway.home, RECORDED, ignore=shutil.ignore_patterns(*_LEFT_OUT))
+    with closing(sqlite3.connect(gateway.home / "state" / "daybook.db")) as database:
+        (schema,) = database.execute("PRAGMA user_version").fetchone()
+    folder = HOMES / f"{schema:02}"
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(gateway.home, folder, ignore=shutil.ignore_patterns(*_LEFT_OUT))
     for file in databases(gateway.home):
-        dump = (RECORDED / file.relative_to(gateway.home)).with_suffix(_DUMP)
+        dump = (folder / file.relative_to(gateway.home)).with_suffix(_DUMP)
         dump.write_text(_dumped(file), encoding="utf-8")
-    (RECORDED / "state" / "web-token").write_text(f"{PAGE_TOKEN}\n", encoding="utf-8")
-    config = RECORDED / "config.yaml"
+    token = folder / "state" / "web-token"
+    if token.exists():
+        token.write_text(f"{PAGE_TOKEN}\n", encoding="utf-8")
+    config = folder / "config.yaml"
     text = config.read_text(encoding="utf-8")
     for placeholder, address in _addresses(gateway):
         text = text.replace(address, placeholder)
     config.write_text(text, encoding="utf-8")
+    return folder
 
 
-def restore(gateway: GatewayProcess) -> None:
-    """Put the recorded home in the place of a gateway's that has not been started."""
+def restore(name: str, gateway: GatewayProcess) -> None:
+    """Put a recorded home in the place of a gateway's that has not been started."""
     shutil.rmtree(gateway.home)
-    shutil.copytree(RECORDED, gateway.home)
+    shutil.copytree(HOMES / name, gateway.home)
     for dump in gateway.home.rglob(f"*{_DUMP}"):
         with closing(sqlite3.connect(dump.with_suffix(".db"))) as database:
             database.executescript(dump.read_text(encoding="utf-8"))

@@ -1,57 +1,24 @@
-"""A home that an older version left by `kill -9`, opened by this one: nothing in it is lost, and nothing is done twice.
-
-`home` beside this file was written by `python -m tests.recorded.write home`."""
+"""Homes with something of everything, left by `kill -9`: all of it goes on. `tests/recorded/story.py` made them."""
 
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from pathlib import Path
 
 import pytest
 
-from tests.fakes.anthropic import FakeAnthropic
-from tests.fakes.telegram import FakeTelegram
-from tests.flows.clocked import COMMAND
-from tests.flows.process import GatewayProcess
-from tests.recorded import home
-from tests.recorded.story import (
-    ALICE,
-    BOB,
-    CAROL,
-    SETTINGS,
-    UNANSWERED,
-    UNDELIVERED,
-    Story,
-    at_the_page,
-    purpose_of,
-    reply,
-)
+from tests.homes.opened import LATER_MESSAGES, opened_at
+from tests.homes.recording import names
+from tests.recorded.story import ALICE, BOB, CAROL, UNANSWERED, UNDELIVERED, Story, at_the_page, purpose_of
 
-LATER_UPDATES, LATER_MESSAGES = 800_000_001, 1_000
-"""The platform has not begun to count again."""
+FIRST = 11
+"""Earlier homes hold less."""
 
 
-@asynccontextmanager
-async def opened_at(moment: str) -> AsyncIterator[Story]:
-    async with FakeTelegram(first_update_id=LATER_UPDATES) as telegram, FakeAnthropic() as model:
-        model.reply = reply
-        async with GatewayProcess(telegram, model, SETTINGS, start_now=False, command=COMMAND) as gateway:
-            home.restore(gateway)
-            story = Story(telegram, model, gateway)
-            story.at(moment)
-            for chat, name in ((ALICE, "Alice"), (BOB, "Bob"), (CAROL, "Carol")):
-                telegram.add_chat(chat, name=name)
-            await gateway.start()
-            yield story
-
-
-@pytest.fixture
-async def story() -> AsyncIterator[Story]:
+@pytest.fixture(params=[name for name in names() if int(name) >= FIRST])
+async def story(request: pytest.FixtureRequest) -> AsyncIterator[Story]:
     """Opened ten minutes before the reminder, and at rest."""
-    async with opened_at("2026-03-02 17:50") as story:
+    async with opened_at(request.param, "2026-03-02 17:50") as story:
         await story.idle()
         story.telegram.chats[ALICE].ids.taken(LATER_MESSAGES)
         yield story
@@ -138,10 +105,3 @@ async def test_nothing_is_found_amiss(story: Story) -> None:
     found = json.loads(await story.cli("doctor", "--json"))
     assert [one for one in found if not one["ok"]] == []
     assert [line for line in story.gateway.log.splitlines() if line.startswith(("ERROR:", "Traceback"))] == []
-
-
-def test_the_recorded_home_names_no_machine() -> None:
-    texts = {file: file.read_text(encoding="utf-8") for file in home.RECORDED.rglob("*") if file.is_file()}
-    foreign = {str(Path.home()), str(Path.cwd()), tempfile.gettempdir(), "127.0.0.1"} - {"/"}
-    assert len(texts) > 30
-    assert {str(file): part for file, text in texts.items() for part in foreign if part in text} == {}

@@ -1,0 +1,15 @@
+BEGIN TRANSACTION;
+CREATE TABLE piece (
+    session TEXT NOT NULL, day TEXT NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, tokens INTEGER NOT NULL,
+    source TEXT NOT NULL, told TEXT NOT NULL, PRIMARY KEY (session, day, first)
+);
+CREATE TABLE section (
+    session TEXT NOT NULL, day TEXT NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL,
+    is_extract INTEGER NOT NULL, tokens INTEGER NOT NULL, PRIMARY KEY (session, day, first, last, is_extract)
+);
+INSERT INTO "section" VALUES('20260301-100000-000-425a','2026-03-01',1,2,0,14);
+INSERT INTO "section" VALUES('20260301-100000-000-45f3','2026-03-01',1,2,0,18);
+INSERT INTO "section" VALUES('20260301-100000-000-892d','2026-03-01',1,22,0,1730);
+COMMIT;
+PRAGMA user_version=0;
+PRAGMA application_id=0;
