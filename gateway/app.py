@@ -29,6 +29,7 @@ from gateway.factories import (
     tokens,
 )
 from gateway.handlers import all_operations
+from gateway.handlers.mcp import McpOperations
 from gateway.home import Home
 from gateway.messages.confirmations import Confirmations
 from gateway.messages.edited import EditedMessages
@@ -56,6 +57,7 @@ from gateway.store import chat_rows
 from gateway.store.inbox_rows import InboxRow
 from gateway.supervisor import SupervisedSource
 from gateway.tool_factories import (
+    build_mcp_tools,
     build_picture_tools,
     build_programs,
     build_web_tools,
@@ -136,7 +138,7 @@ async def open_gateway(
         )
         offer = EmbedderOffer(home, config, agents.by_name, agents.embedders, core.background)
         operations |= all_operations(services, scheduling.schedule, offer, home)
-        operations |= {**opened.web_host.table(), **(process or {})}
+        operations |= {**effects.mcp.table(), **opened.web_host.table(), **(process or {})}
         yield Gateway(
             terminal=opened.terminal,
             web=opened.web_host if "web" in opened.by_name else None,
@@ -261,6 +263,7 @@ class _Effects:
     approvals: Approvals
     tasks: Tasks
     programs: ProgramTools
+    mcp: McpOperations
 
 
 def _build_effects(
@@ -272,25 +275,19 @@ def _build_effects(
     programs: ProgramTools,
     web_rules: AddressRules,
 ) -> _Effects:
-    database, clock, access, sessions = core.database, core.clock, core.access, agents.sessions
+    home, config, database, clock = core.home, core.config, core.database, core.clock
+    access, sessions, outbox, reports = core.access, agents.sessions, messaging.outbox, scheduling.schedule.reports
     schedule_tools = ScheduleTools(scheduling.jobs, sessions)
-    message_tools = MessageTools(
-        database, clock, access, sessions, messaging.outbox, messaging.outgoing, channels.by_name
-    )
-    web_tools = build_web_tools(core.config, sessions, agents.models, web_rules)
-    tasks = Tasks(database, clock, access, messaging.inbox, messaging.outbox, core.timeouts.task)
+    message_tools = MessageTools(database, clock, access, sessions, outbox, messaging.outgoing, channels.by_name)
+    web_tools = build_web_tools(config, sessions, agents.models, web_rules)
+    tasks = Tasks(database, clock, access, messaging.inbox, outbox, core.timeouts.task)
     delegate_tools = DelegateTools(tasks, sessions)
 
     picture_tools = build_picture_tools(
-        core.config.media,
-        core.home.state,
-        database,
-        clock,
-        sessions,
-        messaging.outbox,
-        messaging.outgoing,
-        channels.by_name,
-        core.ledger,
+        config.media, home.state, database, clock, sessions, outbox, messaging.outgoing, channels.by_name, core.ledger
+    )
+    mcp_tools, mcp_operations = build_mcp_tools(
+        agents.mcp, home, config, database, clock, sessions, outbox, reports, lambda: channels.web_host.owners_url
     )
 
     sources: tuple[ToolSource, ...] = (
@@ -300,7 +297,7 @@ def _build_effects(
         web_tools,
         picture_tools,
         programs,
-        agents.mcp,
+        mcp_tools,
     )
 
     def tools(row: InboxRow) -> tuple[Tool, ...]:
@@ -309,18 +306,17 @@ def _build_effects(
     approvals = Approvals(
         database,
         clock,
-        access,
         sessions,
         agents.by_name,
         messaging.questions,
-        messaging.outbox,
+        outbox,
         messaging.outgoing,
         channels.by_name,
-        scheduling.schedule.reports,
+        reports,
         tools,
         programs.allowed,
     )
-    return _Effects(tools, approvals, tasks, programs)
+    return _Effects(tools, approvals, tasks, programs, mcp_operations)
 
 
 async def _build_turns(

@@ -29,8 +29,7 @@ from gateway.store.database import Database
 from gateway.store.lease import Lease
 from gateway.store.usage import UsageLedger
 from gateway.supervisor import BackgroundTasks
-from gateway.tool_factories import open_mcp
-from gateway.tools.mcp import McpTools
+from gateway.tool_factories import OpenMcp, open_mcp
 
 OnLost = Callable[[], None]
 """Ends the process: another may serve the home now. Called in any thread."""
@@ -121,7 +120,7 @@ class OpenAgents:
     warm: list[Warmable]
     sessions: SessionPolicy
     embedders: Embedders
-    mcp: McpTools
+    mcp: OpenMcp
 
 
 async def open_agents(stack: AsyncExitStack, core: Core, model_of: ModelOf) -> OpenAgents:
@@ -143,4 +142,4 @@ async def open_agents(stack: AsyncExitStack, core: Core, model_of: ModelOf) -> O
         for name, one in config.agents.items()
     }
     sessions = SessionPolicy(core.access, homes, config.default_agent, config.routes)
-    return OpenAgents(agents, models, warm, sessions, embedders, await open_mcp(stack, home, config, sessions, clock))
+    return OpenAgents(agents, models, warm, sessions, embedders, await open_mcp(stack, home, config, clock))

@@ -123,6 +123,11 @@ class Home:
         return self.state / "mcp"
 
     @property
+    def mcp_logins(self) -> Path:
+        """The owner's logins at MCP servers, with their tokens."""
+        return self.mcp / "logins"
+
+    @property
     def imports(self) -> Path:
         """A file for each finished import."""
         return self.state / "imports"

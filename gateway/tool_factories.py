@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -25,9 +26,11 @@ from gateway.config.capabilities import (
     SearXngConfig,
     ServerSearchConfig,
 )
+from gateway.handlers.mcp import McpOperations
 from gateway.home import Home
 from gateway.mcp.catalog import McpCatalog
 from gateway.mcp.kept import KeptMcp
+from gateway.mcp.login_flow import McpLogins
 from gateway.mcp.servers import McpServers
 from gateway.messages.outbound_files import OutboundFiles
 from gateway.messages.outbox import Outbox
@@ -36,9 +39,11 @@ from gateway.programs.allowed import AllowedPrograms
 from gateway.programs.background import ProgramRuns
 from gateway.programs.runner import ProgramRunner
 from gateway.programs.sandbox import Sandbox, find_sandbox
+from gateway.scheduling.targets import OwnerReports
 from gateway.store.database import Database
 from gateway.store.usage import UsageLedger
 from gateway.tools.mcp import McpTools
+from gateway.tools.mcp_logins import LoginRequests
 from gateway.tools.pictures import PictureTools
 from gateway.tools.programs import ExecRules, ProgramTools
 from gateway.tools.web import WebTools
@@ -119,10 +124,14 @@ def build_painter(config: MediaConfig) -> Painter | None:
     return ImageServer(config.images.base_url, config.images.model, key)
 
 
-async def open_mcp(
-    stack: AsyncExitStack, home: Home, config: Config, sessions: SessionPolicy, clock: Clock
-) -> McpTools:
-    """The tools of configured MCP servers, which end with `stack`."""
+@dataclass(frozen=True, slots=True)
+class OpenMcp:
+    servers: McpServers
+    catalog: McpCatalog
+
+
+async def open_mcp(stack: AsyncExitStack, home: Home, config: Config, clock: Clock) -> OpenMcp:
+    """The configured MCP servers, which end with `stack`."""
     agents = {name: agent.tools.mcp for name, agent in config.agents.items()}
     kept = await asyncio.to_thread(KeptMcp, home.mcp)
     servers = McpServers(kept)
@@ -131,5 +140,23 @@ async def open_mcp(
         await stack.enter_async_context(servers)
         await asyncio.to_thread(kept.forget_old_calls, clock.now().timestamp())
         servers.learn()
+    return OpenMcp(servers, catalog)
+
+
+def build_mcp_tools(
+    opened: OpenMcp,
+    home: Home,
+    config: Config,
+    database: Database,
+    clock: Clock,
+    sessions: SessionPolicy,
+    outbox: Outbox,
+    reports: OwnerReports,
+    page: Callable[[], str],
+) -> tuple[McpTools, McpOperations]:
+    """`page`: as in `McpLogins`."""
+    logins = McpLogins(opened.servers, page)
+    requests = LoginRequests(logins, database, clock, outbox, reports, opened.servers.run)
     reader = Reader(config.media.max_chars, config.media.max_pages)
-    return McpTools(catalog, kept, sessions, clock, reader, Store(home.state))
+    tools = McpTools(opened.catalog, opened.servers.kept, sessions, clock, reader, Store(home.state), requests)
+    return tools, McpOperations(opened.catalog, logins, config.default_agent)

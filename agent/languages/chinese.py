@@ -51,6 +51,11 @@ CHINESE = LanguageTable(
         nothing_said="{day}这里很安静：没有消息，也没有到期的事。",
         undelivered="我有一条消息没能发到这里（{why}）。请再问我一次，或用 `/export` 查看。",
         working="⏳ 正在处理：{task}",
+        login="要使用 **{name}**，需要你先登录：[{host}]({link})\n\n"
+        "链接只能用一次，一小时内有效。如果浏览器最后停在打不开的页面（因为我在另一台电脑上运行），"
+        "请复制那个页面的地址，粘贴到我的网页的“状态”里，或终端的 `daybook mcp login {name}` 中。",
+        logged_in="已登录 **{name}**（{host}），共有 {count} 个工具。请再说一次你的要求。",
+        login_failed="登录 **{name}** 没有成功：{why}。",
     ),
     approvals=ApprovalStrings(
         effects=EffectStrings(

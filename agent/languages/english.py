@@ -44,6 +44,12 @@ ENGLISH = LanguageTable(
         nothing_said="It was quiet here {day}: no messages, and nothing is due.",
         undelivered="I couldn't deliver one of my messages here ({why}). Ask me again, or look it up with `/export`.",
         working="⏳ Working on: {task}",
+        login="To use **{name}** I need you to log in: [{host}]({link})\n\nThe link works once, within an hour. "
+        "If your browser ends on a page that it can't open, because I run on another computer, copy that "
+        "page's address and paste it on my page under *Status*, or at `daybook mcp login {name}` in the "
+        "terminal.",
+        logged_in="You are logged in to **{name}** at {host}; it has {count} tools. Ask me again for what you wanted.",
+        login_failed="The login to **{name}** did not work: {why}.",
     ),
     approvals=ApprovalStrings(
         effects=EffectStrings(

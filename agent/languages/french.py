@@ -39,6 +39,12 @@ FRENCH = LanguageTable(
         nothing_said="Rien à signaler ici {day} : aucun message, et rien à faire.",
         undelivered="Un de mes messages n'est pas arrivé ici ({why}). Repose ta question, ou cherche dans `/export`.",
         working="⏳ Je travaille sur : {task}",
+        login="Pour utiliser **{name}**, connecte-toi : [{host}]({link})\n\nLe lien sert une seule fois, pendant "
+        "une heure. Si ton navigateur arrive sur une page qu'il ne peut pas ouvrir, parce que je tourne "
+        "sur un autre ordinateur, copie l'adresse de cette page et colle-la sur ma page, sous *État*, ou "
+        "dans `daybook mcp login {name}` au terminal.",
+        logged_in="Tu es connecté à **{name}** ({host}) ; outils : {count}. Redemande-moi ce que tu voulais.",
+        login_failed="La connexion à **{name}** n'a pas marché : {why}.",
     ),
     approvals=ApprovalStrings(
         effects=EffectStrings(

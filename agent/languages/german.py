@@ -39,6 +39,12 @@ GERMAN = LanguageTable(
         nothing_said="Hier war es {day} ruhig: keine Nachrichten, und nichts ist fällig.",
         undelivered="Eine Nachricht von mir kam hier nicht an ({why}). Frag noch mal, oder schau in `/export` nach.",
         working="⏳ Ich arbeite an: {task}",
+        login="Für **{name}** musst du dich anmelden: [{host}]({link})\n\nDer Link gilt einmal und eine Stunde "
+        "lang. Landet dein Browser auf einer Seite, die er nicht öffnen kann, weil ich auf einem anderen "
+        "Rechner laufe: Kopiere die Adresse dieser Seite und füge sie auf meiner Seite unter *Status* ein, "
+        "oder bei `daybook mcp login {name}` im Terminal.",
+        logged_in="Du bist bei **{name}** angemeldet ({host}); Werkzeuge: {count}. Frag mich jetzt noch mal.",
+        login_failed="Die Anmeldung bei **{name}** hat nicht geklappt: {why}.",
     ),
     approvals=ApprovalStrings(
         effects=EffectStrings(

@@ -44,6 +44,13 @@ JAPANESE = LanguageTable(
         nothing_said="{day}は静かでした。メッセージも、期限の来た用件もありません。",
         undelivered="メッセージを一つ届けられませんでした（{why}）。もう一度聞くか、`/export` で確認してください。",
         working="⏳ 作業中：{task}",
+        login="**{name}** を使うにはログインが必要です：[{host}]({link})\n\n"
+        "リンクは一度だけ、一時間以内に使えます。"
+        "私が別のコンピューターで動いているためにブラウザーが開けないページで止まったら、"
+        "そのページのアドレスをコピーして、私のページの「ステータス」か、"
+        "ターミナルの `daybook mcp login {name}` に貼り付けてください。",
+        logged_in="**{name}** にログインしました（{host}）。ツールは {count} 個です。もう一度頼んでください。",
+        login_failed="**{name}** へのログインに失敗しました：{why}。",
     ),
     approvals=ApprovalStrings(
         effects=EffectStrings(

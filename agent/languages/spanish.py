@@ -39,6 +39,12 @@ SPANISH = LanguageTable(
         nothing_said="Sin novedades aquí {day}: ningún mensaje y nada pendiente.",
         undelivered="No pude entregar aquí uno de mis mensajes ({why}). Pregúntame otra vez, o búscalo en `/export`.",
         working="⏳ Estoy trabajando en: {task}",
+        login="Para usar **{name}** tienes que iniciar sesión: [{host}]({link})\n\nEl enlace vale una sola vez, "
+        "durante una hora. Si el navegador acaba en una página que no puede abrir, porque funciono en otro "
+        "ordenador, copia la dirección de esa página y pégala en mi página, en *Estado*, o en `daybook mcp "
+        "login {name}` en la terminal.",
+        logged_in="Has iniciado sesión en **{name}** ({host}); herramientas: {count}. Pídemelo otra vez.",
+        login_failed="No se pudo iniciar sesión en **{name}**: {why}.",
     ),
     approvals=ApprovalStrings(
         effects=EffectStrings(

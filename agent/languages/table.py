@@ -33,11 +33,15 @@ class ReminderStrings:
 
 @dataclass(frozen=True, slots=True)
 class ChatStrings:
-    """{day} is a day, as `MomentStrings` says it; {why} an error; {task} what is to be done."""
+    """{day} is a day, as `MomentStrings` says it; {why} an error; {task} what is to be done; {name} a server of tools,
+    {host} where the owner logs in for it."""
 
     nothing_said: str = field(metadata={SHOWN: "the daily summary of a day without messages"})
     undelivered: str = field(metadata={SHOWN: "in place of a reply that the platform refused"})
     working: str = field(metadata={SHOWN: "a task has begun that is worked on aside"})
+    login: str = field(metadata={SHOWN: "to the owner, where a server of tools needs their login"})
+    logged_in: str = field(metadata={SHOWN: "after that login"})
+    login_failed: str = field(metadata={SHOWN: "after that login, where it failed"})
 
 
 @dataclass(frozen=True, slots=True)

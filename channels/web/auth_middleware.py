@@ -12,6 +12,7 @@ from aiohttp import web
 
 from channels.json_fields import load_json
 from channels.web.auth import SESSION_SECONDS, Auth, WebSession
+from channels.web.login_answer import ANSWER_PATH
 from channels.web.views.registry import VIEWS
 
 SOCKET = "/ws"
@@ -20,7 +21,9 @@ SIGNED_FILE = FILE + "/{proof:[0-9a-f.]{1,100}}"
 STATIC = "/static/{name:[a-z0-9.-]{1,60}}"
 SHELL_ROUTES = frozenset(view.path for view in VIEWS)
 """Where the browser opens the page; the same shell everywhere, without secrets."""
-OPEN_ROUTES = SHELL_ROUTES | {"/login", "/static/{name}", "/sw.js", "/healthz", "/readyz", "/metrics"}
+OPENED_FROM_ELSEWHERE = SHELL_ROUTES | {ANSWER_PATH}
+"""Where a link or another site may lead the browser to."""
+OPEN_ROUTES = OPENED_FROM_ELSEWHERE | {"/login", "/static/{name}", "/sw.js", "/healthz", "/readyz", "/metrics"}
 """Canonical routes that check the token themselves, or need none."""
 PROVEN_ROUTES = frozenset({SOCKET, "/files/{id}/{place}/{proof}"})
 """Routes to which a browser sends the cookie alone; the handler checks the second half."""
@@ -68,7 +71,9 @@ class AuthMiddleware:
         if request.method not in ("GET", "HEAD"):
             return "Authorization" in request.headers
         is_foreign = request.headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin")
-        return not is_foreign or (request.path in SHELL_ROUTES and request.headers.get("Sec-Fetch-Mode") == "navigate")
+        return not is_foreign or (
+            request.path in OPENED_FROM_ELSEWHERE and request.headers.get("Sec-Fetch-Mode") == "navigate"
+        )
 
     def authenticate(
         self, request: web.Request, proof: Callable[[WebSession], bool] | None = None

@@ -20,6 +20,7 @@ from channels.web.auth_middleware import BEARER, FILE, SIGNED_FILE, SOCKET, STAT
 from channels.web.clients import OpenPages
 from channels.web.connection_limiter import ConnectionLimiter
 from channels.web.format import file_name
+from channels.web.login_answer import ANSWER_PATH, login_answer
 from channels.web.markup_process import MarkupProcess
 from channels.web.protocols import WebChat, WebHost
 from channels.web.record import ChatRecord, NotRecorded
@@ -93,6 +94,7 @@ class WebServer:
         app.router.add_get("/sw.js", self._service_worker)
         app.router.add_post("/login", self.middleware.log_in)
         app.router.add_post("/logout", self._log_out)
+        app.router.add_get(ANSWER_PATH, self._login_elsewhere, allow_head=False)
         app.router.add_get("/session", self._session)
         app.router.add_get(SOCKET, self._open_socket)
         app.router.add_post("/files", self._upload)
@@ -183,6 +185,16 @@ class WebServer:
             response.headers["Daybook-Zone"] = self._gateway.timezone
             self.middleware.renew(request, response, session)
         return response
+
+    async def _login_elsewhere(self, request: web.Request) -> web.StreamResponse:
+        """The answer of a login at a server of tools, which only the owner's link can bring about."""
+        name = problem = ""
+        try:
+            logged_in = await self._gateway.call("mcp.answer", {"address": request.path_qs})
+            name = str(logged_in["name"]) if isinstance(logged_in, dict) else ""
+        except ActionFailed as failed:
+            problem = str(failed)
+        return await login_answer(request, name, problem)
 
     async def _open_socket(self, request: web.Request) -> web.StreamResponse:
         """The handshake has only the cookie; the first frame has the page key."""

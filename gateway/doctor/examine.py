@@ -53,7 +53,7 @@ def examine(home: Home, environ: Mapping[str, str]) -> list[Finding]:
         lambda: list(speech(config.media)),
         lambda: list(pictures(config.media)),
         lambda: list(programs(home, config)),
-        lambda: list(servers(config)),
+        lambda: list(servers(config, home.mcp_logins)),
         lambda: list(_home(home)),
         lambda: list(_contents(home, config)),
         lambda: list(_disk(home)),

@@ -19,8 +19,9 @@ _CHECK = "mcp"
 _SECONDS = 20.0
 
 
-def servers(config: Config) -> Iterator[Finding]:
-    """Starts programs and asks addresses; blocks for some seconds at most."""
+def servers(config: Config, logins: Path) -> Iterator[Finding]:
+    """Starts programs and asks addresses; blocks for some seconds at most. `logins`: the folder of the owner's logins,
+    which may be renewed."""
     configured = {name: server for agent in config.agents.values() for name, server in agent.tools.mcp.items()}
     there = {}
     for name, server in configured.items():
@@ -31,18 +32,22 @@ def servers(config: Config) -> Iterator[Finding]:
         else:
             there[name] = server
     if there:
-        for name, found in asyncio.run(_probed(there)).items():
+        for name, found in asyncio.run(_probed(there, logins)).items():
             if not found.failure:
                 yield Finding(_CHECK, True, Sentence("{name} works; tools: {count}", name=name, count=len(found.tools)))
+                continue
+            if found.needs_login:
+                fix = Sentence("run `daybook mcp login {name}` and open the link that it prints", name=name)
+                yield Finding(_CHECK, False, Sentence("{name} needs a login", name=name), fix)
                 continue
             why = ": ".join([found.failure, *found.said[-1:]])
             fix = Sentence("see tools.mcp.{name} in config.yaml; `daybook mcp test {name}` tries again", name=name)
             yield Finding(_CHECK, False, Sentence("{name} does not work: {why}", name=name, why=why), fix)
 
 
-async def _probed(configured: dict[str, LocalMcpServer | RemoteMcpServer]) -> dict[str, ServerProbe]:
-    with tempfile.TemporaryDirectory() as folder:  # the doctor changes nothing
-        kept = KeptMcp(Path(folder))
+async def _probed(configured: dict[str, LocalMcpServer | RemoteMcpServer], logins: Path) -> dict[str, ServerProbe]:
+    with tempfile.TemporaryDirectory() as folder:  # the doctor changes no list
+        kept = KeptMcp(Path(folder), logins)
         patient = [one.model_copy(update={"timeout_s": min(one.timeout_s, _SECONDS)}) for one in configured.values()]
         found = await asyncio.gather(*(probe(name, one, kept) for name, one in zip(configured, patient, strict=True)))
     return dict(zip(configured, found, strict=True))

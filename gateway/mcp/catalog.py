@@ -45,6 +45,19 @@ class McpCatalog:
             for agent, configured in agents.items()
         }
 
+    def servers(self) -> tuple[tuple[str, ManagedServer], ...]:
+        """All servers, each with its agent."""
+        return tuple((agent, server) for agent, known in self._agents.items() for server, _ in known)
+
+    def locked(self, agent: str, audience: Audience) -> tuple[ManagedServer, ...]:
+        """The servers for this audience whose tools are not known before the owner logs in."""
+        return tuple(
+            server
+            for server, config in self._agents.get(agent, ())
+            if _AUDIENCES[audience] in config.scopes
+            if server.tools is None and server.login is not None and server.login.is_needed
+        )
+
     def entries(self, agent: str, audience: Audience) -> tuple[CatalogEntry, ...]:
         """The tools that this audience may use, each with a name of its own."""
         found: dict[str, CatalogEntry] = {}

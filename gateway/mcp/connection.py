@@ -23,6 +23,8 @@ from agent.formats.untrusted import clean
 from agent.model.base import Json
 from gateway.home import version
 from gateway.mcp.errors import McpFailure, innermost
+from gateway.mcp.logins import ServerLogin
+from gateway.mcp.oauth import LoginAuth
 from gateway.mcp.program import MOST_BYTES, program_streams
 from gateway.mcp.remote import LimitingTransport, http_client
 from gateway.mcp.results import call_result
@@ -55,11 +57,14 @@ _MAYBE = "It may or may not have taken effect: check before you repeat it."
 class McpConnection:
     """Open while its context is."""
 
-    def __init__(self, name: str, client: Client, timeout: float, http: LimitingTransport) -> None:
+    def __init__(
+        self, name: str, client: Client, timeout: float, http: LimitingTransport, auth: LoginAuth | None
+    ) -> None:
         self._name = name
         self._client = client
         self._timeout = timeout
         self._http = http
+        self._auth = auth
 
     @property
     def protocol(self) -> str:
@@ -74,7 +79,7 @@ class McpConnection:
         """All tools that the server lists. Raises `McpFailure`."""
         found: dict[str, RemoteTool] = {}
         cursor: str | None = None
-        with _translated(self._name, "did not list its tools", self._timeout, self._http):
+        with _translated(self._name, "did not list its tools", self._timeout, self._http, self._auth):
             async with asyncio.timeout(self._timeout):
                 for _ in range(_MOST_PAGES):
                     page = await self._client.list_tools(cursor=cursor)
@@ -90,7 +95,7 @@ class McpConnection:
         loop = asyncio.get_running_loop()
         last = loop.time() + _LONGEST_CALL
         params = types.CallToolRequestParams(name=tool, arguments=dict(arguments))
-        with _translated(self._name, "", self._timeout, self._http):
+        with _translated(self._name, "", self._timeout, self._http, self._auth):
             async with asyncio.timeout(self._timeout) as scope:
 
                 async def progress(progress: float, total: float | None, message: str | None) -> None:
@@ -126,6 +131,7 @@ async def connected(
     changed: Callable[[], None],
     ended: Callable[[], None],
     said: deque[str],
+    login: ServerLogin | None,
 ) -> AsyncIterator[McpConnection]:
     """Starts or reaches a server, within `patience` seconds; a call has `timeout`. It calls `changed` when it has other
     tools, `ended` when it has ended; `said` takes its last lines on stderr. Raises `McpFailure`."""
@@ -135,18 +141,19 @@ async def connected(
             changed()
 
     limits = LimitingTransport()
+    auth = LoginAuth(login) if login is not None else None
     async with contextlib.AsyncExitStack() as stack:
-        with _translated(name, "did not begin to work", patience, limits):
+        with _translated(name, "did not begin to work", patience, limits, auth):
             async with asyncio.timeout(patience):
                 if isinstance(launch, ProgramLaunch):
                     transport: Transport = program_streams(launch, said, ended)
                 else:
-                    http = await stack.enter_async_context(http_client(launch, limits))
+                    http = await stack.enter_async_context(http_client(launch, limits, auth))
                     transport = streamable_http_client(launch.url, http_client=http, max_sse_event_size=MOST_BYTES)
                 info = types.Implementation(name="daybook", version=version())
                 client = Client(transport, client_info=info, message_handler=handle, cache=None)
                 await stack.enter_async_context(client)
-        yield McpConnection(name, client, timeout, limits)
+        yield McpConnection(name, client, timeout, limits, auth)
 
 
 def _remote_tools(listed: Sequence[types.Tool]) -> list[RemoteTool]:
@@ -158,7 +165,9 @@ def _remote_tools(listed: Sequence[types.Tool]) -> list[RemoteTool]:
 
 
 @contextlib.contextmanager
-def _translated(name: str, what: str, timeout: float, http: LimitingTransport) -> Iterator[None]:
+def _translated(
+    name: str, what: str, timeout: float, http: LimitingTransport, auth: LoginAuth | None
+) -> Iterator[None]:
     """`what` empty: for a call."""
     try:
         yield
@@ -166,6 +175,8 @@ def _translated(name: str, what: str, timeout: float, http: LimitingTransport) -
         slow = f"{name} {what or 'did not answer'} within {timeout:g} seconds"
         raise McpFailure(slow if what else f"{slow}. {_MAYBE}") from error
     except MCPError as error:
+        if auth is not None and auth.failure is not None:
+            raise auth.failure from error
         if error.message == _TERMINATED and http.refused == 404:
             raise McpFailure(f"{name} no longer knows us", is_over=True, was_forgotten=True) from error
         is_over = error.code == types.CONNECTION_CLOSED
@@ -185,5 +196,5 @@ def _translated(name: str, what: str, timeout: float, http: LimitingTransport) -
     except (httpx2.HTTPError, OSError) as error:
         raise McpFailure(f"{name} can't be reached ({error or type(error).__name__})", is_over=True) from error
     except ExceptionGroup as several:
-        with _translated(name, what, timeout, http):
+        with _translated(name, what, timeout, http, auth):
             raise innermost(several) from several

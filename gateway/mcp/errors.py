@@ -5,13 +5,22 @@ from __future__ import annotations
 
 class McpFailure(Exception):
     """The text is ours. `said`: the server's own words; `is_over`: the connection is gone; `was_forgotten`: the server
-    no longer knows the session, and has done nothing."""
+    no longer knows the session, and has done nothing; `needs_login`: likewise, as the owner is not logged in."""
 
-    def __init__(self, text: str, said: str = "", *, is_over: bool = False, was_forgotten: bool = False) -> None:
+    def __init__(
+        self,
+        text: str,
+        said: str = "",
+        *,
+        is_over: bool = False,
+        was_forgotten: bool = False,
+        needs_login: bool = False,
+    ) -> None:
         super().__init__(text)
         self.said = said
         self.is_over = is_over
         self.was_forgotten = was_forgotten
+        self.needs_login = needs_login
 
 
 def innermost(error: BaseException) -> BaseException:

@@ -1,4 +1,5 @@
-"""What is kept of servers under the home's state: their lists of tools, which tools the owner has used, the calls.
+"""What is kept of servers under the home's state: their lists of tools, which tools the owner has used, the calls, the
+owner's logins.
 
 Blocks. A kept file that cannot be read counts as missing.
 """
@@ -19,6 +20,7 @@ from pydantic import TypeAdapter, ValidationError
 from agent.formats.parsing import load_json
 from agent.fs import atomic_write, make_folder
 from agent.media.pictures import Picture
+from gateway.mcp.logins import ServerLogin
 from gateway.mcp.schemas import RemoteTool
 
 log = logging.getLogger(__name__)
@@ -56,12 +58,16 @@ _CALL = TypeAdapter(CallOutcome)
 
 
 class KeptMcp:
-    """`folder` belongs to this alone. Making it blocks, too."""
+    """`folder` belongs to this alone; `logins`: another folder for them. Making it blocks, too."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, logins: Path | None = None) -> None:
         self._folder = folder
+        self._logins = logins or folder / "logins"
         self._used = _read(folder / "used.json", _WORDS) or {}
         self._loaded = _read(folder / "loaded.json", _LISTS) or {}
+
+    def login(self, name: str, url: str) -> ServerLogin:
+        return ServerLogin(name, url, self._logins)
 
     def tools(self, server: str) -> tuple[RemoteTool, ...] | None:
         """A server's list; None if it is not known. `server` names its settings, too."""

@@ -18,6 +18,7 @@ class ServerProbe:
     protocol: str
     tools: tuple[RemoteTool, ...]
     failure: str = ""
+    needs_login: bool = False
     said: tuple[str, ...] = ()
     """Its last lines on stderr."""
 
@@ -29,5 +30,5 @@ async def probe(name: str, config: LocalMcpServer | RemoteMcpServer, kept: KeptM
         try:
             connection = await server.start()
         except McpFailure as failure:
-            return ServerProbe("", "", (), str(failure), tuple(server.said))
+            return ServerProbe("", "", (), str(failure), failure.needs_login, tuple(server.said))
         return ServerProbe(connection.server, connection.protocol, server.tools or ())

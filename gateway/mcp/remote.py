@@ -14,15 +14,16 @@ _EVENTS = "text/event-stream"
 
 
 class _Limited(httpx2.AsyncByteStream):
-    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
+    def __init__(self, stream: httpx2.AsyncByteStream, most: int) -> None:
         self._stream = stream
+        self._most = most
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         read = 0
         async for chunk in self._stream:
             read += len(chunk)
-            if read > MOST_BYTES:
-                raise httpx2.ReadError(f"the answer has over {MOST_BYTES:,} bytes")
+            if read > self._most:
+                raise httpx2.ReadError(f"the answer has over {self._most:,} bytes")
             yield chunk
 
     async def aclose(self) -> None:
@@ -35,6 +36,10 @@ class LimitingTransport(httpx2.AsyncHTTPTransport):
     refused = 0
     """The status of the last answer, if it was an error."""
 
+    def __init__(self, most: int = MOST_BYTES) -> None:
+        super().__init__()
+        self._most = most
+
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         request.headers["accept-encoding"] = "identity"
         response = await super().handle_async_request(request)
@@ -45,12 +50,15 @@ class LimitingTransport(httpx2.AsyncHTTPTransport):
             raise httpx2.ReadError("the answer is compressed, which was not asked for")
         if not response.headers.get("content-type", "").startswith(_EVENTS):  # events have a limit of their own
             assert isinstance(response.stream, httpx2.AsyncByteStream)
-            response.stream = _Limited(response.stream)
+            response.stream = _Limited(response.stream, self._most)
         return response
 
 
-def http_client(launch: RemoteLaunch, transport: LimitingTransport) -> httpx2.AsyncClient:
+def http_client(
+    launch: RemoteLaunch, transport: LimitingTransport, auth: httpx2.Auth | None = None
+) -> httpx2.AsyncClient:
     """The client for a server; the caller closes it."""
     # No limit of time for reading: each call has its own.
     timeout = httpx2.Timeout(_CONNECT, read=None)
-    return httpx2.AsyncClient(headers=dict(launch.headers), timeout=timeout, transport=transport, trust_env=False)
+    headers = dict(launch.headers)
+    return httpx2.AsyncClient(headers=headers, timeout=timeout, transport=transport, auth=auth, trust_env=False)

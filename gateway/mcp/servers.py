@@ -19,6 +19,7 @@ from channels.tasks import backoff
 from gateway.config.capabilities import LocalMcpServer, RemoteMcpServer
 from gateway.mcp.errors import McpFailure, innermost
 from gateway.mcp.kept import KeptMcp
+from gateway.mcp.logins import ServerLogin
 from gateway.mcp.schemas import RemoteTool
 from gateway.mcp.values import CallResult, Launch, ProgramLaunch, RemoteLaunch
 
@@ -29,7 +30,8 @@ log = logging.getLogger(__name__)
 
 _Notify = Callable[[], None]
 _Connect = Callable[
-    [str, Launch, float, float, _Notify, _Notify, "deque[str]"], "AbstractAsyncContextManager[McpConnection]"
+    [str, Launch, float, float, _Notify, _Notify, "deque[str]", ServerLogin | None],
+    "AbstractAsyncContextManager[McpConnection]",
 ]
 _FIRST_WAIT = 1.0
 _LONGEST_WAIT = 60.0
@@ -78,6 +80,7 @@ class ManagedServer:
         self._spawn = spawn
         self.key = f"{name}-{_digest(launch)}"
         """Names its settings, too."""
+        self.login = kept.login(name, launch.url) if isinstance(launch, RemoteLaunch) and launch.may_log_in else None
         self._tools = kept.tools(self.key)
         self._running: _Running | None = None
         self._failures = 0
@@ -108,6 +111,13 @@ class ManagedServer:
         """The connection, which lasts as long as the server. Raises `McpFailure`."""
         return (await self._connection())[1]
 
+    def renew(self) -> None:
+        """Ends the connection and forgets failures: the next use begins with the login as it is now."""
+        self._failures, self._not_before = 0, 0.0
+        if (running := self._running) is not None:
+            self._running = None
+            running.end()
+
     async def live(self, running: _Running) -> None:
         """One life, from start to end. Its failure is told to those who wait for the connection."""
         try:
@@ -136,8 +146,11 @@ class ManagedServer:
             running.change,
             running.end,
             self.said,
+            self.login,
         ) as connection:
             await self._list(connection)
+            if self.login is not None:
+                await self.login.works_without()
             self._failures = 0
             running.opened.set_result(connection)
             watching = asyncio.create_task(connection.watch(), name=f"changes of {self.name}")
@@ -174,7 +187,7 @@ class ManagedServer:
         return running, await asyncio.shield(running.opened)
 
     def _failed(self, running: _Running, failure: McpFailure) -> None:
-        self._failures += 1
+        self._failures += not failure.needs_login
         if self._failures > 1:  # once it may be tried again at once
             wait = backoff(self._failures - 1, _FIRST_WAIT, _LONGEST_WAIT)
             self._not_before = asyncio.get_running_loop().time() + wait
@@ -204,6 +217,12 @@ class McpServers:
             task.cancel()
         await self._group.__aexit__(None, None, None)
 
+    def run(self, work: Coroutine[None, None, None], name: str) -> None:
+        """Runs it as a task that ends with the servers."""
+        task = self._group.create_task(work, name=name)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
     def server(self, name: str, config: LocalMcpServer | RemoteMcpServer) -> ManagedServer:
         """The server of these settings. Blocks where it is new."""
         launch = launch_of(config)
@@ -216,15 +235,10 @@ class McpServers:
         """Starts those whose tools are not known."""
         for server in self._servers.values():
             if server.tools is None:
-                self._run(_learn(server), f"tools of {server.name}")
+                self.run(_learn(server), f"tools of {server.name}")
 
     def _spawn(self, server: ManagedServer, running: _Running) -> None:
-        self._run(server.live(running), f"MCP server {server.name}")
-
-    def _run(self, work: Coroutine[None, None, None], name: str) -> None:
-        task = self._group.create_task(work, name=name)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self.run(server.live(running), f"MCP server {server.name}")
 
 
 async def _learn(server: ManagedServer) -> None:

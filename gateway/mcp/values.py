@@ -17,6 +17,11 @@ class RemoteLaunch:
     url: str
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
 
+    @property
+    def may_log_in(self) -> bool:
+        """False where a key is configured."""
+        return all(name.lower() != "authorization" for name in self.headers)
+
 
 Launch = ProgramLaunch | RemoteLaunch
 

@@ -8,15 +8,18 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from agent.languages.codes import Language
+from agent.memory.scope import Audience
 from channels.message import Address, ChatKind, DueJob, InboundMessage, Origin, Sender
 from channels.terminal import MAIN_CHAT
 from gateway.messages.outbox import Outbox
 from gateway.policy.access import LOCAL_CHANNELS, Access, Admitted, Ignored, Verdict
 from gateway.policy.recipients import ChatDirectory, local_chat
+from gateway.policy.sessions import SessionRoute
 from gateway.scheduling.job import OWNER
 from gateway.store import chat_rows
 from gateway.store.chat_rows import KnownChat, language_in
 from gateway.store.database import Database
+from gateway.store.inbox_rows import InboxRow
 from gateway.store.outbox_rows import Draft
 
 log = logging.getLogger(__name__)
@@ -127,6 +130,18 @@ class OwnerReports:
 
     async def targets(self) -> Targets:
         return Targets(self._access, self.channels, await self._database.run(chat_rows.known))
+
+    async def private_chat(self, row: InboxRow, route: SessionRoute) -> tuple[Address, str]:
+        """Where a turn asks the owner something, and their id there: in its own chat if that is theirs. Raises
+        `NoTarget`."""
+        if route.scope.audience is Audience.OWNER and row.message.kind is ChatKind.PRIVATE:
+            return row.message.address, row.message.sender.id
+        target = (await self.targets()).owner()
+        known = await self._database.run(chat_rows.known)
+        never_seen = all(one.address != target.address for one in known)
+        if never_seen and target.address.channel in LOCAL_CHANNELS and not self._access.has_owner:
+            raise NoTarget("nobody is configured as the owner")
+        return target.address, target.person
 
     async def to_owner(self, text: str, key: str) -> list[Draft]:
         """The drafts of a text to the owner; none where they cannot be reached."""

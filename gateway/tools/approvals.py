@@ -28,16 +28,15 @@ from agent.languages.registry import LANGUAGES
 from agent.languages.table import ApprovalStrings
 from agent.memory import files
 from agent.memory.paths import FileError
-from agent.memory.scope import Audience
 from agent.model.base import Json
 from agent.tools.base import GONE, Effect, EffectKind, EffectRequest, Tool, ToolError
 from agent.tools.foreign_text import visible
-from channels.message import Address, Channel, ChatKind, InboundMessage, OutboundFile
+from channels.message import Address, Channel, InboundMessage, OutboundFile
 from gateway.messages.confirmations import Confirmations
 from gateway.messages.inbox import asking_session
 from gateway.messages.outbound_files import OutboundFiles
 from gateway.messages.outbox import Outbox
-from gateway.policy.access import LOCAL_CHANNELS, Access, Role
+from gateway.policy.access import Role
 from gateway.policy.sessions import SessionPolicy, SessionRoute
 from gateway.programs.allowed import AllowedPrograms
 from gateway.programs.background import command_line
@@ -120,7 +119,6 @@ class Approvals:
         self,
         database: Database,
         clock: Clock,
-        access: Access,
         sessions: SessionPolicy,
         agents: Mapping[str, Agent],
         questions: Confirmations,
@@ -134,7 +132,6 @@ class Approvals:
         self.allowed = allowed
         self._database = database
         self._clock = clock
-        self._access = access
         self._sessions = sessions
         self._agents = agents
         self._questions = questions
@@ -169,7 +166,7 @@ class Approvals:
             digest,
         )
         try:
-            address, person = await self._owner_chat(row)
+            address, person = await self._reports.private_chat(row, self._sessions.of_row(row))
             await self._ask_owner(pending, address, person)
         except NoTarget as error:
             raise ToolError(_NOBODY) from error
@@ -185,18 +182,6 @@ class Approvals:
 
     async def acknowledge(self, ids: Sequence[str]) -> None:
         await self._database.run(question_rows.drop_outcomes, ids)
-
-    async def _owner_chat(self, row: InboxRow) -> tuple[Address, str]:
-        """Where the owner is asked, and their id there. Raises `NoTarget`."""
-        route = self._sessions.of_row(row)
-        if route.scope.audience is Audience.OWNER and row.message.kind is ChatKind.PRIVATE:
-            return row.message.address, row.message.sender.id
-        target = (await self._reports.targets()).owner()
-        known = await self._database.run(chat_rows.known)
-        never_seen = all(one.address != target.address for one in known)
-        if never_seen and target.address.channel in LOCAL_CHANNELS and not self._access.has_owner:
-            raise NoTarget("nobody is configured as the owner")
-        return target.address, target.person
 
     async def _ask_owner(self, pending: PendingEffect, address: Address, person: str) -> None:
         subject = PENDING.dump_json(pending).decode()

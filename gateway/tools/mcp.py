@@ -29,6 +29,7 @@ from gateway.mcp.kept import CallOutcome, KeptMcp
 from gateway.mcp.values import CallFile
 from gateway.policy.sessions import SessionPolicy, SessionRoute
 from gateway.store.inbox_rows import InboxRow
+from gateway.tools.mcp_logins import LoginRequests
 from gateway.turns.user_message import user_message_id
 
 _FOLDER = "received"
@@ -53,8 +54,16 @@ class McpTools:
     """`reader` makes pictures as models take them, which `store` keeps."""
 
     def __init__(
-        self, catalog: McpCatalog, kept: KeptMcp, sessions: SessionPolicy, clock: Clock, reader: Reader, store: Store
+        self,
+        catalog: McpCatalog,
+        kept: KeptMcp,
+        sessions: SessionPolicy,
+        clock: Clock,
+        reader: Reader,
+        store: Store,
+        logins: LoginRequests,
     ) -> None:
+        self._logins = logins
         self._catalog = catalog
         self._kept = kept
         self._sessions = sessions
@@ -65,21 +74,24 @@ class McpTools:
     def of_row(self, row: InboxRow) -> tuple[Tool, ...]:
         """Those that the chat's audience may use, seen by the model or not."""
         route = self._sessions.of_row(row)
-        entries = self._catalog.entries(route.session.agent, route.scope.audience)
+        agent, audience = route.session.agent, route.scope.audience
+        logins = tuple(self._logins.tool(one, row, route) for one in self._catalog.locked(agent, audience))
+        entries = self._catalog.entries(agent, audience)
         if not entries:
-            return ()
-        turn = f"mcp:{route.session}:{row.turn or user_message_id(row.message)}"
+            return logins
         if are_few(entries):
-            return tuple(self._tool(one, route, turn, None) for one in entries)
+            return (*logins, *(self._tool(one, row, route, None) for one in entries))
         finder = _Finder(entries, self._kept, str(route.session))
-        return (finder.tool, *(self._tool(one, route, turn, finder) for one in entries))
+        return (*logins, finder.tool, *(self._tool(one, row, route, finder) for one in entries))
 
-    def _tool(self, entry: CatalogEntry, route: SessionRoute, turn: str, finder: _Finder | None) -> Tool:
+    def _tool(self, entry: CatalogEntry, row: InboxRow, route: SessionRoute, finder: _Finder | None) -> Tool:
+        turn = f"mcp:{route.session}:{row.turn or user_message_id(row.message)}"
+
         async def run(given: Json) -> ToolResult:
             raise ToolError("a call without an id is not made")
 
         async def once(given: Json, call: str) -> ToolResult:
-            return await self._call(entry, route.scope, _arguments(given), f"{turn}:{call}")
+            return await self._call(entry, row, route, _arguments(given), f"{turn}:{call}")
 
         async def fate(call: str) -> ToolResult:
             known = await asyncio.to_thread(self._kept.outcome, f"{turn}:{call}")
@@ -111,13 +123,15 @@ class McpTools:
         private = await asyncio.to_thread(private_line, scope, text)
         return Effect(EffectKind.USE_TOOL, target, text, private=private, before=tool.digest) if private else None
 
-    async def _call(self, entry: CatalogEntry, scope: Scope, arguments: Mapping[str, Json], key: str) -> ToolResult:
+    async def _call(
+        self, entry: CatalogEntry, row: InboxRow, route: SessionRoute, arguments: Mapping[str, Json], key: str
+    ) -> ToolResult:
         name = entry.server.name
         try:
             earlier = await asyncio.to_thread(self._kept.begin, key)
             if earlier is None:
                 await asyncio.to_thread(self._kept.keep_used, entry.name, entry.tool.digest)
-                earlier = await self._made(entry, scope, arguments)
+                earlier = await self._made(entry, row, route, arguments)
                 await asyncio.to_thread(self._kept.finish, key, earlier)
         except OSError as error:
             raise ToolError(_DISK) from error
@@ -128,16 +142,26 @@ class McpTools:
             raise ToolError(earlier.text, taken_in, earlier.pictures)
         return ToolResult(earlier.text, foreign=taken_in, pictures=earlier.pictures)
 
-    async def _made(self, entry: CatalogEntry, scope: Scope, arguments: Mapping[str, Json]) -> CallOutcome:
+    async def _made(
+        self, entry: CatalogEntry, row: InboxRow, route: SessionRoute, arguments: Mapping[str, Json]
+    ) -> CallOutcome:
         try:
             result = await entry.server.call(entry.tool.name, arguments)
         except McpFailure as failure:
+            if failure.needs_login:
+                return CallOutcome(True, await self._asked_for_login(entry, row, route), failed=True)
             said = escape(failure.said)
             return CallOutcome(True, f"{failure}: {said}" if said else str(failure), failed=True)
-        saved = [await self._saved(entry.server.name, one, scope) for one in result.files]
+        saved = [await self._saved(entry.server.name, one, route.scope) for one in result.files]
         text = "\n".join(filter(None, [escape(result.text[: _LONGEST + 1]), *(words for words, _ in saved)]))
         pictures = tuple(picture for _, picture in saved if picture is not None)
         return CallOutcome(True, text[: _LONGEST + 1_000], failed=result.failed, pictures=pictures)
+
+    async def _asked_for_login(self, entry: CatalogEntry, row: InboxRow, route: SessionRoute) -> str:
+        try:
+            return await self._logins.ask(entry.server, row, route)
+        except ToolError as error:
+            return str(error)
 
     async def _saved(self, server: str, file: CallFile, scope: Scope) -> tuple[str, Picture | None]:
         """The words for a file that came, and what the model can see of it."""

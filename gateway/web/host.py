@@ -105,6 +105,11 @@ class GatewayWebHost:
         return "" if self.address else next((it.last_error for it in states), "")
 
     @property
+    def owners_url(self) -> str:
+        """Where the owner's browser reaches the page, on this machine or by the proxy; empty while it is closed."""
+        return (self._public_url or self.address) if self.address else ""
+
+    @property
     def port(self) -> int:
         """0 while the page is closed."""
         return urlsplit(self.address).port or 0

@@ -1,7 +1,8 @@
 """An MCP server over HTTP (streamable, protocol 2025-06-18), which wants its key and its session as the real ones do.
 
-Refuses a wrong key (401), a body without `Accept` of both kinds (406), and an unknown session (404). Tools: `look`;
-`flood`, an answer of 100 MB; `bomb`, small only while it is compressed; `drop`, which closes the connection.
+With `logins` it takes their tokens instead of the key. Refuses a wrong key (401), a body without `Accept` of both kinds
+(406), and an unknown session (404). Tools: `look`; `flood`, an answer of 100 MB; `bomb`, small only while it is
+compressed; `drop`, which closes the connection.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from types import TracebackType
 from typing import Any, Self
 
 from aiohttp import web
+
+from tests.fakes.oauth import FakeLoginServer
 
 KEY = "Bearer key-0123456789"
 _TOOLS = [
@@ -25,9 +28,15 @@ _TOOLS = [
 
 
 class FakeMcpHttp:
-    """`calls`: the tools that were called; `sessions`: the ids that it knows; `elsewhere`: redirects all."""
+    """`calls`: the tools that were called; `sessions`: the ids that it knows; `elsewhere`: redirects all; `shown`: the
+    `Authorization` of each request; `login_server`: named instead of the true one; `wants_scope`:
+    what a token needs."""
 
-    def __init__(self) -> None:
+    def __init__(self, logins: FakeLoginServer | None = None) -> None:
+        self.logins = logins
+        self.login_server = ""
+        self.wants_scope = ""
+        self.shown: list[str] = []
         self.calls: list[str] = []
         self.sessions: set[str] = set()
         self.elsewhere = ""
@@ -43,11 +52,14 @@ class FakeMcpHttp:
         app = web.Application()
         app.router.add_post("/mcp", self._post)
         app.router.add_delete("/mcp", self._delete)
+        app.router.add_get("/.well-known/oauth-protected-resource/mcp", self._metadata)
         self._runner = web.AppRunner(app)
         await self._runner.setup()
         site = web.TCPSite(self._runner, "127.0.0.1", 0)
         await site.start()
         self.base_url = f"http://127.0.0.1:{self._runner.addresses[0][1]}"
+        if self.logins is not None:
+            self.logins.resource = self.url
         return self
 
     async def __aexit__(
@@ -56,6 +68,27 @@ class FakeMcpHttp:
         assert self._runner is not None
         await self._runner.cleanup()
 
+    async def _metadata(self, _: web.Request) -> web.Response:
+        if self.logins is None:
+            return web.Response(status=404)
+        servers = [self.login_server or self.logins.base_url]
+        return web.json_response({"resource": self.url, "authorization_servers": servers})
+
+    def _refused(self, request: web.Request) -> web.Response | None:
+        shown = request.headers.get("authorization", "")
+        self.shown.append(shown)
+        if self.logins is None:
+            return None if shown == KEY else web.Response(status=401)
+        kind, _, token = shown.partition(" ")
+        where = f'resource_metadata="{self.base_url}/.well-known/oauth-protected-resource/mcp"'
+        if kind != "Bearer" or not self.logins.accepts(token, self.url):
+            error = {"error": "invalid_token"}
+            return web.json_response(error, status=401, headers={"www-authenticate": f"Bearer {where}"})
+        if self.wants_scope and not self.logins.has_scope(token, self.wants_scope):
+            header = f'Bearer error="insufficient_scope", scope="{self.wants_scope}", {where}'
+            return web.Response(status=403, headers={"www-authenticate": header})
+        return None
+
     async def _delete(self, request: web.Request) -> web.Response:
         self.sessions.discard(request.headers.get("mcp-session-id", ""))
         return web.Response(status=204)
@@ -63,8 +96,8 @@ class FakeMcpHttp:
     async def _post(self, request: web.Request) -> web.StreamResponse:
         if self.elsewhere:
             raise web.HTTPTemporaryRedirect(self.elsewhere)
-        if request.headers.get("authorization") != KEY:
-            return web.Response(status=401)
+        if (refused := self._refused(request)) is not None:
+            return refused
         accepts = request.headers.get("accept", "")
         if "application/json" not in accepts or "text/event-stream" not in accepts:
             return web.Response(status=406)

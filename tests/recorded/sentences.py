@@ -75,6 +75,10 @@ def fillings(language: Language, name: str) -> Iterator[Mapping[str, str]]:
         "month": table.moments.months.split()[10],
         "year": "2027",
         "time": "15:00",
+        "name": "tasks",
+        "host": "login.example.com",
+        "link": "https://login.example.com/authorize?state=1",
+        "count": "12",
     }
     days = [date(2026, 11, 22), date(2026, 11, 21)]
     several = {

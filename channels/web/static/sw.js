@@ -11,7 +11,7 @@ self.addEventListener('activate', (event) => event.waitUntil(self.clients.claim(
 
 self.addEventListener('fetch', (event) => {
   const {request} = event, {origin, pathname} = new URL(request.url);
-  const isPage = request.mode === 'navigate' && !pathname.startsWith('/files/');
+  const isPage = request.mode === 'navigate' && !pathname.startsWith('/files/') && pathname !== '/login/mcp';
   if (request.method !== 'GET' || origin !== location.origin || !(isPage || pathname.startsWith('/static/'))) return;
   event.respondWith(answered(request, isPage));
 });

@@ -1,4 +1,5 @@
-"""Whether everything works: channels, what waits, what the doctor finds and the newest lines of the log."""
+"""Whether everything works: channels, servers of tools and the owner's logins there, what waits, what the doctor finds
+and the newest lines of the log."""
 
 from __future__ import annotations
 
@@ -8,7 +9,8 @@ from channels.web.views.view import Call, Values, View
 
 
 async def _read(call: Call, query: Mapping[str, str]) -> Values:
-    return {"status": await call("status", {})}
+    return {"status": await call("status", {}), "servers": await call("mcp.servers", {})}
 
 
-VIEW = View("status", "Status", _read, frozenset({"doctor.run", "log.tail"}), has_script=True)
+_LOGINS = frozenset({"mcp.servers", "mcp.link", "mcp.answer", "mcp.logout"})
+VIEW = View("status", "Status", _read, frozenset({"doctor.run", "log.tail"}) | _LOGINS, has_script=True)

@@ -17,6 +17,7 @@ from channels.web.auth import Now
 from channels.web.channel import Sleep, WebChannel
 from channels.web.login_links import LoginLinks
 from channels.web.record import Buttons, ChatEntry, MessageAuthor, NotRecorded, ShownFile
+from channels.web.views.view import ActionFailed
 from tests.channels.web.browser import Browser, browser
 from tests.chromium import chromium  # noqa: F401  a fixture
 
@@ -142,7 +143,14 @@ class House:
     begun: asyncio.Event = field(default_factory=asyncio.Event)
     offer: dict[str, object] = field(default_factory=lambda: {"state": "", "text": "", "done": 0, "of": 0})
     answers: list[str] = field(default_factory=list)
-    operations: dict[str, object] = field(default_factory=lambda: {"status": STATUS, "setup.status": SETUP})
+    operations: dict[str, object] = field(
+        default_factory=lambda: {
+            "status": STATUS,
+            "setup.status": SETUP,
+            "mcp.servers": [],
+            "mcp.answer": ActionFailed("This answer belongs to no open login."),
+        }
+    )
     """What each operation answers with, or raises; a function is given its parameters."""
     calls: list[tuple[str, Mapping[str, object]]] = field(default_factory=list)
     links: LoginLinks = field(default_factory=LoginLinks)

@@ -11,6 +11,7 @@ from channels.web import websocket
 from channels.web.auth import PATH_SECONDS
 from channels.web.auth_middleware import OPEN_ROUTES, PROVEN_ROUTES, SHELL_ROUTES
 from channels.web.channel import WebChannel
+from channels.web.login_answer import ANSWER_PATH
 from channels.web.views.registry import VIEWS
 from tests.channels.web.browser import Browser, browser
 from tests.channels.web.conftest import TOKEN, House, answer
@@ -108,6 +109,8 @@ async def test_half_a_session_opens_nothing_on_any_route(
                 assert answered.status == 400 and "Set-Cookie" not in answered.headers
             elif path in ("/healthz", "/readyz", "/metrics"):
                 assert answered.status == 200
+            elif path == ANSWER_PATH:
+                assert answered.status == 400 and b"belongs to no open login" in body
             elif path == "/ws" and "Cookie" in shown:
                 assert answered.status == 400, "let in no further than to a handshake, which this is not"
             else:
@@ -119,7 +122,7 @@ async def test_half_a_session_opens_nothing_on_any_route(
 
 def test_only_what_is_listed_is_open(channel: WebChannel) -> None:
     assert {path for _, path in all_routes(channel)} >= OPEN_ROUTES | PROVEN_ROUTES
-    others = {"/login", "/static/{name}", "/sw.js", "/healthz", "/readyz", "/metrics"}
+    others = {"/login", "/static/{name}", "/sw.js", "/healthz", "/readyz", "/metrics", ANSWER_PATH}
     assert others | {view.path for view in VIEWS} == OPEN_ROUTES
 
 

@@ -7,6 +7,7 @@ import asyncio
 import io
 import json
 import re
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -34,6 +35,8 @@ from tests.chromium import PATIENCE
 WEB = Path(texts.__file__).parent
 XSS = "<script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\">'\"{{7*7}}"
 
+FAR = {"agent": "main", "name": "far", "running": False, "tools": None, "login": "needed", "login_host": ""}
+
 
 @pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name or "chat")
 async def test_every_address_has_the_shell_with_its_view_marked(owner: Browser, view: object) -> None:
@@ -47,6 +50,7 @@ async def test_every_address_has_the_shell_with_its_view_marked(owner: Browser, 
 
 async def test_a_view_is_filled_with_what_the_gateway_says_and_escapes_it(owner: Browser, house: House) -> None:
     house.operations["status"] = {**STATUS, "channels": {XSS: {"state": XSS, "last_error": XSS}}}
+    house.operations["mcp.servers"] = [{**FAR, "agent": XSS, "name": XSS, "login": "done", "login_host": XSS}]
     async with owner.get("/view/status") as answered:
         html = await answered.text()
         assert answered.status == 200
@@ -251,6 +255,37 @@ async def test_nothing_that_is_shown_runs(chromium: Chromium, house: House, chan
     await expect(page.get_by_role("heading", name="Channels")).to_be_visible()
     assert await page.title() == "Daybook"
     assert await page.locator("#view script, #view img").count() == 0
+
+
+async def test_the_owner_logs_in_at_a_server_of_tools(chromium: Chromium, house: House, channel: WebChannel) -> None:
+    def taken(parameters: Mapping[str, object]) -> object:
+        if parameters["address"] != "http://127.0.0.1:1/login/mcp?state=1&code=2":
+            raise ActionFailed("That is not the address of a login's answer.")
+        house.operations["mcp.servers"] = [{**FAR, "tools": 3, "login": "done", "login_host": "login.example.org"}]
+        return {"name": "far"}
+
+    asked = "https://login.example.org/authorize?state=1"
+    house.operations |= {"mcp.servers": [FAR], "mcp.link": {"link": asked, "host": "login.example.org"}}
+    house.operations |= {"mcp.answer": taken, "mcp.logout": {"done": True}}
+    page = await logged_in(chromium, house)
+    await page.get_by_role("link", name="Status").click()
+    await page.get_by_role("button", name="Log in to far").click()
+    link = page.get_by_role("link", name="Log in at login.example.org")
+    await expect(link).to_have_attribute("href", asked)
+    await page.locator(".login input").fill("hello")
+    await page.get_by_role("button", name="Take it").click()
+    await expect(page.locator("#servers")).to_contain_text("That is not the address")
+    await page.locator(".login input").fill("http://127.0.0.1:1/login/mcp?state=1&code=2")
+    await page.get_by_role("button", name="Take it").click()
+    await expect(page.locator("#servers")).to_contain_text("logged in at login.example.org")
+    await page.get_by_role("button", name="Log out of far").click()
+    await asyncio.wait_for(until_called(house, "mcp.logout"), PATIENCE)
+    assert ("mcp.logout", {"name": "far", "agent": "main"}) in house.calls
+
+
+async def until_called(house: House, operation: str) -> None:
+    while all(name != operation for name, _ in house.calls):  # noqa: ASYNC110 (the browser rings no bell here)
+        await asyncio.sleep(0.01)
 
 
 async def test_while_daybook_is_down_the_page_still_opens(chromium: Chromium, house: House) -> None:

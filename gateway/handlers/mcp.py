@@ -1,0 +1,105 @@
+"""Servers of tools and the owner's logins at them: the operations behind `daybook mcp login|logout` and the page."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from agent.clock import utc_stamp
+from agent.model.base import Json
+from gateway.mcp.catalog import McpCatalog
+from gateway.mcp.errors import McpFailure
+from gateway.mcp.login_flow import LoggedIn, LoginLink, McpLogins
+from gateway.mcp.servers import ManagedServer
+from gateway.rpc.protocol import Operation, OperationError, Params, required
+
+
+class McpOperations:
+    """`default_agent`: whose servers are meant where none is named."""
+
+    def __init__(self, catalog: McpCatalog, logins: McpLogins, default_agent: str) -> None:
+        self._catalog = catalog
+        self._logins = logins
+        self._default = default_agent
+
+    def table(self) -> Mapping[str, Operation]:
+        return {
+            "mcp.servers": self.servers,
+            "mcp.link": self.link,
+            "mcp.login": self.login,
+            "mcp.answer": self.answer,
+            "mcp.logout": self.logout,
+        }
+
+    async def servers(self, _: Params) -> Json:
+        """Those of all agents."""
+        return [
+            {
+                "agent": agent,
+                "name": server.name,
+                "running": server.is_running,
+                "tools": None if server.tools is None else len(server.tools),
+                **login_json(server),
+            }
+            for agent, server in self._catalog.servers()
+        ]
+
+    async def link(self, parameters: Params) -> Json:
+        """`{name, agent?}`: `{name, host, link, until}`, by which the owner logs in."""
+        try:
+            return _link_json(await self._logins.link(self._find(parameters)))
+        except McpFailure as failure:
+            raise OperationError(f"{_upper(str(failure))}.") from failure
+
+    async def login(self, parameters: Params) -> Json:
+        """As `mcp.link`, and waits until the owner is logged in: `{name, host, tools, problem}`."""
+        try:
+            link = await self._logins.link(self._find(parameters))
+            return _outcome_json(await asyncio.shield(link.ended))
+        except McpFailure as failure:
+            raise OperationError(f"{_upper(str(failure))}.") from failure
+
+    async def answer(self, parameters: Params) -> Json:
+        """`{address}`, to which the browser was sent back: as `mcp.login`."""
+        try:
+            return _outcome_json(await self._logins.answer(required(parameters, "address")))
+        except McpFailure as failure:
+            text = _upper(str(failure))
+            raise OperationError(text if text.endswith(".") else f"{text}.") from failure
+
+    async def logout(self, parameters: Params) -> Json:
+        """`{name, agent?}`: `{done}`, False where nobody was logged in."""
+        try:
+            return {"done": await self._logins.log_out(self._find(parameters))}
+        except OSError as error:
+            raise OperationError(f"The login can't be deleted: {error.strerror or error}.") from error
+
+    def _find(self, parameters: Params) -> ManagedServer:
+        name, agent = required(parameters, "name"), str(parameters.get("agent") or self._default)
+        known = {server.name: server for one, server in self._catalog.servers() if one == agent}
+        if name not in known:
+            raise OperationError(f"There is no server {name!r}. There are: {', '.join(known) or 'none'}.")
+        return known[name]
+
+
+def login_json(server: ManagedServer) -> Mapping[str, Json]:
+    """`login`: empty where nothing is known of one."""
+    login = server.login
+    if login is None:
+        return {"login": "", "login_host": ""}
+    state = "needed" if login.is_needed else "done" if login.grant else ""
+    return {"login": state, "login_host": login.grant.host if login.grant else ""}
+
+
+def _link_json(link: LoginLink) -> Json:
+    until = utc_stamp(datetime.fromtimestamp(link.until, UTC))
+    return {"name": link.server, "host": link.host, "link": link.address, "until": until}
+
+
+def _outcome_json(outcome: LoggedIn) -> Json:
+    return {"name": outcome.server, "host": outcome.host, "tools": outcome.tools, "problem": outcome.problem}
+
+
+def _upper(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}"
