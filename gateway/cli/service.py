@@ -1,4 +1,4 @@
-"""`daybook service`: has systemd or launchd start Daybook when its user logs in, and again when it fails."""
+"""`daybook service`: has systemd or launchd start Daybook, at a login or with the machine, and again when it fails."""
 
 from __future__ import annotations
 
@@ -16,82 +16,103 @@ import click
 
 from agent.fs import atomic_write
 from gateway.cli.context import CliContext, CommandFailed
+from gateway.cli.systemd import Owner, can_have_namespace, unit, written_elsewhere
+from gateway.config import Config
 from gateway.home import Home, HomeError, find_home
 
 _DRY_RUN = click.option("--dry-run", is_flag=True, help="Only show what would be written and run.")
+_SYSTEM = click.option(
+    "--system", is_flag=True, help="As a service of the system, which starts with the machine (systemd)."
+)
 
 
 @dataclass(frozen=True, slots=True)
-class ServicePlan:
-    """The file that describes the service, and the commands of the system's manager."""
+class Manager:
+    """What runs the service: where its file is, and the commands."""
 
     file: Path
-    text: str
     start: tuple[tuple[str, ...], ...]
     stop: tuple[tuple[str, ...], ...]
     status: tuple[str, ...]
     log: str
     """The command that shows what it logs."""
+    begins: str
     hint: str = ""
 
 
-def plan(home: Home, platform: str) -> ServicePlan:
-    """What describes the service on this platform. Raises `CommandFailed` where there is no manager for it."""
+def manager_of(home: Home, platform: str, *, system: bool = False) -> Manager:
+    """Raises `CommandFailed` where there is none."""
+    if platform == "darwin" and not system:
+        file = Path.home() / "Library" / "LaunchAgents" / f"{_label(home)}.plist"
+        domain = f"gui/{os.getuid()}"
+        return Manager(
+            file=file,
+            start=(("launchctl", "bootstrap", domain, str(file)),),
+            stop=(("launchctl", "bootout", f"{domain}/{_label(home)}"),),
+            status=("launchctl", "print", f"{domain}/{_label(home)}"),
+            log=f"tail -f {_launchd_log(home)}",
+            begins="when you log in",
+        )
+    if not platform.startswith("linux"):
+        what = "service of the system" if system else "service"
+        raise CommandFailed(f"There is no {what} for {platform}. Start `daybook gateway` when you log in.")
+    service = f"daybook{_mark(home)}.service"
+    folder = Path("/etc") if system else Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+    systemctl = ("systemctl",) if system else ("systemctl", "--user")
+    lingers = "It runs while you are logged in; `loginctl enable-linger` lets it run without that, too."
+    return Manager(
+        file=folder / "systemd" / ("system" if system else "user") / service,
+        start=((*systemctl, "daemon-reload"), (*systemctl, "enable", "--now", service)),
+        stop=((*systemctl, "disable", "--now", service),),
+        status=(*systemctl, "status", "--no-pager", service),
+        log=f"journalctl {'' if system else '--user '}-u {service} -f",
+        begins="with the machine" if system else "when you log in",
+        hint="" if system else lingers,
+    )
+
+
+def description(home: Home, config: Config, platform: str, owner: Owner) -> str:
+    """The text of the service's file. Blocks: it tries out what systemd can confine."""
     program = [sys.executable, "-m", "gateway", "--home", str(home.path), "gateway"]
-    name = f"daybook{_mark(home)}"
     if platform == "darwin":
-        label = f"org.daybook.{name}"
-        file = Path.home() / "Library" / "LaunchAgents" / f"{label}.plist"
-        log = home.state / "service.log"
-        text = plistlib.dumps(
+        return plistlib.dumps(
             {
-                "Label": label,
+                "Label": _label(home),
                 "ProgramArguments": program,
                 "RunAtLoad": True,
                 "KeepAlive": {"SuccessfulExit": False},
                 "ThrottleInterval": 10,
-                "StandardOutPath": str(log),
-                "StandardErrorPath": str(log),
+                "StandardOutPath": _launchd_log(home),
+                "StandardErrorPath": _launchd_log(home),
             }
         ).decode()
-        domain = f"gui/{os.getuid()}"
-        return ServicePlan(
-            file=file,
-            text=text,
-            start=(("launchctl", "bootstrap", domain, str(file)),),
-            stop=(("launchctl", "bootout", f"{domain}/{label}"),),
-            status=("launchctl", "print", f"{domain}/{label}"),
-            log=f"tail -f {log}",
-        )
-    if not platform.startswith("linux"):
-        raise CommandFailed(f"There is no service for {platform}. Start `daybook gateway` when you log in.")
-    config = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
-    unit = f"{name}.service"
-    return ServicePlan(
-        file=config / "systemd" / "user" / unit,
-        text=_UNIT.format(home=str(home.path).replace("%", "%%"), program=" ".join(map(_quoted, program))),
-        start=(("systemctl", "--user", "daemon-reload"), ("systemctl", "--user", "enable", "--now", unit)),
-        stop=(("systemctl", "--user", "disable", "--now", unit),),
-        status=("systemctl", "--user", "status", "--no-pager", unit),
-        log=f"journalctl --user -u {unit} -f",
-        hint="It runs while you are logged in; `loginctl enable-linger` lets it run without that, too.",
-    )
+    namespaced = bool(owner.name) or can_have_namespace()
+    return unit(home, program, owner, written_elsewhere(home, config, owner), namespaced=namespaced)
 
 
-_UNIT = """\
-[Unit]
-Description=Daybook ({home})
-After=network-online.target
+def _label(home: Home) -> str:
+    return f"org.daybook.daybook{_mark(home)}"
 
-[Service]
-ExecStart={program}
-Restart=on-failure
-RestartSec=10
-TimeoutStopSec=40
 
-[Install]
-WantedBy=default.target
-"""
+def _launchd_log(home: Home) -> str:
+    return str(home.state / "service.log")
+
+
+def owner_of(home: Home, *, system: bool) -> Owner:
+    """Whom the service runs as: this user, or for the system's the one to whom the home belongs. Raises
+    `CommandFailed`."""
+    if not system:
+        return Owner("", "", Path.home())
+    again = f"daybook --home {home.path} init"
+    try:
+        name, group = home.path.owner(), home.path.group()
+    except OSError as error:
+        raise CommandFailed(f"There is no home at {home.path}. As the user who is to run it: {again}") from error
+    except KeyError as error:
+        raise CommandFailed(f"{home.path} belongs to no user of this machine; give it to one (chown -R).") from error
+    if name == "root":
+        raise CommandFailed(f"{home.path} belongs to root, and Daybook is not to run as root. As another user: {again}")
+    return Owner(name, group, Path(f"~{name}").expanduser())
 
 
 def _mark(home: Home) -> str:
@@ -104,73 +125,76 @@ def _mark(home: Home) -> str:
     return f"-{hashlib.sha256(os.fsencode(home.path)).hexdigest()[:8]}"
 
 
-def _quoted(word: str) -> str:
-    """A word of `ExecStart`, as systemd.syntax(7) reads it."""
-    for found, written in (("\\", "\\\\"), ('"', '\\"'), ("%", "%%"), ("$", "$$")):
-        word = word.replace(found, written)
-    return f'"{word}"' if any(one in word for one in " \t'\"\\;") else word
-
-
 @click.group("service")
 def service_command() -> None:
     """Run Daybook always: it starts when you log in, and again when it fails (systemd, or launchd on macOS)."""
 
 
 @service_command.command()
+@_SYSTEM
 @_DRY_RUN
 @click.pass_obj
-def install(context: CliContext, dry_run: bool) -> None:
-    """Install the service and start it. Installing again brings it up to date."""
-    wanted = plan(context.home, sys.platform)
+def install(context: CliContext, system: bool, dry_run: bool) -> None:
+    """Install the service and start it. Installing again brings it up to date.
+
+    With --system it runs as the user to whom the home belongs, and root installs it.
+    """
+    home = context.home
+    manager = manager_of(home, sys.platform, system=system)
+    owner = owner_of(home, system=system)
+    text = description(home, context.config(), sys.platform, owner)
     if dry_run:
-        click.echo(f"Would write {wanted.file}:\n\n{wanted.text}\nand run:")
-        return _show(wanted.start)
-    context.config()
-    _needs(wanted.start)
-    context.home.create()
-    if wanted.file.exists():
-        _run(wanted.stop, fails=False)
+        click.echo(f"Would write {manager.file}:\n\n{text}\nand run:")
+        return _show(manager.start)
+    _needs(manager.start)
+    if not system:
+        home.create()
+    owner.make_tokens()
+    if manager.file.exists():
+        _run(manager.stop, fails=False)
     try:
-        atomic_write(wanted.file, wanted.text)
+        atomic_write(manager.file, text)
     except OSError as error:
-        raise CommandFailed(f"Can't write {wanted.file}: {error.strerror or error}.") from error
-    _run(wanted.start)
-    click.echo(f"Daybook runs now, and starts when you log in. `{wanted.log}` shows what it logs.")
-    if wanted.hint:
-        click.echo(wanted.hint)
+        raise CommandFailed(f"Can't write {manager.file}: {error.strerror or error}.") from error
+    _run(manager.start)
+    click.echo(f"Daybook runs now, and starts {manager.begins}. `{manager.log}` shows what it logs.")
+    if manager.hint:
+        click.echo(manager.hint)
     return None
 
 
 @service_command.command()
+@_SYSTEM
 @click.pass_obj
-def status(context: CliContext) -> None:
+def status(context: CliContext, system: bool) -> None:
     """Show whether the service is installed and running. Exits with 1 if not."""
-    wanted = plan(context.home, sys.platform)
-    if not wanted.file.exists():
+    manager = manager_of(context.home, sys.platform, system=system)
+    if not manager.file.exists():
         click.echo("The service isn't installed; `daybook service install` does that.")
         sys.exit(1)
-    _needs([wanted.status])
-    sys.exit(1 if subprocess.run(wanted.status, check=False).returncode else 0)
+    _needs([manager.status])
+    sys.exit(1 if subprocess.run(manager.status, check=False).returncode else 0)
 
 
 @service_command.command()
+@_SYSTEM
 @_DRY_RUN
 @click.pass_obj
-def remove(context: CliContext, dry_run: bool) -> None:
+def remove(context: CliContext, system: bool, dry_run: bool) -> None:
     """Stop the service and remove it. Your files stay."""
-    wanted = plan(context.home, sys.platform)
+    manager = manager_of(context.home, sys.platform, system=system)
     if dry_run:
         click.echo("Would run:")
-        _show(wanted.stop)
-        return click.echo(f"and remove {wanted.file}")
-    if not wanted.file.exists():
+        _show(manager.stop)
+        return click.echo(f"and remove {manager.file}")
+    if not manager.file.exists():
         return click.echo("The service isn't installed.")
-    _needs(wanted.stop)
-    _run(wanted.stop, fails=False)
+    _needs(manager.stop)
+    _run(manager.stop, fails=False)
     try:
-        wanted.file.unlink()
+        manager.file.unlink()
     except OSError as error:
-        raise CommandFailed(f"Can't remove {wanted.file}: {error.strerror or error}.") from error
+        raise CommandFailed(f"Can't remove {manager.file}: {error.strerror or error}.") from error
     return click.echo("The service is removed. Your files are where they were.")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import configparser
+import os
 import plistlib
 import shutil
 import subprocess
@@ -12,7 +13,9 @@ from pathlib import Path
 import pytest
 
 from gateway.cli.context import CommandFailed
-from gateway.cli.service import plan
+from gateway.cli.service import description, manager_of, owner_of
+from gateway.cli.systemd import Owner, unit, written_elsewhere
+from gateway.config.loader import parse
 from gateway.home import Home
 from tests.gateway.cli.test_cli import environment, invoke, shell
 
@@ -25,11 +28,12 @@ echo "$@" >> "$HOME/asked"
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    """A home beside a `systemctl` that writes down what it is asked."""
-    program = tmp_path / "bin" / "systemctl"
-    program.parent.mkdir()
-    program.write_text(_MANAGER)
-    program.chmod(0o755)
+    """A home beside a systemd that writes down what it is asked, and gives services no namespaces."""
+    for name, text in (("systemctl", _MANAGER), ("systemd-run", "#!/bin/sh\nexit 1\n")):
+        program = tmp_path / "bin" / name
+        program.parent.mkdir(exist_ok=True)
+        program.write_text(text)
+        program.chmod(0o755)
     return tmp_path / "home"
 
 
@@ -80,16 +84,72 @@ def test_what_the_manager_refuses_is_said(home: Path) -> None:
 
 def test_launchd_starts_it_again_only_when_it_failed(tmp_path: Path) -> None:
     home = Home(tmp_path / "a home")
-    found = plistlib.loads(plan(home, "darwin").text.encode())
+    found = plistlib.loads(description(home, parse("", {}).config, "darwin", Owner("", "", tmp_path)).encode())
     assert found["ProgramArguments"][-3:] == ["--home", str(home.path), "gateway"]
     assert found["KeepAlive"] == {"SuccessfulExit": False}
     with pytest.raises(CommandFailed, match="no service for win32"):
-        plan(home, "win32")
+        manager_of(home, "win32")
+    with pytest.raises(CommandFailed, match="no service of the system for darwin"):
+        manager_of(home, "darwin", system=True)
+
+
+def test_a_service_of_the_system_runs_as_the_user_whose_home_it_is(home: Path) -> None:
+    missing = service(home, "install", "--system", "--dry-run")
+    assert missing.returncode == 1 and f"daybook --home {home} init" in missing.stderr
+    home.mkdir()
+    if home.owner() == "root":
+        refused = service(home, "install", "--system", "--dry-run")
+        assert refused.returncode == 1 and "not to run as root" in refused.stderr
+        os.chown(home, *NOBODY)
+    owner = owner_of(Home(home), system=True)
+    text = service(home, "install", "--system", "--dry-run").stdout
+    assert f"User={owner.name}\n" in text and owner.name != "root"
+    assert "/etc/systemd/system/daybook" in text and "  systemctl enable --now" in text
+    assert "WantedBy=multi-user.target" in text and "ProtectKernelLogs=yes" in text
+    assert "isn't installed" in service(home, "status", "--system").stdout
+
+
+NOBODY = (65534, 65534)
+
+
+def test_nothing_is_written_outside_the_home_but_what_the_configuration_names(tmp_path: Path) -> None:
+    settings = "backup: {to: '~/backups'}\nagents: {main: {workspace: workspace}, work: {workspace: /srv/work}}\n"
+    owner = Owner("ann", "ann", tmp_path / "ann")
+    found = written_elsewhere(Home(tmp_path / "home"), parse(settings, {}).config, owner)
+    assert found == (Path("/srv/work"), tmp_path / "ann" / "backups")
+    text = unit(Home(tmp_path / "home"), ["daybook"], owner, found, namespaced=True)
+    (line,) = [line for line in text.splitlines() if line.startswith("ReadWritePaths=")]
+    assert line.split("=")[1].split()[:3] == [f"{tmp_path}/home", "/srv/work", f"{tmp_path}/ann/backups"]
+
+
+ANALYZE = shutil.which("systemd-analyze")
+HIGHEST = {"user": 6.6, "namespaced": 3.2, "system": 2.4}
+"""docs/running.md has the figures."""
+
+
+@pytest.mark.skipif(ANALYZE is None, reason="needs systemd")
+@pytest.mark.parametrize("kind", HIGHEST)
+def test_systemd_finds_the_unit_in_order_and_well_confined(kind: str, tmp_path: Path) -> None:
+    home = Home(tmp_path / "100% mine $HOME")
+    owner = Owner("daemon" if kind == "system" else "", "", tmp_path)
+    program = ["/bin/true", "--home", str(home.path), "gateway"]
+    file = tmp_path / "daybook.service"
+    file.write_text(unit(home, program, owner, (tmp_path / 'a "b"',), namespaced=kind != "user"))
+    by = [] if kind == "system" else ["--user"]
+    verified = analyze(tmp_path, *by, "verify", "--man=no", str(file))
+    assert (verified.returncode, verified.stdout, verified.stderr) == (0, "", "")
+    judged = analyze(tmp_path, *by, "security", "--offline=true", f"--threshold={HIGHEST[kind] * 10:.0f}", str(file))
+    assert judged.returncode == 0, judged.stdout.splitlines()[-1:] or judged.stderr
+
+
+def analyze(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    around = {"PATH": os.environ["PATH"], "XDG_RUNTIME_DIR": str(folder), "HOME": str(folder), "SYSTEMD_PAGER": "cat"}
+    return subprocess.run(["systemd-analyze", *words], env=around, capture_output=True, text=True, timeout=120)
 
 
 def test_systemd_reads_a_home_with_odd_characters(tmp_path: Path) -> None:
-    text = plan(Home(tmp_path / "100% mine $HOME"), "linux").text
-    assert f'"{tmp_path}/100%% mine $$HOME"' in text
+    text = unit(Home(tmp_path / "100% mine $HOME"), ["x $Y"], Owner("", "", tmp_path), (), namespaced=False)
+    assert f'ReadWritePaths="{tmp_path}/100%% mine $HOME"' in text and 'ExecStart="x $$Y"' in text
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
