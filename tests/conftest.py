@@ -15,6 +15,10 @@ settings.register_profile("daybook", deadline=None, suppress_health_check=[Healt
 settings.load_profile("daybook")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--store", choices=("sqlite", "postgresql"), help="run tests/flows on this database alone")
+
+
 @pytest.fixture(autouse=True)
 def _log_levels_as_before() -> Iterator[None]:
     levels = {logger: logger.level for logger in map(logging.getLogger, ("", "agent", "channels", "gateway"))}

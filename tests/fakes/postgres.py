@@ -48,6 +48,11 @@ class PostgresServer:
             session.execute(f"CREATE DATABASE test{self._made}".encode())
         return self.url(f"test{self._made}")
 
+    def drop(self, url: str) -> None:
+        """Removes a database, with whoever is still connected."""
+        with psycopg.connect(self.url(), autocommit=True) as session:
+            session.execute(f"DROP DATABASE IF EXISTS {url.rpartition('/')[2]} WITH (FORCE)".encode())
+
     def start(self) -> None:
         folder = programs()
         assert folder is not None

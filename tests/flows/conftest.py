@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
@@ -14,6 +14,24 @@ from tests.fakes.discord import PLAUSIBLE_TOKEN, FakeDiscord
 from tests.fakes.telegram import FakeTelegram
 from tests.flows.process import GatewayProcess
 from tests.flows.server import Server
+from tests.flows.stores import STORES, kept_in
+
+ON_BOTH = ("test_talk",)
+"""Files that run on each store, unless `--store` asks for one."""
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    asked = metafunc.config.getoption("store")
+    name = metafunc.module.__name__.rpartition(".")[2]
+    stores = [asked] if asked else STORES if name in ON_BOTH else STORES[:1]
+    metafunc.parametrize("store", stores, indirect=True)
+
+
+@pytest.fixture(autouse=True)
+def store(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The name of the database in which the story's homes keep their messages."""
+    with kept_in(request.getfixturevalue("postgres") if request.param == "postgresql" else None):
+        yield str(request.param)
 
 
 @pytest.fixture

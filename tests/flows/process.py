@@ -29,6 +29,7 @@ import yaml
 
 from tests.fakes.anthropic import FakeAnthropic
 from tests.fakes.telegram.server import BotApiServer
+from tests.flows.stores import settings_of
 
 T = TypeVar("T")
 
@@ -101,7 +102,8 @@ class GatewayProcess:
         """Replace config.yaml: the fakes' addresses with `settings` laid over."""
         self.home.mkdir(mode=0o700, exist_ok=True)
         file = self.home / "config.yaml"
-        file.write_text(yaml.safe_dump(_laid_over(self._defaults(), settings), sort_keys=False), encoding="utf-8")
+        config = _laid_over({**self._defaults(), **settings_of(self.home)}, settings)
+        file.write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")
         file.chmod(0o600)
 
     async def start(self, *, wait: bool = True) -> None:

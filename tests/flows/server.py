@@ -16,6 +16,7 @@ from gateway.home import Home
 from gateway.server import Gateway
 from tests.fakes.anthropic import FakeAnthropic
 from tests.fakes.discord import Channel, FakeDiscord, Guild, Message, User
+from tests.flows.stores import settings_of
 
 OWNER = 22222
 
@@ -76,6 +77,7 @@ async def living(
         "owners": [f"discord:{OWNER}"],
         "model": {"api_key": model.api_key, "base_url": model.base_url},
         "channels": {"discord": {**server.settings(), **discord}, "web": {"enabled": False}},
+        **settings_of(home.path),
         **(top or {}),
     }
     home.create()

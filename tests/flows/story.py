@@ -29,6 +29,7 @@ from gateway.models import build_model
 from gateway.server import Gateway, Timeouts
 from tests.fakes.anthropic import FakeAnthropic, Received
 from tests.fakes.telegram import FakeTelegram, Message
+from tests.flows.stores import settings_of
 
 ALICE = 11111
 BOB = 22222
@@ -68,6 +69,7 @@ class Story:
                 },
                 "web": {"enabled": False},
             },
+            **settings_of(self.home.path),
         }
         for section, keys in changes.items():
             if isinstance(keys, dict) and isinstance(config.get(section), dict):

@@ -19,6 +19,7 @@ from tests import files
 from tests.fakes.anthropic import FakeAnthropic
 from tests.fakes.telegram import FakeTelegram
 from tests.flows.server import OWNER, Server
+from tests.flows.stores import settings_of
 
 ALICE = 11111
 GROUP = -1001234567890
@@ -50,6 +51,7 @@ async def house(
             "discord": dict(server.settings()),
             "web": {"enabled": False},
         },
+        **settings_of(home.path),
         **changes,
     }
     home.create()

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 from collections.abc import Callable
-from contextlib import closing
 
 import pytest
 
@@ -15,6 +13,7 @@ from tests.fakes.anthropic_answers import Answer, JsonObject
 from tests.fakes.telegram import FakeTelegram
 from tests.flows.diarist import Diarist
 from tests.flows.process import GatewayProcess
+from tests.flows.stores import rows
 
 ALICE = 11111
 
@@ -35,8 +34,7 @@ async def ask_for_it(gateway: GatewayProcess) -> None:
 
 
 def states(gateway: GatewayProcess) -> list[str]:
-    with closing(sqlite3.connect(f"{(gateway.home / 'state/daybook.db').as_uri()}?mode=ro", uri=True)) as connection:
-        return [row[0] for row in connection.execute("SELECT state FROM run WHERE job = 'daily-summary'")]
+    return [str(state) for (state,) in rows(gateway.home, "SELECT state FROM run WHERE job = 'daily-summary'")]
 
 
 async def until(told: Callable[[], bool]) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import AsyncIterator
-from contextlib import closing
 
 import pytest
 
@@ -14,6 +12,7 @@ from tests.fakes.anthropic import FakeAnthropic
 from tests.fakes.telegram import FakeTelegram
 from tests.flows.delegating import FLATS, SIGN, STARTED, TOLD, Delegating, goes_on, is_result, is_task
 from tests.flows.process import GatewayProcess
+from tests.flows.stores import writing
 from tests.flows.test_delegate import comes, texts
 from tests.flows.test_schedule_crash import asked, receipts
 
@@ -157,8 +156,8 @@ async def test_a_task_in_which_the_process_keeps_dying_is_given_up_and_told_of(
     await model.held(work)
     await gateway.while_alive(receipts(gateway))
     await gateway.kill()
-    with closing(sqlite3.connect(gateway.home / "state/daybook.db")) as db, db:
-        db.execute("UPDATE inbox SET stood_still = 9 WHERE id LIKE 'task:%'")
+    with writing(gateway.home) as store:
+        store.execute("UPDATE inbox SET stood_still = 9 WHERE id LIKE 'task:%'")
     await gateway.start()
     assert (await comes(telegram, gateway, 3))[2:] == [f"It failed: {SKIPPED}"]
     assert doing.steps == 1

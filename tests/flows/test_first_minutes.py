@@ -16,6 +16,7 @@ import yaml
 from tests.channels.web.browser import browser
 from tests.fakes.telegram import FakeTelegram
 from tests.flows.server import Server
+from tests.flows.stores import settings_of
 from tests.gateway.cli.test_cli import Terminal, shell
 from tests.gateway.cli.test_prompt import Watched
 
@@ -28,7 +29,7 @@ async def started(folder: Path, *words: str, **settings: object) -> AsyncIterato
     home = folder / "home"
     home.mkdir(mode=0o700)
     config = home / "config.yaml"
-    config.write_text(yaml.safe_dump({"timezone": "Europe/Berlin", **settings}))
+    config.write_text(yaml.safe_dump({"timezone": "Europe/Berlin", **settings_of(home), **settings}))
     config.chmod(0o600)
     terminal = Terminal(home, "gateway", *words)
     try:
@@ -104,7 +105,7 @@ async def test_a_warning_leaves_what_is_being_typed_whole(tmp_path: Path) -> Non
     home.mkdir(mode=0o700)
     telegram = {"token": "123456789:AAF0123456789abcdefghijklmnopqrstuv", "base_url": "http://127.0.0.1:9/bot"}
     channels = {"web": {"enabled": False}, "telegram": telegram}
-    (home / "config.yaml").write_text(yaml.safe_dump({"channels": channels}))
+    (home / "config.yaml").write_text(yaml.safe_dump({"channels": channels, **settings_of(home)}))
     terminal = Watched(home, "gateway", "--terminal", columns=200)
 
     def warned(count: int) -> bool:

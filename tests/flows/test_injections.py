@@ -6,9 +6,8 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager, closing
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -23,6 +22,7 @@ from tests.files import picture
 from tests.flows.injected import CANARY, PRIVATE, Call, Case, Obedient, Step, cases, document, read, squeezed
 from tests.flows.process import GatewayProcess
 from tests.flows.server import OWNER, Server
+from tests.flows.stores import rows
 from tests.flows.story import ALICE, BOB, GROUP, Story, story
 
 CARLA = 33333
@@ -168,9 +168,7 @@ class Scene:
 
     def programs(self) -> int:
         """How many programs were ever begun."""
-        with closing(sqlite3.connect(self.workspace.parent / "state" / "daybook.db")) as database:
-            (count,) = database.execute("SELECT count(*) FROM program").fetchone()
-        return int(count)
+        return len(rows(self.workspace.parent, "SELECT id FROM program"))
 
     def questions(self) -> list[Message]:
         return [one for one in self.heard(ALICE) if _choice(one, "yes") and _choice(one, "no")]

@@ -18,6 +18,7 @@ from tests.fakes.telegram import FakeTelegram
 from tests.flows.clocked import COMMAND, set_clock
 from tests.flows.diarist import Diarist
 from tests.flows.process import GatewayProcess
+from tests.flows.stores import rows
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=BERLIN)
 BEHIND_A_RETRY = timedelta(seconds=31)
@@ -43,8 +44,7 @@ async def says(telegram: FakeTelegram, gateway: GatewayProcess, words: str) -> N
 
 
 def states(gateway: GatewayProcess) -> list[str]:
-    with closing(sqlite3.connect(f"{(gateway.home / 'state/daybook.db').as_uri()}?mode=ro", uri=True)) as connection:
-        return [row[0] for row in connection.execute("SELECT state FROM run WHERE job = 'journal'")]
+    return [str(state) for (state,) in rows(gateway.home, "SELECT state FROM run WHERE job = 'journal'")]
 
 
 async def comes_to(gateway: GatewayProcess, state: str) -> None:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from playwright.async_api import Browser, expect
 
+from agent.clock import utc_stamp
 from tests.chromium import chromium
 from tests.fakes.anthropic import FakeAnthropic
 from tests.fakes.telegram import FakeTelegram
 from tests.flows.process import GatewayProcess
+from tests.flows.stores import writing
 from tests.flows.test_page_versions import SETTINGS, at_the_chat, message, say
 from tests.flows.test_web import where
 
@@ -23,18 +25,20 @@ MANY = 1_200
 
 def fill(home: Path, count: int) -> None:
     """A chat of that many messages, in turns of a person and Daybook."""
-    rows = [
-        (f"filled{number:08}", "daybook" if number % 2 else "person", f"Message number {number}.", number)
+
+    def minute(number: int) -> str:
+        return utc_stamp(datetime(2026, 1, 1, tzinfo=UTC) + timedelta(minutes=number))
+
+    messages = [
+        (f"filled{number:08}", "daybook" if number % 2 else "person", f"Message number {number}.", minute(number))
         for number in range(count)
     ]
-    connection = sqlite3.connect(home / "state" / "daybook.db")
-    with connection:
-        connection.executemany(
+    with writing(home) as store:
+        store.executemany(
             "INSERT INTO web_message (id, chat_id, by, text, at, reply_to, turn, is_error, buttons, files)"
-            " VALUES (?, 'main', ?, ?, datetime('2026-01-01', ? || ' minutes') || 'Z', '', '', 0, '[]', '[]')",
-            rows,
+            " VALUES (?, 'main', ?, ?, ?, '', '', 0, '[]', '[]')",
+            messages,
         )
-    connection.close()
 
 
 async def test_scrolling_up_reaches_the_first_message_and_keeps_the_place(

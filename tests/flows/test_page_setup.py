@@ -19,6 +19,7 @@ from tests.fakes.anthropic import FakeAnthropic
 from tests.fakes.discord import FakeDiscord
 from tests.fakes.telegram import FakeTelegram
 from tests.flows.process import GatewayProcess
+from tests.flows.stores import settings_of
 from tests.flows.test_web import where
 
 __all__ = ["chromium"]
@@ -48,7 +49,8 @@ async def gateway(telegram: FakeTelegram, model: FakeAnthropic, discord: FakeDis
         "discord": {"api_url": discord.api_url},
     }
     process = GatewayProcess(telegram, model, start_now=False)
-    settings = {"timezone": "UTC", "channels": channels, "schedule": {"daily_summary": {"enabled": False}}}
+    settings: dict[str, object] = {"timezone": "UTC", "channels": channels, **settings_of(process.home)}
+    settings["schedule"] = {"daily_summary": {"enabled": False}}
     (process.home / "config.yaml").write_text(f"# mine, and it stays\n{yaml.safe_dump(settings)}")
     async with process:
         await process.start(wait=False)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-import sqlite3
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +17,7 @@ from tests.fakes.telegram import FakeTelegram
 from tests.fakes.telegram.world import Message
 from tests.flows.process import GatewayProcess
 from tests.flows.server import Server, living
+from tests.flows.stores import rows
 
 ALICE = 11111
 PYTHON = "/usr/bin/python3"
@@ -251,11 +250,10 @@ async def test_a_job_asks_in_the_chat_and_its_output_comes_there(chat: Chat) -> 
 
 
 async def test_what_is_forgotten_stays_in_no_output_of_a_program(chat: Chat) -> None:
-    workspace, database = chat.gateway.workspace, chat.gateway.home / "state" / "daybook.db"
+    workspace = chat.gateway.workspace
 
     def stored() -> str:
-        with closing(sqlite3.connect(database)) as connection:
-            return str(connection.execute("SELECT argv, output FROM program").fetchall())
+        return str(rows(chat.gateway.home, "SELECT argv, output FROM program"))
 
     (workspace / "slow.py").write_text("print('Luna sleeps'); print('Rex runs ' * 4_000)\n")
     chat.model.answer(tool=("exec", {"argv": [PYTHON, "slow.py", "Luna"]}))

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
-from contextlib import closing
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -13,6 +11,7 @@ from gateway.messages.outbox import REPEAT_MARK
 from tests.fakes.anthropic import FakeAnthropic
 from tests.fakes.telegram import FakeTelegram
 from tests.flows.process import GatewayProcess
+from tests.flows.stores import rows
 
 ALICE = 11111
 
@@ -52,8 +51,7 @@ def states(gateway: GatewayProcess) -> list[str]:
 
 
 def asked(gateway: GatewayProcess, question: str) -> list[object]:
-    with closing(sqlite3.connect(f"{(gateway.home / 'state/daybook.db').as_uri()}?mode=ro", uri=True)) as connection:
-        return [row[0] for row in connection.execute(question)]
+    return [answer for (answer,) in rows(gateway.home, question)]
 
 
 async def until(gateway: GatewayProcess, state: str) -> None:

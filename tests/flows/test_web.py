@@ -19,6 +19,7 @@ from tests.channels.web.browser import Browser, Tab, browser
 from tests.fakes.anthropic import FakeAnthropic
 from tests.fakes.telegram import FakeTelegram
 from tests.flows.process import OWNER, GatewayProcess
+from tests.flows.stores import holds
 from tests.flows.test_daily import DAY, a_day, at, awake, ran
 
 _TOLD = re.compile(r"the web page is at (\S+) \(its token: (\S+);")
@@ -112,7 +113,7 @@ async def test_what_is_said_in_the_page_goes_on_in_telegram(
 
 
 async def test_what_is_forgotten_is_a_mark_in_every_tab_until_it_is_undone(
-    model: FakeAnthropic, gateway: GatewayProcess
+    model: FakeAnthropic, gateway: GatewayProcess, tmp_path: Path
 ) -> None:
     (gateway.workspace / "MEMORY.md").write_text("# Memory\n\n- Luna is a cat\n- tea\n")
     async with at_the_page(gateway) as one, one.opened() as tab, one.opened() as other, one.opened("work") as work:
@@ -145,9 +146,8 @@ async def test_what_is_forgotten_is_a_mark_in_every_tab_until_it_is_undone(
             assert reloaded.messages == tab.messages
         async with one.get(await one.path_of(tab.messages[0]["files"][0]["url"])) as got:
             assert await got.read() == b"a cat"
-        state = gateway.home / "state"
         async with asyncio.timeout(120):
-            while await asyncio.to_thread(_holds_luna, state):  # noqa: ASYNC110  the last bytes go behind the answer
+            while await asyncio.to_thread(holds, gateway.home, b"luna", tmp_path):  # noqa: ASYNC110  the last bytes go behind the answer
                 await asyncio.sleep(0.02)
 
         await tab.say("/undo")
@@ -160,10 +160,6 @@ async def test_what_is_forgotten_is_a_mark_in_every_tab_until_it_is_undone(
 
 def _with_luna(tab: Tab) -> list[object]:
     return [message for message in tab.messages if "luna" in str(message).lower()]
-
-
-def _holds_luna(state: Path) -> bool:
-    return any(b"luna" in file.read_bytes().lower() for file in state.glob("daybook.db*"))
 
 
 async def test_stop_is_heard_while_an_answer_is_written(model: FakeAnthropic, gateway: GatewayProcess) -> None:
