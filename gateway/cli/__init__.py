@@ -9,7 +9,8 @@ import os
 import click
 
 from agent.formats.imports import without_collector
-from gateway.cli.context import CliContext
+from gateway.cli.context import CliContext, CommandFailed
+from gateway.file_system import PATIENCE, Question, no_answer
 from gateway.home import HomeError, find_home, version
 
 _COMMANDS = {
@@ -38,6 +39,10 @@ _COMMANDS = {
 }
 """Each command with what `--help` says of it. It is in the module of its name, or of `_MODULES`."""
 _MODULES = {"usage": "status", "import": "import_", "restore": "backup"}
+
+
+_SAY_IT_THEMSELVES = ("doctor", "gateway")
+"""That the home's file system does not answer."""
 
 
 class _Words(click.types.StringParamType):
@@ -87,6 +92,9 @@ def _take_words(command: click.Command) -> None:
 def daybook(ctx: click.Context, home: str | None) -> None:
     """A personal assistant in the chats you already use, which keeps its memory in plain Markdown."""
     try:
-        ctx.obj = CliContext(find_home(home, os.environ))
+        found = find_home(home, os.environ)
     except HomeError as error:
         raise click.UsageError(str(error)) from error
+    if ctx.invoked_subcommand not in _SAY_IT_THEMSELVES and not Question(found.path).is_answered(PATIENCE):
+        raise CommandFailed(no_answer(found.path))
+    ctx.obj = CliContext(found)

@@ -12,6 +12,8 @@ import click
 from agent.formats.sqlite import StorageUnavailable
 from gateway.backup.archive import BackupError, CopyDatabase, Manifest, copy_of, is_encrypted, restore, write
 from gateway.cli.context import CliContext
+from gateway.cli.invocation import typed
+from gateway.config import ConfigError, load
 from gateway.home import Home, HomeError
 
 _PASSPHRASE = "DAYBOOK_BACKUP_PASSPHRASE"
@@ -56,11 +58,21 @@ def restore_command(context: CliContext, file: Path, folder: Path | None, force:
     click.echo(f"Made on {manifest.made_at[:16].replace('T', ' ')} UTC by Daybook {manifest.daybook}.")
     if aside is not None:
         click.echo(f"What was there is in {aside}.")
+    if home.database.exists() and _names_postgres(home):
+        click.echo("Its messages are in SQLite. If they were in PostgreSQL: move them to an empty database by")
+        click.echo(f"`{typed(home, 'migrate')} postgresql://…` and give that in config.yaml, or remove `database_url`.")
     click.echo("Start it with `daybook gateway`, and let no other run with the same bot.")
 
 
 def _copy(context: CliContext) -> CopyDatabase | None:
     return copy_of(context.config().postgres_url if context.home.claim.exists() else None)
+
+
+def _names_postgres(home: Home) -> bool:
+    try:
+        return load(home, os.environ).config.postgres_url is not None
+    except ConfigError:
+        return False
 
 
 def _summary(manifest: Manifest) -> str:

@@ -8,7 +8,7 @@ import sys
 import click
 
 from gateway.cli.context import CliContext, print_json
-from gateway.doctor.examine import examine
+from gateway.doctor.examine import examine, silent
 from gateway.doctor.mend import mend
 from gateway.doctor.security import security
 
@@ -20,8 +20,9 @@ from gateway.doctor.security import security
 @click.pass_obj
 def doctor_command(context: CliContext, as_json: bool, fixes: bool, is_security: bool) -> None:
     """Check configuration, tokens, connections, permissions, transcripts, queues, disk and clock."""
-    mended = mend(context.home, os.environ) if fixes else []
-    findings = (security if is_security else examine)(context.home, os.environ)
+    unreachable = silent(context.home)
+    mended = mend(context.home, os.environ) if fixes and not unreachable else []
+    findings = unreachable or (security if is_security else examine)(context.home, os.environ)
     bad = [finding for finding in findings if not finding.ok]
     if as_json:
         print_json([{"check": one.check, "ok": one.ok, "message": one.message, "cure": one.fix} for one in findings])

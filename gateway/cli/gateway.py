@@ -15,7 +15,7 @@ import click
 
 from agent.formats.sqlite import StorageUnavailable
 from channels.terminal import MAIN_CHAT
-from gateway import log_setup
+from gateway import file_system, log_setup
 from gateway.app import open_gateway
 from gateway.cli.browser import has_browser, open_link
 from gateway.cli.chat import piped_lines
@@ -50,6 +50,7 @@ def gateway_command(context: CliContext, terminal: bool, no_browser: bool) -> No
 
     A second signal quits at once; nothing is lost.
     """
+    file_system.wait_for(context.home.path)
     config = context.config()
     allow_many()
     console = log_setup.set_up(config.log.level, config.log.format, secrets_of(config), zone=config.zone)
@@ -82,6 +83,8 @@ async def _run(home: Home, config: Config, *, terminal: bool, person: _Person | 
 
     with _stopped_by_signals(stop):
         async with contextlib.AsyncExitStack() as stack:
+            leave = _start_again if config.database_url is not None else _stay
+            stack.enter_context(file_system.watching(home.path, leave))
             process = ProcessOperations(home, restart)
             gateway = await _opened_before(stop, _opened(home, config, process, stack))
             if gateway is None:
@@ -141,8 +144,16 @@ async def _expire(limit: asyncio.Timeout, stop: asyncio.Event) -> None:
 
 
 def _begin_anew() -> None:
-    """Ends this process at once, as a kill would, and starts again: another gateway may serve the home now."""
     log.error("the database is lost: starting again")
+    _start_again()
+
+
+def _stay() -> None:
+    """Nobody else could serve the home meanwhile."""
+
+
+def _start_again() -> None:
+    """Ends this process at once, as a kill would, and starts again: another gateway may serve the home now."""
     os.environ[_RESTARTED] = "1"
     os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
 

@@ -20,7 +20,7 @@ from gateway.config.schema import SHARED_SECTIONS, Config
 from gateway.config.yaml_tree import Tree, Value
 from gateway.home import Home
 
-_SECRET_KEYS = ("token", "api_key", "env", "headers")
+_SECRET_KEYS = ("token", "api_key", "env", "headers", "database_url")
 _LONGEST_SHOWN = 60
 _CREDENTIALS = re.compile(r"(?<=://)[^/\s@]+(?=@)")
 """`user:password` in an address."""

@@ -27,6 +27,7 @@ from gateway.config.values import (
     AgentName,
     AnyId,
     ChatId,
+    DatabaseUrl,
     Interval,
     NumericId,
     Origin,
@@ -311,7 +312,7 @@ class Config(Section):
     media: MediaConfig = MediaConfig()
     schedule: ScheduleConfig = ScheduleConfig()
     log: LogConfig = LogConfig()
-    database_url: Secret | None = None
+    database_url: DatabaseUrl | None = None
     backup: BackupConfig | None = None
 
     @model_validator(mode="before")

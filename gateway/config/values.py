@@ -163,6 +163,12 @@ def _printable(value: SecretStr) -> SecretStr:
     return value
 
 
+def _of_postgres(value: SecretStr) -> SecretStr:
+    if not re.fullmatch(r"postgres(?:ql)?://[!-~]+", value.get_secret_value()):
+        raise ValueError("allowed: postgresql://USER:PASSWORD@HOST:5432/DATABASE")
+    return value
+
+
 def _argv(value: object) -> object:
     if not isinstance(value, str):
         return value
@@ -219,12 +225,11 @@ Url = Annotated[str, AfterValidator(_url)]
 Origin = Annotated[Url, AfterValidator(_origin)]
 Argv = Annotated[tuple[str, ...], BeforeValidator(_argv), _TEXT_OR_LIST]
 FileCommand = Annotated[Argv, AfterValidator(_file_command)]
-Secret = Annotated[
-    SecretStr,
-    BeforeValidator(lambda value: value.strip() if isinstance(value, str) else value),
-    AfterValidator(_printable),
-    PlainSerializer(lambda _: "***", return_type=str),
-]
+_STRIPPED = BeforeValidator(lambda value: value.strip() if isinstance(value, str) else value)
+_HIDDEN = PlainSerializer(lambda _: "***", return_type=str)
+Secret = Annotated[SecretStr, _STRIPPED, AfterValidator(_printable), _HIDDEN]
+
+DatabaseUrl = Annotated[SecretStr, _STRIPPED, AfterValidator(_of_postgres), _HIDDEN]
 
 
 def _on_one_line(value: SecretStr) -> SecretStr:

@@ -22,6 +22,7 @@ from gateway.doctor.programs import programs
 from gateway.doctor.search import embedding, index
 from gateway.doctor.shared import check_shared
 from gateway.factories import tokens
+from gateway.file_system import PATIENCE, Question
 from gateway.home import Home
 from gateway.setup.probe import Finding, check_zone
 from gateway.spoken_time import Sentence, span
@@ -65,6 +66,14 @@ def examine(home: Home, environ: Mapping[str, str]) -> list[Finding]:
     if not any(finding.check == "clock" for finding in found):
         found.append(Finding("clock", True, "not checked, because no server was asked"))
     return [Finding("config", True, "valid"), *warnings, *found]
+
+
+def silent(home: Home) -> list[Finding]:
+    """What keeps every other check from an end: the home's file system does not answer."""
+    if Question(home.path).is_answered(PATIENCE):
+        return []
+    what = Sentence("the file system of {path} does not answer", path=home.path)
+    return [Finding("home", False, what, "look whether its server runs and can be reached, or mount it again")]
 
 
 def _home(home: Home) -> Iterator[Finding]:

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import os
-import time
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 
 from filelock import FileLock, Timeout
 
 from agent.formats.sqlite import StorageUnavailable
 from gateway.config import Config
 from gateway.home import Home
-from gateway.setup.probe import Finding
+from gateway.setup.probe import Finding, compare_clock
 from gateway.spoken_time import Sentence
 from gateway.store.connection import Connection
 from gateway.store.lease import processes, server
-from gateway.store.reading import reading
+from gateway.store.reading import homes, reading
 
-_MOST_SKEW = 5.0
+_MOST_SKEW = timedelta(seconds=5)
 
 
 def check_shared(home: Home, config: Config) -> Iterator[Finding]:
@@ -28,14 +28,34 @@ def check_shared(home: Home, config: Config) -> Iterator[Finding]:
         return
     try:
         with reading(home.database, url) as connection:
+            yield from _belongs(home, connection)
             if connection is None:
                 yield Finding("database", True, "PostgreSQL answers; its tables are made at the first start")
                 return
             yield from _database(connection)
     except StorageUnavailable as error:
-        yield Finding("database", False, str(error), "start PostgreSQL, or correct `database_url` in config.yaml")
+        yield Finding("database", False, str(error), "mend that, or correct `database_url` in config.yaml")
         return
     yield from _files(home)
+
+
+def _belongs(home: Home, connection: Connection | None) -> Iterator[Finding]:
+    """A gateway starts only where the database and the home name each other, or neither names any."""
+    other = "correct `database_url` in config.yaml: each home has a database of its own"
+    begun = home.claim.with_suffix(".new")  # of a first start that was cut off, which the next completes
+    known = [file.read_text("ascii").strip() for file in (home.claim, begun) if file.exists()]
+    named = set() if connection is None else homes(connection)
+    if home.claim.exists() and known[0] not in named:
+        yield Finding("database", False, "this home's messages are in another database", other)
+    elif named and named.isdisjoint(known):
+        yield Finding("database", False, "this database belongs to another home", other)
+    elif not home.claim.exists() and home.database.exists():
+        yield Finding(
+            "database",
+            False,
+            Sentence("the messages of this home are still in {database}", database=home.database),
+            "move them with `daybook migrate URL`, or remove `database_url` from config.yaml",
+        )
 
 
 def _database(connection: Connection) -> Iterator[Finding]:
@@ -44,16 +64,7 @@ def _database(connection: Connection) -> Iterator[Finding]:
     yield Finding(
         "database", True, Sentence("PostgreSQL {version} answers; gateways: {count}", version=version, count=len(known))
     )
-    skew = abs(there - time.time())
-    if skew > _MOST_SKEW:
-        yield Finding(
-            "database",
-            False,
-            Sentence(
-                "the clocks of this computer and of the database differ by {seconds} seconds", seconds=round(skew)
-            ),
-            "let both follow a time server (NTP)",
-        )
+    yield compare_clock(datetime.fromtimestamp(there, UTC), "PostgreSQL", _MOST_SKEW)
 
 
 def _files(home: Home) -> Iterator[Finding]:

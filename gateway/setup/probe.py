@@ -139,15 +139,16 @@ _TOLERANCE = timedelta(seconds=90)
 
 def check_clock(reply: ProbeReply, where: str) -> list[Finding]:
     """Compares the clock with the Date header of the answer, if it has one."""
-    if reply.date is None:
-        return []
-    skew = datetime.now(UTC) - reply.date
-    ok = abs(skew) <= _TOLERANCE
-    if ok:
-        return [Finding("clock", True, Sentence("this machine's clock agrees with {where}", where=where))]
+    return [] if reply.date is None else [compare_clock(reply.date, where, _TOLERANCE)]
+
+
+def compare_clock(there: datetime, where: str, tolerance: timedelta) -> Finding:
+    skew = datetime.now(UTC) - there
+    if abs(skew) <= tolerance:
+        return Finding("clock", True, Sentence("this machine's clock agrees with {where}", where=where))
     ahead, behind = "this machine's clock is {span} ahead of {where}", "this machine's clock is {span} behind {where}"
     what = Sentence(ahead if skew > timedelta() else behind, span=span(skew), where=where)
-    return [Finding("clock", False, what, "turn on time synchronisation (NTP)")]
+    return Finding("clock", False, what, "turn on time synchronisation (NTP)")
 
 
 def check_zone(config: Config, environ: Mapping[str, str]) -> Iterator[Finding]:

@@ -65,6 +65,9 @@ class Engine(Protocol):
     def is_refusal(self, error: Exception) -> bool:
         """True if the database failed, not the statement."""
 
+    def sentence(self, error: Exception) -> str:
+        """One of `errors` and what helps, in one line without the last full stop."""
+
     def purge(self) -> None:
         """Removes from the disk what was deleted. Raises one of `errors`, `OSError`."""
 

@@ -172,7 +172,7 @@ class Database:
             connection.execute("COMMIT")
         except engine.errors as error:
             self._undo()
-            refusal = StorageUnavailable(f"{engine.name} could not be written: {error}")
+            refusal = StorageUnavailable(f"{engine.name} could not be written: {engine.sentence(error)}")
             refusal.__cause__ = error
             for job in batch:
                 job.error = refusal
@@ -215,6 +215,9 @@ class SqliteEngine:
             migrate(self.connection, path)
         except (OSError, sqlite3.Error) as error:
             raise StorageUnavailable(f"Can't open {path}: {error}. `daybook doctor` says what to do.") from error
+
+    def sentence(self, error: Exception) -> str:
+        return str(error)
 
     def is_refusal(self, error: Exception) -> bool:
         return isinstance(error, sqlite3.OperationalError)

@@ -44,9 +44,7 @@ class PostgresEngine:
                 "Can't read `database_url`. Write it as postgresql://USER:PASSWORD@HOST:5432/DATABASE."
             ) from error
         except psycopg.Error as error:
-            raise StorageUnavailable(
-                f"Can't reach the database of `database_url`: {sentence(error)}. Is PostgreSQL running there?"
-            ) from error
+            raise StorageUnavailable(_why_not_connected(error)) from error
         self.connection = PostgresConnection(self.session)
         self.name = f"the database {self.session.info.dbname}"
         try:
@@ -69,8 +67,12 @@ class PostgresEngine:
 
     @property
     def is_prepared(self) -> bool:
-        """True once a gateway has made the tables."""
-        return self.session.execute("SELECT 1 WHERE to_regclass('schema_version') IS NOT NULL").fetchone() is not None
+        """True once a gateway has made the tables. Raises `StorageUnavailable` where a newer one did."""
+        if self.session.execute("SELECT 1 WHERE to_regclass('schema_version') IS NOT NULL").fetchone() is None:
+            return False
+        for row in self.session.execute("SELECT version FROM schema_version"):
+            self._refuse_newer(row[0])
+        return True
 
     def migrate(self) -> None:
         """Makes and changes the tables, all or none. Raises `StorageUnavailable`."""
@@ -85,16 +87,22 @@ class PostgresEngine:
         run("CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL)")
         row = run("SELECT version FROM schema_version FOR UPDATE").fetchone()
         version = 0 if row is None else row[0]
-        if version > len(STEPS):
-            raise StorageUnavailable(
-                f"{self.name} was written by a newer Daybook (schema {version}, known {len(STEPS)}). Update this one."
-            )
+        self._refuse_newer(version)
         if version == 0:
             run(_FUNCTIONS)
         for step in STEPS[version:]:
             run(_for_postgres(step))
         run("DELETE FROM schema_version")
         run("INSERT INTO schema_version VALUES (%s)", (len(STEPS),))
+
+    def _refuse_newer(self, version: int) -> None:
+        if version > len(STEPS):
+            raise StorageUnavailable(
+                f"{self.name} was written by a newer Daybook (schema {version}, known {len(STEPS)}). Update this one."
+            )
+
+    def sentence(self, error: Exception) -> str:
+        return sentence(error)
 
     def is_refusal(self, error: Exception) -> bool:
         """True if the database failed, not the statement."""
@@ -182,9 +190,36 @@ def _storable_value(value: Any) -> Any:
     return int(value) if isinstance(value, bool) else value
 
 
+_HELPS: Mapping[type[Exception], str] = {
+    psycopg.errors.DiskFull: ". Free space on the disk of PostgreSQL",
+    psycopg.errors.InsufficientPrivilege: ". Make the user of `database_url` the owner of the database",
+}
+_REFUSES = "FATAL:"
+_HELPS_TO_CONNECT = {
+    "too many": "Close other connections, or raise max_connections there.",
+    "connection slots": "Close other connections, or raise max_connections there.",
+    "does not exist": "Make it there, or correct `database_url`.",
+    "authentication": "Correct the user and password in `database_url`.",
+    "pg_hba": "Let this computer in there (pg_hba.conf), or correct `database_url`.",
+    "starting up": "Wait a moment.",
+    "shutting down": "Start it again.",
+    "recovery": "Wait until it has recovered.",
+}
+"""By words of what a server says before a connection stands: it has no code then."""
+
+
 def sentence(error: Exception) -> str:
-    """An error in one line. psycopg's messages hold no passwords."""
-    return str(error).strip().partition("\n")[0].rstrip(".") or type(error).__name__
+    """An error and what helps, in one line without the last full stop. psycopg's messages hold no passwords."""
+    what = str(error).strip().partition("\n")[0].rstrip(".") or type(error).__name__
+    return what + next((text for kind, text in _HELPS.items() if isinstance(error, kind)), "")
+
+
+def _why_not_connected(error: psycopg.Error) -> str:
+    what, refuses, why = sentence(error).partition(_REFUSES)
+    if not refuses:
+        return f"Can't reach the database of `database_url`: {what}. Is PostgreSQL running there?"
+    helps = next((text for words, text in _HELPS_TO_CONNECT.items() if words in why), "Correct `database_url`.")
+    return f"The server of `database_url` refuses: {why.strip()}. {helps}"
 
 
 _FUNCTIONS = """

@@ -28,3 +28,8 @@ def reading(file: Path, url: str | None) -> Iterator[Connection | None]:
             yield connection
     except sqlite3.Error as error:
         raise StorageUnavailable(str(error)) from error
+
+
+def homes(connection: Connection) -> set[str]:
+    """The id of the home that a PostgreSQL database belongs to; empty before its first gateway has started."""
+    return {str(row["id"]) for row in connection.execute("SELECT id FROM home")}

@@ -5,13 +5,15 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import os
+import re
 import shutil
 import signal
 import socket
 import subprocess
 import tempfile
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -32,8 +34,9 @@ def programs() -> Path | None:
 
 
 class PostgresServer:
-    def __init__(self, folder: Path, port: int) -> None:
+    def __init__(self, folder: Path, port: int, settings: Sequence[str] = ()) -> None:
         self._folder = folder
+        self._settings = ("max_connections=60", "shared_buffers=16MB", *settings)
         self.port = port
         self._process: subprocess.Popen[bytes] | None = None
         self._made = 0
@@ -41,11 +44,20 @@ class PostgresServer:
     def url(self, database: str = "postgres") -> str:
         return f"postgresql://{_USER}@127.0.0.1:{self.port}/{database}"
 
-    def new_database(self) -> str:
-        """The URL of an empty database."""
+    def new_database(self, folder: Path | None = None) -> str:
+        """The URL of an empty database, whose tables are in `folder` if one is given."""
         self._made += 1
+        place = ""
         with psycopg.connect(self.url(), autocommit=True) as session:
-            session.execute(f"CREATE DATABASE test{self._made}".encode())
+            if folder is not None:
+                place = f"TABLESPACE test{self._made}"
+                tables = folder / "tables"
+                tables.mkdir(mode=0o700)
+                if _as_nobody():
+                    folder.chmod(0o711)
+                    shutil.chown(tables, "nobody")
+                session.execute(f"CREATE {place} LOCATION '{tables}'".encode())
+            session.execute(f"CREATE DATABASE test{self._made} {place}".encode())
         return self.url(f"test{self._made}")
 
     def drop(self, url: str) -> None:
@@ -58,7 +70,7 @@ class PostgresServer:
         assert folder is not None
         self._process = subprocess.Popen(
             [folder / "postgres", "-D", self._folder, "-p", str(self.port), "-h", "127.0.0.1", "-k", ""]
-            + [word for setting in ("max_connections=60", "shared_buffers=16MB") for word in ("-c", setting)],
+            + [word for setting in self._settings for word in ("-c", setting)],
             stdout=subprocess.DEVNULL,
             stderr=(self._folder.parent / "log").open("ab"),
             **_as_nobody(),
@@ -88,8 +100,8 @@ class PostgresServer:
 
 
 @contextmanager
-def running() -> Iterator[PostgresServer]:
-    """An empty server; call it only where there are `programs`."""
+def running(*settings: str) -> Iterator[PostgresServer]:
+    """An empty server; call it only where there are `programs`. `settings`: as `max_connections=4`."""
     folder = programs()
     assert folder is not None
     with tempfile.TemporaryDirectory(prefix="daybook-postgres-", ignore_cleanup_errors=True) as name:
@@ -105,12 +117,36 @@ def running() -> Iterator[PostgresServer]:
             capture_output=True,
             **user,
         )
-        server = PostgresServer(data, _free_port())
+        server = PostgresServer(data, _free_port(), settings)
         server.start()
         try:
             yield server
         finally:
             server.stop()
+
+
+@contextmanager
+def older(server: PostgresServer, version: str) -> Iterator[int]:
+    """A port at which the server says that its version is that one."""
+
+    def pass_on(source: socket.socket, target: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while data := source.recv(65_536):
+                target.sendall(re.sub(rb"(?<=server_version\0)\d\d", version.encode(), data))
+            target.shutdown(socket.SHUT_WR)
+
+    def serve() -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                client, _ = listening.accept()
+                behind = socket.create_connection(("127.0.0.1", server.port))
+                for pair in ((client, behind), (behind, client)):
+                    threading.Thread(target=pass_on, args=pair, daemon=True).start()
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        threading.Thread(target=serve, daemon=True).start()
+        yield listening.getsockname()[1]
+        listening.shutdown(socket.SHUT_RDWR)
 
 
 def _as_nobody() -> dict[str, str]:

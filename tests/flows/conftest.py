@@ -16,15 +16,32 @@ from tests.flows.process import GatewayProcess
 from tests.flows.server import Server
 from tests.flows.stores import STORES, kept_in
 
-ON_BOTH = ("test_talk",)
-"""Files that run on each store, unless `--store` asks for one."""
+ON_BOTH = (
+    "test_crash",
+    "test_daily_crash",
+    "test_delegate_crash",
+    "test_forgetting",
+    "test_guard",
+    "test_journal_crash",
+    "test_limits",
+    "test_moving_house",
+    "test_newcomer",
+    "test_people_and_groups",
+    "test_programs",
+    "test_schedule_crash",
+    "test_talk",
+    "test_telegram_things",
+    "test_web",
+)
+"""Files that run on each store, unless `--store` asks for one: all SQL between them, and every step of a crash."""
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     asked = metafunc.config.getoption("store")
     name = metafunc.module.__name__.rpartition(".")[2]
     stores = [asked] if asked else STORES if name in ON_BOTH else STORES[:1]
-    metafunc.parametrize("store", stores, indirect=True)
+    is_bound = metafunc.definition.get_closest_marker("on_sqlite") is not None
+    metafunc.parametrize("store", [one for one in stores if one == "sqlite" or not is_bound], indirect=True)
 
 
 @pytest.fixture(autouse=True)

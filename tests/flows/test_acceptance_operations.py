@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 import signal
-import subprocess
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 
 from gateway.home import Home
+from tests.disks import fill, small_disk
 from tests.fakes.anthropic import FakeAnthropic
 from tests.fakes.telegram import FakeTelegram
 from tests.flows.process import OWNER, GatewayProcess
@@ -69,6 +67,7 @@ async def test_a_wrong_token_takes_down_that_channel_only(telegram: FakeTelegram
         assert await gateway.terminate() == 0
 
 
+@pytest.mark.on_sqlite  # on PostgreSQL it waits for its turn: test_several_gateways.py
 @pytest.mark.timeout(1800)  # many processes, one after the other
 async def test_a_second_gateway_on_the_home_or_the_token_says_why(
     telegram: FakeTelegram, model: FakeAnthropic, gateway: GatewayProcess
@@ -90,6 +89,7 @@ async def test_a_second_gateway_on_the_home_or_the_token_says_why(
     await hears(telegram, gateway, "and the first?")
 
 
+@pytest.mark.on_sqlite  # on PostgreSQL it waits for its turn: test_several_gateways.py
 async def test_a_gateway_waits_for_a_command_that_is_using_its_home(
     telegram: FakeTelegram, model: FakeAnthropic
 ) -> None:
@@ -161,39 +161,20 @@ async def test_files_of_the_home_are_for_their_owner_only(gateway: GatewayProces
 # -- the disk
 
 
-@contextlib.contextmanager
-def small_disk(folder: Path, size: str) -> Iterator[None]:
-    """A file system of its own at `folder`. Skips the test where this machine does not allow one."""
-    made = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size},mode=700", "none", folder], capture_output=True)
-    if made.returncode:
-        pytest.skip("needs the right to mount a tmpfs")
-    try:
-        yield
-    finally:
-        subprocess.run(["umount", "--lazy", folder], check=True)
-
-
-def fill(file: Path) -> None:
-    """Take all room that is left."""
-    with contextlib.suppress(OSError), file.open("wb", buffering=0) as stream:
-        while True:
-            stream.write(b"\0" * 4096)
-
-
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="needs the right to mount a tmpfs")
 async def test_on_a_full_disk_the_message_is_kept_its_sender_told_and_answered_later(
     telegram: FakeTelegram, model: FakeAnthropic
 ) -> None:
     gateway = GatewayProcess(telegram, model, start_now=False)
     gateway.home.mkdir(exist_ok=True)
-    with small_disk(gateway.home, "8m"):
+    with small_disk("8m", gateway.home):
         gateway.write_config({})
         async with gateway:
             await gateway.start()
             telegram.say("before.")
             await hears(telegram, gateway, "before.")
             fill(gateway.home / "filler")
-            telegram.say("while it is full.")
+            telegram.say("while it is full." + " and longer" * 350)  # than what is left of a block
             await hears(telegram, gateway, "disk")
             (gateway.home / "filler").unlink()
             await hears(telegram, gateway, "while it is full.")

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from gateway.messages.outbox import REPEAT_MARK
 from tests.fakes.anthropic import FakeAnthropic
 from tests.fakes.telegram import FakeTelegram
@@ -206,6 +208,7 @@ async def test_sigterm_puts_a_running_turn_off_to_the_next_start(
     assert texts(telegram) == ["Patience pays."]
 
 
+@pytest.mark.on_sqlite  # on PostgreSQL it waits for its turn: test_several_gateways.py
 async def test_a_second_gateway_on_the_same_home_refuses_to_start(
     telegram: FakeTelegram, model: FakeAnthropic, gateway: GatewayProcess
 ) -> None:

@@ -168,7 +168,7 @@ class Scene:
 
     def programs(self) -> int:
         """How many programs were ever begun."""
-        return len(rows(self.workspace.parent, "SELECT id FROM program"))
+        return len(rows(self.workspace.parent, "SELECT seq FROM program"))
 
     def questions(self) -> list[Message]:
         return [one for one in self.heard(ALICE) if _choice(one, "yes") and _choice(one, "no")]

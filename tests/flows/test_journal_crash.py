@@ -43,14 +43,13 @@ async def says(telegram: FakeTelegram, gateway: GatewayProcess, words: str) -> N
     await gateway.while_alive(telegram.wait_for(lambda: telegram.messages(11111)))
 
 
-def states(gateway: GatewayProcess) -> list[str]:
-    return [str(state) for (state,) in rows(gateway.home, "SELECT state FROM run WHERE job = 'journal'")]
-
-
 async def comes_to(gateway: GatewayProcess, state: str) -> None:
+    """It has been tried: a run that waits to begin is not yet anywhere."""
+    tried = "SELECT state FROM run WHERE job = 'journal' AND attempts > 0"
+
     async def there() -> None:
         async with asyncio.timeout(120):
-            while states(gateway) != [state]:  # noqa: ASYNC110  what is on disk rings no bell
+            while rows(gateway.home, tried) != [(state,)]:  # noqa: ASYNC110  what is on disk rings no bell
                 await asyncio.sleep(0.01)
 
     await gateway.while_alive(there())

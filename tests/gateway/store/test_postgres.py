@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import secrets
 import threading
+from contextlib import ExitStack, closing
 
 import psycopg
 import pytest
@@ -13,7 +15,8 @@ from gateway.store.connection import Connection
 from gateway.store.database import Database
 from gateway.store.postgres import PostgresEngine
 from gateway.store.schema import STEPS
-from tests.fakes.postgres import PostgresServer, running
+from tests.disks import fill, small_disk
+from tests.fakes.postgres import PostgresServer, older, running
 
 
 @pytest.fixture
@@ -65,6 +68,60 @@ def test_a_copy_that_only_reads_is_refused(url: str) -> None:
         session.execute(f"ALTER DATABASE {session.info.dbname} SET default_transaction_read_only = on".encode())
     with pytest.raises(StorageUnavailable, match="can only be read"):
         PostgresEngine(url)
+
+
+def test_a_server_that_refuses_says_why_and_what_helps(postgres: PostgresServer, url: str) -> None:
+    database = url.rpartition("/")[2]
+    with psycopg.connect(url, autocommit=True) as session:
+        session.execute("CREATE ROLE guest LOGIN")
+        session.execute(f"ALTER DATABASE {database} CONNECTION LIMIT 0".encode())
+    refused = {
+        postgres.url("nowhere"): r'refuses: database "nowhere" does not exist\. Make it there',
+        url.replace("daybook@", "stranger@"): r'refuses: role "stranger" does not exist\. Make it there',
+        url.replace("daybook@", "guest@"): r"refuses: too many connections .*\. Close other connections",
+    }
+    for other, words in refused.items():
+        with pytest.raises(StorageUnavailable, match=words):
+            PostgresEngine(other)
+
+
+def test_connections_used_up_are_said_and_free_again() -> None:
+    with running("max_connections=4", "superuser_reserved_connections=0") as server, ExitStack() as taken:
+        with pytest.raises(StorageUnavailable, match=r"refuses: sorry, too many clients.*Close other connections"):
+            for _ in range(5):
+                taken.callback(PostgresEngine(server.url()).close)
+        taken.close()
+        PostgresEngine(server.url()).close()
+
+
+def test_a_user_who_may_not_make_tables_is_told_what_helps(url: str) -> None:
+    with psycopg.connect(url, autocommit=True) as session:
+        session.execute("CREATE ROLE reader LOGIN")
+    refused = pytest.raises(StorageUnavailable, match=r"permission denied .*\. Make the user .* the owner")
+    with closing(PostgresEngine(url.replace("daybook@", "reader@"))) as engine, refused:
+        engine.migrate()
+
+
+def test_a_server_that_is_too_old_is_refused(postgres: PostgresServer, url: str) -> None:
+    with older(postgres, "13") as port, pytest.raises(StorageUnavailable, match=r"is PostgreSQL 13; .* 14 or newer"):
+        PostgresEngine(url.replace(str(postgres.port), str(port)))
+
+
+async def test_a_full_disk_of_the_server_fails_the_write_and_the_next_works() -> None:
+    with small_disk("32m") as folder, running() as server:
+        database = Database(_opened(server.new_database(folder)))
+        await database.run(_choose, "before")
+        fill(folder / "filler")
+        with pytest.raises(StorageUnavailable, match=r"No space left on device\. Free space .* PostgreSQL"):
+            await database.run(_choose, secrets.token_hex(5_000_000))
+        (folder / "filler").unlink()
+        await database.run(_choose, "after")
+
+        def names(connection: Connection) -> list[str]:
+            return [row["name"] for row in connection.execute("SELECT name FROM choice ORDER BY name")]
+
+        assert await database.run(names) == ["after", "before"]
+        await database.aclose()
 
 
 async def test_text_that_postgresql_cannot_hold_is_kept_without_what_it_refuses(url: str) -> None:
