@@ -178,7 +178,7 @@ async def _elected(home: Home, url: str, waits: bool) -> Candidate:
                     raise
                 if candidate is not None:
                     candidate.close()
-                candidate, now = None, str(error)
+                candidate, now = None, f"{error} Waiting for it."
             else:
                 if leader is None:
                     elected = True
@@ -189,7 +189,7 @@ async def _elected(home: Home, url: str, waits: bool) -> Candidate:
                 who = f"process {pid or '?'} on {host}"
                 now = f"Another gateway serves this home ({who}). This one takes over if it ends."
             if now != told:
-                log.info("%s", now)
+                log.warning("%s", now)  # at a terminal, too, where nothing else says why nothing happens
                 told = now
             await asyncio.sleep(_LOOK)
     finally:

@@ -100,15 +100,18 @@ class PostgresServer:
 
 
 @contextmanager
-def running(*settings: str) -> Iterator[PostgresServer]:
-    """An empty server; call it only where there are `programs`. `settings`: as `max_connections=4`."""
+def running(*settings: str, disk: Path | None = None) -> Iterator[PostgresServer]:
+    """An empty server; call it only where there are `programs`. `settings`: as `max_connections=4`; `disk`: where it
+    has its files."""
     folder = programs()
     assert folder is not None
-    with tempfile.TemporaryDirectory(prefix="daybook-postgres-", ignore_cleanup_errors=True) as name:
+    with tempfile.TemporaryDirectory(prefix="daybook-postgres-", dir=disk, ignore_cleanup_errors=True) as name:
         data = Path(name) / "data"
         data.mkdir(mode=0o700)
         user = _as_nobody()
         if user:
+            if disk is not None:
+                disk.chmod(0o711)
             shutil.chown(name, "nobody")
             shutil.chown(data, "nobody")
         subprocess.run(
