@@ -1,4 +1,5 @@
-"""Gives up what a process needs no more: other files (Landlock), and the network. Linux only, as far as it can."""
+"""Gives up what a process needs no more: other files (Landlock), the network, and most system calls (seccomp). Linux
+only, as far as it can."""
 
 from __future__ import annotations
 
@@ -10,6 +11,8 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from agent.media.system_calls import refuse_system_calls
+
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 """System calls, the same on all machines."""
 _PATH_BENEATH = 1
@@ -20,7 +23,7 @@ _NEW_USERS, _NEW_NETWORK = 0x10000000, 0x40000000
 _WRITE_FILE, _READ_FILE, _READ_FOLDER, _TRUNCATE = 1 << 1, 1 << 2, 1 << 3, 1 << 14
 _BITS = {1: 13, 2: 14, 3: 15, 4: 15}
 """Rights that a version of Landlock knows; later ones know 16."""
-_SYSTEM = ("/usr", "/lib", "/lib64", "/etc", "/dev/null", "/dev/urandom")
+_SYSTEM = ("/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/localtime", "/dev/null", "/dev/urandom")
 
 
 def confine(file: Path, target: Path) -> None:
@@ -29,6 +32,12 @@ def confine(file: Path, target: Path) -> None:
         return
     libc = ctypes.CDLL(None, use_errno=True)
     libc.unshare(_NEW_USERS | _NEW_NETWORK)  # fails where the system lets no user do it
+    libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
+    _leave_files(libc, file, target)
+    refuse_system_calls(libc)
+
+
+def _leave_files(libc: ctypes.CDLL, file: Path, target: Path) -> None:
     version = libc.syscall(_CREATE_RULESET, None, 0, 1)
     if version < 1:
         return
@@ -40,7 +49,6 @@ def confine(file: Path, target: Path) -> None:
         ours = {Path(one).resolve() for one in (*_SYSTEM, sys.prefix, sys.base_prefix, *filter(None, sys.path))}
         _allow(libc, rules, [*ours, file.resolve()], _READ_FILE | _READ_FOLDER)
         _allow(libc, rules, [target], (_READ_FILE | _WRITE_FILE | _TRUNCATE) & handled)
-        libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
         libc.syscall(_RESTRICT_SELF, rules, 0)
     finally:
         os.close(rules)

@@ -24,6 +24,8 @@ _STARTING = 60.0
 """Seconds for a process to begin, on a machine that is busy or slow."""
 AT_ONCE = 3
 """Processes. Who may wait for whom is decided by those who ask."""
+_LONGEST_REMARK = 300
+_PICTURES = frozenset({"jpg", "png"})
 _READABLE = frozenset({Kind.PDF, Kind.ZIP, Kind.OLD_OFFICE, Kind.HTML, Kind.MAIL, Kind.TEXT})
 _ENVIRONMENT = ("PATH", "PYTHONPATH", "PYTHONHOME", "SYSTEMROOT", "TMPDIR")
 """All that the reading process knows of ours: no keys."""
@@ -42,6 +44,12 @@ class Reading:
     remark: str = ""
     links: tuple[str, ...] = ()
     """Of a page: `[number] address`."""
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    remark: str
+    ending: str
 
 
 class Reader:
@@ -63,9 +71,9 @@ class Reader:
         """`charset`: as the server names it. Raises `Unreadable`, `OSError`."""
         return self._read(await self._run(Kind.LINKED_PAGE, file, f"{address} {charset or '-'}"))
 
-    def _read(self, done: tuple[list[str], dict[str, object] | None]) -> Reading:
+    def _read(self, done: tuple[list[str], _End | None]) -> Reading:
         texts, end = done
-        remark = TOO_MUCH if end is None else str(end["end"])
+        remark = TOO_MUCH if end is None else end.remark
         links, _, text = "".join(texts).rpartition(AFTER_LINKS)
         text = text.strip()[: self._most_chars]
         if not text:
@@ -75,14 +83,15 @@ class Reader:
     async def picture(self, file: Path, target: Path) -> str:
         """Writes a picture to `target` for a model; returns its ending. Raises `Unreadable`, `OSError`."""
         _, end = await self._run(Kind.PICTURE, file, str(target))
-        if end is None or end["end"]:
+        if end is None or end.ending not in _PICTURES:
             await asyncio.to_thread(target.unlink, missing_ok=True)
-            raise Unreadable(TOO_MUCH if end is None else str(end["end"]))
-        return str(end["ending"])
+            raise Unreadable(end.remark if end is not None and end.remark else TOO_MUCH)
+        return end.ending
 
-    async def _run(self, kind: Kind, file: Path, about: str) -> tuple[list[str], dict[str, object] | None]:
-        """The process's texts, and its last word, if any."""
+    async def _run(self, kind: Kind, file: Path, about: str) -> tuple[list[str], _End | None]:
+        """The process's texts, and its last word, if any. A file may have taken it over: no word of it is trusted."""
         texts: list[str] = []
+        left, has_begun = self._most_chars, False
         limits = (str(self._most_chars), str(self._most_pages))
         async with self._free:
             process = await _started(
@@ -92,13 +101,17 @@ class Reader:
                 async with asyncio.timeout(_STARTING) as limit:
                     assert process.stdout is not None
                     async for line in process.stdout:
-                        told = load_json(line)
-                        if "begun" in told:
-                            limit.reschedule(asyncio.get_running_loop().time() + self._seconds)
-                            continue
-                        if "end" in told:
-                            return texts, told
-                        texts.append(str(told["text"]))
+                        match load_json(line):
+                            case {"begun": True} if not has_begun:
+                                has_begun = True
+                                limit.reschedule(asyncio.get_running_loop().time() + self._seconds)
+                            case {"text": str(text)} if len(text) <= left:
+                                left -= len(text)
+                                texts.append(text)
+                            case {"end": str(remark), "ending": str(ending)}:
+                                return texts, _End(" ".join(remark.split())[:_LONGEST_REMARK], ending)
+                            case _:
+                                raise ValueError("its process does not speak as it should")
             except (TimeoutError, ValueError) as problem:  # a line cut by the process's end is no JSON
                 _log.warning("reading %s was given up: %r", file.name, problem)
             finally:

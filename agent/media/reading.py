@@ -33,6 +33,8 @@ MOST_MEMORY = 1024 * 1024 * 1024
 MOST_CPU = 60
 """Seconds beside those that its start took. More than the parent's clock lets pass: it ends a process that nobody waits
 for any more."""
+MOST_WRITTEN = 64 * 1024 * 1024
+"""Bytes of a picture."""
 _DEATH_SIGNAL = 1
 """PR_SET_PDEATHSIG (prctl(2))."""
 _PIECE = 5_000
@@ -133,6 +135,8 @@ def _limit() -> None:
         resource.setrlimit(resource.RLIMIT_CPU, (most, most))
     with contextlib.suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (MOST_WRITTEN, MOST_WRITTEN))
     with contextlib.suppress(ValueError, OSError):  # libraries abort for want of memory: leave no copy of it on disk
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 

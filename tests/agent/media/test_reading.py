@@ -8,6 +8,7 @@ import json
 import os
 import select
 import sys
+import tempfile
 import time
 from email.message import EmailMessage
 from pathlib import Path
@@ -41,9 +42,9 @@ async def refused(reader: Reader, folder: Path, content: bytes) -> str:
     return str(why.value)
 
 
-def hide(monkeypatch: pytest.MonkeyPatch, folder: Path, library: str) -> None:
-    """The reading process has no such library."""
-    (folder / f"{library}.py").write_text("raise ImportError")
+def hide(monkeypatch: pytest.MonkeyPatch, folder: Path, library: str, body: str = "raise ImportError") -> None:
+    """The reading process has no such library, or this one in its place."""
+    (folder / f"{library}.py").write_text(body)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(folder), *sys.path]))
 
 
@@ -339,39 +340,114 @@ def test_a_film_without_pictures_is_a_recording() -> None:
 
 
 SPY = """
-import os, socket, sys
+import ctypes, os, socket, sys, threading
 from pathlib import Path
-from agent.media import reading
 from agent.media.confine import confine
 file, target, secret = map(Path, sys.argv[1:])
 target.touch()
 confine(file, target)
+
+def thread():
+    one = threading.Thread(target=print, args=("a thread of its own",))
+    one.start()
+    one.join()
+
+def call(intel, arm, *arguments):
+    number = intel if os.uname().machine == "x86_64" else arm
+    if ctypes.CDLL(None, use_errno=True).syscall(number, *arguments) < 0:
+        raise OSError(ctypes.get_errno(), "")
+
+def connect(path):
+    with socket.socket(socket.AF_UNIX) as one:
+        one.connect(path)
+
 for what, work in (
     ("its file", lambda: file.read_text()),
     ("its target", lambda: target.write_text("x")),
     ("its libraries", lambda: Path(os.__file__).read_bytes()),
+    ("threads", thread),
     ("another file", lambda: secret.read_text()),
     ("a new file", lambda: secret.with_name("new").write_text("x")),
     ("another folder", lambda: list(secret.parent.iterdir())),
+    ("users", lambda: Path("/etc/passwd").read_text()),
     ("a program", lambda: os.execv("/bin/true", ["true"])),
+    ("a process", lambda: os.fork() or os._exit(0)),
+    ("a process by its call", lambda: call(56, 220, 17, 0, 0, 0, 0)),
+    ("a signal for its parent", lambda: os.kill(os.getppid(), 0)),
+    ("limits of its parent", lambda: call(302, 261, os.getppid(), 7, 0, 0)),
+    ("rights of another file", lambda: os.chmod(secret, 0o777)),
+    ("the time of another file", lambda: os.utime(secret)),
     ("the network", lambda: socket.create_connection(("127.0.0.1", int(secret.name)), 5)),
+    ("a socket on disk", lambda: connect(str(secret.with_name("socket")))),
+    ("rings", lambda: call(425, 425, 1, ctypes.create_string_buffer(120))),
 ):
     try:
         work()
-        print(what)
-    except OSError as error:
+        print(what, flush=True)
+    except OSError:
         pass
 """
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="Landlock is Linux's")
+@pytest.mark.skipif(sys.platform != "linux", reason="Landlock and seccomp are Linux's")
 async def test_the_reading_process_sees_its_file_alone(tmp_path: Path) -> None:
-    async with await asyncio.start_server(lambda _reader, writer: writer.close(), "127.0.0.1", 0) as server:
-        secret = tmp_path / "other" / str(server.sockets[0].getsockname()[1])
-        secret.parent.mkdir()
-        for one in (tmp_path / "file", secret):
-            one.write_text("x")
-        command = (sys.executable, "-P", "-c", SPY, str(tmp_path / "file"), str(tmp_path / "target"), str(secret))
-        process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
-        told, _ = await process.communicate()
-    assert told.decode().splitlines() == ["its file", "its target", "its libraries"]
+    def refuse(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.close()
+
+    with tempfile.TemporaryDirectory() as short:  # the path of a socket has a limit
+        async with (
+            await asyncio.start_server(refuse, "127.0.0.1", 0) as server,
+            await asyncio.start_unix_server(refuse, f"{short}/socket"),
+        ):
+            secret = Path(short) / str(server.sockets[0].getsockname()[1])
+            for one in (tmp_path / "file", secret):
+                one.write_text("x")
+            command = (sys.executable, "-P", "-c", SPY, str(tmp_path / "file"), str(tmp_path / "target"), str(secret))
+            process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
+            told, _ = await process.communicate()
+    assert told.decode().split("\n") == [
+        "its file",
+        "its target",
+        "its libraries",
+        "a thread of its own",
+        "threads",
+        "",
+    ]
+
+
+# a reading process that a file has taken over, here by a library of the same name
+
+BEGINS_AGAIN_AND_AGAIN = "import time\nwhile True:\n  print('{\"begun\": true}', flush=True)\n  time.sleep(0.1)"
+SAYS_TOO_MUCH = "while True: print('{\"text\": \"' + 'x' * 5000 + '\"}', flush=True)"
+
+
+@pytest.mark.parametrize("body", [BEGINS_AGAIN_AND_AGAIN, SAYS_TOO_MUCH, "print('5')", "print('{\"text\": 5}')"])
+async def test_one_that_was_taken_over_gets_neither_more_time_nor_more_room(
+    reader: Reader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str
+) -> None:
+    hide(monkeypatch, tmp_path, "pypdfium2", f"import os\n{body}\nos._exit(0)")
+    async with asyncio.timeout(60):
+        try:
+            found = await read(reader, tmp_path, files.pdf(["tea"]))
+        except Unreadable:
+            return
+    assert len(found.text) == 20_000 and found.remark == TOO_MUCH
+
+
+@pytest.mark.parametrize("ending", ["png/../../AGENTS.md", "", "exe"])
+async def test_one_that_was_taken_over_names_no_file(
+    reader: Reader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str
+) -> None:
+    said = json.dumps({"end": "", "ending": ending})
+    hide(monkeypatch, tmp_path, "PIL", f"import os\nprint({said!r}, flush=True)\nos._exit(0)")
+    with pytest.raises(Unreadable):
+        await seen(reader, tmp_path, files.picture())
+
+
+async def test_one_that_was_taken_over_fills_no_disk(
+    reader: Reader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = "import sys\nwith open(sys.argv[3], 'wb') as file:\n  for _ in range(200): file.write(bytes(1 << 20))"
+    hide(monkeypatch, tmp_path, "PIL", f'import os\n{body}\nprint(\'{{"end":"","ending":"png"}}\')\nos._exit(0)')
+    with pytest.raises(Unreadable):
+        await seen(reader, tmp_path, files.picture())
