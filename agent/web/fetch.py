@@ -136,13 +136,14 @@ async def _body(answer: aiohttp.ClientResponse, address: URL) -> _Answer:
     if packing not in _PACKINGS:
         raise PageUnavailable(f"its server packs it as {packing[:20]!r}, which was not asked for")
     unpack = zlib.decompressobj(zlib.MAX_WBITS | 32) if _PACKINGS[packing] else None
-    body = bytearray()
+    body, read = bytearray(), 0
     async for chunk in answer.content.iter_any():
+        read += len(chunk)
         left = MOST_BYTES + 1 - len(body)
-        body += chunk[:left] if unpack is None else unpack.decompress(unpack.unconsumed_tail + chunk, left)
-        if len(body) > MOST_BYTES:
+        body += chunk[:left] if unpack is None else unpack.decompress(chunk, left)
+        if max(read, len(body)) > MOST_BYTES or (unpack is not None and unpack.eof):
             break
-    is_cut = len(body) > MOST_BYTES
+    is_cut = max(read, len(body)) > MOST_BYTES
     return _Answer(address, answer.content_type, answer.charset or "", bytes(body[:MOST_BYTES]), is_cut)
 
 

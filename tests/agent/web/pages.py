@@ -37,7 +37,15 @@ class Names(AbstractResolver):
         turns = self.table[host]
         found = turns.pop(0) if len(turns) > 1 else turns[0]
         return [
-            ResolveResult(hostname=host, host=one, port=port, family=socket.AF_INET, proto=0, flags=0) for one in found
+            ResolveResult(
+                hostname=host,
+                host=one,
+                port=port,
+                family=socket.AF_INET6 if ":" in one else socket.AF_INET,
+                proto=0,
+                flags=0,
+            )
+            for one in found
         ]
 
     async def close(self) -> None: ...

@@ -198,6 +198,37 @@ async def test_a_bomb_is_not_unpacked() -> None:
     assert len(found.text) <= MOST_BYTES and found.remark
 
 
+async def test_what_comes_after_a_packed_page_is_not_read() -> None:
+    """It would grow in the unpacker, copied with each piece."""
+
+    async def tail(writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Encoding: gzip\r\n\r\n")
+        writer.write(gzip.compress(b"tea"))
+        while True:
+            writer.write(b"\0" * 65_536)
+            await writer.drain()
+
+    async with web({"/": tail}) as one:
+        assert (await fetcher(one).page(one.at("/"))).text == "tea"
+
+
+async def test_a_packed_page_that_unpacks_to_nothing_is_given_up() -> None:
+    written = 0
+
+    async def nothing(writer: asyncio.StreamWriter) -> None:
+        nonlocal written
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Encoding: deflate\r\n\r\n\x78\x9c")
+        while True:
+            writer.write(b"\0\0\0\xff\xff" * 10_000)
+            await writer.drain()
+            written += 50_000
+
+    async with web({"/": nothing}) as one:
+        with pytest.raises(PageUnavailable, match="empty"):
+            await fetcher(one).page(one.at("/"))
+    assert written < 4 * MOST_BYTES
+
+
 def _packed(content: bytes) -> bytes:
     return page(gzip.compress(content, compresslevel=1), "text/plain", more="Content-Encoding: gzip\r\n")
 
