@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 import sys
 from collections.abc import Sequence
@@ -12,6 +13,14 @@ from agent.media import kept
 
 _CHUNK = 65_536
 _FILE = "{file}"
+_KNOWN = frozenset(
+    {
+        *("HOME", "LANG", "LOGNAME", "PATH", "SHELL", "SYSTEMROOT", "TMPDIR", "TZ", "USER"),
+        *("CUDA_VISIBLE_DEVICES", "DYLD_LIBRARY_PATH", "HF_HOME", "LD_LIBRARY_PATH", "OMP_NUM_THREADS"),
+    }
+)
+_KNOWN_KINDS = ("LC_", "XDG_")
+"""All that a program knows of our environment: no keys. It reads what strangers send."""
 
 
 class ProgramFailed(Exception):
@@ -31,6 +40,7 @@ async def run(command: Sequence[str], file: Path, seconds: float, *, most: int =
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
             start_new_session=True,
+            env={name: value for name, value in os.environ.items() if name in _KNOWN or name.startswith(_KNOWN_KINDS)},
         )
     except OSError as error:
         raise ProgramFailed(f"{name} cannot be started ({error.strerror})") from error

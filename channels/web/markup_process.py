@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import os
 import re
 import sys
 from collections import OrderedDict
@@ -31,6 +32,8 @@ _KEPT = 2_000_000
 _LANGUAGE = re.compile(r"[A-Za-z0-9_+\-.#]{1,40}")
 _SPAN = re.compile(r'<span class="c-[a-z0-9]{1,4}">|</span>')
 _LONGEST_LINE = 4_000_000
+_ENVIRONMENT = ("PATH", "PYTHONPATH", "PYTHONHOME", "SYSTEMROOT", "TMPDIR", "LANG")
+"""All that the process knows of ours: no keys."""
 
 
 class MarkupProcess:
@@ -96,7 +99,11 @@ class MarkupProcess:
         if self._process is None or self._process.returncode is not None:
             pipe = asyncio.subprocess.PIPE
             self._process = await asyncio.create_subprocess_exec(
-                sys.executable, "-m", "channels.web.markup", stdin=pipe, stdout=pipe, limit=_LONGEST_LINE
+                *(sys.executable, "-P", "-m", "channels.web.markup"),
+                stdin=pipe,
+                stdout=pipe,
+                limit=_LONGEST_LINE,
+                env={name: os.environ[name] for name in _ENVIRONMENT if name in os.environ},
             )
             assert self._process.stdin is not None and self._process.stdout is not None
             self._process.stdin.write(b'{"id": "", "kind": "code", "language": "python", "text": "pass"}\n')

@@ -74,6 +74,15 @@ async def test_a_server_that_is_gone(tmp_path: Path) -> None:
     assert "cannot be reached" in await failed(speaker, tmp_path)
 
 
+async def test_no_key_of_ours_is_in_its_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "canary")
+    monkeypatch.setenv("HF_HOME", "/models")
+    speaker = SpeechProgram(("sh", "-c", 'env > "$1.env"; exit 1', "-", "{file}"))
+    assert "failed (exit code 1)" in await failed(speaker, tmp_path)
+    seen = (tmp_path / "speech.wav.env").read_text()
+    assert "canary" not in seen and "HF_HOME=/models" in seen and "PATH=" in seen
+
+
 async def test_a_program_reads_the_text_and_writes_a_file(tmp_path: Path) -> None:
     script = f'import sys; open(sys.argv[1], "wb").write({files.opus()!r} + sys.stdin.buffer.read())'
     speaker = SpeechProgram((sys.executable, "-c", script, "{file}"))

@@ -6,7 +6,9 @@ import asyncio
 import os
 import re
 import signal
+import sys
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -47,6 +49,13 @@ async def test_a_process_that_hangs_or_dies_is_replaced(process: MarkupProcess) 
     os.kill(process.pid, signal.SIGKILL)
     answers = [await process.html("code", f"a = {number}", "python") for number in range(2)]
     assert answers[-1] != ""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux's")
+async def test_no_key_of_ours_is_in_its_environment(process: MarkupProcess, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "canary")
+    assert await process.html("code", "x = 1", "python")
+    assert b"canary" not in await asyncio.to_thread(Path(f"/proc/{process.pid}/environ").read_bytes)
 
 
 async def test_many_at_once_get_each_their_own(process: MarkupProcess) -> None:
