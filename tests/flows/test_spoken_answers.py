@@ -261,12 +261,12 @@ async def test_killed_at_any_point_a_voice_is_sent_once_and_the_text_not_again(
         await gateway.while_alive(telegram.wait_for(lambda: telegram.messages(OWNER)))
         if speech.hold is not None:
             await gateway.while_alive(speech.hold.wait())
-            await gateway.kill()
-            speech.hold.release()
         else:
             await gateway.while_alive(telegram.wait_for(lambda: voices(telegram, OWNER)))
-            await gateway.until_status(lambda status: not status["outbox"]["waiting"])
-            await gateway.kill()
+        await gateway.until_status(lambda status: not status["outbox"]["waiting"])  # nothing is cut in the very act
+        await gateway.kill()
+        if speech.hold is not None:
+            speech.hold.release()
         await gateway.start()
         await gateway.while_alive(telegram.wait_for(lambda: voices(telegram, OWNER)))
         model.answer("Still here.")
