@@ -32,6 +32,10 @@ log = logging.getLogger(__name__)
 MOST_BYTES = 10_000_000
 """Of one message."""
 _CHUNK = 65_536
+_MOST_A_SECOND = 1_000
+"""Messages: one that sends more waits until they are read, so that it keeps no processor busy but its own."""
+_BETWEEN_NOISES = 0.05
+"""Seconds between two readings of stderr, for the same reason."""
 _LONG = 65_536
 """Bytes from which on a line is parsed in a thread."""
 _GUARD = 'trap "" TERM; read _; kill -9 0'
@@ -39,6 +43,7 @@ _INHERITED = ("HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "SHELL", 
 _ENDS_ITSELF = 2.0
 _ENDS_WHEN_ASKED = 1.0
 _LAST_WORDS = 0.5
+_LAST_LINES = 100
 _LOOKS = 0.01
 _CLOSED = (anyio.ClosedResourceError, anyio.BrokenResourceError)
 
@@ -104,13 +109,18 @@ async def _read(
     process: Process, to_us: MemoryObjectSendStream[SessionMessage | Exception], ended: Callable[[], None]
 ) -> None:
     assert process.stdout is not None
+    loop = asyncio.get_running_loop()
+    count, since = 0, loop.time()
     with contextlib.suppress(*_CLOSED):
         async with to_us:
             parts: list[bytes] = []
             while chunk := await process.stdout.read(_CHUNK):
                 *lines, rest = chunk.split(b"\n")
                 for line in lines:
-                    whole, parts = b"".join([*parts, line]), []
+                    whole, parts, count = b"".join([*parts, line]), [], count + 1
+                    if count > _MOST_A_SECOND:
+                        await asyncio.sleep(since + 1 - loop.time())
+                        count, since = 0, loop.time()
                     message = _parsed(whole) if len(whole) < _LONG else await asyncio.to_thread(_parsed, whole)
                     if message is not None:
                         await to_us.send(message)
@@ -143,7 +153,8 @@ async def _listen(process: Process, said: deque[str]) -> None:
     rest = b""
     while chunk := await process.stderr.read(_CHUNK):
         *lines, rest = (rest[-_CHUNK:] + chunk).split(b"\n")
-        said.extend(line.decode(errors="replace") for line in lines if line.strip())
+        said.extend(line.decode(errors="replace") for line in lines[-_LAST_LINES:] if line.strip())
+        await asyncio.sleep(_BETWEEN_NOISES)
 
 
 async def _ended(guard: Process, process: Process) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 
 import httpx2
@@ -10,7 +11,27 @@ from gateway.mcp.program import MOST_BYTES
 from gateway.mcp.values import RemoteLaunch
 
 _CONNECT = 15.0
+_BYTES_A_SECOND = 100_000
+"""Of events, after the first `MOST_BYTES`."""
 _EVENTS = "text/event-stream"
+
+
+class _Paced(httpx2.AsyncByteStream):
+    """Events may come for as long as a server lives, but not faster than somebody can follow them."""
+
+    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
+        self._stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        read = 0
+        async for chunk in self._stream:
+            read += len(chunk)
+            if read > MOST_BYTES:
+                await asyncio.sleep(len(chunk) / _BYTES_A_SECOND)
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
 
 
 class _Limited(httpx2.AsyncByteStream):
@@ -48,9 +69,9 @@ class LimitingTransport(httpx2.AsyncHTTPTransport):
         if response.headers.get("content-encoding", "identity") != "identity":
             await response.aclose()
             raise httpx2.ReadError("the answer is compressed, which was not asked for")
-        if not response.headers.get("content-type", "").startswith(_EVENTS):  # events have a limit of their own
-            assert isinstance(response.stream, httpx2.AsyncByteStream)
-            response.stream = _Limited(response.stream, self._most)
+        assert isinstance(response.stream, httpx2.AsyncByteStream)
+        is_events = response.headers.get("content-type", "").startswith(_EVENTS)  # each has a limit of its own
+        response.stream = _Paced(response.stream) if is_events else _Limited(response.stream, self._most)
         return response
 
 

@@ -34,6 +34,9 @@ _STARTERS = frozenset(
 )
 """They run what their further words say, so that a yes for their name alone would be one for everything."""
 _BETWEEN = re.compile(r"[\s'\"`;|&<>(){}$=,:]")
+_MOST_FOLDERS = 20
+_RUN_IN_A_FOLDER = ("__main__.py", "index.js", "package.json", "Makefile", "makefile", "GNUmakefile")
+"""What programs look for in a folder that they are given, without its name being said."""
 _LARGEST = 64_000_000
 """Bytes; of larger files the size and the time of change count."""
 
@@ -64,10 +67,15 @@ def state_of(argv: Sequence[str], folder: Path, root: Path, program: str | None)
 
 
 def _files_named(argv: Sequence[str], folder: Path, root: Path) -> Iterator[Path]:
-    words = [*argv, *(part for word in argv for part in _parts(word))]
-    for word in dict.fromkeys(words):
+    words = tuple(dict.fromkeys([*argv, *(part for word in argv for part in _parts(word))]))
+    folders = [folder]
+    for word in words:  # `cd notes && python3 tool.py`, `git -C notes …`
         with suppress(OSError, ValueError):
-            path = folder / word
+            if len(folders) < _MOST_FOLDERS and (folder / word).is_dir():
+                folders.append(folder / word)
+    names = [*words, *_RUN_IN_A_FOLDER, *(f"{word.replace('.', '/')}.py" for word in words)]  # `python3 -m tool`
+    for path in dict.fromkeys(at / name for at in folders for name in names):
+        with suppress(OSError, ValueError):
             if path.is_file() and path.resolve().is_relative_to(root.resolve()):
                 yield path
 

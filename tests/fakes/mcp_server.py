@@ -4,12 +4,13 @@
 
 Each thing that happens is a line of JSON in LOG. Like the real ones it refuses calls before it is initialized, unknown
 methods and tools, and arguments that do not fit. Modes: `deaf` never answers, `stubborn` does not end by itself or when
-asked to, `noisy` prints what is no JSON, `refuses` ends at once, `many` has forty tools, `odd` lies about its
-schemas, `untyped` breaks the protocol with one.
+asked to, `noisy` prints what is no JSON, `refuses` ends at once, `many` has forty tools, `chatty` one that never stops
+talking, `odd` lies about its schemas, `untyped` breaks the protocol with one.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import signal
@@ -70,6 +71,8 @@ ODD: dict[str, dict[str, Any]] = {
 }
 if "odd" in MODES:
     TOOLS |= ODD
+if "chatty" in MODES:
+    TOOLS["chatter"] = {"description": "Say more for ever.", "inputSchema": NOTHING, "annotations": READS}
 if "untyped" in MODES:
     TOOLS["untyped"] = {"inputSchema": {}}
 if "many" in MODES:
@@ -132,6 +135,11 @@ def call(id: Any, name: str, given: dict[str, Any], token: Any) -> None:
             sys.stdout.write('"}]}}\n')
             sys.stdout.flush()
             return None
+        case "chatter":
+            for number in itertools.count(1):
+                send({"method": "notifications/message", "params": {"level": "info", "data": f"and so on {number}"}})
+                if number % 500 == 0:
+                    note("chattered", count=number)
         case "inject":
             return answer(id, text(INJECTION))
         case "picture":

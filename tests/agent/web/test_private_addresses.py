@@ -1,4 +1,4 @@
-"""The table of private addresses, met by the fetcher itself: named, redirected to and looked up, none is connected to."""
+"""The table of private addresses and the fetcher: named, redirected to or looked up, none is connected to."""
 
 from __future__ import annotations
 

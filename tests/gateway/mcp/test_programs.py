@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -131,6 +132,16 @@ async def test_a_flood_ends_the_program_not_us(fake: FakeProgram) -> None:
     with pytest.raises(McpFailure, match="ended before it answered"):
         await server.call("flood", {})
     assert (await server.call("look", {"text": "it"})).text.startswith("Found")
+
+
+async def test_one_that_never_stops_talking_is_read_no_faster_than_can_be_borne(fake: FakeProgram) -> None:
+    server = fake.server("chatty", timeout=2)
+    began = time.monotonic()
+    with pytest.raises(McpFailure, match="did not answer within 2 seconds"):
+        await server.call("chatter", {})
+    await fake.until("chattered", 8)
+    seconds, in_pipes = time.monotonic() - began, 4_000
+    assert fake.events("chattered")[-1]["count"] <= 1_000 * (seconds + 1) + in_pipes
 
 
 async def test_noise_on_stdout_is_skipped(fake: FakeProgram) -> None:

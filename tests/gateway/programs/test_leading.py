@@ -69,6 +69,27 @@ def test_a_named_file_is_part_of_the_state(tmp_path: Path, argv: tuple[str, ...]
     assert state_of(argv, tmp_path, tmp_path, "/bin/cat") != before
 
 
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ("sh", "-c", "cd notes && python3 tool.py"),
+        ("sh", "-c", "cd ./notes; ./tool.py"),
+        ("env", "--chdir=notes", "python3", "tool.py"),
+        ("python3", "-m", "notes.tool"),
+        ("python3", "other"),
+        ("make", "-C", "built"),
+    ],
+)
+def test_a_file_named_from_another_folder_is_too(tmp_path: Path, argv: tuple[str, ...]) -> None:
+    for name in ("notes/tool.py", "other/__main__.py", "built/Makefile"):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text("one")
+    before = state_of(argv, tmp_path, tmp_path, None)
+    for name in ("notes/tool.py", "other/__main__.py", "built/Makefile"):
+        (tmp_path / name).write_text("two")
+    assert state_of(argv, tmp_path, tmp_path, None) != before
+
+
 @pytest.mark.parametrize("word", ["\0", "x" * 5_000, "\udc80", "", ".", "..", "/", "/dev/zero", "pipe", "loop"])
 def test_no_word_breaks_it(tmp_path: Path, word: str) -> None:
     os.mkfifo(tmp_path / "pipe")

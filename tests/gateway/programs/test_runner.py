@@ -21,8 +21,8 @@ from gateway.programs.sandbox import Sandbox, find_sandbox, works
 
 PYTHON = "/usr/bin/python3"
 LIMITS = ProgramLimits(processes=20, memory=300_000_000, file_size=10_000_000)
-MARK = "daybook-test-7351"
-"""In the command line of what must not be left."""
+MARK = f"daybook-test-{os.getpid()}-"
+"""In the command line of what must not be left; other runs of these tests have others."""
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="bubblewrap is for Linux")
 
 
