@@ -141,7 +141,7 @@ class ChunkReader:
             return None
         if found is None and isinstance(number, int):
             found = next((one for one in reversed(self._calls) if one.number == number), None)
-        elif found is None and self._calls:
+        if found is None and self._calls and not (isinstance(number, int) and (id or name)):
             found = self._calls[-1]
         return None if found is not None and name and found.is_complete else found
 

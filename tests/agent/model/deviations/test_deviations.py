@@ -1,11 +1,13 @@
-"""The real SDK over HTTP against a server that says exactly what is in the tables."""
+"""The real SDKs over HTTP against a server that says exactly what is in the tables, of the one API and the other."""
 
 from __future__ import annotations
 
 import re
+from zoneinfo import ZoneInfo
 
 import pytest
 
+from agent.clock import Clock
 from agent.model.anthropic.model import AnthropicModel
 from agent.model.base import (
     Completed,
@@ -18,11 +20,19 @@ from agent.model.base import (
     ToolSpec,
 )
 from agent.model.client import ResilientModel
-from tests.agent.model.deviations import answers, errors, limits, markup, refusals
+from agent.model.openai.model import OpenAIModel
+from tests.agent.model.deviations import completions, refusals
 from tests.agent.model.deviations.deviation import Deviation
 from tests.fakes.raw_http import RawServer, http, said, sse
 
-ALL = [*answers.DEVIATIONS, *errors.DEVIATIONS, *limits.DEVIATIONS, *refusals.DEVIATIONS, *markup.DEVIATIONS]
+MESSAGES, COMPLETIONS = "Messages", "chat completions"
+ALL = [
+    *((one, MESSAGES) for one in completions.THERE),
+    *((one, COMPLETIONS) for one in completions.DEVIATIONS),
+]
+ANSWERS = [(one, api) for one, api in ALL if one.error is None and one.text is not None]
+ERRORS = [(one, api) for one, api in ALL if one.error is not None]
+WINDOWS = [(one, api) for one, api in ALL if one.error is None and one.text is None]
 MODEL = "local/qwen-3"
 TOOLS = (
     ToolSpec("memory_append", "Add.", {"type": "object", "properties": {"text": {"type": "string"}}}),
@@ -35,11 +45,17 @@ def request(deviation: Deviation) -> ModelRequest:
     return ModelRequest(MODEL, ("You are Daybook.",), (hello,), TOOLS, deviation.max_tokens, cache=deviation.cache)
 
 
-@pytest.mark.parametrize("deviation", [one for one in ALL if one.error is None and one.text is not None], ids=str)
-async def test_an_answer_is_read(deviation: Deviation) -> None:
+def model_of(api: str, server: RawServer) -> AnthropicModel | OpenAIModel:
+    if api == MESSAGES:
+        return AnthropicModel("", server.base_url, window_s=120)
+    return OpenAIModel("", server.base_url, clock=Clock(ZoneInfo("Europe/Berlin")), window_s=120)
+
+
+@pytest.mark.parametrize(("deviation", "api"), ANSWERS, ids=str)
+async def test_an_answer_is_read(deviation: Deviation, api: str) -> None:
     replies = [deviation.sends] if deviation.then is None else [deviation.sends, deviation.then]
     async with RawServer(replies, deviation.pages) as server:
-        model = AnthropicModel("", server.base_url, window_s=120)
+        model = model_of(api, server)
         events = [event async for event in model.stream(request(deviation))]
         await model.aclose()
     done = events[-1]
@@ -51,14 +67,16 @@ async def test_an_answer_is_read(deviation: Deviation) -> None:
     assert len(done.invalid) == deviation.invalid
     assert done.stop_reason == (deviation.stop or ("tool_use" if calls else "end_turn"))
     if deviation.asked:
-        assert tuple(body["max_tokens"] for body in server.bodies) == deviation.asked
+        assert (
+            tuple(body.get("max_tokens") or body["max_completion_tokens"] for body in server.bodies) == deviation.asked
+        )
 
 
-@pytest.mark.parametrize("deviation", [one for one in ALL if one.error is not None], ids=str)
-async def test_an_error_is_told(deviation: Deviation) -> None:
+@pytest.mark.parametrize(("deviation", "api"), ERRORS, ids=str)
+async def test_an_error_is_told(deviation: Deviation, api: str) -> None:
     replies = [deviation.sends] if deviation.then is None else [deviation.sends, deviation.then]
     async with RawServer(replies, deviation.pages) as server:
-        model = AnthropicModel("", server.base_url, window_s=120)
+        model = model_of(api, server)
         with pytest.raises(ModelError) as caught:
             async for _ in model.stream(request(deviation)):
                 pass
@@ -73,10 +91,10 @@ async def test_an_error_is_told(deviation: Deviation) -> None:
         assert error.window == deviation.window
 
 
-@pytest.mark.parametrize("deviation", [one for one in ALL if one.error is None and one.text is None], ids=str)
-async def test_the_window_is_learnt(deviation: Deviation) -> None:
+@pytest.mark.parametrize(("deviation", "api"), WINDOWS, ids=str)
+async def test_the_window_is_learnt(deviation: Deviation, api: str) -> None:
     async with RawServer([deviation.sends], deviation.pages) as server:
-        model = AnthropicModel("", server.base_url, window_s=120)
+        model = model_of(api, server)
         assert await model.context_window(MODEL) == deviation.window
         await model.aclose()
 
