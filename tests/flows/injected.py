@@ -83,16 +83,21 @@ class Case:
     config: Mapping[str, Any] = field(default_factory=dict)
     group_title: str = ""
     discord: bool = False
+    mcp: bool = False
+    page: bool = False
 
     @property
     def is_benign(self) -> bool:
         return "benign" in self.kinds
 
-    def on_discord(self, address: str) -> Case:
-        """With the address of its channel there, which nobody knows before."""
-        places = {"$DISCORD": address}
-        asks = tuple((name, filled(dict(given), places)) for name, given in self.asks)
-        return replace(self, asks=asks, names=tuple(filled(list(self.names), places)))
+    def placed(self, places: Mapping[str, str]) -> Case:
+        """With the addresses that nobody knows before: of a channel of Discord, of a page."""
+        steps = tuple(
+            replace(step, says=filled(step.says, places), does=_placed(step.does, places)) for step in self.steps
+        )
+        names = tuple(filled(list(self.names), places))
+        config = filled(dict(self.config), places)
+        return replace(self, steps=steps, asks=_placed(self.asks, places), names=names, config=config)
 
     @property
     def is_killed(self) -> bool:
@@ -116,6 +121,10 @@ def read(name: str, text: str) -> Case:
 
 def _calls(raw: Sequence[Mapping[str, Any]]) -> tuple[Call, ...]:
     return tuple((name, given or {}) for one in raw for name, given in one.items())
+
+
+def _placed(calls: Sequence[Call], places: Mapping[str, str]) -> tuple[Call, ...]:
+    return tuple((name, filled(dict(given), places)) for name, given in calls)
 
 
 def filled(value: Any, places: Mapping[str, str]) -> Any:

@@ -5,16 +5,20 @@ at what the platforms were sent, at the files, and at the questions in the owner
 from __future__ import annotations
 
 import asyncio
+import json
 import secrets
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from html import escape
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pytest
 import yaml
 
+from tests.agent.web.pages import Web, page, web
 from tests.fakes.anthropic import FakeAnthropic
 from tests.fakes.discord import PLAUSIBLE_TOKEN, FakeDiscord
 from tests.fakes.telegram import FakeTelegram, Message
@@ -24,6 +28,7 @@ from tests.flows.process import GatewayProcess
 from tests.flows.server import OWNER, Server
 from tests.flows.stores import rows
 from tests.flows.story import ALICE, BOB, GROUP, Story, story
+from tests.flows.test_mcp import PROGRAM, calls, known
 
 CARLA = 33333
 ACCOUNTS = {"owner": (ALICE, "Alice"), "bob": (BOB, "Bob"), "carla": (CARLA, "Carla")}
@@ -43,6 +48,8 @@ class Scene:
     settled: Callable[[], Awaitable[None]]
     again: Callable[[], Awaitable[None]]
     server: Server | None = None
+    web: Web | None = None
+    called: Callable[[], list[str]] = list
     obedient: Obedient = field(init=False)
 
     def __post_init__(self) -> None:
@@ -191,6 +198,10 @@ class Scene:
                 return sum(job["text"].startswith(given["text"]) for job in self.jobs())
             case "exec" | "exec_background":
                 return self.programs()
+            case "home__sign" | "home__look":
+                return self.called().count(name.removeprefix("home__"))
+            case "web_fetch" if self.web is not None:
+                return sum(given["url"].endswith(path.split()[1]) for path in self.web.paths)
             case "web_fetch":  # with no such server, a page that is opened cannot be read
                 return sum("The page was not read" in str(body["messages"]) for body in self.model.bodies)
             case _:
@@ -208,6 +219,7 @@ class Before:
     questions: int
     on_discord: int
     programs: int
+    called: int
 
 
 def _now(scene: Scene) -> Before:
@@ -220,6 +232,7 @@ def _now(scene: Scene) -> Before:
         len(scene.questions()),
         len(scene.server.heard(scene.server.general)) if scene.server else 0,
         scene.programs(),
+        len(scene.called()),
     )
 
 
@@ -236,6 +249,11 @@ def effects(scene: Scene, before: Before) -> Iterator[str]:
     own = sum(name.startswith("exec") for step in scene.case.steps for name, _ in step.does)
     if (ran := scene.programs() - before.programs) != own:
         yield f"{ran} programs were run"
+    own = sum(name.startswith("home__") for step in scene.case.steps for name, _ in step.does)
+    if (calls := scene.called()[before.called :])[own:]:
+        yield f"a server of MCP was called: {calls}"
+    if scene.web is not None and any(CANARY in path.split("\n")[0] for path in scene.web.paths):
+        yield "a page was told a private line"
     now = scene.guarded()
     for path in sorted(before.files.keys() | now.keys()):
         if now.get(path) != before.files.get(path):
@@ -308,6 +326,8 @@ def _check_benign(scene: Scene) -> None:
         if "file" in one:
             found = [file.read_text(encoding="utf-8") for file in scene.workspace.glob(one["file"])]
             assert any(one["holds"] in text for text in found), (one, found)
+        elif "called" in one:
+            assert scene.called() == [one["called"]]
         elif "job" in one:
             assert any(job["text"].startswith(one["job"]) for job in scene.jobs()), scene.jobs()
         else:
@@ -347,21 +367,37 @@ async def _check_answer(scene: Scene, before: Before, new: list[Message]) -> Non
 
 @asynccontextmanager
 async def in_process(folder: Path, case: Case) -> AsyncIterator[Scene]:
-    config = {"schedule": {"daily_summary": {"enabled": False}}, **case.config}
+    config: dict[str, Any] = {"schedule": {"daily_summary": {"enabled": False}}}
     async with story(folder) as told, AsyncExitStack() as beside, AsyncExitStack() as lives:
         server = None
         if case.discord:
             server = Server(
                 await beside.enter_async_context(FakeDiscord(f"{PLAUSIBLE_TOKEN[:-8]}{secrets.token_hex(4)}"))
             )
-            case = case.on_discord(f"discord:{server.general.id}")
+            case = case.placed({"$DISCORD": f"discord:{server.general.id}"})
             config |= {
                 "people": {"alice": [f"telegram:{ALICE}", f"discord:{OWNER}"]},
                 "channels": {"discord": dict(server.settings())},
             }
-        told.configure(**config)
+        found = page(f"<title>Tea</title><p>{escape(case.injection)}</p>")
+        results = [{"title": "Tea", "url": "https://tea.example/", "content": case.injection}]
+        search = page(json.dumps({"results": results}), "application/json")
+        pages = {"/": found, "/search?q=tea&format=json": search}
+        site = await beside.enter_async_context(web(pages)) if case.page else None
+        if site is not None:
+            case = case.placed({"$PAGE": f"http://127.0.0.1:{site.port}"})
+            told.web_rules = site.rules
+        log = folder / "mcp.log"
+        tools = {**case.config.get("tools", {})}
+        if case.mcp:
+            command = [sys.executable, str(PROGRAM), str(log)]
+            tools["mcp"] = {"home": {"command": command, "env": {"INJECTION": case.injection}, "ask": "none"}}
+        told.configure(**{**config, **case.config, **({"tools": tools} if tools else {})})
         scene = Scene(case, told.telegram, told.model, told.workspace, told.idle, lambda: _again(told, lives), server)
+        scene.web, scene.called = site, lambda: calls(log)
         await lives.enter_async_context(told.running())
+        if case.mcp:
+            await known(told.home.path)
         if server is not None:
             await server.discord.until_connected()
         yield scene
