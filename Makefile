@@ -23,11 +23,12 @@ test: .venv/test
 	@$(BIN)/pytest -n auto $(TESTS)
 
 check: .venv/check
-	$(BIN)/ruff format --check $(SOURCES)
-	$(BIN)/ruff check $(SOURCES)
+	$(BIN)/ruff format --check $(SOURCES) .ci/container
+	$(BIN)/ruff check $(SOURCES) .ci/container
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/vulture
+	@! test -x $(BIN)/hadolint || $(BIN)/hadolint Dockerfile
 
 wheel: .venv/check
 	$(BIN)/pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .

@@ -87,6 +87,8 @@ FROM_ENVIRONMENT: Mapping[ConfigPath, str] = {
     ("channels", "discord", "token"): "${DISCORD_BOT_TOKEN:-}",
 }
 """Keys whose default is a variable."""
+_SET_BY_IMAGE: Mapping[ConfigPath, str] = {("channels", "web", "host"): "${DAYBOOK_WEB_HOST:-127.0.0.1}"}
+"""Settings that a container's image makes, so that the home in it stays as it is anywhere."""
 
 
 def from_environment(provider: Value) -> Mapping[ConfigPath, str]:
@@ -147,7 +149,7 @@ class _Document:
         self._tree = written
         value = written.value
         provider = _value_at(substitute(value, variables).value, ("model", "provider"))
-        for path, variable in from_environment(provider).items():
+        for path, variable in {**_SET_BY_IMAGE, **from_environment(provider)}.items():
             value = _filled_in(value, path, variable)
         self._filled: Substituted = substitute(value, variables)
 

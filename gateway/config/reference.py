@@ -63,7 +63,8 @@ SENTENCES: Mapping[str, str] = {
     **_below("channels.discord.guilds.*", _GROUP),
     "channels.discord.guilds.*.channels": "Ids of the channels in which it answers; empty: all.",
     "channels.web.enabled": "The page in the browser.",
-    "channels.web.host": "Where it listens. Anything but this machine needs a tunnel or TLS before it.",
+    "channels.web.host": "Where it listens; by default `DAYBOOK_WEB_HOST`, which the container's image sets. Anything "
+    "but this machine needs a tunnel or TLS before it.",
     "channels.web.port": "Its port; 0 takes any free one.",
     "channels.web.public_url": "Where a proxy of yours serves the page over TLS, as `https://daybook.example.org`.",
     "channels.web.token": "A token of your own to log in with; by default one is made in `state/web-token`.",

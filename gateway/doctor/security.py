@@ -118,7 +118,8 @@ def _page(home: Home, config: Config) -> Iterator[Finding]:
             "page",
             False,
             f"the page listens on {web.host} without TLS: whoever is on that network can read along",
-            "set channels.web.host: 127.0.0.1, or put a proxy with TLS before it and set channels.web.public_url",
+            "set channels.web.host: 127.0.0.1, or put a proxy with TLS before it and set channels.web.public_url; "
+            "of a container, publish the port to 127.0.0.1 alone",
         )
     else:
         yield Finding(

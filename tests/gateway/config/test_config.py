@@ -51,6 +51,14 @@ def test_keys_are_taken_from_the_environment_without_a_line_of_configuration() -
     assert made.channels.telegram.enabled
 
 
+def test_an_image_says_where_the_page_listens_unless_the_configuration_does() -> None:
+    assert config().channels.web.host == "127.0.0.1"
+    assert config("channels: {web: {port: 1}}", DAYBOOK_WEB_HOST="0.0.0.0").channels.web.host == "0.0.0.0"
+    assert config("channels: {web: {host: '::1'}}", DAYBOOK_WEB_HOST="0.0.0.0").channels.web.host == "::1"
+    (warning,) = [one for one in warnings("", DAYBOOK_WEB_HOST="0.0.0.0") if "0.0.0.0" in one]
+    assert "other machines can open the web page" in warning
+
+
 def test_an_explicit_null_takes_no_key_from_the_environment() -> None:
     assert config("model: {api_key: null}", ANTHROPIC_API_KEY="sk-1").model.provider == "offline"
 
