@@ -13,12 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import onnxruntime  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from agent.search.vectors.encoder import NoEmbedding, Vector
 from agent.search.vectors.model_folder import ModelFolder, Pooling, read_folder
+
+# Read when the library is loaded: without it, it makes an identifier of this machine and reports to its maker.
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+import onnxruntime  # type: ignore[import-untyped]
 
 Floats = NDArray[np.float32]
 Numbers = NDArray[np.int64]

@@ -4,6 +4,9 @@ folder is refused in a sentence."""
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -353,3 +356,13 @@ def test_files_read_lately_give_way_within_a_limit(tmp_path: Path) -> None:
     assert free_in_group(tmp_path) == 1_700
     (tmp_path / "memory.max").write_text("max\n")
     assert free_in_group(tmp_path) is None
+
+
+def test_what_runs_a_model_reports_to_nobody(tmp_path: Path) -> None:
+    """onnxruntime makes an identifier of the machine as soon as it is loaded, and sends it to its maker."""
+    around = {name: text for name, text in os.environ.items() if name != "ORT_DISABLE_TELEMETRY"}
+    around |= {"HOME": str(tmp_path), "TMPDIR": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, "-c", "import agent.search.vectors.local"]
+    done = subprocess.run(command, env=around, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert list(tmp_path.rglob("*")) == []
