@@ -71,7 +71,7 @@ _STOPPED_HERE = "[Stopped here by the person]"
 
 
 class Agent:
-    """`workspace` and `sessions` are folders; change history, search index and pictures are beside the sessions.
+    """`workspace` and `sessions` are folders; history, search index (or in `index`) and pictures are beside the sessions.
     `model` is closed by its owner. `search` recalls memories, by default from the index.
 
     Every method may raise `OSError`, and `FileError` if a workspace file cannot be written; then nothing is done.
@@ -87,6 +87,7 @@ class Agent:
         search: Search | None = None,
         configured: Collection[str] = (),
         meaning: SemanticIndex | None = None,
+        index: Path | None = None,
     ) -> None:
         archive = Archive(sessions, settings.name)
         past = PastSessions(archive)
@@ -94,7 +95,7 @@ class Agent:
         self.workspace = workspace
         self.skills = Skills(workspace, configured=configured)
         self.history = History(sessions.parent / "history" / f"{settings.name}.db", clock)
-        self.index = MemoryIndex(sessions.parent, settings.name, settings.memory.search, past, meaning)
+        self.index = MemoryIndex(index or sessions.parent, settings.name, settings.memory.search, past, meaning)
         self._archive = archive
         self._redaction_lock = RedactionLock()
         self._store = Store(sessions.parent)
@@ -118,17 +119,19 @@ class Agent:
         self._lifecycle = SessionLifecycle(
             settings, self._session_cache, deferred_store, self.history, self._redaction_lock, clock
         )
+        self.deferred = self._lifecycle.deferred
         marks = sessions.parent / "journal" / f"{settings.name}.db"
         self.journal = Journal(
             settings, archive, marks, model, self._windows, self.history, self._redaction_lock, clock
         )
 
-    async def run(self) -> None:
-        """Does deferred work, and indexes what changed, until cancelled."""
+    async def run(self, *, is_alone: bool = True) -> None:
+        """Does deferred work, and indexes what changed, until cancelled. `is_alone` False: what earlier processes left
+        waits for `deferred.take_up`."""
         owner = Scope(Audience.OWNER, self.workspace)
         try:
             async with asyncio.TaskGroup() as group:
-                group.create_task(self._lifecycle.behind.run())
+                group.create_task(self.deferred.run(take_up=is_alone))
                 group.create_task(keep_indexed(self.index, owner, self._clock))
         finally:
             try:
@@ -142,7 +145,7 @@ class Agent:
 
     async def idle(self) -> None:
         """Waits until nothing is deferred; `run` must be running."""
-        await self._lifecycle.behind.idle()
+        await self.deferred.idle()
         await self._redaction_lock.all_written()
 
     async def turn(self, request: TurnRequest, emit: Emit) -> TurnResult:
@@ -179,7 +182,7 @@ class Agent:
         guard = self._remember_guard(request.session, conversation, record)
         end = await (guard.kept(run, emit) if request.purpose == CHAT else run(True, emit))
         if end.kind is ResultKind.REPLY:
-            self._lifecycle.behind.again()
+            self.deferred.again()
             if window.failure:
                 end = dataclasses.replace(end, text=f"{end.text}\n\n_({window.failure})_")
         return end

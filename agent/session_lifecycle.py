@@ -40,7 +40,7 @@ class NewSession:
 
 
 class SessionLifecycle:
-    """Notes work in `debts`; `DeferredWork.run` does it."""
+    """Notes work in `deferred`; `DeferredWork.run` does it."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class SessionLifecycle:
         redaction_lock: RedactionLock,
         clock: Clock,
     ) -> None:
-        self.behind = DeferredWork(deferred_store, self._settle)
+        self.deferred = DeferredWork(deferred_store, self._settle)
         self._settings = settings
         self._session_cache = session_cache
         self._history = history
@@ -73,14 +73,14 @@ class SessionLifecycle:
         """Notes a left session's work, if anybody wrote in it."""
         last = next((entry.id for entry in reversed(left.entries) if isinstance(entry, MessageEntry)), None)
         if last is not None:
-            await self.behind.defer(DeferredTask(key.path, left.header.id, scope, reason, last))
+            await self.deferred.defer(DeferredTask(key.path, left.header.id, scope, reason, last))
 
     async def compacted(self, builder: RequestBuilder, done: Compacted) -> None:
         """Notes the work for what a summary has replaced."""
         task = DeferredTask(
             builder.session.path, builder.transcript.header.id, builder.scope, ContextLossReason.COMPACTION, done.entry
         )
-        await self.behind.defer(task)
+        await self.deferred.defer(task)
 
     async def _leave_if_idle(self, request: TurnRequest) -> None:
         minutes = self._settings.session.idle_reset_minutes

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from agent.clock import Clock
 from agent.formats.addresses import AddressRules
 from agent.tools.base import Tool
+from gateway.assembly import Messaging, Scheduling, build_messaging, build_scheduling, share_work
 from gateway.commands.context import Services
 from gateway.commands.registry import all_commands
 from gateway.commands.runner import CommandRunner
@@ -18,40 +19,21 @@ from gateway.embedder.offer import EmbedderOffer
 from gateway.factories import (
     OpenChannels,
     Platforms,
-    build_intake,
-    build_nightly_backup,
-    build_spoken_answers,
-    heartbeat_rules,
     open_channels,
-    schedule_rules,
-    signs,
-    summary_rules,
-    tokens,
 )
 from gateway.handlers import all_operations
 from gateway.handlers.mcp import McpOperations
 from gateway.home import Home
-from gateway.messages.confirmations import Confirmations
-from gateway.messages.edited import EditedMessages
-from gateway.messages.inbox import Inbox
-from gateway.messages.outbound_files import LongAnswers, OutboundFiles
-from gateway.messages.outbox import Outbox
-from gateway.messages.spoken_answers import SpokenAnswers
+from gateway.messages.outbound_files import LongAnswers
 from gateway.models import build_model
 from gateway.policy.display_names import DisplayNames
 from gateway.policy.pairing import Pairing
 from gateway.redaction import Redaction
 from gateway.router import Router
-from gateway.routines.daily_summary import DailySummary
-from gateway.routines.heartbeat import Heartbeat
 from gateway.routines.housekeeping import Housekeeping
-from gateway.routines.journal import JournalRoutine
-from gateway.routines.memory_checks import MemoryChecks
 from gateway.rpc.protocol import Operation
 from gateway.scheduling.builtins import BuiltIn
 from gateway.scheduling.job_store import FILE
-from gateway.scheduling.requests import JobService
-from gateway.scheduling.service import ScheduleService
 from gateway.server import Gateway, Timeouts
 from gateway.store import chat_rows
 from gateway.store.inbox_rows import InboxRow
@@ -68,8 +50,7 @@ from gateway.tools.delegate import DelegateTools
 from gateway.tools.messages import MessageTools
 from gateway.tools.programs import ProgramTools
 from gateway.tools.schedule import ScheduleTools
-from gateway.turns.attachments import AttachmentIntake, MediaLimits
-from gateway.turns.preview import Acknowledgement
+from gateway.turns.attachments import MediaLimits
 from gateway.turns.queue import TurnQueue
 from gateway.turns.services import QueueRule, TurnServices
 from gateway.turns.tasks import Tasks
@@ -114,10 +95,19 @@ async def open_gateway(
         commands = all_commands()
         operations: dict[str, Operation] = {}
         opened = open_channels(
-            stack, home, config, core.database, core.clock, commands.menu, operations, platforms, is_alone=not channels
+            stack,
+            home,
+            config,
+            core.database,
+            core.clock,
+            commands.menu,
+            operations,
+            platforms,
+            core.claims,
+            is_alone=not channels,
         )
-        messaging = await _build_messaging(core, opened, media_limits or MediaLimits())
-        scheduling = await _build_scheduling(core, agents, opened, messaging, built_ins(config))
+        messaging = await build_messaging(core, opened, media_limits or MediaLimits())
+        scheduling = await build_scheduling(core, agents, opened, messaging, built_ins(config))
         programs = await build_programs(home, config, core.database, core.clock, messaging.outbox, agents.sessions)
         effects = _build_effects(core, agents, opened, messaging, scheduling, programs, web_rules or AddressRules())
         turns = await _build_turns(core, agents, opened, messaging, scheduling, effects)
@@ -155,104 +145,8 @@ async def open_gateway(
             housekeeping=Housekeeping(core.database, core.clock, messaging.outgoing, messaging.intake, home.sessions),
             warm=agents.warm if channels else [],
             timeouts=timeouts,
+            shared=share_work(core, agents, messaging, scheduling, router),
         )
-
-
-@dataclass(frozen=True, slots=True)
-class _Messaging:
-    inbox: Inbox
-    outbox: Outbox
-    outgoing: OutboundFiles
-    spoken: SpokenAnswers
-    intake: AttachmentIntake
-    acknowledgement: Acknowledgement
-    questions: Confirmations
-    edited_messages: EditedMessages
-
-
-async def _build_messaging(core: Core, channels: OpenChannels, media_limits: MediaLimits) -> _Messaging:
-    home, config, database, clock = core.home, core.config, core.database, core.clock
-    inbox = Inbox(database, clock)
-    outbox = Outbox(database, clock, channels.by_name, first_chat=core.access.first_chat_id)
-    questions = Confirmations(database, clock)
-    await questions.load()
-    outgoing = OutboundFiles(home.outgoing)
-    return _Messaging(
-        inbox,
-        outbox,
-        outgoing,
-        build_spoken_answers(config.media, home, database, clock, channels.by_name, outbox, outgoing),
-        build_intake(
-            config.media,
-            home.state,
-            channels.by_name,
-            core.active_work,
-            clock,
-            core.timeouts.fetch,
-            media_limits,
-        ),
-        Acknowledgement(channels.by_name, signs(config), core.background.spawn),
-        questions,
-        EditedMessages(database, inbox, outbox, questions),
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class _Scheduling:
-    """`jobs`: as people and models change them."""
-
-    schedule: ScheduleService
-    jobs: JobService
-    daily: DailySummary
-
-
-async def _build_scheduling(
-    core: Core, agents: OpenAgents, channels: OpenChannels, messaging: _Messaging, more: Sequence[BuiltIn]
-) -> _Scheduling:
-    """`more`: jobs beside Daybook's own."""
-    home, config, database, clock, access = core.home, core.config, core.database, core.clock, core.access
-    by_name, sessions, outbox = agents.by_name, agents.sessions, messaging.outbox
-    schedule = ScheduleService(
-        database,
-        clock,
-        home.workspace(config.agents[config.default_agent].workspace),
-        home.last_good_schedule,
-        outbox,
-        access,
-        channels.by_name,
-        schedule_rules(config, core.timeouts.tick),
-    )
-    reports = schedule.reports
-    journaling = JournalRoutine(
-        clock, sessions, by_name, [name for name, one in config.agents.items() if one.memory.journal]
-    )
-    daily = DailySummary(
-        database,
-        clock,
-        access,
-        outbox,
-        sessions,
-        by_name,
-        core.preferences,
-        schedule,
-        journaling,
-        summary_rules(config),
-    )
-    heartbeat = Heartbeat(
-        database,
-        clock,
-        outbox,
-        sessions,
-        by_name[config.default_agent],
-        core.ledger,
-        reports,
-        heartbeat_rules(config),
-    )
-    memory_tests = MemoryChecks(by_name, clock, home.memory_tests, reports.tell_owner)
-    nightly = build_nightly_backup(home, config)
-    own = (journaling.built_in, *await daily.built_ins(), heartbeat.built_in, memory_tests.built_in, nightly.built_in)
-    schedule.offer(*own, *more)
-    return _Scheduling(schedule, JobService(schedule, access, {*channels.by_name, *tokens(config)}), daily)
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,8 +164,8 @@ def _build_effects(
     core: Core,
     agents: OpenAgents,
     channels: OpenChannels,
-    messaging: _Messaging,
-    scheduling: _Scheduling,
+    messaging: Messaging,
+    scheduling: Scheduling,
     programs: ProgramTools,
     web_rules: AddressRules,
 ) -> _Effects:
@@ -323,8 +217,8 @@ async def _build_turns(
     core: Core,
     agents: OpenAgents,
     channels: OpenChannels,
-    messaging: _Messaging,
-    scheduling: _Scheduling,
+    messaging: Messaging,
+    scheduling: Scheduling,
     effects: _Effects,
 ) -> TurnQueue:
     services = TurnServices(
@@ -356,8 +250,8 @@ def _build_services(
     core: Core,
     agents: OpenAgents,
     channels: OpenChannels,
-    messaging: _Messaging,
-    scheduling: _Scheduling,
+    messaging: Messaging,
+    scheduling: Scheduling,
     effects: _Effects,
     turns: TurnQueue,
 ) -> Services:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import signal
 import threading
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import AsyncExitStack
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, AsyncExitStack
 from dataclasses import dataclass
+from functools import partial
 
 from agent.agent import Agent
 from agent.clock import Clock
@@ -20,10 +22,12 @@ from gateway.factories import build_agent, rules
 from gateway.home import Home, HomeBusy, shown
 from gateway.messages.suspects import ActiveWork
 from gateway.models import limited_for_others
-from gateway.policy.access import Access
+from gateway.policy.access import LOCAL_CHANNELS, Access
 from gateway.policy.preferences import Preferences
 from gateway.policy.sessions import AgentHome, SessionPolicy
 from gateway.server import Timeouts
+from gateway.store import shares
+from gateway.store.claims import SOLE, Claims, ProcessClaims
 from gateway.store.connection import postgres_module
 from gateway.store.database import Database
 from gateway.store.lease import Lease
@@ -31,9 +35,10 @@ from gateway.store.usage import UsageLedger
 from gateway.supervisor import BackgroundTasks
 from gateway.tool_factories import OpenMcp, open_mcp
 
+log = logging.getLogger(__name__)
+
 OnLost = Callable[[], None]
 """Ends the process: another may serve the home now. Called in any thread."""
-Lead = Callable[..., Awaitable[tuple[Database, Lease]]]
 ModelOf = Callable[[ModelConfig, UsageLedger, Clock, str], tuple[Model, Warmable | None]]
 """As `build_model`."""
 
@@ -50,6 +55,21 @@ class Core:
     ledger: UsageLedger
     preferences: Preferences
     access: Access
+    shared: SharedHome | None
+
+    @property
+    def claims(self) -> Claims:
+        return self.shared.claims if self.shared is not None else SOLE
+
+
+@dataclass(frozen=True, slots=True)
+class SharedHome:
+    """A home that several gateways serve. `listening` calls what it gets with each notification of another; `hold`
+    locks the home's files for the one that leads."""
+
+    claims: ProcessClaims
+    listening: Callable[[Callable[[str], None]], AbstractContextManager[None]]
+    hold: Callable[[], None]
 
 
 async def open_core(
@@ -62,9 +82,15 @@ async def open_core(
     waits: bool,
     on_lost: OnLost,
 ) -> Core:
-    """`waits`: until no other gateway serves the home. Raises `HomeBusy`, `HomeError`, `StorageUnavailable`."""
-    database = await _open_database(stack, home, config, waits, on_lost)
-    active_work = ActiveWork(home.active_work, home.stack)
+    """`waits`: until the shared database can be used, beside other gateways. Raises `HomeBusy`, `HomeError`,
+    `StorageUnavailable`."""
+    shared: SharedHome | None = None
+    if (url := config.postgres_url) is None:
+        database = await _open_sqlite(stack, home)
+        active_work = ActiveWork(home.active_work, home.stack)
+    else:
+        database, shared = await _join(stack, home, url, waits, on_lost)
+        active_work = ActiveWork()  # another process could not tell whose record it is
     stack.callback(active_work.close)
     ledger = UsageLedger(database, clock)
     await ledger.load()
@@ -73,29 +99,48 @@ async def open_core(
     people = {name: frozenset(accounts) for name, accounts in config.people.items()}
     access = Access(database, clock, rules(config), frozenset(config.owners), people, preferences.activation)
     await access.load()
-    return Core(home, config, clock, timeouts, BackgroundTasks(), active_work, database, ledger, preferences, access)
+    return Core(
+        home, config, clock, timeouts, BackgroundTasks(), active_work, database, ledger, preferences, access, shared
+    )
 
 
-async def _open_database(stack: AsyncExitStack, home: Home, config: Config, waits: bool, on_lost: OnLost) -> Database:
-    if config.database_url is None:
-        stack.enter_context(home.hold())
-        if home.claim.exists():
-            raise StorageUnavailable(
-                "The messages of this home are in PostgreSQL. Set `database_url`, or move them back with"
-                " `daybook migrate sqlite`."
-            )
-        database = await Database.open(home.database)
-        stack.push_async_callback(database.aclose)
-        return database
-    home.create()
-    lead: Lead = postgres_module("leadership").lead
-    database, lease = await lead(home, config.postgres_url, waits=waits, on_lost=on_lost)
+async def _open_sqlite(stack: AsyncExitStack, home: Home) -> Database:
+    stack.enter_context(home.hold())
+    if home.claim.exists():
+        raise StorageUnavailable(
+            "The messages of this home are in PostgreSQL. Set `database_url`, or move them back with"
+            " `daybook migrate sqlite`."
+        )
+    database = await Database.open(home.database)
     stack.push_async_callback(database.aclose)
-    stack.push_async_callback(asyncio.to_thread, lease.end)
-    with contextlib.suppress(HomeBusy):  # of a gateway that stands still, and whom the database refuses
-        stack.enter_context(home.hold())
-    stack.enter_context(_checked_when_continued(lease.check))
     return database
+
+
+async def _join(
+    stack: AsyncExitStack, home: Home, url: str, waits: bool, on_lost: OnLost
+) -> tuple[Database, SharedHome]:
+    home.create()
+    membership = postgres_module("membership")
+    engine, claims = await membership.joined(home, url, LOCAL_CHANNELS, waits=waits)
+    database = Database(engine, on_lost=on_lost)
+    stack.push_async_callback(database.aclose)
+    lease = Lease(database, claims.number, on_lost)
+    stack.push_async_callback(asyncio.to_thread, lease.end)
+    stack.push_async_callback(_leave, database, claims.number)
+    stack.enter_context(_checked_when_continued(lease.check))
+
+    def hold() -> None:
+        with contextlib.suppress(HomeBusy):  # of a gateway that stands still, and whom the database refuses
+            stack.enter_context(home.hold())
+
+    return database, SharedHome(claims, partial(membership.listening, engine, url), hold)
+
+
+async def _leave(database: Database, process: int) -> None:
+    try:
+        await database.run(shares.leave, process)
+    except StorageUnavailable as error:
+        log.error("the other gateways are not told that this one ends: %s", error)
 
 
 @contextlib.contextmanager
@@ -130,12 +175,14 @@ async def open_agents(stack: AsyncExitStack, core: Core, model_of: ModelOf) -> O
     warm: list[Warmable] = []
     embedders = Embedders()
     stack.callback(embedders.close)
+    index = home.index(is_shared=config.is_shared)
+    await asyncio.to_thread(index.mkdir, 0o700, parents=True, exist_ok=True)
     for name, one in config.agents.items():
         model, anthropic = model_of(one.model, core.ledger, clock, shown(home.env_file))
         models[name] = model = limited_for_others(model, config.limits, core.ledger, clock, shown(home.env_file))
         stack.push_async_callback(model.aclose)
         warm += [anthropic] if anthropic else []
-        agents[name] = await build_agent(name, one, home, model, clock, embedders)
+        agents[name] = await build_agent(name, one, home, model, clock, embedders, index)
         stack.callback(agents[name].close)
     homes = {
         name: AgentHome(home.workspace(one.workspace), one.memory.group_daily_logs)

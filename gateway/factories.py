@@ -60,6 +60,7 @@ from gateway.rpc.protocol import Operation
 from gateway.scheduling.policy import Quiet
 from gateway.scheduling.service import ScheduleRules
 from gateway.store import chat_rows
+from gateway.store.claims import Claims
 from gateway.store.database import Database
 from gateway.supervisor import SupervisedSource
 from gateway.turns.attachments import AttachmentIntake, MediaLimits
@@ -68,9 +69,10 @@ from gateway.web.record import StoredChatRecord
 
 
 async def build_agent(
-    name: str, config: AgentConfig, home: Home, model: Model, clock: Clock, embedders: Embedders
+    name: str, config: AgentConfig, home: Home, model: Model, clock: Clock, embedders: Embedders, index: Path
 ) -> Agent:
-    """Makes the workspace where there is none; the caller closes the agent. Raises `HomeError`."""
+    """Makes the workspace where there is none; the caller closes the agent. `index`: the folder of the search index.
+    Raises `HomeError`."""
     workspace = home.workspace(config.workspace)
     try:
         await asyncio.to_thread(create, workspace, template_folder())
@@ -79,8 +81,8 @@ async def build_agent(
         raise HomeError(f"{what}. Make it a folder you can write to, or set agents.{name}.workspace.") from error
     configured = await asyncio.to_thread(dotenv_names, home)
     settings = _settings(name, config, home)
-    index = embedders.semantic_index(settings.memory.search.embedding)
-    return Agent(settings, workspace, home.sessions, model, clock, configured=configured, meaning=index)
+    meaning = embedders.semantic_index(settings.memory.search.embedding)
+    return Agent(settings, workspace, home.sessions, model, clock, configured=configured, meaning=meaning, index=index)
 
 
 def _settings(name: str, config: AgentConfig, home: Home) -> AgentSettings:
@@ -154,9 +156,10 @@ def build_spoken_answers(
     channels: Mapping[str, Channel],
     outbox: Outbox,
     outgoing: OutboundFiles,
+    claims: Claims,
 ) -> SpokenAnswers:
     when = config.speak.when if config.speak is not None else "never"
-    return SpokenAnswers(database, clock, channels, outbox, outgoing, home.speech, build_speaker(config), when)
+    return SpokenAnswers(database, clock, channels, outbox, outgoing, home.speech, build_speaker(config), when, claims)
 
 
 def build_speaker(config: MediaConfig) -> Speaker | None:
@@ -325,6 +328,7 @@ def open_channels(
     menu: Sequence[CommandInfo],
     operations: Mapping[str, Operation],
     platforms: Platforms | None,
+    claims: Claims,
     *,
     is_alone: bool,
 ) -> OpenChannels:
@@ -334,7 +338,14 @@ def open_channels(
     sources: list[SupervisedSource] = []
     web = config.channels.web
     web_host = GatewayWebHost(
-        web.host, token_source(web, home), operations, sources, database, clock, public_url=web.public_url or ""
+        web.host,
+        token_source(web, home),
+        operations,
+        sources,
+        database,
+        clock,
+        public_url=web.public_url or "",
+        claims=claims,
     )
     web_record = StoredChatRecord(database)
     platforms = platforms or partial(build_channels, home=home, web_host=web_host, web_record=web_record)

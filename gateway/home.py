@@ -8,6 +8,8 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import re
+import socket
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -65,6 +67,11 @@ class Home:
     def claim(self) -> Path:
         """Holds the id of the PostgreSQL database that this home's messages are in; missing with SQLite."""
         return self.state / "database-id"
+
+    def index(self, *, is_shared: bool) -> Path:
+        """The folder of the search index. In a home that several computers share, each has its own: SQLite's log needs
+        one computer."""
+        return self.state / "index" / _host() if is_shared else self.state
 
     @property
     def sessions(self) -> Path:
@@ -166,6 +173,10 @@ class Home:
             if holder is not None:
                 raise HomeBusy(self.path, holder.pid)
             yield
+
+
+def _host() -> str:
+    return re.sub(r"[^\w.-]", "-", socket.gethostname()) or "unknown"
 
 
 def find_home(option: str | None, environ: Mapping[str, str]) -> Home:

@@ -121,7 +121,14 @@ class Router:
 
     async def resume(self, last_run: PreviousProcess) -> None:
         """Continues what the last process left open. What came by a channel that is off waits for it."""
-        for row in await self._inbox.load(last_run):
+        self._dispatch_known(await self._inbox.load(last_run))
+
+    def take_up(self, rows: Sequence[InboxRow]) -> None:
+        """Dispatches messages that this process of several has claimed."""
+        self._dispatch_known(self._inbox.take_up(rows))
+
+    def _dispatch_known(self, rows: Sequence[InboxRow]) -> None:
+        for row in rows:
             if row.message.address.channel in self._channels:
                 self._dispatch(row)
 
@@ -151,8 +158,7 @@ class Router:
             raise
         self._told_of_disk.clear()
         for row in rows:
-            if not row.overheard:
-                self._dispatch(row)
+            self._dispatch(row)
 
     async def _judge(self, message: InboundMessage) -> AdmittedMessage | None:
         verdict = self._access.decide(message)
@@ -192,7 +198,8 @@ class Router:
 
     def _begins_turn(self, arrival: AdmittedMessage) -> bool:
         message = arrival.message
-        waits = arrival.overheard or message.album or message.continues or not self._turns.is_idle(arrival.session)
+        waits = arrival.overheard or message.album or message.continues
+        waits = waits or self._inbox.is_shared or not self._turns.is_idle(arrival.session)
         is_command = message.is_from_person and self._commands.find(message, _agent(arrival.session)) is not None
         return not waits and not is_command
 

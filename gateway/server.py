@@ -16,11 +16,14 @@ from gateway.router import Router
 from gateway.routines.housekeeping import Housekeeping
 from gateway.rpc.protocol import Operation
 from gateway.scheduling.service import ScheduleService
+from gateway.sharing import SharedWork
 from gateway.supervisor import BackgroundTasks, SupervisedSource
 from gateway.turns.queue import TurnQueue
 from gateway.turns.tasks import SECONDS
 from gateway.web.host import GatewayWebHost
 
+WEB = "web"
+"""The source that also says how this process is, so that it runs in each of several gateways."""
 _WARM_UP_AFTER = 0.1
 """Seconds: the model's SDK takes one to import, so it is left until the channels have begun to listen."""
 
@@ -67,7 +70,9 @@ class Gateway:
         housekeeping: Housekeeping,
         warm: list[Warmable],
         timeouts: Timeouts,
+        shared: SharedWork | None,
     ) -> None:
+        """`shared`: where other gateways serve the home too."""
         self.terminal = terminal
         self.web = web
         self.operations = operations
@@ -83,35 +88,53 @@ class Gateway:
         self._housekeeping = housekeeping
         self._warm = warm
         self._timeouts = timeouts
+        self._shared = shared
+        self.leads = asyncio.Event()
+        if shared is None:
+            self.leads.set()
+        else:
+            self.leads = shared.leads
 
     async def run(self, stop: asyncio.Event) -> None:
         """Listens and answers until `stop` is set. Then takes no new messages, finishes or postpones turns, and
-        delivers ready replies."""
+        delivers ready replies. Beside other gateways it listens only while it leads."""
         async with asyncio.TaskGroup() as group:
             self._commands.group = group
             workers = [group.create_task(self._turns.lanes.run()), group.create_task(self._outbox.run())]
             workers.append(group.create_task(self._spoken.run(), name="spoken answers"))
             workers += [
-                group.create_task(one.run(), name=f"deferred work of {one.settings.name}") for one in self._agents
+                group.create_task(one.run(is_alone=self._shared is None), name=f"deferred work of {one.settings.name}")
+                for one in self._agents
             ]
-            await self._router.resume(await asyncio.to_thread(self._active_work.begin))
-            listeners = [
-                group.create_task(one.run(self._router.receive), name=one.source.name)
-                for one in self.sources
-                if one.failure is None
-            ]
-            listeners.append(
-                group.create_task(SupervisedSource(self.schedule).run(self._router.receive), name="schedule")
-            )
-            listeners.append(group.create_task(self._warm_up(), name="warm up"))
-            listeners.append(group.create_task(self._housekeeping.run(), name="housekeeping"))
+            last_run = await asyncio.to_thread(self._active_work.begin)
+            if self._shared is None:
+                await self._router.resume(last_run)
+            else:
+                workers.append(group.create_task(self._shared.run(), name="shared work"))
+            warming = group.create_task(self._warm_up(), name="warm up")
+            listening = group.create_task(self._listen(), name="listeners")
             await stop.wait()
-            for task in listeners:
+            for task in (warming, listening):
                 task.cancel()
+            if self._shared is not None:
+                await self._shared.take_no_more()
             await self._drain()
             for task in workers:
                 task.cancel()
             self._commands.cancel()
+
+    async def _listen(self) -> None:
+        sources = [*(one for one in self.sources if one.failure is None), SupervisedSource(self.schedule)]
+        if not self.leads.is_set():
+            async with asyncio.TaskGroup() as group:
+                health = [group.create_task(one.run(self._router.receive)) for one in sources if one.source.name == WEB]
+                await self.leads.wait()
+                for task in health:
+                    task.cancel()
+        async with asyncio.TaskGroup() as group:
+            for one in sources:
+                group.create_task(one.run(self._router.receive), name=one.source.name)
+            group.create_task(self._housekeeping.run(), name="housekeeping")
 
     async def _drain(self) -> None:
         await self._turns.hold()

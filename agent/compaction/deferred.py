@@ -135,13 +135,23 @@ class DeferredWork:
             self._queue.put_nowait(task)
         self._put_off.clear()
 
-    async def run(self) -> None:
-        """Does what an earlier process left, then what comes."""
-        waiting = await asyncio.to_thread(self._store.all)
-        for task in waiting:
-            if task not in self._known:
+    @property
+    def paths(self) -> frozenset[str]:
+        """The session keys' of what is not done."""
+        return frozenset(task.path for task in (*self._known, *self._put_off))
+
+    async def take_up(self, may: Callable[[str], Awaitable[bool]]) -> None:
+        """Adds what other processes left, of the session keys' paths that `may` allows."""
+        for task in await asyncio.to_thread(self._store.all):
+            is_new = task not in self._known and task not in self._put_off
+            if is_new and await may(task.path):
                 self._known.add(task)
                 self._queue.put_nowait(task)
+
+    async def run(self, *, take_up: bool = True) -> None:
+        """Does what an earlier process left, unless that is left to `take_up`, then what comes."""
+        if take_up:
+            await self.take_up(_all)
         self._taken_up.set()
         while True:
             task = await self._queue.get()
@@ -176,3 +186,7 @@ class DeferredWork:
     async def idle(self) -> None:
         await self._taken_up.wait()
         await self._queue.join()
+
+
+async def _all(_: str) -> bool:
+    return True

@@ -51,6 +51,7 @@ _LEFT_OUT = (
     "state/gateway.sock",
     "state/in-hand.json",
     "state/programs/",
+    "state/index/",
     "state/memory/",
     "state/memory.db",
     "state/daybook.before-schema",

@@ -93,11 +93,17 @@ async def _run(home: Home, config: Config, *, terminal: bool, person: _Person | 
                 log_setup.keep(home.log_file)
             except OSError as error:
                 log.warning("the log is not kept for `daybook logs`: %s", error)
-            await stack.enter_async_context(serve(home.socket, gateway.operations, gateway.terminal))
+            is_alone = gateway.leads.is_set()
+            if is_alone:
+                await stack.enter_async_context(serve(home.socket, gateway.operations, gateway.terminal))
             stack.enter_context(watching(home.stack))
             log.info("Daybook %s is running (process %d, home %s)", version(), os.getpid(), home.path)
             async with asyncio.TaskGroup() as group:
                 group.create_task(gateway.run(stop), name="gateway")
+                if not is_alone:
+                    await _unless(stop, gateway.leads.wait())
+                if not is_alone and gateway.leads.is_set():
+                    await stack.enter_async_context(serve(home.socket, gateway.operations, gateway.terminal))
                 if person:
                     await _unless(stop, _greet(gateway, config, home, person, terminal=terminal))
                 if terminal:

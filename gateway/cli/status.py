@@ -32,8 +32,9 @@ def status_command(context: CliContext, as_json: bool) -> None:
         trouble = f"  {known['last_error']}" if known.get("last_error") else ""
         click.echo(f"{name:<10} {known.get('state')}{trouble}")
     for one in rows(status.get("gateways")):
-        role = "serves" if one.get("serves") else "waits"
-        click.echo(f"{'gateway':<10} {role}: process {one.get('pid')} on {one.get('host')}")
+        role = "leads" if one.get("leads") else "helps"
+        part = f"answers {one.get('people_and_groups')} people and groups"
+        click.echo(f"{'gateway':<10} {role}: process {one.get('pid')} on {one.get('host')}, {part}")
     inbox, outbox, usage = (_part(status.get(name)) for name in ("inbox", "outbox", "usage"))
     click.echo(f"{'sessions':<10} {status.get('sessions')}")
     click.echo(f"{'inbox':<10} {inbox.get('waiting')} waiting, {inbox.get('unreadable')} unreadable")

@@ -333,6 +333,11 @@ class Config(Section):
         return self.database_url.get_secret_value() if self.database_url is not None else None
 
     @property
+    def is_shared(self) -> bool:
+        """True if several gateways may serve the home."""
+        return self.database_url is not None
+
+    @property
     def zone(self) -> ZoneInfo:
         return ZoneInfo(self.timezone)
 

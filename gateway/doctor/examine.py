@@ -127,7 +127,7 @@ def _contents(home: Home, config: Config | None = None) -> Iterator[Finding]:
             yield from schedule.check_schedule(home, folder, config, now, {*tokens(config), "terminal"})
         yield from schedule.check_own_jobs(home, config, now)
         yield from check_shared(home, config)
-    yield from index(home.state)
+    yield from index(home.index(is_shared=config is not None and config.is_shared))
     yield from _transcripts(home)
     yield from _queues(home, config.postgres_url if config is not None else None)
 

@@ -73,7 +73,7 @@ def embedding(home: Home, config: Config) -> Iterator[Finding]:
             )
             yield Finding(_CHECK, False, what, Sentence("choose another model in {key}", key=key))
         else:
-            kept = _kept_size(home.state / "memory.db", model.id) if name == MAIN else 0
+            kept = _kept_size(home.index(is_shared=config.is_shared) / "memory.db", model.id) if name == MAIN else 0
             if kept and kept != size:
                 fix = "`daybook memory index --force` indexes everything again"
                 what = Sentence(

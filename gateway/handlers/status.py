@@ -39,7 +39,13 @@ class StatusOperations:
         return {
             "channels": channels,
             "gateways": [
-                {"host": one.host, "pid": one.pid, "serves": one.leads, "seen_seconds_ago": round(one.seconds, 1)}
+                {
+                    "host": one.host,
+                    "pid": one.pid,
+                    "leads": one.leads,
+                    "people_and_groups": one.scopes,
+                    "seen_seconds_ago": round(one.seconds, 1),
+                }
                 for one in gateways
             ],
             "sessions": len(sessions),

@@ -50,10 +50,12 @@ class Confirmations:
         self._database = database
         self._clock = clock
         self._open: dict[str, StoredQuestion] = {}
+        self._answering: set[str] = set()
 
     async def load(self) -> None:
         now = utc_stamp(self._clock.now())
-        self._open = {one.id: one for one in await self._database.run(question_rows.open_questions, now)}
+        found = await self._database.run(question_rows.open_questions, now)
+        self._open = {one.id: one for one in found if one.id not in self._answering}
 
     def new(self, kind: str, address: Address, asked: str, subject: str, within: timedelta) -> StoredQuestion:
         """A question with a new id, still to be `put`."""
@@ -113,11 +115,14 @@ class Confirmations:
         """Reserves a question while its answer is acted on, and opens it again on failure. `question_rows.close`
         belongs into the commit of the outcome."""
         self._open.pop(question.id, None)
+        self._answering.add(question.id)
         try:
             yield
         except BaseException:
             self._open[question.id] = question
             raise
+        finally:
+            self._answering.discard(question.id)
 
     def _of(self, address: Address, asked: str) -> list[StoredQuestion]:
         return [

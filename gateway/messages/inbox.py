@@ -14,6 +14,7 @@ from gateway.i18n import one_line
 from gateway.messages.outbox import Begin
 from gateway.messages.suspects import TRIED_ALONE_AFTER, PreviousProcess
 from gateway.store import inbox_rows, outbox_rows, question_rows
+from gateway.store.claims import SOLE, Claims
 from gateway.store.connection import Connection
 from gateway.store.database import Database
 from gateway.store.inbox_rows import InboxCounts, InboxRow, MessageStatus
@@ -40,9 +41,10 @@ class AdmittedMessage:
 
 
 class Inbox:
-    def __init__(self, database: Database, clock: Clock) -> None:
+    def __init__(self, database: Database, clock: Clock, claims: Claims = SOLE) -> None:
         self._database = database
         self._clock = clock
+        self._claims = claims
         self._open: dict[int, InboxRow] = {}
         self._left_over: frozenset[int] = frozenset()
         self._bound: set[int] = set()
@@ -64,11 +66,28 @@ class Inbox:
         self._left_over = frozenset(self._open)
         return rows
 
+    def take_up(self, rows: Iterable[InboxRow]) -> list[InboxRow]:
+        """Adds messages that this process has claimed, and returns those that are new to it."""
+        new = [row for row in rows if row.seq not in self._open]
+        self._open.update((row.seq, row) for row in new)
+        self._left_over |= {row.seq for row in new if row.attempts}
+        return new
+
+    @property
+    def is_shared(self) -> bool:
+        """True if other processes share the home."""
+        return self._claims.is_shared
+
+    @property
+    def open_rows(self) -> Mapping[int, InboxRow]:
+        return self._open
+
     async def admit(
         self, arrivals: Sequence[AdmittedMessage], unreadable: Sequence[UnreadableEvent] = ()
     ) -> list[InboxRow]:
-        """Stores messages in one commit and returns the new ones. An album calls the bot as a whole, however late its
-        parts come. Raises `StorageUnavailable` (none is kept)."""
+        """Stores messages in one commit and returns the new ones; none where other processes share the home: each looks
+        for its own. An album calls the bot as a whole, however late its parts come. Raises `StorageUnavailable` (none
+        is kept)."""
         now, today = self._now(), self._clock.today().isoformat()
 
         def write(connection: Connection) -> list[InboxRow]:
@@ -83,10 +102,15 @@ class Inbox:
                 if row is not None and one.message.album and not one.overheard:
                     rows += inbox_rows.rest_of_album(connection, one.message, one.session)
                 rows += [row] if row is not None else []
+            rows = [row for row in rows if not row.overheard]
+            for row in rows:
+                self._claims.claim(connection, row.session)
             return rows
 
         rows = await self._database.run(write)
-        self._open.update((row.seq, row) for row in rows if not row.overheard)
+        if self._claims.is_shared:
+            return []
+        self._open.update((row.seq, row) for row in rows)
         bound = {row.seq for row in rows if row.turn}
         self._bound |= bound
         self._counted |= bound
@@ -117,14 +141,16 @@ class Inbox:
         """Follows what was forgotten of open tasks and results."""
         seqs = [row.seq for row in self._open.values() if row.message.task is not None]
         if seqs:
-            rows = await self._database.run(inbox_rows.numbered, seqs)
-            self._open.update((row.seq, row) for row in rows if row.seq in self._open)
+            self._refresh(await self._database.run(inbox_rows.numbered, seqs))
 
     async def reword(self, edited: InboundMessage) -> bool:
         """Changes the text of a waiting message; False if it is unknown or taken."""
         rows = await self._database.run(inbox_rows.reword, edited)
-        self._open.update((row.seq, row) for row in rows if row.seq in self._open)
+        self._refresh(rows)
         return bool(rows)
+
+    def _refresh(self, rows: Iterable[InboxRow]) -> None:
+        self._open.update((row.seq, row) for row in rows if row.seq in self._open)
 
     def is_left_over(self, row: InboxRow) -> bool:
         """True if an earlier process left it open."""
@@ -143,20 +169,30 @@ class Inbox:
 
         counted = {seq for seq in seqs if self._counts and seq not in self._counted}
 
-        def write(connection: Connection) -> str | None:
+        def write(connection: Connection) -> tuple[str | None, Sequence[InboxRow]]:
             inbox_rows.take(connection, seqs, turn, counted=counted, alone=alone and self._counts)
-            return outbox_rows.preview_of(connection, turn)
+            return outbox_rows.preview_of(connection, turn), self._as_stored(connection, seqs)
 
-        preview = await self._database.run(write)
+        preview, rows = await self._database.run(write)
         self._counted |= counted
+        self._refresh(rows)
         self._bind(seqs, turn)
         return preview
 
     async def join(self, rows: Iterable[InboxRow], turn: str) -> None:
         """Binds messages to a running turn, before the agent sees them."""
         seqs = [row.seq for row in rows]
-        await self._database.run(inbox_rows.take, seqs, turn)
+
+        def write(connection: Connection) -> Sequence[InboxRow]:
+            inbox_rows.take(connection, seqs, turn)
+            return self._as_stored(connection, seqs)
+
+        self._refresh(await self._database.run(write))
         self._bind(seqs, turn)
+
+    def _as_stored(self, connection: Connection, seqs: Sequence[int]) -> Sequence[InboxRow]:
+        """Where other processes share the home: one of them may have stored an edit of what is taken."""
+        return inbox_rows.numbered(connection, seqs) if self._claims.is_shared else ()
 
     def _bind(self, seqs: Iterable[int], turn: str) -> None:
         for seq in seqs:

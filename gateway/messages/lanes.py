@@ -99,6 +99,11 @@ class Lanes(Generic[K, T]):
         return len(self._lanes)
 
     @property
+    def keys(self) -> tuple[K, ...]:
+        """The lanes in use."""
+        return tuple(self._lanes)
+
+    @property
     def waiting(self) -> int:
         return sum(len(lane) for lane in self._lanes.values())
 

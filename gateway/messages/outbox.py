@@ -35,6 +35,7 @@ from channels.split import split
 from channels.tasks import backoff
 from gateway.messages.lanes import KeyedLocks, Lane, Lanes
 from gateway.store import chat_rows, outbox_rows
+from gateway.store.claims import SOLE, Chat, ChatClaim, Claims
 from gateway.store.connection import Connection
 from gateway.store.database import Database
 from gateway.store.outbox_rows import Buttons, Draft, OutboxCounts, OutboxRow
@@ -56,7 +57,6 @@ _SHORTEST_CUT = 250
 _NOTICE = "undelivered:"
 """Before the key of what it tells of."""
 
-Chat = tuple[str, str, str]
 FirstChat = Callable[[str, str], str]
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -78,12 +78,14 @@ class Outbox:
         channels: Mapping[str, Channel],
         sleep: Sleep = asyncio.sleep,
         first_chat: FirstChat = _as_it_is,
+        claims: Claims = SOLE,
     ) -> None:
         self._database = database
         self._clock = clock
         self._channels = channels
         self._sleep = sleep
         self._first_chat = first_chat
+        self._claims = claims
         self._ending = False
         self._chats: Lanes[Chat, Address] = Lanes(self._serve)
         self._beginning: KeyedLocks[Chat] = KeyedLocks()
@@ -173,6 +175,7 @@ class Outbox:
         channel = self._channels.get(address.channel)
         return (
             self._chats.is_running
+            and self._claims.holds_chat(self._chat(address))
             and self.is_clear(address)
             and channel is not None
             and channel.capabilities(address).is_reachable
@@ -182,13 +185,41 @@ class Outbox:
         return address.channel, address.account, self._first_chat(address.channel, address.chat_id)
 
     async def run(self) -> None:
-        """Sends until cancelled, first what the last process left: what that was sending may have arrived."""
-        for row in await self._written(outbox_rows.open_rows):
-            if row.sending and not row.edits:
-                repeat = not self._is_known(row)
-                await self._written(outbox_rows.again, row.seq, "the process ended in the act", repeat=repeat)
-            self.wake_chat(row.address)
+        """Sends until cancelled, first what the last process left, unless others share the home (`take_up`)."""
+        if not self._claims.is_shared:
+            for row in await self._written(outbox_rows.open_rows):
+                await self._take_over(row)
+                self.wake_chat(row.address)
         await self._chats.run()
+
+    def take_up(self, chats: Sequence[Address]) -> None:
+        """Sends what is on disk for chats, unless another process of the home does."""
+        for address in chats:
+            if self.is_clear(address):
+                self.wake_chat(address)
+
+    @property
+    def busy(self) -> Sequence[Chat]:
+        return self._chats.keys
+
+    async def _take_over(self, row: OutboxRow) -> None:
+        """Has what another process was sending sent again: it may have arrived."""
+        if row.sending and not row.edits:
+            repeat = not self._is_known(row)
+            await self._written(outbox_rows.again, row.seq, "the process ended in the act", repeat=repeat)
+
+    async def _is_ours(self, chat: Chat, chats: Sequence[Address]) -> bool:
+        """Claims a chat. False if another process of the home sends to it."""
+        if self._claims.holds_chat(chat):
+            return True
+        claim = await self._written(self._claims.claim_chat, chat)
+        if claim is ChatClaim.OTHERS:
+            return False
+        self._claims.hold_chat(chat)
+        for one in chats if claim is ChatClaim.NEW else ():
+            for row in await self._written(outbox_rows.open_rows, one):
+                await self._take_over(row)
+        return True
 
     async def drained(self) -> None:
         """Waits until all that can be sent now is sent."""
@@ -205,6 +236,8 @@ class Outbox:
             log.warning("a reply for %s waits: that channel is off", woken[0])
             return
         chats = list({address.chat_id: address for address in woken}.values())
+        if not await self._is_ours(lane.key, chats):
+            return
         async with self._beginning.alone(lane.key):
             begun = self._begun.pop(lane.key, ())
         if begun and len(woken) == 1:

@@ -25,6 +25,7 @@ from gateway.messages.lanes import Lane, Lanes
 from gateway.messages.outbound_files import OutboundFiles
 from gateway.messages.outbox import Begin, Outbox
 from gateway.store import outbox_rows
+from gateway.store.claims import SOLE, Claims
 from gateway.store.connection import Connection
 from gateway.store.database import Database
 from gateway.store.outbox_rows import SpeechRow
@@ -52,6 +53,7 @@ class SpokenAnswers:
         folder: Path,
         speaker: Speaker | None,
         when: When,
+        claims: Claims = SOLE,
     ) -> None:
         self._database = database
         self._clock = clock
@@ -61,6 +63,7 @@ class SpokenAnswers:
         self._folder = folder
         self._speaker = speaker
         self._when = when
+        self._claims = claims
         self._slots = asyncio.Semaphore(_AT_ONCE)
         self._posted: set[str] = set()
         self._chats: Lanes[Address, SpeechRow] = Lanes(self._serve)
@@ -93,13 +96,14 @@ class SpokenAnswers:
             self._chats.post(speech.address, speech)
 
     async def run(self) -> None:
-        """Speaks until cancelled, first what the last process left."""
-        try:
-            await asyncio.to_thread(shutil.rmtree, self._folder, ignore_errors=True)
-            for row in await self._database.run(outbox_rows.to_speak):
-                self.post(row)
-        except StorageUnavailable as error:
-            log.error("answers of the last process are not said aloud: %s", error)
+        """Speaks until cancelled, first what the last process left, unless others share the home."""
+        if not self._claims.is_shared:
+            try:
+                await asyncio.to_thread(shutil.rmtree, self._folder, ignore_errors=True)
+                for row in await self._database.run(outbox_rows.to_speak):
+                    self.post(row)
+            except StorageUnavailable as error:
+                log.error("answers of the last process are not said aloud: %s", error)
         await self._chats.run()
 
     async def _serve(self, lane: Lane[Address, SpeechRow]) -> None:

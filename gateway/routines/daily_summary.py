@@ -192,6 +192,14 @@ class DailySummary:
                 await self._schedule.switch(summary_of(chat), enabled=True)
         self._schedule.offer(await self._usual())
 
+    async def follow_choices(self) -> None:
+        """Offers the summaries as chats chose them in other processes of the home."""
+        await self._preferences.load()
+        for chat, at in self._preferences.dailies.items():
+            if at == OFF:
+                self._schedule.withdraw(summary_of(chat))
+        self._schedule.offer(*await self.built_ins())
+
     # to whom ---------------------------------------------------------------------------------------------------
 
     async def run(self, due: DueTime) -> JobOutcome:

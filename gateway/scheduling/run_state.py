@@ -39,6 +39,12 @@ class RunState:
         self._open = {(run.job, run.due): run for run in await self._database.run(run_rows.open_runs)}
         await self.follow_clock()
 
+    async def follow_others(self) -> None:
+        """Adds the jobs and runs that other processes of the home have stored."""
+        self._note((await self._database.run(run_rows.jobs)).values())
+        for run in await self._database.run(run_rows.open_runs):
+            self._open.setdefault((run.job, run.due), run)
+
     # jobs ------------------------------------------------------------------------------------------------------
 
     def job(self, id: str) -> JobRow | None:

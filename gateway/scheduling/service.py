@@ -82,6 +82,7 @@ class ScheduleService:
         self._is_loaded = False
         self._offers_changed = False
         self._file_changed = True
+        self._is_shared = database.is_shared
 
     def offer(self, *built_ins: BuiltIn) -> None:
         """Adds Daybook's own jobs, or replaces those of the same id."""
@@ -118,6 +119,17 @@ class ScheduleService:
     async def load(self) -> None:
         async with self._lock:
             await self._load()
+            if self._is_shared and not self.is_running:  # another process changes them
+                await self.run_state.load()
+                await asyncio.to_thread(self.file.look)
+                await self._sync()
+
+    async def follow_others(self) -> None:
+        """Takes up what other processes of the home have changed in the database; files are looked at anyway."""
+        async with self._lock:
+            if self._is_loaded:
+                await self.run_state.follow_others()
+        self.timers.wake()
 
     async def _load(self) -> None:
         if self._is_loaded:

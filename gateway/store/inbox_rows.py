@@ -10,6 +10,7 @@ from pydantic import TypeAdapter
 
 from channels.message import InboundMessage, Origin, UnreadableEvent
 from gateway.store import chat_rows, outbox_rows, web_rows
+from gateway.store.claims import SCOPE_OF
 from gateway.store.connection import Connection, Row, days_ago
 
 _MESSAGE = TypeAdapter(InboundMessage)
@@ -254,6 +255,35 @@ def overheard_before(connection: Connection, session: str, seq: int) -> tuple[In
 
 def open_rows(connection: Connection) -> tuple[InboxRow, ...]:
     return tuple(_row(row) for row in connection.execute("SELECT * FROM inbox WHERE state = 'waiting' ORDER BY seq"))
+
+
+def unclaimed_sessions(connection: Connection) -> list[str]:
+    """The sessions with waiting messages whose scope no process has."""
+    rows = connection.execute(
+        "SELECT DISTINCT session FROM inbox WHERE state = 'waiting'"
+        f" AND NOT EXISTS (SELECT 1 FROM claim WHERE key = {SCOPE_OF})"
+    )
+    return [row["session"] for row in rows]
+
+
+def claimed_rows(connection: Connection, process: int, known: Collection[int]) -> tuple[InboxRow, ...]:
+    """The waiting messages of the scopes that a process has, but for those that it knows."""
+    rows = connection.execute(
+        f"SELECT inbox.* FROM inbox JOIN claim ON key = {SCOPE_OF}"
+        " WHERE state = 'waiting' AND process = ? AND NOT seq = ANY (?) ORDER BY seq",
+        (process, list(known)),
+    )
+    return tuple(_row(row) for row in rows)
+
+
+def blame(connection: Connection, process: int) -> None:
+    """`take_over` of what a process had that died."""
+    own = f"state = 'waiting' AND {SCOPE_OF} IN (SELECT key FROM claim WHERE process = ?)"
+    in_trial = connection.execute(
+        f"UPDATE inbox SET died_alone = died_alone + 1, trying_alone = 0 WHERE {own} AND trying_alone = 1", (process,)
+    )
+    if not in_trial.rowcount:
+        connection.execute(f"UPDATE inbox SET died_alone = 0 WHERE {own} AND died_alone > 0", (process,))
 
 
 def is_waiting(connection: Connection, seq: int) -> bool:

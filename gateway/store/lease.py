@@ -26,6 +26,8 @@ class KnownProcess:
     host: str
     pid: int
     leads: bool
+    scopes: int
+    """Of people and groups that it serves."""
     seconds: float
     """Since it was last seen."""
 
@@ -33,9 +35,10 @@ class KnownProcess:
 def processes(connection: Connection) -> tuple[KnownProcess, ...]:
     """Those seen lately, the leader first."""
     rows = connection.execute(
-        "SELECT host, pid, leads, extract(epoch FROM clock_timestamp() - seen_at)::float8 AS seconds"
-        " FROM gateway_process WHERE seen_at > clock_timestamp() - interval '15 seconds'"
-        " ORDER BY leads DESC, seen_at DESC"
+        "SELECT host, pid, leads, count(key) FILTER (WHERE key NOT LIKE 'chat %') AS scopes,"
+        " extract(epoch FROM clock_timestamp() - seen_at)::float8 AS seconds"
+        " FROM process LEFT JOIN claim ON claim.process = number"
+        " WHERE seen_at > clock_timestamp() - interval '15 seconds' GROUP BY number ORDER BY leads DESC, number"
     )
     return tuple(KnownProcess(*row) for row in rows)
 
@@ -48,11 +51,11 @@ def server(connection: Connection) -> tuple[str, float]:
 
 
 class Lease:
-    """Says every moment that this process leads, and ends it when that could not be said in time."""
+    """Says every moment that this process lives, and ends it when that could not be said in time."""
 
-    def __init__(self, database: Database, id: str, on_lost: Callable[[], None], seconds: float = LEASE) -> None:
+    def __init__(self, database: Database, number: int, on_lost: Callable[[], None], seconds: float = LEASE) -> None:
         self._database = database
-        self._id = id
+        self._number = number
         self._on_lost = on_lost
         self._seconds = seconds
         self._confirmed = time.monotonic()
@@ -80,4 +83,4 @@ class Lease:
             self.check()
 
     def _say(self, connection: Connection) -> None:
-        connection.execute("UPDATE gateway_process SET seen_at = clock_timestamp() WHERE id = ?", (self._id,))
+        connection.execute("UPDATE process SET seen_at = clock_timestamp() WHERE number = ?", (self._number,))

@@ -12,10 +12,10 @@ from pathlib import Path
 import psycopg
 
 from agent.formats.sqlite import StorageUnavailable, transaction
-from gateway.home import Home, HomeBusy
+from gateway.home import Home
 from gateway.store.connection import Connection
 from gateway.store.database import SqliteEngine
-from gateway.store.leadership import Candidate, claim, is_claimed
+from gateway.store.membership import alone, belongs_to_another, bind, bind_anew
 from gateway.store.postgres import PostgresEngine, PostgresRow, sentence
 from gateway.store.schema import STEPS
 
@@ -29,19 +29,19 @@ def to_postgres(home: Home, url: str) -> int:
     rows. Raises `HomeBusy`, `StorageUnavailable`."""
     if home.claim.exists() or not home.database.exists():
         raise StorageUnavailable(f"There is nothing to move: {home.database} does not exist.")
-    with home.hold(), closing(_leading(home, url)) as target, closing(SqliteEngine(home.database)) as source:
-        session = target.engine.session
-        if is_claimed(session, home):
-            raise StorageUnavailable(f"{target.engine.name} belongs to another home. Give an empty one.")
+    with home.hold(), alone(home, url) as target, closing(SqliteEngine(home.database)) as source:
+        session = target.session
+        if belongs_to_another(session, home):
+            raise StorageUnavailable(f"{target.name} belongs to another home. Give an empty one.")
         try:
             with session.transaction():
                 session.execute(f"TRUNCATE {', '.join(_TABLES)}".encode())  # of a move that was cut off
-                count = _copy(source.connection, target.engine.connection)
+                count = _copy(source.connection, target.connection)
                 for table, key in _keys(source.connection):
                     _continue_numbers(session, table, key)
         except psycopg.Error as error:
             raise StorageUnavailable(f"Nothing was moved: {sentence(error)}.") from error
-        claim(session, home)
+        bind_anew(session, home)
         source.purge()
     home.database.rename(aside(home))
     return count
@@ -54,18 +54,18 @@ def to_sqlite(home: Home, url: str) -> int:
         raise StorageUnavailable("There is nothing to move: the messages of this home are in SQLite.")
     new = home.database.with_suffix(".new")
     new.unlink(missing_ok=True)
-    with home.hold(), closing(_leading(home, url)) as source:
-        source.claim(home)
+    with home.hold(), alone(home, url) as source:
+        bind(source, home)
         with closing(SqliteEngine(new)) as target:
             try:
                 with transaction(target.connection):
-                    count = _copy(source.engine.connection, target.connection)
+                    count = _copy(source.connection, target.connection)
             except sqlite3.Error as error:
                 raise StorageUnavailable(f"Nothing was moved: {error}.") from error
             target.purge()
         new.rename(home.database)
         home.claim.unlink()
-        source.engine.session.execute(f"TRUNCATE home, {', '.join(_TABLES)}".encode())
+        source.session.execute(f"TRUNCATE home, {', '.join(_TABLES)}".encode())
     return count
 
 
@@ -80,19 +80,6 @@ def copy_out(url: str, path: Path) -> None:
 
 def aside(home: Home) -> Path:
     return home.database.with_name("daybook.db.moved")
-
-
-def _leading(home: Home, url: str) -> Candidate:
-    candidate = Candidate(url)
-    try:
-        if (leader := candidate.look()) is not None:
-            host, pid = leader
-            raise HomeBusy(home.path, pid, host)
-        candidate.engine.migrate()
-    except BaseException:
-        candidate.close()
-        raise
-    return candidate
 
 
 def _copy(source: Connection, target: Connection) -> int:

@@ -11,7 +11,7 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from channels.message import Address, Button, OutboundFile
-from gateway.store.connection import Connection, days_ago, now
+from gateway.store.connection import Connection, Row, days_ago, now
 
 Buttons = tuple[tuple[Button, ...], ...]
 _BUTTONS = TypeAdapter(Buttons)
@@ -19,6 +19,11 @@ _FILE = TypeAdapter(OutboundFile)
 
 _SPEAKING = "speaking"
 """The state of a text that becomes a recording, beside waiting, sending, sent and failed."""
+_WITH_CLAIM = (
+    "outbox LEFT JOIN moved ON moved.channel = outbox.channel AND new_chat = chat_id"
+    " LEFT JOIN claim ON claim.key = 'chat ' || outbox.channel || ' ' || account || ' ' || coalesce(old_chat, chat_id)"
+)
+"""With the process that sends to a row's chat, as `claims` names it."""
 _DOUBTED = 2
 """In column `repeat`, where 1 is a text whose preview may stand in the chat."""
 
@@ -114,15 +119,12 @@ def add_speech(connection: Connection, speech: SpeechRow) -> None:
 
 
 def to_speak(connection: Connection) -> tuple[SpeechRow, ...]:
-    return tuple(
-        SpeechRow(
-            row["key"],
-            Address(row["channel"], row["chat_id"], row["thread_id"], row["account"]),
-            row["text"],
-            row["created_at"],
-        )
-        for row in connection.execute("SELECT * FROM outbox WHERE state = ? ORDER BY seq", (_SPEAKING,))
-    )
+    return tuple(map(_speech, connection.execute("SELECT * FROM outbox WHERE state = ? ORDER BY seq", (_SPEAKING,))))
+
+
+def _speech(row: Row) -> SpeechRow:
+    address = Address(row["channel"], row["chat_id"], row["thread_id"], row["account"])
+    return SpeechRow(row["key"], address, row["text"], row["created_at"])
 
 
 def spoken(connection: Connection, speech: SpeechRow, file: OutboundFile) -> bool:
@@ -137,6 +139,24 @@ def spoken(connection: Connection, speech: SpeechRow, file: OutboundFile) -> boo
         return False
     _put_last(connection, made["seq"])
     return True
+
+
+def claimed_speech(connection: Connection, process: int) -> tuple[SpeechRow, ...]:
+    """`to_speak` in the chats that a process has."""
+    rows = connection.execute(
+        f"SELECT outbox.* FROM {_WITH_CLAIM} WHERE state = ? AND process = ? ORDER BY seq", (_SPEAKING, process)
+    )
+    return tuple(map(_speech, rows))
+
+
+def chats_to_serve(connection: Connection, process: int, *, leads: bool) -> tuple[Address, ...]:
+    """The chats with unsent messages that a process has; of a leader, also those that none has."""
+    rows = connection.execute(
+        f"SELECT DISTINCT outbox.channel, account, chat_id FROM {_WITH_CLAIM}"
+        " WHERE state IN ('waiting', 'sending', 'speaking') AND (process = ? OR process IS NULL AND ? = 1)",
+        (process, int(leads)),
+    )
+    return tuple(Address(row["channel"], row["chat_id"], None, row["account"]) for row in rows)
 
 
 def drop_speech(connection: Connection, key: str) -> None:

@@ -19,6 +19,10 @@ _SILENT_MS = 10_000
 """So long a server may be silent before the connection counts as lost."""
 
 
+class WrongDatabase(StorageUnavailable):
+    """It can't be used however long one waits."""
+
+
 class PostgresEngine:
     """One connection, for the writer thread; what was not committed is undone when it is lost."""
 
@@ -74,20 +78,25 @@ class PostgresEngine:
             self._refuse_newer(row[0])
         return True
 
-    def migrate(self) -> None:
-        """Makes and changes the tables, all or none. Raises `StorageUnavailable`."""
+    def migrate(self, *, alone: bool) -> None:
+        """Makes and changes the tables, all or none; `alone` False: other gateways use them, so nothing is changed.
+        Raises `StorageUnavailable`."""
         try:
             with self.session.transaction():
-                self._migrate()
+                self._migrate(alone)
         except psycopg.Error as error:
             raise StorageUnavailable(f"Can't prepare {self.name}: {sentence(error)}.") from error
 
-    def _migrate(self) -> None:
+    def _migrate(self, alone: bool) -> None:
         run = self.session.execute
         run("CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL)")
         row = run("SELECT version FROM schema_version FOR UPDATE").fetchone()
         version = 0 if row is None else row[0]
         self._refuse_newer(version)
+        if version < len(STEPS) and not alone:
+            raise StorageUnavailable(
+                f"{self.name} is used by gateways of an older Daybook. Update and restart them all; this one waits."
+            )
         if version == 0:
             run(_FUNCTIONS)
         for step in STEPS[version:]:
@@ -97,7 +106,7 @@ class PostgresEngine:
 
     def _refuse_newer(self, version: int) -> None:
         if version > len(STEPS):
-            raise StorageUnavailable(
+            raise WrongDatabase(
                 f"{self.name} was written by a newer Daybook (schema {version}, known {len(STEPS)}). Update this one."
             )
 

@@ -86,7 +86,9 @@ class UsageLedger:
 
     async def load(self) -> None:
         self._begin_day()
-        for one in await self.sums(1):
+        sums = await self.sums(1)
+        self._spent.clear()
+        for one in sums:
             self._spend(one.session, one.cost)
 
     def record(self, entry: UsageRecord) -> None:

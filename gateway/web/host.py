@@ -29,6 +29,7 @@ from gateway.home import Home, write_private
 from gateway.rpc.client import NotRunning, connect
 from gateway.rpc.protocol import Operation, OperationError, Params
 from gateway.store import outbox_rows
+from gateway.store.claims import SOLE, Claims
 from gateway.store.database import Database
 from gateway.supervisor import SupervisedSource
 
@@ -57,6 +58,7 @@ class GatewayWebHost:
         clock: Clock,
         now: Callable[[], float] = time.monotonic,
         public_url: str = "",
+        claims: Claims = SOLE,
     ) -> None:
         """`host`: where the page listens; `public_url`: where a proxy serves it; `token_source`: where a person finds
         its token. `operations` and `sources` may grow: the page is one of the channels they are made of."""
@@ -70,12 +72,17 @@ class GatewayWebHost:
         self._database = database
         self._clock = clock
         self._now = now
+        self._claims = claims
         self._answers_since = clock.now()
         self._links = LoginLinks()
         self._metrics: Metrics | None = None
         self._known = ""
         self._known_at = -math.inf
         self._asking = asyncio.Lock()
+
+    @property
+    def serves(self) -> bool:
+        return self._claims.leads
 
     @property
     def timezone(self) -> str:

@@ -224,7 +224,7 @@ def engine_of(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], En
 
     def opened() -> Engine:
         engine = PostgresEngine(url)
-        engine.migrate()
+        engine.migrate(alone=True)
         return engine
 
     return opened

@@ -15,7 +15,7 @@ from gateway.doctor.shared import check_shared
 from gateway.home import Home
 from gateway.setup.probe import Finding
 from gateway.store.database import SqliteEngine
-from gateway.store.leadership import Candidate
+from gateway.store.membership import join
 from tests.fakes.postgres import PostgresServer
 
 
@@ -46,13 +46,11 @@ def test_a_new_database_has_no_tables_yet(home: Home, url: str) -> None:
 
 
 def test_it_counts_the_gateways_and_leaves_nothing_behind(home: Home, url: str) -> None:
-    candidate = Candidate(url)
-    assert candidate.look() is None
-    candidate.engine.migrate()
+    engine, _ = join(home, url, (), alone=True)
     found, clock = told(home, url)
     assert found.ok and "gateways: 1" in str(found.message)
     assert clock.ok and "agrees with PostgreSQL" in str(clock.message)
-    candidate.close()
+    engine.close()
     assert not (home.state / "doctor.lock").exists()
 
 
@@ -107,19 +105,13 @@ def test_a_database_of_a_newer_daybook_is_said(home: Home, url: str) -> None:
 
 
 def test_a_file_system_that_refuses_is_said(home: Home, url: str) -> None:
-    candidate = Candidate(url)
-    assert candidate.look() is None
-    candidate.engine.migrate()
-    candidate.close()
+    join(home, url, (), alone=True)[0].close()
     (home.state / "doctor.lock").mkdir()
     assert any(not one.ok and "file system" in str(one.message) for one in told(home, url))
 
 
 def test_clocks_that_differ_are_said(home: Home, url: str) -> None:
-    candidate = Candidate(url)
-    candidate.look()
-    candidate.engine.migrate()
-    candidate.close()
+    join(home, url, (), alone=True)[0].close()
     with psycopg.connect(url, autocommit=True) as session:  # a server whose clock is a minute ahead
         session.execute("CREATE SCHEMA ahead")
         session.execute(

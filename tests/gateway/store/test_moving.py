@@ -15,7 +15,7 @@ from gateway.home import Home, HomeBusy
 from gateway.store import outbox_rows, question_rows
 from gateway.store.connection import Connection
 from gateway.store.database import SqliteEngine
-from gateway.store.leadership import Candidate
+from gateway.store.membership import join
 from gateway.store.moving import aside, to_postgres, to_sqlite
 from gateway.store.outbox_rows import Draft
 from gateway.store.postgres import PostgresEngine
@@ -78,11 +78,12 @@ def test_there_and_back_every_row_is_the_same(home: Home, url: str) -> None:
     assert to_postgres(home, url) == 2_404, "the database can be used again"
 
 
-def test_nothing_moves_while_a_gateway_runs(home: Home, url: str) -> None:
-    with closing(Candidate(url)) as leader:
-        assert leader.look() is None
-        with pytest.raises(HomeBusy):
-            to_postgres(home, url)
+def test_nothing_moves_while_a_gateway_runs(home: Home, url: str, tmp_path: Path) -> None:
+    other = Home(tmp_path / "other")
+    other.create()
+    engine, _ = join(other, url, (), alone=True)
+    with closing(engine), pytest.raises(HomeBusy):
+        to_postgres(home, url)
     with home.hold(), pytest.raises(HomeBusy):
         to_postgres(home, url)
     assert home.database.exists() and not home.claim.exists()
@@ -100,7 +101,7 @@ def test_a_database_of_another_home_is_refused(home: Home, url: str, tmp_path: P
 
 def test_a_server_that_refuses_a_row_leaves_both_as_they_were(home: Home, url: str) -> None:
     with closing(PostgresEngine(url)) as engine:
-        engine.migrate()
+        engine.migrate(alone=True)
     with psycopg.connect(url, autocommit=True) as session:
         session.execute("ALTER TABLE question ADD CHECK (id != 'b')")
     with pytest.raises(StorageUnavailable, match="Nothing was moved"):

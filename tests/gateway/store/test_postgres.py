@@ -26,7 +26,7 @@ def url(postgres: PostgresServer) -> str:
 
 def _opened(url: str) -> PostgresEngine:
     engine = PostgresEngine(url)
-    engine.migrate()
+    engine.migrate(alone=True)
     return engine
 
 

@@ -1,0 +1,164 @@
+"""Parts of a gateway: messages in and out, jobs, and its share of a home that others serve too."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gateway.core import Core, OpenAgents
+from gateway.factories import (
+    OpenChannels,
+    build_intake,
+    build_nightly_backup,
+    build_spoken_answers,
+    heartbeat_rules,
+    schedule_rules,
+    signs,
+    summary_rules,
+    tokens,
+)
+from gateway.messages.confirmations import Confirmations
+from gateway.messages.edited import EditedMessages
+from gateway.messages.inbox import Inbox
+from gateway.messages.outbound_files import OutboundFiles
+from gateway.messages.outbox import Outbox
+from gateway.messages.spoken_answers import SpokenAnswers
+from gateway.router import Router
+from gateway.routines.daily_summary import DailySummary
+from gateway.routines.heartbeat import Heartbeat
+from gateway.routines.journal import JournalRoutine
+from gateway.routines.memory_checks import MemoryChecks
+from gateway.scheduling.builtins import BuiltIn
+from gateway.scheduling.requests import JobService
+from gateway.scheduling.service import ScheduleService
+from gateway.sharing import SharedWork
+from gateway.turns.attachments import AttachmentIntake, MediaLimits
+from gateway.turns.preview import Acknowledgement
+
+
+@dataclass(frozen=True, slots=True)
+class Messaging:
+    inbox: Inbox
+    outbox: Outbox
+    outgoing: OutboundFiles
+    spoken: SpokenAnswers
+    intake: AttachmentIntake
+    acknowledgement: Acknowledgement
+    questions: Confirmations
+    edited_messages: EditedMessages
+
+
+async def build_messaging(core: Core, channels: OpenChannels, media_limits: MediaLimits) -> Messaging:
+    home, config, database, clock = core.home, core.config, core.database, core.clock
+    inbox = Inbox(database, clock, core.claims)
+    outbox = Outbox(database, clock, channels.by_name, first_chat=core.access.first_chat_id, claims=core.claims)
+    questions = Confirmations(database, clock)
+    await questions.load()
+    outgoing = OutboundFiles(home.outgoing)
+    return Messaging(
+        inbox,
+        outbox,
+        outgoing,
+        build_spoken_answers(config.media, home, database, clock, channels.by_name, outbox, outgoing, core.claims),
+        build_intake(
+            config.media,
+            home.state,
+            channels.by_name,
+            core.active_work,
+            clock,
+            core.timeouts.fetch,
+            media_limits,
+        ),
+        Acknowledgement(channels.by_name, signs(config), core.background.spawn),
+        questions,
+        EditedMessages(database, inbox, outbox, questions),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Scheduling:
+    """`jobs`: as people and models change them."""
+
+    schedule: ScheduleService
+    jobs: JobService
+    daily: DailySummary
+
+
+async def build_scheduling(
+    core: Core, agents: OpenAgents, channels: OpenChannels, messaging: Messaging, more: Sequence[BuiltIn]
+) -> Scheduling:
+    """`more`: jobs beside Daybook's own."""
+    home, config, database, clock, access = core.home, core.config, core.database, core.clock, core.access
+    by_name, sessions, outbox = agents.by_name, agents.sessions, messaging.outbox
+    schedule = ScheduleService(
+        database,
+        clock,
+        home.workspace(config.agents[config.default_agent].workspace),
+        home.last_good_schedule,
+        outbox,
+        access,
+        channels.by_name,
+        schedule_rules(config, core.timeouts.tick),
+    )
+    reports = schedule.reports
+    journaling = JournalRoutine(
+        clock, sessions, by_name, [name for name, one in config.agents.items() if one.memory.journal]
+    )
+    daily = DailySummary(
+        database,
+        clock,
+        access,
+        outbox,
+        sessions,
+        by_name,
+        core.preferences,
+        schedule,
+        journaling,
+        summary_rules(config),
+    )
+    heartbeat = Heartbeat(
+        database,
+        clock,
+        outbox,
+        sessions,
+        by_name[config.default_agent],
+        core.ledger,
+        reports,
+        heartbeat_rules(config),
+    )
+    memory_tests = MemoryChecks(by_name, clock, home.memory_tests, reports.tell_owner)
+    nightly = build_nightly_backup(home, config)
+    own = (journaling.built_in, *await daily.built_ins(), heartbeat.built_in, memory_tests.built_in, nightly.built_in)
+    schedule.offer(*own, *more)
+    return Scheduling(schedule, JobService(schedule, access, {*channels.by_name, *tokens(config)}), daily)
+
+
+def share_work(
+    core: Core, agents: OpenAgents, messaging: Messaging, scheduling: Scheduling, router: Router
+) -> SharedWork | None:
+    """None where one process serves the home."""
+    if core.shared is None:
+        return None
+    schedule = scheduling.schedule
+    reloads = {
+        "access": core.access.load,
+        "pairing": core.access.load,
+        "moved": core.access.load,
+        "choice": scheduling.daily.follow_choices,
+        "question": messaging.questions.load,
+        "usage": core.ledger.load,
+        "job": schedule.follow_others,
+        "run": schedule.follow_others,
+    }
+    return SharedWork(
+        core.database,
+        core.shared.claims,
+        core.shared.listening,
+        router,
+        messaging.inbox,
+        messaging.outbox,
+        messaging.spoken,
+        agents.by_name,
+        reloads,
+        core.shared.hold,
+    )

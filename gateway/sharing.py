@@ -1,0 +1,171 @@
+"""The part of a home's work that is this gateway's, where several share the home.
+
+Each answers the people and groups that it has claimed (`store.claims`) and sends to the chats that it has claimed. One
+leads: it listens to the platforms, runs the schedule, serves the owner and the page, and gives unclaimed work away.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import math
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+
+from agent.agent import Agent
+from agent.formats.sqlite import StorageUnavailable
+from gateway.messages.inbox import Inbox
+from gateway.messages.outbox import Outbox
+from gateway.messages.spoken_answers import SpokenAnswers
+from gateway.router import Router
+from gateway.store import shares
+from gateway.store.claims import ProcessClaims
+from gateway.store.database import Database
+
+log = logging.getLogger(__name__)
+
+_LOOK = 1.0
+"""Seconds between two looks for work where nothing is heard of."""
+_KEPT_IDLE = 60.0
+"""Seconds after which people and groups who do not write may go to another gateway."""
+
+Heard = Callable[[str], None]
+Reload = Callable[[], Awaitable[None]]
+
+
+class SharedWork:
+    """`listening` calls what it gets, in another thread, with each notification of another process. `reloads`: reads a
+    table again that another process has changed, by its name. `on_lead` is called once this process leads."""
+
+    def __init__(
+        self,
+        database: Database,
+        claims: ProcessClaims,
+        listening: Callable[[Heard], contextlib.AbstractContextManager[None]],
+        router: Router,
+        inbox: Inbox,
+        outbox: Outbox,
+        spoken: SpokenAnswers,
+        agents: Mapping[str, Agent],
+        reloads: Mapping[str, Reload],
+        on_lead: Callable[[], None],
+    ) -> None:
+        self.leads = asyncio.Event()
+        self._database = database
+        self._claims = claims
+        self._listening = listening
+        self._router = router
+        self._inbox = inbox
+        self._outbox = outbox
+        self._spoken = spoken
+        self._agents = agents
+        self._reloads = reloads
+        self._on_lead = on_lead
+        self._woken = asyncio.Event()
+        self._changed: set[str] = set()
+        self._leader: tuple[str, int] | None = None
+        self._released = self._stood = -math.inf
+
+    async def run(self) -> None:
+        """Takes up work until cancelled."""
+        loop = asyncio.get_running_loop()
+
+        def heard(payload: str) -> None:
+            with suppress(RuntimeError):  # the loop has ended
+                loop.call_soon_threadsafe(self._hear, payload)
+
+        async with _in_thread(self._listening(heard)):
+            while True:
+                self._woken.clear()
+                try:
+                    if loop.time() - self._stood >= _LOOK:
+                        self._stood = loop.time()
+                        await self._stand()
+                        await self._release_idle()
+                    await self._find()
+                except StorageUnavailable as error:
+                    log.error("work of other gateways is not looked for: %s", error)
+                with suppress(TimeoutError):
+                    async with asyncio.timeout_at(self._stood + _LOOK):
+                        await self._woken.wait()
+
+    async def take_no_more(self) -> None:
+        """Has new people and groups given to others: this process ends."""
+        try:
+            await self._database.run(shares.take_no_more, self._claims.number)
+        except StorageUnavailable as error:
+            log.error("the other gateways do not know that this one ends: %s", error)
+
+    def _hear(self, payload: str) -> None:
+        if payload.isdecimal():
+            if int(payload) in (0, self._claims.number):
+                self._woken.set()
+        else:
+            self._changed.add(payload)
+            if payload != "usage":  # that changes all the time, and may be a second old
+                self._woken.set()
+
+    async def _stand(self) -> None:
+        standing = await self._database.run(shares.stand, self._claims)
+        is_new_leader = standing.leads and not self.leads.is_set()
+        if is_new_leader:
+            log.info("This gateway leads: it listens to the platforms and runs the schedule.")
+            self._claims.leads = True
+            self._on_lead()
+            self.leads.set()
+        elif standing.leader is not None and standing.leader != self._leader:
+            host, pid = standing.leader
+            log.info(
+                "Another gateway (process %s on %s) leads this home. This one answers a part of its people, and takes"
+                " over if it ends.",
+                pid,
+                host,
+            )
+        self._leader = standing.leader
+        if is_new_leader or (standing.leads and standing.died):
+            await self._take_up_deferred()
+
+    async def _find(self) -> None:
+        changed, self._changed = self._changed, set()
+        for table in changed & self._reloads.keys():
+            await self._reloads[table]()
+        found = await self._database.run(shares.find, self._claims, self._inbox.open_rows.keys())
+        self._claims.hold(row.session for row in found.messages)
+        self._router.take_up(found.messages)
+        self._outbox.take_up(found.chats)
+        for speech in found.speech:
+            self._spoken.post(speech)
+
+    async def _take_up_deferred(self) -> None:
+        """Does the work that ended sessions left, where no other process does."""
+        for name, agent in self._agents.items():
+
+            async def may(path: str, name: str = name) -> bool:
+                session = f"{name}/{path}"
+                free = await self._database.run(self._claims.claim_if_free, session)
+                if free:
+                    self._claims.hold([session])
+                return free
+
+            await agent.deferred.take_up(may)
+
+    async def _release_idle(self) -> None:
+        now = asyncio.get_running_loop().time()
+        if now - self._released < _KEPT_IDLE:
+            return
+        self._released = now
+        sessions = {row.session for row in self._inbox.open_rows.values()}
+        for name, agent in self._agents.items():
+            sessions |= {f"{name}/{path}" for path in agent.deferred.paths}
+        if idle := self._claims.drop(sessions, self._outbox.busy):
+            await self._database.run(self._claims.release, idle)
+
+
+@asynccontextmanager
+async def _in_thread(context: contextlib.AbstractContextManager[None]) -> AsyncIterator[None]:
+    await asyncio.to_thread(context.__enter__)
+    try:
+        yield
+    finally:
+        await asyncio.to_thread(context.__exit__, None, None, None)

@@ -1,0 +1,176 @@
+"""Which gateway of a home answers a scope and sends to a chat: never two at a time.
+
+With PostgreSQL a claim is a row that belongs to the row of its process and is deleted with it; who cannot write any
+more, because the server closed its connection, has no claims either. With SQLite the one process has all.
+
+Methods that take a connection belong into the commit of what is claimed, and count once that is done (`hold`).
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Collection, Iterable
+from typing import Protocol
+
+from agent.memory.scope import Audience
+from gateway.store.connection import Connection
+
+CHANGES = "daybook"
+"""The name under which gateways notify each other: the number of one that has work, or a table that changed."""
+SCOPE_OF = "CASE split_part(session, '/', 2) WHEN 'owner' THEN 'owner' ELSE split_part(session, '/', 2) || '/' ||"
+SCOPE_OF += " split_part(session, '/', 3) END"
+"""`scope_name` of a column `session`, for PostgreSQL."""
+
+Chat = tuple[str, str, str]
+"""Channel, account, and the id under which a chat was first known."""
+
+
+class ChatClaim(enum.Enum):
+    OTHERS = "others"
+    NEW = "new"  # what another process may have begun to send is still to be looked at
+    HELD = "held"
+
+
+def scope_name(session: str) -> str:
+    """Whose memory a session (`agent/group/telegram--100/7`) uses: `owner`, `person/ID` or `group/ID`. The same for all
+    agents, which may share a workspace."""
+    _, audience, id = (*session.split("/", 3), "", "", "")[:3]
+    return audience if audience == Audience.OWNER else f"{audience}/{id}"
+
+
+class Claims(Protocol):
+    @property
+    def is_shared(self) -> bool:
+        """True if other gateways serve the home too."""
+
+    @property
+    def leads(self) -> bool:
+        """True if this process listens to the platforms and serves the page."""
+
+    def holds_chat(self, chat: Chat) -> bool: ...
+
+    def hold_chat(self, chat: Chat) -> None: ...
+
+    def claim(self, connection: Connection, session: str) -> None:
+        """Gives the scope of a session to a process, unless one has it, and notifies that one of its messages."""
+
+    def claim_chat(self, connection: Connection, chat: Chat) -> ChatClaim:
+        """Takes a chat unless another process has it, which is notified then."""
+
+
+class SoleProcess:
+    """Implements `Claims` where one process serves the home."""
+
+    is_shared = False
+    leads = True
+
+    def holds_chat(self, chat: Chat) -> bool:
+        return True
+
+    def hold_chat(self, chat: Chat) -> None:
+        pass
+
+    def claim(self, connection: Connection, session: str) -> None:
+        pass
+
+    def claim_chat(self, connection: Connection, chat: Chat) -> ChatClaim:
+        return ChatClaim.HELD
+
+
+SOLE = SoleProcess()
+
+_LEADER = "SELECT number FROM process WHERE leads"
+_LEAST = (
+    "SELECT number FROM process LEFT JOIN claim ON claim.process = number AND key NOT LIKE 'chat %' WHERE takes"
+    " GROUP BY number ORDER BY count(key), leads, number LIMIT 1"
+)
+_CHAT = "chat "
+
+
+class ProcessClaims:
+    """Implements `Claims` for one of several processes, by its number. The owner's scope, and the channels of the
+    leader's computer (`local`), are the leader's."""
+
+    is_shared = True
+
+    def __init__(self, number: int, local: Collection[str]) -> None:
+        self.number = number
+        self.leads = False
+        self._local = local
+        self._held: set[str] = set()
+
+    def holds_chat(self, chat: Chat) -> bool:
+        return _chat_key(chat) in self._held
+
+    def hold_chat(self, chat: Chat) -> None:
+        self._held.add(_chat_key(chat))
+
+    def hold(self, sessions: Iterable[str]) -> None:
+        self._held.update(map(scope_name, sessions))
+
+    def claim(self, connection: Connection, session: str) -> None:
+        scope = scope_name(session)
+        found = self._process_of(connection, scope)
+        if found is None:
+            chosen = connection.execute(_LEADER if scope == Audience.OWNER else _LEAST).fetchone()
+            # without a leader: the next one gives it to somebody
+            found = self._insert(connection, scope, chosen[0]) if chosen is not None else None
+        if found is not None:
+            _notify(connection, found)
+
+    def claim_chat(self, connection: Connection, chat: Chat) -> ChatClaim:
+        key = _chat_key(chat)
+        if key in self._held:
+            return ChatClaim.HELD
+        if chat[0] in self._local and not self.leads:
+            for (leader,) in connection.execute(_LEADER).fetchall():
+                _notify(connection, leader)
+            return ChatClaim.OTHERS
+        found = self._insert(connection, key, self.number)
+        if found == self.number:
+            return ChatClaim.NEW
+        if found is not None:
+            _notify(connection, found)
+        return ChatClaim.OTHERS
+
+    def claim_if_free(self, connection: Connection, session: str) -> bool:
+        """Takes the scope of a session for this process. False if another has it."""
+        return self._insert(connection, scope_name(session), self.number) == self.number
+
+    def release(self, connection: Connection, keys: Iterable[str]) -> None:
+        """Gives up scopes and chats without work, after `drop`."""
+        connection.executemany(
+            "DELETE FROM claim WHERE key = ? AND process = ? AND NOT EXISTS"
+            f" (SELECT 1 FROM inbox WHERE state = 'waiting' AND {SCOPE_OF} = claim.key)",
+            [(key, self.number) for key in keys],
+        )
+
+    def drop(self, sessions: Collection[str], chats: Collection[Chat]) -> frozenset[str]:
+        """Forgets and returns the keys of what is held, but for these."""
+        used = {*map(scope_name, sessions), *map(_chat_key, chats)}
+        idle = frozenset(self._held - used)
+        self._held -= idle
+        return idle
+
+    def _insert(self, connection: Connection, key: str, process: int) -> int | None:
+        """Claims what is free for a process; returns who has it, or None where that has ended meanwhile."""
+        connection.execute(
+            "INSERT INTO claim (key, process) SELECT ?, number FROM process WHERE number = ? FOR KEY SHARE"
+            " ON CONFLICT (key) DO NOTHING",
+            (key, process),
+        )
+        return self._process_of(connection, key)
+
+    @staticmethod
+    def _process_of(connection: Connection, key: str) -> int | None:
+        """Who has it; it stays so until the commit."""
+        row = connection.execute("SELECT process FROM claim WHERE key = ? FOR KEY SHARE", (key,)).fetchone()
+        return None if row is None else int(row[0])
+
+
+def _chat_key(chat: Chat) -> str:
+    return _CHAT + " ".join(chat)
+
+
+def _notify(connection: Connection, process: int) -> None:
+    connection.execute("SELECT pg_notify(?, ?)", (CHANGES, str(process)))

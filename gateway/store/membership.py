@@ -1,0 +1,224 @@
+"""The gateways that share a home: who they are, which of them leads, and what of a dead one goes to the others.
+
+Each holds a lock of the database by the connection through which it writes, so who lost the lock can write nothing: the
+server refuses it. One that is silent is cut off by the others, and who has no lock any more is removed with its claims.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import secrets
+import socket
+import threading
+from collections.abc import Callable, Collection, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import psycopg
+
+from agent.formats.sqlite import StorageUnavailable
+from gateway.home import Home, HomeBusy, write_private
+from gateway.store.claims import CHANGES, ProcessClaims
+from gateway.store.postgres import PostgresEngine, PostgresRow, WrongDatabase, sentence
+from gateway.store.shares import HOLDS_LOCK, LOCK
+
+log = logging.getLogger(__name__)
+
+_LOOK = 1.0
+"""Seconds between two tries to join."""
+_PREPARING = LOCK + 1
+_TABLES = """
+DROP TABLE IF EXISTS gateway_process;
+CREATE TABLE process (
+    number INTEGER GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    host TEXT NOT NULL,
+    pid INTEGER NOT NULL,
+    backend INTEGER NOT NULL,             -- of the server, that serves its connection
+    leads BOOLEAN NOT NULL DEFAULT false,
+    takes BOOLEAN NOT NULL DEFAULT true,  -- false: it is ending
+    started_at TIMESTAMPTZ NOT NULL DEFAULT now(),
+    seen_at TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp()
+);
+CREATE TABLE claim (                      -- which process serves a scope, or sends to a chat
+    key TEXT COLLATE "C" PRIMARY KEY,
+    process INTEGER NOT NULL REFERENCES process ON DELETE CASCADE
+);
+CREATE INDEX claim_process ON claim (process);
+CREATE TABLE IF NOT EXISTS home (id TEXT PRIMARY KEY);
+CREATE FUNCTION daybook_changed() RETURNS trigger LANGUAGE plpgsql
+    AS $$ BEGIN PERFORM pg_notify('{changes}', TG_TABLE_NAME); RETURN NULL; END $$;
+"""
+WATCHED = ("access", "pairing", "moved", "choice", "question", "usage", "job", "run")
+"""Tables that gateways keep in memory: each hears of the others' changes."""
+_WATCH = """
+CREATE TRIGGER daybook_changed AFTER INSERT OR UPDATE OR DELETE ON {table}
+    FOR EACH STATEMENT EXECUTE FUNCTION daybook_changed();
+"""
+
+
+def join(home: Home, url: str, local: Collection[str], *, alone: bool) -> tuple[PostgresEngine, ProcessClaims]:
+    """Connects and becomes a process of the home; the tables are made or brought up to date. `local` as in
+    `ProcessClaims`; `alone`: there must be no other. Blocks. Raises `HomeBusy`, `StorageUnavailable`, `OSError`."""
+    engine = PostgresEngine(url)
+    try:
+        with _preparing(engine) as other:
+            if alone and other is not None:
+                raise HomeBusy(home.path, other[1], other[0])
+            engine.migrate(alone=other is None)
+            _watch(engine)
+            bind(engine, home)
+            number = _enter(engine)
+    except psycopg.Error as error:
+        engine.close()
+        raise StorageUnavailable(f"{engine.name} can't be used: {sentence(error)}.") from error
+    except BaseException:
+        engine.close()
+        raise
+    return engine, ProcessClaims(number, local)
+
+
+@contextmanager
+def alone(home: Home, url: str) -> Iterator[PostgresEngine]:
+    """A connection while no gateway serves the home, and none begins. Blocks. Raises `HomeBusy`,
+    `StorageUnavailable`."""
+    with closing(PostgresEngine(url)) as engine:
+        try:
+            with _preparing(engine) as other:
+                if other is not None:
+                    raise HomeBusy(home.path, other[1], other[0])
+                engine.migrate(alone=True)
+                yield engine
+        except psycopg.Error as error:
+            raise StorageUnavailable(f"{engine.name} can't be used: {sentence(error)}.") from error
+
+
+@contextmanager
+def _preparing(engine: PostgresEngine) -> Iterator[tuple[str, int] | None]:
+    """Makes our tables beside those of the store. Inside, no process joins; yields the host and process of one that
+    has, if any. Raises `psycopg.Error`."""
+    session = engine.session
+    session.execute("SELECT pg_advisory_lock(%s, 0)", (_PREPARING,))
+    try:
+        if session.execute("SELECT 1 WHERE to_regclass('claim') IS NULL").fetchone() is not None:
+            with session.transaction():
+                session.execute(_TABLES.replace("{changes}", CHANGES).encode())
+        other = session.execute(f"SELECT host, pid FROM process WHERE {HOLDS_LOCK}".encode()).fetchone()
+        yield None if other is None else (other[0], other[1])
+    finally:
+        if not session.closed:
+            session.execute("SELECT pg_advisory_unlock(%s, 0)", (_PREPARING,))
+
+
+def _watch(engine: PostgresEngine) -> None:
+    known = engine.session.execute("SELECT tgrelid::regclass::text FROM pg_trigger WHERE tgname = 'daybook_changed'")
+    missing = set(WATCHED) - {row[0] for row in known}
+    with engine.session.transaction():
+        for table in sorted(missing):
+            engine.session.execute(_WATCH.replace("{table}", table).encode())
+
+
+def _enter(engine: PostgresEngine) -> int:
+    session = engine.session
+    with session.transaction():
+        row = session.execute(
+            "INSERT INTO process (host, pid, backend) VALUES (%s, %s, pg_backend_pid()) RETURNING number",
+            (socket.gethostname(), os.getpid()),
+        ).fetchone()
+        assert row is not None
+        number = int(row[0])
+        session.execute("SELECT pg_advisory_lock(%s, %s)", (LOCK, number))
+    return number
+
+
+def bind(engine: PostgresEngine, home: Home) -> None:
+    """Binds the database to this home, once. Raises `WrongDatabase` where either belongs to another."""
+    session, known = engine.session, _read(home.claim)
+    row = session.execute("SELECT id FROM home").fetchone()
+    if row is not None and known == "" and row["id"] == _read(_begun(home)) and not home.database.exists():
+        _begun(home).rename(home.claim)  # as `bind_anew` was about to
+        return
+    if not known and home.database.exists():
+        raise WrongDatabase(
+            f"The messages of this home are in {home.database}. Move them first: `daybook migrate URL`."
+        )
+    if row is not None and row["id"] != known:
+        raise WrongDatabase(
+            f"{engine.name} belongs to another home. Give this one a database of its own in `database_url`."
+        )
+    if row is None and known:
+        raise WrongDatabase(f"This home's messages are not in {engine.name}, but in another database.")
+    if row is None:
+        bind_anew(session, home)
+
+
+def bind_anew(session: psycopg.Connection[PostgresRow], home: Home) -> None:
+    """Binds a database and a home to each other. Raises `OSError`, `psycopg.Error`."""
+    id, begun = secrets.token_hex(16), _begun(home)
+    begun.unlink(missing_ok=True)
+    write_private(begun, f"{id}\n")
+    with session.transaction():
+        session.execute("DELETE FROM home")
+        session.execute("INSERT INTO home VALUES (%s)", (id,))
+    begun.rename(home.claim)
+
+
+def belongs_to_another(session: psycopg.Connection[PostgresRow], home: Home) -> bool:
+    """True if the database belongs to a home, unless that is this one, whose move was cut off."""
+    row = session.execute("SELECT id FROM home").fetchone()
+    return row is not None and row["id"] != _read(_begun(home))
+
+
+def _begun(home: Home) -> Path:
+    return home.claim.with_suffix(".new")
+
+
+def _read(file: Path) -> str:
+    return file.read_text(encoding="ascii").strip() if file.exists() else ""
+
+
+@contextmanager
+def listening(engine: PostgresEngine, url: str, heard: Callable[[str], None]) -> Iterator[None]:
+    """Calls `heard`, in a thread of its own, with numbers of processes that have work, and tables that others changed.
+    What comes while the connection is lost is found by the next look."""
+    over, own = threading.Event(), engine.session.info.backend_pid
+
+    def listen() -> None:
+        while not over.is_set():
+            try:
+                with psycopg.connect(url, autocommit=True, connect_timeout=5, application_name="daybook") as session:
+                    session.execute(f"LISTEN {CHANGES}".encode())
+                    while not over.is_set():
+                        for one in session.notifies(timeout=_LOOK / 2):
+                            if one.pid != own or one.payload.isdecimal():
+                                heard(one.payload)
+            except psycopg.Error as error:
+                log.info("changes by other gateways are not heard for now: %s", sentence(error))
+                over.wait(_LOOK)
+
+    thread = threading.Thread(target=listen, name="daybook-listener", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+async def joined(home: Home, url: str, local: Collection[str], *, waits: bool) -> tuple[PostgresEngine, ProcessClaims]:
+    """`join`; with `waits`, as soon as the database can be used. Without, raises `HomeBusy` where a gateway serves the
+    home. Raises `WrongDatabase`, `StorageUnavailable`, `OSError`."""
+    told = ""
+    while True:
+        try:
+            return await asyncio.to_thread(join, home, url, local, alone=not waits)
+        except WrongDatabase:
+            raise
+        except StorageUnavailable as error:
+            if not waits:
+                raise
+            if str(error) != told:
+                told = str(error)
+                log.warning("%s Waiting for it.", told)
+        await asyncio.sleep(_LOOK)

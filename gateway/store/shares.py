@@ -1,0 +1,101 @@
+"""What each of several gateways on one home has to do: who has died, who leads, whose messages wait.
+
+Each process holds a lock by the connection through which it writes. One that is silent is cut off by the others; who
+holds no lock is dead and removed with its claims. All of it runs in the writer thread.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from channels.message import Address
+from gateway.store import inbox_rows, outbox_rows
+from gateway.store.claims import CHANGES, ProcessClaims
+from gateway.store.connection import Connection
+from gateway.store.inbox_rows import InboxRow
+from gateway.store.outbox_rows import SpeechRow
+
+log = logging.getLogger(__name__)
+
+LOCK = 0x0D41B00C
+"""Class of our advisory locks: 0 is the leader's, the others are processes by number."""
+_SILENT = 10.0
+"""Seconds after which the others cut a gateway off: it has given up before."""
+HOLDS_LOCK = f"""
+EXISTS (SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND classid = {LOCK} AND objid = process.number
+        AND pg_locks.pid = backend AND granted
+        AND pg_locks.database = (SELECT oid FROM pg_database WHERE datname = current_database()))
+"""
+_CUT_OFF = f"""
+SELECT host, pid, pg_terminate_backend(backend) FROM process
+    WHERE number != ? AND seen_at < clock_timestamp() - make_interval(secs => {_SILENT}) AND {HOLDS_LOCK}
+"""
+_DEAD = f"SELECT number, host, pid FROM process WHERE number != ? AND pg_try_advisory_xact_lock({LOCK}, number)"
+_LEADER = f"SELECT host, pid FROM process WHERE leads AND {HOLDS_LOCK}"
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a process stands among the others. `leader`: the host and process that leads, if it is another; `died`: some
+    process is gone since the last time."""
+
+    leads: bool
+    leader: tuple[str, int] | None
+    died: bool
+
+
+@dataclass(frozen=True, slots=True)
+class WorkFound:
+    """What a process has to do."""
+
+    messages: tuple[InboxRow, ...]
+    chats: tuple[Address, ...]
+    """With messages to be sent."""
+    speech: tuple[SpeechRow, ...]
+
+
+def stand(connection: Connection, claims: ProcessClaims) -> Standing:
+    """Removes the dead and tries to lead; who leads gives unclaimed work to somebody."""
+    number = claims.number
+    for host, pid, _ in connection.execute(_CUT_OFF, (number,)).fetchall():
+        log.warning("the gateway on %s (process %s) is silent and is cut off", host, pid)
+    dead = connection.execute(_DEAD, (number,)).fetchall()
+    for process, host, pid in dead:
+        log.warning("the gateway on %s (process %s) has ended; the others take over its part", host, pid)
+        inbox_rows.blame(connection, process)
+        connection.execute("DELETE FROM process WHERE number = ?", (process,))
+    leads = claims.leads or _try_to_lead(connection, number)
+    if leads:
+        for session in inbox_rows.unclaimed_sessions(connection):
+            claims.claim(connection, session)
+    leader = None if leads else connection.execute(_LEADER).fetchone()
+    return Standing(leads, None if leader is None else (leader[0], leader[1]), bool(dead))
+
+
+def find(connection: Connection, claims: ProcessClaims, known: Collection[int]) -> WorkFound:
+    """`known`: messages that the process has already."""
+    return WorkFound(
+        inbox_rows.claimed_rows(connection, claims.number, known),
+        outbox_rows.chats_to_serve(connection, claims.number, leads=claims.leads),
+        outbox_rows.claimed_speech(connection, claims.number),
+    )
+
+
+def _try_to_lead(connection: Connection, number: int) -> bool:
+    (leads,) = connection.execute(f"SELECT pg_try_advisory_lock({LOCK}, 0)").fetchone()
+    if leads:
+        connection.execute("UPDATE process SET leads = (number = ?)", (number,))
+    return bool(leads)
+
+
+def take_no_more(connection: Connection, process: int) -> None:
+    """Has new people and groups given to other processes."""
+    connection.execute("UPDATE process SET takes = false WHERE number = ?", (process,))
+
+
+def leave(connection: Connection, process: int) -> None:
+    """Gives all claims up, and has the others look."""
+    connection.execute("DELETE FROM process WHERE number = ?", (process,))
+    connection.execute("SELECT pg_notify(?, '0')", (CHANGES,))

@@ -1,0 +1,324 @@
+"""Gateways share a home: each scope and chat has one of them; who lost its connection can write nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from agent.formats.sqlite import StorageUnavailable
+from channels.message import Address, ChatKind, InboundMessage, Sender
+from gateway.home import Home, HomeBusy
+from gateway.store import inbox_rows, outbox_rows, shares
+from gateway.store.claims import ChatClaim, ProcessClaims, scope_name
+from gateway.store.connection import Connection
+from gateway.store.database import Database
+from gateway.store.lease import Lease, processes
+from gateway.store.membership import joined, listening
+from gateway.store.outbox_rows import Draft
+from gateway.store.postgres import PostgresEngine
+from gateway.store.shares import Standing, WorkFound
+from tests.fakes.postgres import PostgresServer
+
+OWNER, ALICE, BOB = "main/owner", "main/person/alice", "main/person/bob"
+CHAT = ("telegram", "", "7")
+
+
+@pytest.fixture
+def url(postgres: PostgresServer) -> str:
+    return postgres.new_database()
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    home = Home(tmp_path / "home")
+    home.create()
+    return home
+
+
+@dataclass
+class Process:
+    engine: PostgresEngine
+    database: Database
+    claims: ProcessClaims
+    lease: Lease
+    lost: threading.Event = field(default_factory=threading.Event)
+
+    async def stand(self) -> Standing:
+        found = await self.database.run(shares.stand, self.claims)
+        self.claims.leads = found.leads
+        return found
+
+    async def find(self) -> WorkFound:
+        found = await self.database.run(shares.find, self.claims, ())
+        self.claims.hold(row.session for row in found.messages)
+        return found
+
+    async def claim(self, session: str) -> bool:
+        """True if this process has it then."""
+        await self.database.run(self.claims.claim, session)
+        return await self.database.run(_process_of, session) == self.claims.number
+
+    async def end(self) -> None:
+        await asyncio.to_thread(self.lease.end)
+        await self.database.aclose()
+
+    async def stand_still(self, url: str) -> None:
+        """No more signs of life, for long enough that the others notice."""
+        await asyncio.to_thread(self.lease.end)
+        with psycopg.connect(url, autocommit=True) as session:
+            session.execute(
+                "UPDATE process SET seen_at = seen_at - interval '11 seconds' WHERE number = %s", (self.claims.number,)
+            )
+
+
+async def join(home: Home, url: str, *, waits: bool = True) -> Process:
+    lost = threading.Event()
+    engine, claims = await joined(home, url, {"web"}, waits=waits)
+    database = Database(engine, on_lost=lost.set)
+    return Process(engine, database, claims, Lease(database, claims.number, lost.set), lost)
+
+
+@pytest.fixture
+async def two(home: Home, url: str) -> AsyncIterator[tuple[Process, Process]]:
+    """The first leads."""
+    async with AsyncExitStack() as stack:
+        found = []
+        for _ in range(2):
+            one = await join(home, url)
+            stack.push_async_callback(one.end)
+            await one.stand()
+            found.append(one)
+        yield found[0], found[1]
+
+
+def admit(connection: Connection, session: str, id: str = "1", turn: str = "") -> inbox_rows.InboxRow:
+    message = InboundMessage(
+        id, Address("telegram", "7"), ChatKind.PRIVATE, Sender("7", "Bob"), "hello", datetime(2026, 11, 24, tzinfo=UTC)
+    )
+    row = inbox_rows.admit(connection, message, session, turn, overheard=False, at="t", today="2026-11-24")
+    assert row is not None
+    return row
+
+
+def test_a_scope_is_the_same_for_all_its_sessions_and_agents() -> None:
+    assert scope_name("main/owner") == scope_name("main/owner/work") == scope_name("other/owner") == "owner"
+    assert scope_name("main/group/telegram--1/7") == scope_name("main/group/telegram--1/jobs/x") == "group/telegram--1"
+    assert scope_name("main/person/alice") != scope_name("main/person/bob")
+
+
+async def test_one_leads_and_another_after_its_end(home: Home, url: str) -> None:
+    first, second = await join(home, url), await join(home, url)
+    assert (await first.stand()).leads
+    found = await second.stand()
+    assert not found.leads and found.leader is not None
+    assert [one.leads for one in await first.database.run(processes)] == [True, False]
+    with pytest.raises(HomeBusy, match="Another Daybook"):
+        await join(home, url, waits=False)
+    await first.end()
+    found = await second.stand()
+    assert found.leads and found.died
+    assert [one.leads for one in await second.database.run(processes)] == [True]
+    await second.end()
+
+
+async def test_the_owner_is_the_leaders_and_people_are_spread(two: tuple[Process, Process]) -> None:
+    leader, helper = two
+    assert not await helper.claim(OWNER) and await leader.claim(OWNER)
+    assert not await leader.claim(ALICE), "the leader has the owner already"
+    assert await helper.claim(ALICE)
+    assert [one.scopes for one in await leader.database.run(processes)] == [1, 1]
+    assert await leader.claim(BOB) != await helper.claim(BOB), "exactly one has each"
+
+
+async def test_what_one_claims_for_another_is_taken_up_there(two: tuple[Process, Process]) -> None:
+    leader, helper = two
+    await leader.claim(OWNER)
+
+    def write(connection: Connection) -> None:
+        admit(connection, ALICE)
+        leader.claims.claim(connection, ALICE)
+
+    await leader.database.run(write)
+    assert [row.session for row in (await helper.find()).messages] == [ALICE]
+    assert not (await leader.find()).messages
+
+
+async def test_notifications_name_who_has_work_and_what_has_changed(two: tuple[Process, Process], url: str) -> None:
+    leader, helper = two
+    heard: asyncio.Queue[str] = asyncio.Queue()
+    loop = asyncio.get_running_loop()
+    with listening(helper.engine, url, lambda payload: loop.call_soon_threadsafe(heard.put_nowait, payload)):
+        await leader.claim(OWNER)
+        found: set[str] = set()
+        count = 0
+        while not found >= {str(helper.claims.number), "choice"}:  # again, until its connection listens
+            await helper.database.run(_forget_questions)  # its own changes are not heard
+            await leader.database.run(leader.claims.claim, ALICE)
+            await leader.database.run(_choose, f"name {count}")
+            count += 1
+            with suppress(TimeoutError):
+                async with asyncio.timeout(1):
+                    found.add(await heard.get())
+    assert found == {str(helper.claims.number), "choice"}
+
+
+async def test_a_dead_process_loses_its_claims_and_its_messages_go_to_the_others(
+    two: tuple[Process, Process], home: Home, url: str
+) -> None:
+    leader, helper = two
+    await leader.claim(OWNER)
+    await helper.claim(ALICE)
+    await helper.database.run(admit, ALICE)
+    await helper.database.run(helper.claims.claim_chat, CHAT)
+    await helper.end()
+    assert (await leader.stand()).died
+    assert [row.session for row in (await leader.find()).messages] == [ALICE]
+    assert await leader.database.run(leader.claims.claim_chat, CHAT) is ChatClaim.NEW
+
+
+async def test_a_death_alone_with_a_message_counts_for_it_and_another_does_not(two: tuple[Process, Process]) -> None:
+    leader, helper = two
+    await leader.claim(OWNER)
+    await helper.claim(ALICE)
+
+    def in_trial(connection: Connection) -> None:
+        inbox_rows.take(connection, [admit(connection, ALICE).seq], "t", alone=True)
+        inbox_rows.take(connection, [admit(connection, OWNER, "2").seq], "u", alone=True)
+
+    await helper.database.run(in_trial)
+    await helper.end()
+    await leader.stand()
+    rows = {row.session: row.died_alone for row in (await leader.find()).messages}
+    assert rows == {ALICE: 1, OWNER: 0}
+
+
+async def test_a_silent_process_is_cut_off_and_writes_nothing_more(two: tuple[Process, Process], url: str) -> None:
+    leader, helper = two
+    await leader.stand_still(url)
+    await helper.stand()
+    with pytest.raises(StorageUnavailable):
+        await leader.database.run(_choose, "late")
+    assert leader.lost.is_set()
+    async with asyncio.timeout(60):
+        while not (await helper.stand()).leads:
+            pass  # the server ends a connection a moment after it was told so
+    await helper.database.run(_choose, "in time")
+    assert await helper.database.run(_names) == ["in time"]
+
+
+async def test_a_process_that_lives_is_never_removed(two: tuple[Process, Process]) -> None:
+    leader, helper = two
+    for _ in range(3):
+        assert not (await leader.stand()).died and not (await helper.stand()).died
+    assert len(await leader.database.run(processes)) == 2
+
+
+async def test_idle_scopes_are_released_and_busy_ones_kept(two: tuple[Process, Process]) -> None:
+    leader, helper = two
+    await leader.claim(OWNER)
+    await helper.claim(ALICE)
+    helper.claims.hold([ALICE])
+    await helper.database.run(helper.claims.claim_chat, CHAT)
+    helper.claims.hold_chat(CHAT)
+    assert helper.claims.drop([ALICE], [CHAT]) == frozenset()
+    await leader.database.run(admit, ALICE)  # it came while the helper thought that Alice was silent
+    idle = helper.claims.drop([], [])
+    await helper.database.run(helper.claims.release, idle)
+    assert not await leader.claim(ALICE), "a message waits: the claim stays"
+    assert await leader.database.run(leader.claims.claim_chat, CHAT) is ChatClaim.NEW
+    assert [row.session for row in (await helper.find()).messages] == [ALICE]
+
+
+async def test_a_process_that_ends_gets_nobody_new_and_gives_all_back(two: tuple[Process, Process]) -> None:
+    leader, helper = two
+    await leader.claim(OWNER)
+    await helper.database.run(shares.take_no_more, helper.claims.number)
+    assert await leader.claim(ALICE)
+    await helper.database.run(shares.leave, helper.claims.number)
+    assert len(await leader.database.run(processes)) == 1
+
+
+async def test_a_chat_has_one_sender_and_the_page_is_the_leaders(two: tuple[Process, Process]) -> None:
+    leader, helper = two
+    assert await helper.database.run(helper.claims.claim_chat, CHAT) is ChatClaim.NEW
+    helper.claims.hold_chat(CHAT)
+    assert await helper.database.run(helper.claims.claim_chat, CHAT) is ChatClaim.HELD
+    assert await leader.database.run(leader.claims.claim_chat, CHAT) is ChatClaim.OTHERS
+    assert await helper.database.run(helper.claims.claim_chat, ("web", "", "main")) is ChatClaim.OTHERS
+    await helper.database.run(outbox_rows.add, [Draft("k", Address("telegram", "7"), "hi")], "t")
+    await helper.database.run(outbox_rows.add, [Draft("l", Address("web", "main"), "hi")], "t")
+    assert [str(chat) for chat in (await helper.find()).chats] == ["telegram:7"]
+    assert [str(chat) for chat in (await leader.find()).chats] == ["web:main"]
+
+
+async def test_who_cannot_write_in_time_gives_up(home: Home, url: str) -> None:
+    process = await join(home, url)
+    lost, free = threading.Event(), threading.Event()
+    lease = Lease(process.database, 1, lost.set, seconds=0.2)
+    process.database.post(lambda _: free.wait(120))
+    assert await asyncio.to_thread(lost.wait, 120)
+    free.set()
+    await asyncio.to_thread(lease.end)
+    await process.end()
+
+
+async def test_a_database_serves_one_home(home: Home, url: str, tmp_path: Path) -> None:
+    await (await join(home, url)).end()
+    await (await join(home, url)).end()
+    other = Home(tmp_path / "other")
+    other.create()
+    with pytest.raises(StorageUnavailable, match="belongs to another home"):
+        await join(other, url, waits=False)
+
+
+async def test_a_home_goes_to_no_other_database(home: Home, url: str, postgres: PostgresServer) -> None:
+    await (await join(home, url)).end()
+    with pytest.raises(StorageUnavailable, match="but in another database"):
+        await join(home, postgres.new_database(), waits=False)
+
+
+async def test_messages_in_sqlite_are_not_left_behind(home: Home, url: str) -> None:
+    await (await Database.open(home.database)).aclose()
+    with pytest.raises(StorageUnavailable, match="daybook migrate"):
+        await join(home, url, waits=False)
+
+
+async def test_a_database_that_does_not_answer_is_said(home: Home) -> None:
+    with pytest.raises(StorageUnavailable, match="Is PostgreSQL running there"):
+        await join(home, "postgresql://127.0.0.1:9/none", waits=False)
+
+
+async def test_a_newer_daybook_changes_no_tables_under_gateways_of_an_older_one(home: Home, url: str) -> None:
+    older = await join(home, url)
+    with psycopg.connect(url, autocommit=True) as session:
+        session.execute("UPDATE schema_version SET version = version - 1")
+    engine = PostgresEngine(url)
+    with pytest.raises(StorageUnavailable, match="Update and restart them all"):
+        await asyncio.to_thread(engine.migrate, alone=False)
+    engine.close()
+    await older.end()
+
+
+def _process_of(connection: Connection, session: str) -> int | None:
+    row = connection.execute("SELECT process FROM claim WHERE key = ?", (scope_name(session),)).fetchone()
+    return None if row is None else int(row[0])
+
+
+def _choose(connection: Connection, name: str) -> None:
+    connection.execute("INSERT INTO choice (session, name, value) VALUES (?, ?, 'v')", (name, name))
+
+
+def _forget_questions(connection: Connection) -> None:
+    connection.execute("DELETE FROM question")
+
+
+def _names(connection: Connection) -> list[str]:
+    return [row["name"] for row in connection.execute("SELECT name FROM choice")]
