@@ -71,7 +71,7 @@ _STOPPED_HERE = "[Stopped here by the person]"
 
 
 class Agent:
-    """`workspace` and `sessions` are folders; history, search index (or in `index`) and pictures are beside the sessions.
+    """`workspace` and `sessions` are folders; history, search index (or in `index`) and pictures are beside the latter.
     `model` is closed by its owner. `search` recalls memories, by default from the index.
 
     Every method may raise `OSError`, and `FileError` if a workspace file cannot be written; then nothing is done.

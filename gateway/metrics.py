@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 from prometheus_client import CollectorRegistry, Histogram, disable_created_metrics, generate_latest
@@ -76,6 +76,15 @@ def _gauges(status: Mapping[str, Json], now: datetime) -> Iterator[GaugeMetricFa
         if isinstance(value := usage.get(kind), int | float):
             tokens.add_metric([kind], value)
     yield tokens
+    gateways = GaugeMetricFamily(
+        "daybook_gateway_people",
+        "People and groups that a gateway of the home answers.",
+        labels=["host", "pid", "leads"],
+    )
+    for one in _rows(status.get("gateways")):
+        if isinstance(people := one.get("people_and_groups"), int | float):
+            gateways.add_metric([str(one.get("host")), str(one.get("pid")), str(one.get("leads")).lower()], people)
+    yield gateways
     yield _gauge("daybook_cost_usd_today", "US dollars since the user's midnight.", usage.get("cost_usd"))
 
 
@@ -85,3 +94,7 @@ def _gauge(name: str, what: str, value: Json) -> GaugeMetricFamily:
 
 def _part(value: Json) -> Mapping[str, Json]:
     return value if isinstance(value, Mapping) else {}
+
+
+def _rows(value: Json) -> Sequence[Mapping[str, Json]]:
+    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, Sequence) else []

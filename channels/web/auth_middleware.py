@@ -13,6 +13,7 @@ from aiohttp import web
 from channels.json_fields import load_json
 from channels.web.auth import SESSION_SECONDS, Auth, WebSession
 from channels.web.login_answer import ANSWER_PATH
+from channels.web.protocols import WebHost
 from channels.web.views.registry import VIEWS
 
 SOCKET = "/ws"
@@ -23,7 +24,8 @@ SHELL_ROUTES = frozenset(view.path for view in VIEWS)
 """Where the browser opens the page; the same shell everywhere, without secrets."""
 OPENED_FROM_ELSEWHERE = SHELL_ROUTES | {ANSWER_PATH}
 """Where a link or another site may lead the browser to."""
-OPEN_ROUTES = OPENED_FROM_ELSEWHERE | {"/login", "/static/{name}", "/sw.js", "/healthz", "/readyz", "/metrics"}
+HEALTH_ROUTES = frozenset({"/healthz", "/readyz", "/metrics"})
+OPEN_ROUTES = OPENED_FROM_ELSEWHERE | HEALTH_ROUTES | {"/login", "/static/{name}", "/sw.js"}
 """Canonical routes that check the token themselves, or need none."""
 PROVEN_ROUTES = frozenset({SOCKET, "/files/{id}/{place}/{proof}"})
 """Routes to which a browser sends the cookie alone; the handler checks the second half."""
@@ -41,10 +43,9 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 class AuthMiddleware:
     auth: Auth
 
-    def __init__(self, authenticated: Callable[[web.Request], None], redeem: Callable[[str], bool]) -> None:
-        """`redeem`: as `WebHost.redeem`."""
+    def __init__(self, authenticated: Callable[[web.Request], None], host: WebHost) -> None:
         self._authenticated = authenticated
-        self._redeem = redeem
+        self._host = host
 
     @web.middleware
     async def checked(self, request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -56,6 +57,8 @@ class AuthMiddleware:
             raise web.HTTPForbidden(text="Only Daybook's own page may ask for this.\n")
         resource = request.match_info.route.resource
         route = resource.canonical if resource else ""
+        if route not in HEALTH_ROUTES and not self._host.serves:
+            raise web.HTTPServiceUnavailable(text="Another gateway serves this page; daybook status says which.\n")
         if route not in OPEN_ROUTES | PROVEN_ROUTES and self.authenticate(request) is None:
             raise unauthorized()
         return await handler(request)
@@ -128,7 +131,7 @@ class AuthMiddleware:
             raise web.HTTPBadRequest(text='Send {"token": "…"}.\n') from error
         shown = shown.strip() if isinstance(shown, str) else ""
         # The secret of a link is too long to be guessed, so the right one never waits.
-        if kind == "once" and not self._redeem(shown) and not self._unless_too_many_wrong(request, False):
+        if kind == "once" and not self._host.redeem(shown) and not self._unless_too_many_wrong(request, False):
             raise web.HTTPUnauthorized(text=_LINK_IS_OVER)
         if kind == "token" and not self._is_token(request, shown):
             raise web.HTTPUnauthorized(text="Wrong token. Run daybook web to see the right one.\n")

@@ -14,6 +14,10 @@ class WebHost(Protocol):
     def timezone(self) -> str:
         """The user's zone, by its IANA name."""
 
+    @property
+    def serves(self) -> bool:
+        """False where another gateway serves the page, so that this one only says how it is."""
+
     def listens(self, address: str) -> None:
         """Called with the page's address; empty when it is not served."""
 

@@ -72,7 +72,7 @@ class WebServer:
         largest_upload: int,
         auth_timeout: float,
     ) -> None:
-        self.middleware = AuthMiddleware(self._authenticated, gateway.redeem)
+        self.middleware = AuthMiddleware(self._authenticated, gateway)
         self._sockets = PageSockets(chat, pages, auth_timeout)
         self._gateway = gateway
         self._record = record

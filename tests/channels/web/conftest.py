@@ -24,6 +24,7 @@ from tests.chromium import chromium  # noqa: F401  a fixture
 TOKEN = "a-token-that-nobody-guesses"
 MAIN = Address("web", "main")
 STATUS: Mapping[str, object] = {
+    "gateways": [{"host": "attic", "pid": 7, "leads": True, "people_and_groups": 12, "seen_seconds_ago": 0.5}],
     "channels": {"web": {"state": "ok", "last_error": ""}, "telegram": {"state": "down", "last_error": "no token"}},
     "inbox": {"waiting": 1, "oldest": None, "unreadable": 0},
     "outbox": {"waiting": 0, "oldest": None, "failed": 2, "repeated": 0},
@@ -140,6 +141,7 @@ class House:
     states: dict[str, ChannelStatus] = field(default_factory=lambda: {"web": ChannelStatus(Health.OK)})
     address: str = ""
     timezone: str = "UTC"
+    serves: bool = True
     begun: asyncio.Event = field(default_factory=asyncio.Event)
     offer: dict[str, object] = field(default_factory=lambda: {"state": "", "text": "", "done": 0, "of": 0})
     answers: list[str] = field(default_factory=list)

@@ -252,6 +252,18 @@ async def test_any_name_of_this_machine_will_do(owner: Browser) -> None:
         assert answered.status == 200
 
 
+@pytest.mark.parametrize("path", [path for path in EVERYTHING if path != "/ws"])  # which needs an Origin anyway
+async def test_where_another_gateway_serves_the_page_only_the_process_answers(
+    owner: Browser, house: House, path: str
+) -> None:
+    house.serves = False
+    async with owner.get(path) as answered:
+        if path in ("/healthz", "/readyz", "/metrics"):
+            assert answered.status != 503 or path == "/readyz"
+        else:
+            assert answered.status == 503 and "Another gateway serves this page" in await answered.text()
+
+
 # what every answer has
 
 
