@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 
 import click
@@ -22,11 +23,14 @@ _SUMMED = ("calls", "input", "output", "cache_read", "cache_write", "cost_usd")
 def status_command(context: CliContext, as_json: bool) -> None:
     """Show channels, conversations, queues, and today's tokens and cost."""
     answer = ask(context, "status")
+    status = dict(_part(answer.value))
     if not answer.running:
-        click.echo("Daybook isn't running; this is what is on disk. `daybook gateway` starts it.", err=True)
+        others = [one for one in rows(status.get("gateways")) if one.get("pid") != os.getpid()]
+        status["gateways"] = list(others)
+        where = " on this computer" if others else ""
+        click.echo(f"Daybook isn't running{where}; this is what is stored. `daybook gateway` starts it.", err=True)
     if as_json:
-        return print_json(answer.value)
-    status = _part(answer.value)
+        return print_json(status)
     for name, channel in _part(status.get("channels")).items():
         known = _part(channel)
         trouble = f"  {known['last_error']}" if known.get("last_error") else ""
