@@ -143,4 +143,4 @@ async def test_another_gateway_takes_over(
         mount.go_on()
         await until_waiting(first)
         await cluster.answered("three")
-        assert cluster.texts == ["One.", "Two.", "Three."]
+        assert cluster.texts() == ["One.", "Two.", "Three."]
