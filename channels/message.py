@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -323,6 +323,10 @@ class Source(Protocol):
 
     async def run(self, receive: Receive) -> None:
         """Can be called again. Raises `SourceFailed`; any other exception is a bug."""
+
+
+RunSource = Callable[[Source, Receive], Coroutine[object, object, None]]
+"""Runs a source that is a part of a channel, as long as that runs."""
 
 
 @dataclass(frozen=True, slots=True)

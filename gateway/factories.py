@@ -33,7 +33,7 @@ from agent.settings import (
 )
 from agent.workspace import create, template_folder
 from channels.discord.last_seen import LastSeen
-from channels.message import Channel, ChannelStatus, CommandInfo, Health
+from channels.message import Channel, ChannelStatus, CommandInfo, Health, RunSource
 from channels.registry import load
 from channels.terminal import TerminalChannel
 from gateway.backup.archive import copy_of
@@ -62,7 +62,7 @@ from gateway.scheduling.service import ScheduleRules
 from gateway.store import chat_rows
 from gateway.store.claims import Claims
 from gateway.store.database import Database
-from gateway.supervisor import SupervisedSource
+from gateway.supervisor import SourceParts, SupervisedSource
 from gateway.turns.attachments import AttachmentIntake, MediaLimits
 from gateway.web.host import GatewayWebHost, read_token, token_source
 from gateway.web.record import StoredChatRecord
@@ -265,7 +265,9 @@ def build_channels(
     home: Home,
     web_host: GatewayWebHost,
     web_record: StoredChatRecord,
+    run_part: RunSource,
 ) -> list[Channel]:
+    """`run_part` runs one connection of a channel that has several."""
     telegram, discord = config.channels.telegram, config.channels.discord
     on = tokens(config)
     channels: list[Channel] = []
@@ -284,6 +286,8 @@ def build_channels(
                 commands=menu,
                 hears=lambda server, chat: listed.of_server(server, chat) is not None,
                 seen=StoredPositions(database, "discord"),
+                shards=discord.shards,
+                run_shard=run_part,
             )
         )
     if (web := config.channels.web).enabled:
@@ -348,7 +352,10 @@ def open_channels(
         claims=claims,
     )
     web_record = StoredChatRecord(database)
-    platforms = platforms or partial(build_channels, home=home, web_host=web_host, web_record=web_record)
+    run_part = SourceParts(sources).run
+    platforms = platforms or partial(
+        build_channels, home=home, web_host=web_host, web_record=web_record, run_part=run_part
+    )
     others = [] if is_alone else platforms(config, menu, database)
     channels: dict[str, Channel] = {one.name: one for one in (terminal, *others)}
     for channel in channels.values():

@@ -40,6 +40,11 @@ class SupervisedSource:
         self._sleep = sleep
 
     @property
+    def is_part(self) -> bool:
+        """True for one of several connections of a channel, whose state says enough for people."""
+        return ":" in self.source.name
+
+    @property
     def status(self) -> ChannelStatus:
         """Its failure, else its own status; a source without one is up."""
         if self.failure is not None:
@@ -77,6 +82,23 @@ class SupervisedSource:
             self.failure = ChannelStatus(Health.DOWN, reason)
             await self._sleep(wait)
             self.failure = None
+
+
+class SourceParts:
+    """Runs the parts of sources, each supervised by itself and listed in `sources` meanwhile."""
+
+    def __init__(self, sources: list[SupervisedSource]) -> None:
+        self._sources = sources
+
+    async def run(self, part: Source, receive: Receive) -> None:
+        """Runs until cancelled, also where a restart cannot help: the status says so."""
+        supervised = SupervisedSource(part)
+        self._sources.append(supervised)
+        try:
+            await supervised.run(receive)
+            await asyncio.Event().wait()
+        finally:
+            self._sources.remove(supervised)
 
 
 class BackgroundTasks:

@@ -10,13 +10,14 @@ import logging
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import discord
 
 from channels.discord import format as look
-from channels.discord.client import DiscordClient, Where
+from channels.discord.client import ClientOptions, DiscordClient, Where
 from channels.discord.command_sync import sync
+from channels.discord.connection import DiscordConnection, DiscordShard, Hearing
 from channels.discord.download import Expired, address_in, download, too_large
 from channels.discord.errors import (
     CALL_FAILED,
@@ -28,13 +29,14 @@ from channels.discord.errors import (
     redacted,
     send_error,
 )
-from channels.discord.inbound import CHANNEL, INTERACTION, DiscordIdentity
-from channels.discord.intake import ChannelFilter, EventIntake
+from channels.discord.inbound import CHANNEL, INTERACTION
+from channels.discord.intake import ChannelFilter
 from channels.discord.interactions import InteractionAnswers, Interactions
 from channels.discord.last_seen import PositionsInMemory, PositionStore
 from channels.discord.outbound import UnconfirmedSends, content, form, sending, target_chat
 from channels.discord.presence import DiscordPresence
 from channels.discord.rate_limit import GlobalRateLimit
+from channels.discord.shards import IdentifyPace, Shard, combined
 from channels.json_fields import Json
 from channels.message import (
     Address,
@@ -51,6 +53,8 @@ from channels.message import (
     PreviewStyle,
     Receive,
     Refused,
+    RunSource,
+    Source,
 )
 from channels.split import split
 from channels.tasks import Pause
@@ -75,8 +79,15 @@ def _hears_all(_server: str, _chat: str) -> bool:
     return True
 
 
+async def _run(source: Source, receive: Receive) -> None:
+    await source.run(receive)
+
+
 class DiscordChannel:
-    """`aclose` it after the last use; `run` may be called again."""
+    """`aclose` it after the last use; `run` may be called again.
+
+    With shards, `run` logs in for sending, and each shard is a source of its own that need not run in this process.
+    """
 
     def __init__(
         self,
@@ -89,25 +100,29 @@ class DiscordChannel:
         pause: Pause = asyncio.sleep,
         silence: float = 60.0,
         answer_timeout: float = 10.0,
+        shards: int | Literal["auto"] | None = None,
+        run_shard: RunSource = _run,
     ) -> None:
         """`hears` selects server channels. `pause` waits between typing indicators and short-lived connections.
         `silence`: seconds without data before reconnecting (Discord asks for a heartbeat every 41). `answer_timeout`:
-        seconds for answering an interaction before the answer goes to the chat."""
-        self._token = token
-        self._api_url = api_url
+        seconds for answering an interaction before the answer goes to the chat. `shards`: how many connections share
+        the bot's servers, None for a single one; `run_shard` runs one of them, or leaves it to another process."""
         self._commands = tuple(commands)
-        self._hears = hears
-        self._seen: PositionStore = seen or PositionsInMemory()
-        self._pause = pause
-        self._silence = silence
         self._client: DiscordClient | None = None
         self._rate_limit = GlobalRateLimit()
+        self._options = ClientOptions(token, api_url, pause, silence, self._rate_limit)
         self._interactions = Interactions(answer_timeout / 2)
         self._answers = InteractionAnswers(self._interactions, answer_timeout)
         self._unconfirmed = UnconfirmedSends(KNOWS_REPEATS)
         self._private_chats: dict[str, str] = {}
         self._presence = DiscordPresence(lambda: self._client, pause, self._private_chats)
-        self._status = ChannelStatus(Health.OFF)
+        names = frozenset(command.name for command in commands)
+        self._hearing = Hearing(names, hears, seen or PositionsInMemory(), self._interactions, pause)
+        self._connection = DiscordConnection(self._hearing, Shard())
+        self._wanted_shards = shards
+        self._run_shard = run_shard
+        self._shards: tuple[DiscordShard, ...] = ()
+        self._pace = IdentifyPace(pause)
         self._account = ""
 
     @property
@@ -116,9 +131,12 @@ class DiscordChannel:
 
     @property
     def status(self) -> ChannelStatus:
-        if self._status.state is Health.OK and (why := self._rate_limit.shut_out):
+        status = self._connection.status
+        if status.state is Health.OK:
+            status = combined([(one.shard, one.status) for one in self._shards])
+        if status.state is Health.OK and (why := self._rate_limit.shut_out):
             return ChannelStatus(Health.DEGRADED, why)
-        return self._status
+        return status
 
     @property
     def account(self) -> str:
@@ -129,33 +147,31 @@ class DiscordChannel:
 
     async def run(self, receive: Receive) -> None:
         """Raises `SourceFailed` and errors of `receive`; the next run fetches refused messages from the history."""
-        self._report(ChannelStatus(Health.DEGRADED, "connecting to Discord", is_connecting=True))
-        try:
-            client = await DiscordClient.open(self._token, self._api_url, self._pause, self._silence, self._rate_limit)
+        async with self._connection.reported():
+            client = await DiscordClient.open(self._options)
             before, self._client = self._client, client
             if before is not None:
                 await before.aclose()
             self._account = client.user_name
             log.info("connected as %s", self._account)
-            names = frozenset(command.name for command in self._commands)
-            bot = DiscordIdentity(client.user_id, client.user_name, names)
-            intake = EventIntake(bot, self._hears, self._seen, self._interactions, self._on_connected, self._pause)
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._register_commands(client))
-                group.create_task(intake.run(client, receive))
-                group.create_task(self._interactions.tidy(client, self._pause))
-                group.create_task(client.listen(intake.offer, self._on_lost))
-        except asyncio.CancelledError:
-            self._report(ChannelStatus(Health.OFF))
-            raise
-        except Exception as error:
-            cause = error
-            while isinstance(cause, ExceptionGroup):
-                cause = cause.exceptions[0]
-            self._report(ChannelStatus(Health.DOWN, redacted(cause)))
-            raise cause from None
-        finally:
-            self._interactions.give_up()
+                group.create_task(self._interactions.tidy(client, self._options.pause))
+                if self._wanted_shards is None:
+                    group.create_task(self._connection.listen(client, receive))
+                else:
+                    group.create_task(self._listen_in_shards(client, receive))
+
+    async def _listen_in_shards(self, client: DiscordClient, receive: Receive) -> None:
+        count = (await client.session_start()).shards if self._wanted_shards == "auto" else self._wanted_shards
+        assert count is not None
+        shards = [Shard(number, count) for number in range(count)]
+        self._shards = tuple(DiscordShard(one, self._options, self._pace, self._hearing) for one in shards)
+        self._connection.connected()
+        log.info("%d connections share the servers", count)
+        async with asyncio.TaskGroup() as group:
+            for shard in self._shards:
+                group.create_task(self._run_shard(shard, receive), name=shard.name)
 
     async def _register_commands(self, client: DiscordClient) -> None:
         try:
@@ -163,15 +179,6 @@ class DiscordChannel:
                 log.info("Discord's command menu was updated")
         except CALL_FAILED as error:
             log.warning("updating Discord's command menu failed: %s", redacted(error))
-
-    def _on_connected(self) -> None:
-        self._report(ChannelStatus(Health.OK))
-
-    def _on_lost(self) -> None:
-        self._report(ChannelStatus(Health.DEGRADED, "the connection to Discord broke; reconnecting"))
-
-    def _report(self, status: ChannelStatus) -> None:
-        self._status = status
 
     # Out
 
@@ -309,7 +316,7 @@ class DiscordChannel:
         client, self._client = self._client, None
         if client is not None:
             await client.aclose()
-        self._report(ChannelStatus(Health.OFF))
+        self._connection.status = ChannelStatus(Health.OFF)
 
     def _open_client(self) -> DiscordClient:
         if self._client is None:

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
 from typing import Any
 
 import discord
 from discord.http import Route
 
-from channels.discord.errors import source_failed
-from channels.discord.library import LibraryClient, OnEvent, check_version
+from channels.discord.errors import CALL_FAILED, source_failed
+from channels.discord.library import LibraryClient, OnEvent, Turn, check_version
 from channels.discord.rate_limit import GlobalRateLimit
+from channels.discord.shards import Shard
+from channels.json_fields import get, object_of
+from channels.message import SourceFailed
 from channels.tasks import Pause
 
 LOGIN_TIMEOUT = 60.0
@@ -19,29 +24,68 @@ Where = Mapping[str, str]
 """Values for the placeholders in a path."""
 
 
+@dataclass(frozen=True, slots=True)
+class ClientOptions:
+    token: str
+    api_url: str
+    pause: Pause
+    silence: float
+    """Seconds without data before the gateway connection is replaced."""
+    rate_limit: GlobalRateLimit
+
+
+@dataclass(frozen=True, slots=True)
+class SessionStart:
+    """What Discord allows a bot with several connections."""
+
+    shards: int = 1
+    """Recommended."""
+    at_once: int = 1
+    """Sessions that may be begun within five seconds."""
+
+
 class DiscordClient:
-    def __init__(self, api_url: str, pause: Pause, silence: float, rate_limit: GlobalRateLimit) -> None:
-        self._client = LibraryClient(api_url, pause, silence, rate_limit)
-        self._rate_limit = rate_limit
+    def __init__(self, options: ClientOptions, shard: Shard | None, turn: Turn) -> None:
+        self._rate_limit = options.rate_limit
+        self._client = LibraryClient(
+            options.api_url, options.pause, options.silence, options.rate_limit, shard=shard, turn=turn
+        )
 
     @classmethod
-    async def open(
-        cls, token: str, api_url: str, pause: Pause, silence: float, rate_limit: GlobalRateLimit
-    ) -> DiscordClient:
-        """Logs in. `silence`: seconds without data before the gateway connection is replaced. Raises `SourceFailed`."""
+    async def open(cls, options: ClientOptions, shard: Shard | None = None, turn: Turn = nullcontext) -> DiscordClient:
+        """Logs in. `shard`: what the gateway tells of, by default everything. Raises `SourceFailed`."""
         check_version()
-        client = cls(api_url, pause, silence, rate_limit)
+        client = cls(options, shard, turn)
         try:
             async with asyncio.timeout(LOGIN_TIMEOUT):
-                await client._client.login(token)
+                await client._client.login(options.token)
                 await client._client.own_http.find_gateway()
         except Exception as error:
             await client.aclose()
-            raise source_failed(error, rate_limit.shut_out) from None
+            raise source_failed(error, options.rate_limit.shut_out) from None
         except BaseException:
             await client.aclose()
             raise
         return client
+
+    async def session_start(self) -> SessionStart:
+        """Asks Discord. Raises `SourceFailed`, also where no more sessions are allowed: with one too many, Discord
+        would reset the token."""
+        try:
+            async with asyncio.timeout(LOGIN_TIMEOUT):
+                answer: object = await self.call("GET", "/gateway/bot")
+        except CALL_FAILED as error:
+            raise source_failed(error, self._rate_limit.shut_out) from None
+        described = answer if isinstance(answer, dict) else {}
+        limit = object_of(described, "session_start_limit") or {}
+        if (left := get(limit, "remaining", int)) is not None and left < 1:
+            wait = (get(limit, "reset_after", int) or 0) / 60_000
+            raise SourceFailed(
+                f"Discord allows the bot no new connection for another {wait:.0f} min, because there were too many "
+                f"today ({get(limit, 'total', int) or 1000}); look in the log why they break, or whether another "
+                "program uses the same token"
+            )
+        return SessionStart(max(get(described, "shards", int) or 1, 1), max(get(limit, "max_concurrency", int) or 1, 1))
 
     @property
     def user_id(self) -> str:

@@ -51,6 +51,11 @@ class Directory:
         known = self._servers.get(server)
         return [self._chats[one] for one in sorted(known.chats)] if known else []
 
+    @property
+    def newest(self) -> str:
+        """The newest message that any chat had when it was announced; "0" if there was none."""
+        return max((one.newest for one in self._chats.values() if one.newest.isdecimal()), key=int, default="0")
+
     def title(self, chat: DiscordChat) -> str:
         server = self._servers.get(chat.server)
         parent = self._chats.get(chat.parent)

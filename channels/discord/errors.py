@@ -30,8 +30,9 @@ BAD_INTENTS = (
 )
 _FATAL_CLOSES = {
     4004: BAD_TOKEN,
-    4010: "Discord says that the shard is invalid (4010): update Daybook, or check channels.discord.api_url",
-    4011: "the bot is in more servers than one connection may serve (4011): a personal assistant belongs in a few",
+    4010: "Discord does not take this number of connections (4010): check channels.discord.shards",
+    4011: "the bot is in more servers than its connections may serve, 2,500 each (4011): set channels.discord.shards "
+    "to auto, or to a larger number, in config.yaml; then start again",
     4012: "Discord no longer speaks this version of its gateway (4012): update Daybook",
     4013: "Discord does not know an intent that Daybook asks for (4013): update Daybook",
     4014: BAD_INTENTS,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 
@@ -16,7 +17,8 @@ from channels.discord.directory import Directory, DiscordChat
 from channels.discord.errors import CALL_FAILED, redacted
 from channels.discord.inbound import DiscordIdentity, read, read_interaction, snowflake, unreadable
 from channels.discord.interactions import Interactions
-from channels.discord.last_seen import LastSeen, PositionStore, newest_message_id
+from channels.discord.last_seen import LastSeen, PositionStore, ShardPositions
+from channels.discord.shards import Shard
 from channels.json_fields import Json, get, object_of, objects_of
 from channels.message import Event, InboundMessage, Receive, SourceFailed
 from channels.tasks import Pause, backoff
@@ -34,6 +36,8 @@ FIND_WITHIN = 3.0
 """Seconds to look up a channel; later messages wait for it."""
 READ_WITHIN = 8.0
 """Seconds for a page of history; new messages wait for it."""
+ANNOUNCED_WITHIN = 60.0
+"""Seconds until a server that Discord does not announce holds nothing up: some are out of order for good."""
 AGAIN_AFTER = 30.0
 """Seconds before a failed lookup is repeated."""
 
@@ -53,19 +57,21 @@ class EventIntake:
         interactions: Interactions,
         connected: Callable[[], None],
         pause: Pause,
+        shard: Shard,
     ) -> None:
-        """`connected` is called when the gateway listens (again). `pause` waits between tries."""
+        """`connected` is called when the gateway listens (again). `pause` waits between tries. `shard`: what the
+        gateway tells of."""
         self._bot = bot
         self._hears = hears
-        self._seen = seen
+        self._seen = ShardPositions(seen, shard)
         self._interactions = interactions
         self._on_connected = connected
         self._directory = Directory(bot.id)
         self._queue: asyncio.Queue[tuple[str, Json]] = asyncio.Queue()
         self._commands: asyncio.Queue[Json] = asyncio.Queue()
         self._known_servers: set[str] = set()
-        self._marks: dict[str, LastSeen] = {}
-        self._since = ""
+        self._unannounced: set[str] = set()
+        self._announced_by = math.inf
         self._pause = pause
         self._postponed: dict[str, tuple[DiscordChat, str]] = {}
         self._has_postponed = asyncio.Event()
@@ -73,7 +79,7 @@ class EventIntake:
 
     def offer(self, name: str, data: Json) -> None:
         if name == "INTERACTION_CREATE":
-            self._interactions.note(data)
+            self._interactions.note(data, self)
             self._commands.put_nowait(data)
         else:
             self._queue.put_nowait((name, data))
@@ -81,9 +87,7 @@ class EventIntake:
     async def run(self, client: DiscordClient, receive: Receive) -> None:
         """Raises errors of `receive` and the disk, and `SourceFailed`. While a chat's history is unavailable, no
         message in it counts as seen."""
-        marks = await self._seen.load()
-        self._marks = {one.chat_id: one for one in marks}
-        self._since = newest_message_id(self._marks)
+        await self._seen.load()
         async with asyncio.TaskGroup() as group:
             group.create_task(self._pass_on(client, receive))
             group.create_task(self._catch_up_later(client, receive))
@@ -104,16 +108,18 @@ class EventIntake:
                     if (chat := await self._chat_of(client, data)) and self._is_heard(chat):
                         messages.append((data, chat, name == "MESSAGE_UPDATE"))
                 else:
-                    await self._offer(receive, messages)
+                    await self._offer(receive, messages, is_live=True)
                     messages = []
                     await self._apply(client, receive, name, data)
-            await self._offer(receive, messages)
+            await self._offer(receive, messages, is_live=True)
 
-    async def _offer(self, receive: Receive, messages: Sequence[tuple[Json, DiscordChat, bool]]) -> None:
+    async def _offer(
+        self, receive: Receive, messages: Sequence[tuple[Json, DiscordChat, bool]], *, is_live: bool
+    ) -> None:
         events = [event for data, chat, edit in messages if (event := self._event(data, chat, edit=edit))]
         if events:
             await receive(events)
-        await self._note([(data, chat) for data, chat, edit in messages if not edit])
+        await self._note([(data, chat) for data, chat, edit in messages if not edit], is_live=is_live)
 
     def _event(self, data: Json, chat: DiscordChat, *, edit: bool) -> Event | None:
         try:
@@ -122,18 +128,22 @@ class EventIntake:
             log.exception("a message could not be read")
             return unreadable(data, f"{type(error).__name__}: {error}")
 
-    async def _note(self, messages: Sequence[tuple[Json, DiscordChat]]) -> None:
-        newer: dict[str, LastSeen] = {}
+    async def _note(self, messages: Sequence[tuple[Json, DiscordChat]], *, is_live: bool = False) -> None:
+        newest: dict[str, LastSeen] = {}
         for data, chat in messages:
             message_id = get(data, "id", str) or ""
-            before = newer.get(chat.id) or self._marks.get(chat.id)
-            if chat.id in self._postponed:
+            if not chat.id or chat.id in self._postponed or not message_id.isdecimal():
                 continue
-            if chat.id and message_id.isdecimal() and (before is None or int(before.message_id) < int(message_id)):
-                newer[chat.id] = LastSeen(chat.id, chat.server, message_id)
-        if newer:
-            await self._seen.note(tuple(newer.values()))
-            self._marks |= newer
+            before = newest.get(chat.id)
+            if before is None or int(before.message_id) < int(message_id):
+                newest[chat.id] = LastSeen(chat.id, chat.server, message_id)
+        await self._seen.note(tuple(newest.values()), is_complete=is_live and self._is_complete)
+
+    @property
+    def _is_complete(self) -> bool:
+        """True if whatever is older than the next event is stored."""
+        late = asyncio.get_running_loop().time() > self._announced_by
+        return self._announced_by < math.inf and (late or not self._unannounced) and not self._postponed
 
     def _is_heard(self, chat: DiscordChat) -> bool:
         return chat.is_private or self._hears(chat.server, chat.listed_as)
@@ -164,23 +174,30 @@ class EventIntake:
         match name:
             case "READY":
                 self._on_connected()
-                self._known_servers = {get(one, "id", str) or "" for one in objects_of(data, "guilds")}
+                self._known_servers = {id for one in objects_of(data, "guilds") if (id := get(one, "id", str))}
+                self._await_servers(*self._known_servers)
                 # Discord does not announce what is new in private chats, so each is read.
-                private = [one for one in self._marks.values() if not one.server]
-                await self._catch_up(
-                    client, receive, [(self._directory.private(one.chat_id), one.message_id) for one in private]
-                )
+                private = [(self._directory.private(one.chat_id), one.message_id) for one in self._seen.private()]
+                await self._catch_up(client, receive, private)
+                await self._note_complete()
             case "RESUMED":
                 self._on_connected()
             case "GUILD_CREATE" if data.get("unavailable") is not True:
                 server = self._directory.server_seen(data)
                 await self._catch_up(client, receive, self._missed_in_server(server))
+                self._unannounced.discard(server)
+                await self._note_complete()
             case "GUILD_UPDATE":
                 self._directory.server_changed(data)
             case "GUILD_MEMBER_UPDATE":
                 self._directory.member_changed(data)
             case "GUILD_DELETE":
-                self._directory.server_gone(get(data, "id", str) or "")
+                server = get(data, "id", str) or ""
+                self._directory.server_gone(server)
+                if data.get("unavailable") is True:
+                    self._await_servers(server)
+                else:
+                    self._unannounced.discard(server)
             case "GUILD_ROLE_CREATE" | "GUILD_ROLE_UPDATE":
                 self._directory.role_seen(data)
             case "GUILD_ROLE_DELETE":
@@ -195,13 +212,20 @@ class EventIntake:
             case _:
                 pass
 
+    def _await_servers(self, *servers: str) -> None:
+        self._unannounced |= set(servers)
+        self._announced_by = asyncio.get_running_loop().time() + ANNOUNCED_WITHIN
+
+    async def _note_complete(self) -> None:
+        if self._is_complete:
+            await self._seen.note_complete(self._directory.newest)
+
     def _missed_in_server(self, server: str) -> list[tuple[DiscordChat, str]]:
-        """A channel never seen counts from the newest seen anywhere, unless the server is new."""
-        since = self._since if server in self._known_servers else ""
+        """A channel never seen counts from where the server was complete, unless the server is new."""
+        since = self._seen.complete_until(server) if server in self._known_servers else ""
         found: list[tuple[DiscordChat, str]] = []
         for chat in self._directory.of_server(server):
-            mark = self._marks.get(chat.id)
-            after = mark.message_id if mark else since
+            after = self._seen.of_chat(chat.id) or since
             if after and chat.newest.isdecimal() and int(chat.newest) > int(after) and self._is_heard(chat):
                 found.append((chat, after))
         return found
@@ -229,7 +253,7 @@ class EventIntake:
         try:
             async for page in missed(client, chat.id, after, READ_WITHIN):
                 log.info("reading missed messages in %s: %d", chat.id, len(page))
-                await self._offer(receive, [(data, chat, False) for data in page])
+                await self._offer(receive, [(data, chat, False) for data in page], is_live=False)
                 after = str(page[-1]["id"])
         except NoHistory as error:
             log.warning("can't read the history of %s: %s", chat.id, error)

@@ -42,6 +42,8 @@ _MOST_FAILURES = 2
 class PendingInteraction:
     token: str
     until: float
+    told_by: object
+    """The connection that will acknowledge it."""
     acknowledged: asyncio.Future[bool] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
     answered: bool = False
     """A first answer exists (always for a press), so more are follow-up messages."""
@@ -60,13 +62,13 @@ class Interactions:
         self._waiting: dict[str, PendingInteraction] = {}
         self._placeholders: asyncio.Queue[PendingInteraction] = asyncio.Queue()
 
-    def note(self, data: Json) -> None:
+    def note(self, data: Json, told_by: object) -> None:
         now = asyncio.get_running_loop().time()
         self._waiting = {key: one for key, one in self._waiting.items() if one.until > now}
         key, token = get(data, "id", str), get(data, "token", str)
         if key and token:
             is_slash = get(data, "type", int) == _SLASH
-            self._waiting[INTERACTION + key] = PendingInteraction(token, now + _LIFE, answered=not is_slash)
+            self._waiting[INTERACTION + key] = PendingInteraction(token, now + _LIFE, told_by, answered=not is_slash)
 
     async def acknowledge(self, client: DiscordClient, data: Json) -> None:
         key, token = get(data, "id", str) or "", get(data, "token", str) or ""
@@ -136,9 +138,10 @@ class Interactions:
             return False
         return True
 
-    def give_up(self) -> None:
+    def give_up(self, told_by: object) -> None:
+        """Called at the end of a connection."""
         for one in self._waiting.values():
-            if not one.acknowledged.done():
+            if one.told_by is told_by and not one.acknowledged.done():
                 one.acknowledged.set_result(False)
 
 

@@ -6,9 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from channels.discord.shards import Shard
+
 
 @dataclass(frozen=True, slots=True)
 class LastSeen:
+    """The last stored message of a chat, or that up to which everything in a shard is stored (see `ShardPositions`)."""
+
     chat_id: str
     server: str
     message_id: str
@@ -42,5 +46,63 @@ class PositionsInMemory:
         self._chats.pop(chat_id, None)
 
 
-def newest_message_id(chats: Mapping[str, LastSeen]) -> str:
-    return max((one.message_id for one in chats.values()), key=int, default="")
+class ShardPositions:
+    """What one connection has stored. Its methods raise storage errors.
+
+    Beside the chats, the newest message is kept up to which *everything* in the shard's servers is stored: it says
+    since when a chat without a position may have been missed. Shards of other numbers and counts wrote theirs; each
+    stays true, so that the count may change.
+    """
+
+    def __init__(self, store: PositionStore, shard: Shard) -> None:
+        self._store = store
+        self._shard = shard
+        self._chats: dict[str, LastSeen] = {}
+        self._complete: Mapping[Shard, str] = {}
+
+    async def load(self) -> None:
+        stored = {one.chat_id: one for one in await self._store.load()}
+        complete = {shard: one.message_id for one in stored.values() if (shard := Shard.parse(one.chat_id))}
+        if stored and not complete:  # by a release with one connection, which saw all
+            complete[Shard()] = max((one.message_id for one in stored.values()), key=int)
+            await self._store.note([_of_shard(Shard(), complete[Shard()])])
+        self._complete = complete
+        self._chats = {
+            chat_id: one
+            for chat_id, one in stored.items()
+            if Shard.parse(chat_id) is None and self._shard.serves(one.server)
+        }
+
+    def private(self) -> list[LastSeen]:
+        """Those of the first shard; others have none."""
+        return [one for one in self._chats.values() if not one.server]
+
+    def of_chat(self, chat_id: str) -> str:
+        """The last stored message, or ""."""
+        known = self._chats.get(chat_id)
+        return known.message_id if known else ""
+
+    def complete_until(self, server: str) -> str:
+        """The message up to which everything in a server was stored when this connection began, or ""."""
+        known = (message_id for shard, message_id in self._complete.items() if shard.serves(server))
+        return max(known, key=int, default="")
+
+    async def note(self, newest: Sequence[LastSeen], *, is_complete: bool) -> None:
+        """`is_complete`: nothing older is missing in any chat of the shard."""
+        newer = [one for one in newest if int(one.message_id) > int(self.of_chat(one.chat_id) or -1)]
+        if not newer:
+            return
+        until = max((one.message_id for one in newer), key=int)
+        await self._store.note([*newer, *([_of_shard(self._shard, until)] if is_complete else [])])
+        self._chats |= {one.chat_id: one for one in newer}
+
+    async def note_complete(self, until: str) -> None:
+        await self._store.note([_of_shard(self._shard, until)])
+
+    async def forget(self, chat_id: str) -> None:
+        self._chats.pop(chat_id, None)
+        await self._store.forget(chat_id)
+
+
+def _of_shard(shard: Shard, message_id: str) -> LastSeen:
+    return LastSeen(str(shard), "shard", message_id)

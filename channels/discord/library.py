@@ -15,6 +15,7 @@ import inspect
 import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 import aiohttp
@@ -26,6 +27,7 @@ from discord.state import ConnectionState
 
 from channels.discord.errors import CALL_FAILED, ODD_ANSWER, redacted
 from channels.discord.rate_limit import SHORT, GlobalRateLimit
+from channels.discord.shards import Shard
 from channels.json_fields import Json, get, load_json
 from channels.message import SourceFailed
 from channels.tasks import Pause
@@ -66,6 +68,8 @@ _HEAD = 200
 
 OnEvent = Callable[[str, Json], None]
 """Called with an event's name and data, in order."""
+Turn = Callable[[], AbstractAsyncContextManager[None]]
+"""Waits until a session may be begun inside."""
 
 
 _NAMES: Sequence[tuple[object, str]] = (
@@ -74,7 +78,7 @@ _NAMES: Sequence[tuple[object, str]] = (
     (discord.VoiceClient, "warn_nacl"),
     (discord.VoiceClient, "warn_dave"),
     (DiscordWebSocket, "DEFAULT_GATEWAY"),
-    (DiscordWebSocket, "from_client(client, initial, gateway, session, sequence, resume)"),
+    (DiscordWebSocket, "from_client(client, initial, gateway, shard_id, session, sequence, resume)"),
     (DiscordWebSocket, "received_message(msg)"),
     (DiscordWebSocket, "poll_event()"),
     (HTTPClient, "__init__(loop, http_trace, max_ratelimit_timeout)"),
@@ -229,9 +233,18 @@ class DiscordHttp(HTTPClient):
 
 
 class LibraryClient(discord.Client):
-    def __init__(self, api_url: str, pause: Pause, silence: float, rate_limit: GlobalRateLimit) -> None:
+    def __init__(
+        self,
+        api_url: str,
+        pause: Pause,
+        silence: float,
+        rate_limit: GlobalRateLimit,
+        shard: Shard | None,
+        turn: Turn,
+    ) -> None:
         self._api_url = api_url
         self._rate_limit = rate_limit
+        self._turn = turn
         self.on_event: OnEvent | None = None
         self.on_lost: Callable[[], None] | None = None
         self._pause = pause
@@ -243,6 +256,8 @@ class LibraryClient(discord.Client):
             chunk_guilds_at_startup=False,
             heartbeat_timeout=silence,
             member_cache_flags=discord.MemberCacheFlags.none(),
+            shard_id=shard.number if shard else None,
+            shard_count=shard.count if shard else None,
         )
         state = [(self._connection, name) for name in ("user", "application_id", "parsers")]
         check_version([*state, *((self.own_http, name) for name in ("_buckets", "_bucket_hashes", "_global_over"))])
@@ -273,7 +288,11 @@ class LibraryClient(discord.Client):
         known: dict[str, Any] = {}
         while True:
             try:
-                ws = await asyncio.wait_for(Socket.from_client(self, initial=not known, **known), CONNECT_TIMEOUT)
+                if known.get("resume"):
+                    ws = await self._open_socket(known)
+                else:
+                    async with self._turn():
+                        ws = await self._open_socket(known)
                 self.ws = ws
                 known = {"resume": False}
                 while True:
@@ -287,6 +306,10 @@ class LibraryClient(discord.Client):
             except (OSError, discord.DiscordException, aiohttp.ClientError):
                 self.dispatch("disconnect")
                 raise
+
+    async def _open_socket(self, known: Mapping[str, Any]) -> Socket:
+        opening = Socket.from_client(self, initial=not known, shard_id=self.shard_id, **known)
+        return await asyncio.wait_for(opening, CONNECT_TIMEOUT)
 
     def _get_state(self, **options: Any) -> ConnectionState[Any]:
         """Called by the library's constructor."""

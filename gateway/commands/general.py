@@ -44,7 +44,7 @@ async def status(context: CommandContext) -> str:
     if context.route.role is Role.OWNER and context.route.is_private:
         waiting, unsent = await services.inbox.counts(), await services.outbox.counts()
         others = waiting.waiting - 1  # this command waits too, until it is answered
-        states = (f"{one.source.name} {one.status.state}" for one in services.sources)
+        states = (f"{one.source.name} {one.status.state}" for one in services.sources if not one.is_part)
         lines += [
             f"- Channels: {', '.join(states)}",
             f"- Waiting: {others} to answer, {unsent.waiting} to send; {unsent.repeated} possibly sent twice",

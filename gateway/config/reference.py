@@ -60,6 +60,8 @@ SENTENCES: Mapping[str, str] = {
     **_below("channels.telegram.groups.*", _GROUP),
     **_below("channels.discord", _PLATFORM),
     "channels.discord.api_url": "Where Discord's API is.",
+    "channels.discord.shards": "How many connections share the bot's servers; one serves at most 2,500. `auto`: as "
+    "many as Discord recommends, asked at each start. By default one.",
     **_below("channels.discord.guilds.*", _GROUP),
     "channels.discord.guilds.*.channels": "Ids of the channels in which it answers; empty: all.",
     "channels.web.enabled": "The page in the browser.",

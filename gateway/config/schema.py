@@ -35,6 +35,7 @@ from gateway.config.values import (
     PersonName,
     Quiet,
     Secret,
+    Shards,
     Targets,
     TimeOfDay,
     Url,
@@ -132,6 +133,7 @@ class DiscordConfig(Section):
     dm_policy: DmPolicy = "pairing"
     allow: tuple[NumericId, ...] = ()
     guilds: dict[NumericId, GuildConfig] = Field(default={})
+    shards: Shards | None = None
     reaction: str | None = None
 
 

@@ -8,7 +8,7 @@ import shlex
 import zoneinfo
 from datetime import time, timedelta
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 from urllib.parse import urlsplit
 
 import tzlocal
@@ -19,6 +19,8 @@ from gateway.recurrence import Every, InvalidWhen, fields, interval
 
 PLATFORMS = ("telegram", "discord")
 """Platforms whose people have numeric ids."""
+MOST_SHARDS = 1000
+"""As many connections as Discord lets a bot begin in a day."""
 
 _CLOCK = re.compile(r"(?P<hour>[01]?\d|2[0-3]):(?P<minute>[0-5]\d)")
 _PERSON = re.compile(rf"(?:{'|'.join(PLATFORMS)}):\d{{1,20}}")
@@ -194,6 +196,13 @@ def _interval(value: object) -> object:
         raise ValueError(f"allowed: an interval such as 30m ({error})") from error
 
 
+def _shards(value: object) -> object:
+    """`auto`, or a number that Discord could take."""
+    if value == "auto" or (isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= MOST_SHARDS):
+        return value
+    raise ValueError(f"allowed: auto, or a whole number from 1 to {MOST_SHARDS}")
+
+
 def _clock_text(value: time) -> str:
     return value.strftime("%H:%M")
 
@@ -249,6 +258,11 @@ SecretText = Annotated[
 McpName = Annotated[str, _matching(re.compile(r"[a-z0-9](?:[a-z0-9-]{0,23})"), "a short name of a-z, 0-9 and -")]
 VariableName = Annotated[str, _matching(re.compile(r"[A-Za-z_]\w{0,99}", re.ASCII), "a name of A-Z, 0-9 and _")]
 HeaderName = Annotated[str, _matching(re.compile(r"[A-Za-z0-9-]{1,60}"), "a name such as Authorization")]
+Shards = Annotated[
+    int | Literal["auto"],
+    BeforeValidator(_shards),
+    WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 1, "maximum": MOST_SHARDS}, {"const": "auto"}]}),
+]
 TimeOfDay = Annotated[
     time,
     BeforeValidator(_time_of_day),

@@ -93,7 +93,29 @@ def discord(config: DiscordConfig) -> list[Finding]:
         Finding(_DISCORD, True, Sentence("connected as {name}", name=bot.name)),
         intent,
         Finding(_DISCORD, True, servers),
+        *_shards(config, bot.servers),
     ]
+
+
+_SERVERS_A_SHARD = 2500
+"""As many as one connection may serve; Discord closes it with 4011 if there are more."""
+
+
+def _shards(config: DiscordConfig, servers: int) -> Iterator[Finding]:
+    if config.shards == "auto":
+        yield Finding(_DISCORD, True, "as many connections as Discord recommends share the servers")
+        return
+    count = config.shards or 1
+    if servers <= count * _SERVERS_A_SHARD:
+        if config.shards:
+            yield Finding(_DISCORD, True, Sentence("connections that share the servers: {count}", count=count))
+        return
+    what = Sentence(
+        "the bot is in about {servers} servers, but its connections may serve only {most}",
+        servers=servers,
+        most=count * _SERVERS_A_SHARD,
+    )
+    yield Finding(_DISCORD, False, what, "set channels.discord.shards: auto in config.yaml, then start Daybook again")
 
 
 def web(home: Home, config: WebConfig) -> Iterator[Finding]:

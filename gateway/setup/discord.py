@@ -28,6 +28,8 @@ class DiscordCheck(CheckResult):
 
     name: str = ""
     invite: str = ""
+    servers: int = 0
+    """In which the bot is, about; 0 if Discord does not say."""
 
 
 def check_discord(token: str, api_url: str) -> DiscordCheck:
@@ -57,9 +59,13 @@ def check_discord(token: str, api_url: str) -> DiscordCheck:
         return DiscordCheck(Outcome.BUSY, what, "try again in a few minutes")
     name = str(reply.body.get("name"))
     invite = _INVITE.format(id=reply.body.get("id"), permissions=_PERMISSIONS)
+    count = reply.body.get("approximate_guild_count")
+    servers = count if isinstance(count, int) else 0
     flags = reply.body.get("flags")
     if isinstance(flags, int) and flags & _MESSAGE_CONTENT:
-        return DiscordCheck(Outcome.FINE, Sentence("connected as {name}", name=name), name=name, invite=invite)
+        return DiscordCheck(
+            Outcome.FINE, Sentence("connected as {name}", name=name), name=name, invite=invite, servers=servers
+        )
     refused = "the bot isn't allowed to read messages, so Discord refuses the connection (4014)"
     fix = Sentence("at {portal}, Privileged Gateway Intents, turn on Message Content Intent", portal=PORTAL)
-    return DiscordCheck(Outcome.NO_INTENT, refused, fix, name=name, invite=invite)
+    return DiscordCheck(Outcome.NO_INTENT, refused, fix, name=name, invite=invite, servers=servers)

@@ -7,9 +7,10 @@
         answer = await discord.next_message(dm)             # what they then see
         discord.fail_next("POST", "/messages", drop="after")
 
-`model` is what there is, `world` what people do and see, `payloads` its JSON, `gateway` sessions and events, `rest` the
-endpoints, `commands` what a bot registers, `interactions` buttons and commands in use, `rules` what a body may hold,
-`faults` what goes wrong, `server` puts HTTP in front. Everything runs on one event loop.
+`model` is what there is, `world` what people do and see, `payloads` its JSON, `gateway` sessions and events, `sharding`
+which connection hears of what, `rest` the endpoints, `commands` what a bot registers, `interactions` buttons and
+commands in use, `rules` what a body may hold, `faults` what goes wrong, `server` puts HTTP in front. Everything runs on
+one event loop.
 
 For synchronous tests and benchmarks the same in a thread of its own:
 
@@ -70,6 +71,10 @@ class FakeDiscord(DiscordServer, Serving):
     async def until_connected(self, timeout: float = 120.0) -> None:
         """A client has identified or resumed."""
         await self.wait_for(lambda: self.connected, timeout)
+
+    async def until_shards(self, count: int, timeout: float = 120.0) -> None:
+        """A connection of each shard has a session."""
+        await self.wait_for(lambda: self.shards == [(number, count) for number in range(count)], timeout)
 
 
 class FakeDiscordThread:

@@ -15,8 +15,9 @@ from typing import Any, Protocol, cast
 from aiohttp import WSCloseCode, WSMsgType, web
 
 from tests.fakes.discord.errors import JsonObject
-from tests.fakes.discord.model import Message
+from tests.fakes.discord.model import Guild, Message
 from tests.fakes.discord.payloads import content_is_visible, guild_json, hide_content, user_json
+from tests.fakes.discord.sharding import SINGLE, SessionStarts, ShardPair, asked_for, guild_of, hears
 from tests.fakes.discord.world import GUILDS, World
 
 DISPATCH, HEARTBEAT, IDENTIFY, PRESENCE, VOICE, RESUME, RECONNECT, MEMBERS, INVALID, HELLO, ACK = (
@@ -46,6 +47,7 @@ class Session:
 
     id: str
     intents: int
+    shard: ShardPair = SINGLE
     seq: int = 0
     events: deque[tuple[int, str]] = field(default_factory=lambda: deque(maxlen=KEPT_EVENTS))
     connection: Connection | None = None
@@ -150,7 +152,8 @@ class Mangle:
 
 class Gateway(World):
     """A world whose events go to sessions. Started by the server. A client that is silent for `dropped_after` seconds
-    is closed with 4009; that is apart from the interval, so that a short one drops no client on a slow machine."""
+    is closed with 4009; that is apart from the interval, so that a short one drops no client on a slow machine. More
+    than `most_guilds` in one shard: 4011."""
 
     def __init__(self, token: str) -> None:
         super().__init__()
@@ -166,7 +169,9 @@ class Gateway(World):
         self.closes: list[int] = []
         self.acks = True
         self.gateway_delay = 0.0
-        self.session_starts = 1000
+        self.starts = SessionStarts()
+        self.recommended_shards = 1
+        self.most_guilds = 2500
         self.gateway_url = ""
         self._refusals: list[int] = []
         self._identify_answers: list[int] = []
@@ -188,9 +193,12 @@ class Gateway(World):
         """Answer the next IDENTIFY or RESUME with this close code."""
         self._identify_answers += [code] * times
 
-    def disconnect(self, code: int = 4000, reason: str = "") -> None:
-        """Close every WebSocket; 1006 cuts the connection. Sessions live on, but for 4007 and 4009."""
+    def disconnect(self, code: int = 4000, reason: str = "", *, shard: int | None = None) -> None:
+        """Close every WebSocket, or that of one shard; 1006 cuts the connection. Sessions live on, but for 4007 and
+        4009."""
         for connection in self.connections:
+            if shard is not None and (connection.session is None or connection.session.shard[0] != shard):
+                continue
             if code in (4007, 4009) and connection.session:
                 self.sessions.pop(connection.session.id, None)
             connection.put(Closed(code, reason))
@@ -250,12 +258,18 @@ class Gateway(World):
         """A client has a session on an open WebSocket."""
         return any(one.session is not None for one in self.connections)
 
+    @property
+    def shards(self) -> list[ShardPair]:
+        """The shards of the open connections, in order."""
+        return sorted(one.session.shard for one in self.connections if one.session is not None)
+
     # Events
 
     def publish(self, event: str, data: JsonObject, intent: int, message: Message | None = None) -> None:
+        guild = guild_of(event, data)
         data = self._spoilt(event, data)
         for session in self.sessions.values():
-            if intent and not session.intents & intent:
+            if (intent and not session.intents & intent) or not hears(session.shard, guild):
                 continue
             session.add(event, self._as_allowed(session, data, message))
 
@@ -388,8 +402,18 @@ class Gateway(World):
             raise Closed(4013, "Invalid intent(s).")
         if any(intents & bit and name not in self.privileged for name, bit in PRIVILEGED.items()):
             raise Closed(4014, "Disallowed intent(s).")
-        self.session_starts -= 1
-        session = Session(secrets.token_hex(16), intents, connection=connection)
+        shard = asked_for(data)
+        if shard is None:
+            raise Closed(4010, "Invalid shard.")
+        if len(self._guilds_of(shard)) > self.most_guilds:
+            raise Closed(4011, "Sharding required.")
+        if self.starts.left < 1:
+            raise Closed(4004, "Authentication failed.")  # the original resets the token
+        if not self.starts.may_begin(shard, self.now()):
+            connection.op(INVALID, False)
+            return
+        self.starts.left -= 1
+        session = Session(secrets.token_hex(16), intents, shard, connection=connection)
         self.sessions[session.id] = connection.session = session
         self._greet(session, data)
 
@@ -403,7 +427,7 @@ class Gateway(World):
                     "v": 10,
                     "user": user_json(self.bot) | {"verified": True, "mfa_enabled": False, "email": None},
                     "user_settings": {},
-                    "guilds": [{"id": str(guild.id), "unavailable": True} for guild in self.guilds.values()],
+                    "guilds": [{"id": str(one.id), "unavailable": True} for one in self._guilds_of(session.shard)],
                     "session_id": session.id,
                     "session_type": "normal",
                     "resume_gateway_url": self.gateway_url,
@@ -419,8 +443,11 @@ class Gateway(World):
             ),
         )
         if session.intents & GUILDS:
-            for guild in self.guilds.values():
+            for guild in self._guilds_of(session.shard):
                 session.add("GUILD_CREATE", self._spoilt("GUILD_CREATE", guild_json(guild, self.bot)))
+
+    def _guilds_of(self, shard: ShardPair) -> list[Guild]:
+        return [guild for guild in self.guilds.values() if hears(shard, guild.id)]
 
     @property
     def application_flags(self) -> int:

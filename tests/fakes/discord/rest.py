@@ -83,8 +83,7 @@ def gateway(fake: Rest, request: Request) -> Any:
 
 @routes.add("GET", "/gateway/bot")
 def gateway_bot(fake: Rest, request: Request) -> Any:
-    start = {"total": 1000, "remaining": fake.session_starts, "reset_after": 86_400_000, "max_concurrency": 1}
-    return {"url": fake.gateway_url, "shards": 1, "session_start_limit": start}
+    return {"url": fake.gateway_url, "shards": fake.recommended_shards, "session_start_limit": fake.starts.json()}
 
 
 @routes.add("GET", "/users/@me")
@@ -107,6 +106,7 @@ def application(fake: Rest, request: Request) -> Any:
         "bot_require_code_grant": False,
         "verify_key": "0" * 64,
         "flags": fake.application_flags,
+        "approximate_guild_count": len(fake.guilds),
         "owner": user_json(next((guild.owner for guild in fake.guilds.values()), User(1, "Owner"))),
         "team": None,
         "hook": True,

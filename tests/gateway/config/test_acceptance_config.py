@@ -123,6 +123,7 @@ BEYOND_THE_EXAMPLE = (
     ("channels", "web", "public_url"),
     ("channels", "discord", "enabled"),
     ("channels", "discord", "reaction"),
+    ("channels", "discord", "shards"),
 )
 """Keys that SPEC's example does not have; all are off, or as the example says, by default."""
 
@@ -198,3 +199,18 @@ def test_what_is_odd_is_named_with_its_line_and_without_its_secret(text: str, li
     assert problem.line == line
     assert says in problem.text
     assert "hunter2" not in str(failed.value)
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "2.5", "1001", "many", "true", "'3'", "[1]", "{}"])
+def test_a_number_of_shards_that_cannot_be_is_an_error_in_words(value: str) -> None:
+    with pytest.raises(ConfigError) as failed:
+        parse(f"channels:\n  discord:\n    shards: {value}\n", {})
+    [problem] = failed.value.problems
+    assert (problem.line, problem.key) == (3, "channels.discord.shards")
+    assert "allowed: auto, or a whole number from 1 to 1000" in problem.text
+
+
+@pytest.mark.parametrize(("value", "shards"), [("null", None), ("1", 1), ("1000", 1000), ("auto", "auto")])
+def test_a_number_of_shards_or_as_many_as_discord_recommends(value: str, shards: int | str | None) -> None:
+    loaded = parse(f"channels:\n  discord:\n    shards: {value}\n", {})
+    assert loaded.warnings == () and loaded.config.channels.discord.shards == shards

@@ -288,6 +288,28 @@ def test_discord_is_there_and_its_bot_may_read(world: World, home: Home) -> None
 
 
 @pytest.mark.parametrize(
+    ("servers", "more", "ok", "says"),
+    [
+        (2500, "", True, "the bot can read messages"),
+        (2501, "", False, "about 2501 servers, but its connections may serve only 2500"),
+        (5000, ", shards: 2", True, "connections that share the servers: 2"),
+        (5001, ", shards: 2", False, "about 5001 servers, but its connections may serve only 5000"),
+        (9999, ", shards: auto", True, "as many connections as Discord recommends"),
+        ("many", ", shards: 2", True, "connections that share the servers: 2"),
+    ],
+)
+def test_discord_with_more_servers_than_its_connections_may_serve(
+    world: World, home: Home, servers: object, more: str, ok: bool, says: str
+) -> None:
+    answer = {"name": "Ann", "flags": 1 << 19, "approximate_guild_count": servers}
+    found = discord_findings(world, home, (200, answer), more)
+    assert any(says in one.message for one in found)
+    assert [one.fix for one in found if not one.ok] == (
+        [] if ok else ["set channels.discord.shards: auto in config.yaml, then start Daybook again"]
+    )
+
+
+@pytest.mark.parametrize(
     ("answer", "fix"),
     [
         ((401, {}), "Reset Token"),
