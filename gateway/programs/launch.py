@@ -46,7 +46,7 @@ def main(arguments: list[str]) -> int:
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 1)  # its readers wait for the end of all that writes
     end = _wait(program, processes, memory, spared=program if Path(arguments[4]).name == "bwrap" else 0)
-    _kill_all(program)
+    _kill_rest(program)
     _say(words, end)
     return 0
 
@@ -148,6 +148,19 @@ def _kill_all(program: int) -> None:
     while (pids := _descendants()) and time.monotonic() < until:
         _signal(pids, signal.SIGSTOP)
         _signal(pids, signal.SIGKILL)
+        time.sleep(0.002)
+
+
+def _kill_rest(program: int) -> None:
+    """Until the system knows none below us: a list of processes may miss one that was just being started."""
+    until = time.monotonic() + _GRACE_S
+    while time.monotonic() < until:
+        _kill_all(program)
+        try:
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        except ChildProcessError:
+            return
         time.sleep(0.002)
 
 

@@ -134,11 +134,23 @@ async def _last_word(process: asyncio.subprocess.Process, reading: asyncio.Task[
 async def _read(process: asyncio.subprocess.Process, output: ProgramOutput) -> bytes:
     """Reads until the end of the program and all that it has started; returns its launcher's word."""
     assert process.stdout is not None and process.stderr is not None
-    while data := await process.stdout.read(_CHUNK):
-        output.add(data)
-    word = await process.stderr.read()
-    await process.wait()
+    printed = asyncio.create_task(_copy(process.stdout, output))
+    word = await process.stderr.read()  # the launcher alone writes it
+    done, _ = await asyncio.wait({printed}, timeout=_LAST_WAIT_S)
+    if done:
+        await process.wait()
+    else:
+        _log.warning("the output of a program is held open by another one, which it has given it to")
+        printed.cancel()
+        transport = getattr(process, "_transport", None)  # which would wait for it
+        if transport is not None:
+            transport.close()
     return word
+
+
+async def _copy(stream: asyncio.StreamReader, output: ProgramOutput) -> None:
+    while data := await stream.read(_CHUNK):
+        output.add(data)
 
 
 def _signal(process: asyncio.subprocess.Process, number: signal.Signals) -> None:

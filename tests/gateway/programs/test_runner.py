@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import socket
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -111,6 +113,35 @@ async def test_what_has_left_its_group_ends_too(world: World) -> None:
     code = f"import os, time\nif os.fork() == 0:\n  os.setsid()\n  if os.fork() == 0: time.sleep(300)  # {MARK}\n"
     assert await world.runs(PYTHON, "-c", code) == ProgramEnd(HowEnded.EXITED)
     assert left() == []
+
+
+async def test_what_hops_from_process_to_process_ends_too(world: World) -> None:
+    """A list of processes may show neither the one that has just ended nor the one that it has started."""
+    hops = "for _ in range(400):\n  if os.fork() != 0: os._exit(0)\n"
+    assert await world.runs(PYTHON, "-c", f"import os, time\n{hops}time.sleep(300)  # {MARK}") == ProgramEnd(
+        HowEnded.EXITED
+    )
+    assert left() == []
+
+
+async def test_one_that_gives_its_output_to_somebody_else_ends_all_the_same(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    home.create()
+    world = World(home, Sandbox())
+    with tempfile.TemporaryDirectory() as short, socket.socket(socket.AF_UNIX) as keeper:
+        keeper.bind(f"{short}/keeper")
+        keeper.listen()
+        code = (
+            "import socket\nprint('given', flush=True)\none = socket.socket(socket.AF_UNIX)\n"
+            f"one.connect('{short}/keeper')\nsocket.send_fds(one, [b'x'], [1])\n"
+        )
+        async with asyncio.timeout(60):
+            assert await world.runs(PYTHON, "-c", code) == ProgramEnd(HowEnded.EXITED)
+        assert world.printed == "given\n"
+        taken, _ = keeper.accept()
+        with taken:
+            _, descriptors, _, _ = socket.recv_fds(taken, 1, 1)
+        os.close(descriptors[0])
 
 
 async def test_too_many_processes_end_it(world: World) -> None:
