@@ -19,7 +19,6 @@ from tests.flows.stores import STORES, kept_in
 ON_BOTH = (
     "test_crash",
     "test_daily_crash",
-    "test_delegate_crash",
     "test_forgetting",
     "test_guard",
     "test_journal_crash",
