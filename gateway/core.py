@@ -176,7 +176,8 @@ async def open_agents(stack: AsyncExitStack, core: Core, model_of: ModelOf) -> O
     embedders = Embedders()
     stack.callback(embedders.close)
     index = home.index(is_shared=config.is_shared)
-    await asyncio.to_thread(index.mkdir, 0o700, parents=True, exist_ok=True)
+    for folder in (index.parent, index):
+        await asyncio.to_thread(folder.mkdir, 0o700, exist_ok=True)
     for name, one in config.agents.items():
         model, anthropic = model_of(one.model, core.ledger, clock, shown(home.env_file))
         models[name] = model = limited_for_others(model, config.limits, core.ledger, clock, shown(home.env_file))

@@ -7,9 +7,12 @@ Committed with the answer, as a row of the outbox that waits for its file; a rec
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
+import math
 import shutil
 import tempfile
+import time
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -97,14 +100,22 @@ class SpokenAnswers:
 
     async def run(self) -> None:
         """Speaks until cancelled, first what the last process left, unless others share the home."""
+        await asyncio.to_thread(self._remove_leftovers)
         if not self._claims.is_shared:
             try:
-                await asyncio.to_thread(shutil.rmtree, self._folder, ignore_errors=True)
                 for row in await self._database.run(outbox_rows.to_speak):
                     self.post(row)
             except StorageUnavailable as error:
                 log.error("answers of the last process are not said aloud: %s", error)
         await self._chats.run()
+
+    def _remove_leftovers(self) -> None:
+        """Removes recordings of processes that died. Others that share the home may be recording."""
+        newest = time.time() - _TOO_OLD.total_seconds() if self._claims.is_shared else math.inf
+        for folder in self._folder.glob("*"):
+            with contextlib.suppress(OSError):  # another removes it, too
+                if folder.stat().st_mtime < newest:
+                    shutil.rmtree(folder, ignore_errors=True)
 
     async def _serve(self, lane: Lane[Address, SpeechRow]) -> None:
         row = lane.take()

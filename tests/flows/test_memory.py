@@ -190,9 +190,9 @@ async def test_what_only_the_talks_know_can_be_forgotten_and_other_scopes_keep_t
         told.no_request_was_refused()
 
 
-async def test_an_index_that_still_has_what_was_forgotten_is_named(tmp_path: Path) -> None:
+async def test_an_index_that_still_has_what_was_forgotten_is_named(tmp_path: Path, store: str) -> None:
     async with story(tmp_path) as told:
-        (told.home.path / "state" / "memory.db").mkdir(parents=True)
+        (told.home.index(is_shared=store == "postgresql") / "memory.db").mkdir(parents=True)
         async with told.running():
             told.write("MEMORY.md", "- Luna\n")
             told.say("/forget Luna")

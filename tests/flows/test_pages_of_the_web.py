@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -35,8 +36,9 @@ async def on_the_page(daybook: Story) -> AsyncIterator[Tab]:
     """One life of the gateway, with its page open in a tab."""
     daybook.configure(channels={"web": {"enabled": True, "port": 0}})
     async with daybook.running() as gateway:
-        place = await gateway.operations["web.link"]({})
-        assert isinstance(place, dict)
+        async with asyncio.timeout(120):
+            while not (place := await gateway.operations["web.link"]({}))["address"]:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
         async with browser(str(place["address"])) as person:
             assert await person.follow(str(place["link"]).partition("#once=")[2]) == 200
             async with person.opened() as tab:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -251,7 +252,7 @@ async def test_a_person_without_voice_notes_gets_a_file_and_a_blocked_one_no_com
 
 @pytest.mark.parametrize("point", ["speaking", "sending"])
 async def test_killed_at_any_point_a_voice_is_sent_once_and_the_text_not_again(
-    telegram: FakeTelegram, model: FakeAnthropic, speech: OpenAiMedia, point: str
+    telegram: FakeTelegram, model: FakeAnthropic, speech: OpenAiMedia, point: str, store: str
 ) -> None:
     async with GatewayProcess(telegram, model, {"media": media(speech)}) as gateway:
         model.answer("Noted.")
@@ -273,7 +274,12 @@ async def test_killed_at_any_point_a_voice_is_sent_once_and_the_text_not_again(
         telegram.say("hello", chat=OWNER)
         await gateway.while_alive(telegram.wait_for(lambda: len(telegram.messages(OWNER)) == 3))
         assert [message.text for message in telegram.messages(OWNER)] == ["Noted.", "", "Still here."]
-        assert not list((gateway.home / "state" / "speech").glob("*"))
+        folder = gateway.home / "state" / "speech"
+        if store == "postgresql":  # others may be recording: it is removed an hour later
+            for one in folder.glob("*"):
+                os.utime(one, (0, 0))
+            await gateway.restart()
+        assert not list(folder.glob("*"))
 
 
 async def test_the_terminal_has_the_text_alone(

@@ -131,6 +131,7 @@ async def test_forty_kills_at_random_moments_blame_nobody(telegram: FakeTelegram
 # standstills -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.on_sqlite  # gateways that share a home keep no record of what they work on: each death counts alone
 @BOTH_WAYS
 async def test_a_loop_that_stands_still_ends_the_process_and_the_second_time_the_message_is_skipped(
     telegram: FakeTelegram, model: FakeAnthropic, how: str
@@ -151,6 +152,7 @@ async def test_a_loop_that_stands_still_ends_the_process_and_the_second_time_the
     assert texts(telegram)[1].startswith("I crashed several times on a message from Bob")
 
 
+@pytest.mark.on_sqlite  # as above
 async def test_the_file_in_hand_is_named_and_is_not_opened_the_third_time(
     telegram: FakeTelegram, model: FakeAnthropic
 ) -> None:
@@ -164,6 +166,7 @@ async def test_the_file_in_hand_is_named_and_is_not_opened_the_third_time(
     assert texts(telegram, BOB) == [SKIPPED]
 
 
+@pytest.mark.on_sqlite  # as above
 async def test_who_was_in_hand_beside_it_is_answered(telegram: FakeTelegram, model: FakeAnthropic) -> None:
     async with fragile(telegram, model, standstill=20.0) as gateway:
         held = model.hold(after=0)
