@@ -59,10 +59,11 @@ from gateway.routines.heartbeat import HeartbeatRules
 from gateway.rpc.protocol import Operation
 from gateway.scheduling.policy import Quiet
 from gateway.scheduling.service import ScheduleRules
+from gateway.source_parts import SourceParts
 from gateway.store import chat_rows
 from gateway.store.claims import Claims
 from gateway.store.database import Database
-from gateway.supervisor import SourceParts, SupervisedSource
+from gateway.supervisor import SupervisedSource
 from gateway.turns.attachments import AttachmentIntake, MediaLimits
 from gateway.web.host import GatewayWebHost, read_token, token_source
 from gateway.web.record import StoredChatRecord
@@ -266,8 +267,10 @@ def build_channels(
     web_host: GatewayWebHost,
     web_record: StoredChatRecord,
     run_part: RunSource,
+    is_shared: bool = False,
 ) -> list[Channel]:
-    """`run_part` runs one connection of a channel that has several."""
+    """`run_part` runs one connection of a channel that has several; `is_shared`: by other gateways too, so that each
+    must be able to send without one."""
     telegram, discord = config.channels.telegram, config.channels.discord
     on = tokens(config)
     channels: list[Channel] = []
@@ -286,7 +289,7 @@ def build_channels(
                 commands=menu,
                 hears=lambda server, chat: listed.of_server(server, chat) is not None,
                 seen=StoredPositions(database, "discord"),
-                shards=discord.shards,
+                shards=discord.shards or (1 if is_shared else None),
                 run_shard=run_part,
             )
         )
@@ -352,9 +355,13 @@ def open_channels(
         claims=claims,
     )
     web_record = StoredChatRecord(database)
-    run_part = SourceParts(sources).run
     platforms = platforms or partial(
-        build_channels, home=home, web_host=web_host, web_record=web_record, run_part=run_part
+        build_channels,
+        home=home,
+        web_host=web_host,
+        web_record=web_record,
+        run_part=SourceParts(sources, database, claims).run,
+        is_shared=claims.is_shared,
     )
     others = [] if is_alone else platforms(config, menu, database)
     channels: dict[str, Channel] = {one.name: one for one in (terminal, *others)}

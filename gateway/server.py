@@ -22,8 +22,10 @@ from gateway.turns.queue import TurnQueue
 from gateway.turns.tasks import SECONDS
 from gateway.web.host import GatewayWebHost
 
-WEB = "web"
+_WEB = "web"
 """The source that also says how this process is, so that it runs in each of several gateways."""
+_DISCORD = "discord"
+"""The source that logs in for sending in each of several gateways; its connections are shared out (`source_parts`)."""
 _WARM_UP_AFTER = 0.1
 """Seconds: the model's SDK takes one to import, so it is left until the channels have begun to listen."""
 
@@ -125,15 +127,20 @@ class Gateway:
 
     async def _listen(self) -> None:
         sources = [*(one for one in self.sources if one.failure is None), SupervisedSource(self.schedule)]
-        if not self.leads.is_set():
-            async with asyncio.TaskGroup() as group:
-                health = [group.create_task(one.run(self._router.receive)) for one in sources if one.source.name == WEB]
-                await self.leads.wait()
-                for task in health:
-                    task.cancel()
+        receive = self._router.receive
         async with asyncio.TaskGroup() as group:
             for one in sources:
-                group.create_task(one.run(self._router.receive), name=one.source.name)
+                if one.source.name == _DISCORD:
+                    group.create_task(one.run(receive), name=one.source.name)
+            if not self.leads.is_set():
+                async with asyncio.TaskGroup() as meanwhile:
+                    health = [meanwhile.create_task(one.run(receive)) for one in sources if one.source.name == _WEB]
+                    await self.leads.wait()
+                    for task in health:
+                        task.cancel()
+            for one in sources:
+                if one.source.name != _DISCORD:
+                    group.create_task(one.run(receive), name=one.source.name)
             group.create_task(self._housekeeping.run(), name="housekeeping")
 
     async def _drain(self) -> None:

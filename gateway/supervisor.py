@@ -84,23 +84,6 @@ class SupervisedSource:
             self.failure = None
 
 
-class SourceParts:
-    """Runs the parts of sources, each supervised by itself and listed in `sources` meanwhile."""
-
-    def __init__(self, sources: list[SupervisedSource]) -> None:
-        self._sources = sources
-
-    async def run(self, part: Source, receive: Receive) -> None:
-        """Runs until cancelled, also where a restart cannot help: the status says so."""
-        supervised = SupervisedSource(part)
-        self._sources.append(supervised)
-        try:
-            await supervised.run(receive)
-            await asyncio.Event().wait()
-        finally:
-            self._sources.remove(supervised)
-
-
 class BackgroundTasks:
     """Tasks of commands, run in `group`."""
 

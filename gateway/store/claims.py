@@ -9,6 +9,7 @@ Methods that take a connection belong into the commit of what is claimed, and co
 from __future__ import annotations
 
 import enum
+import math
 from collections.abc import Collection, Iterable
 from typing import Protocol
 
@@ -20,6 +21,9 @@ CHANGES = "daybook"
 SCOPE_OF = "CASE split_part(session, '/', 2) WHEN 'owner' THEN 'owner' ELSE split_part(session, '/', 2) || '/' ||"
 SCOPE_OF += " split_part(session, '/', 3) END"
 """`scope_name` of a column `session`, for PostgreSQL."""
+
+IS_SCOPE = "key NOT LIKE 'chat %' AND key NOT LIKE 'part %'"
+"""True for a claim of a person or a group."""
 
 Chat = tuple[str, str, str]
 """Channel, account, and the id under which a chat was first known."""
@@ -57,6 +61,12 @@ class Claims(Protocol):
     def claim_chat(self, connection: Connection, chat: Chat) -> ChatClaim:
         """Takes a chat unless another process has it, which is notified then."""
 
+    def claim_part(self, connection: Connection, name: str, parts: int) -> bool:
+        """Takes one of `parts` connections of a channel, unless another process has it or this one has its share; gives
+        up what is beyond that. True if it is this process's."""
+
+    def release_part(self, connection: Connection, name: str) -> None: ...
+
 
 class SoleProcess:
     """Implements `Claims` where one process serves the home."""
@@ -76,15 +86,26 @@ class SoleProcess:
     def claim_chat(self, connection: Connection, chat: Chat) -> ChatClaim:
         return ChatClaim.HELD
 
+    def claim_part(self, connection: Connection, name: str, parts: int) -> bool:
+        return True
+
+    def release_part(self, connection: Connection, name: str) -> None:
+        pass
+
 
 SOLE = SoleProcess()
 
 _LEADER = "SELECT number FROM process WHERE leads"
 _LEAST = (
-    "SELECT number FROM process LEFT JOIN claim ON claim.process = number AND key NOT LIKE 'chat %' WHERE takes"
+    f"SELECT number FROM process LEFT JOIN claim ON claim.process = number AND {IS_SCOPE} WHERE takes"
     " GROUP BY number ORDER BY count(key), leads, number LIMIT 1"
 )
 _CHAT = "chat "
+_PART = "part "
+_SHARE = (
+    "SELECT count(*) FILTER (WHERE process = ?), (SELECT count(*) FROM process WHERE takes)"
+    " FROM claim WHERE key LIKE 'part %'"
+)
 
 
 class ProcessClaims:
@@ -132,6 +153,21 @@ class ProcessClaims:
         if found is not None:
             _notify(connection, found)
         return ChatClaim.OTHERS
+
+    def claim_part(self, connection: Connection, name: str, parts: int) -> bool:
+        key = _PART + name
+        held, processes = connection.execute(_SHARE, (self.number,)).fetchone()
+        share = math.ceil(parts / max(processes, 1))
+        process = self._process_of(connection, key)
+        if process == self.number and held > share:
+            self.release_part(connection, name)
+            return False
+        if process is None and held < share:
+            process = self._insert(connection, key, self.number)
+        return process == self.number
+
+    def release_part(self, connection: Connection, name: str) -> None:
+        connection.execute("DELETE FROM claim WHERE key = ? AND process = ?", (_PART + name, self.number))
 
     def claim_if_free(self, connection: Connection, session: str) -> bool:
         """Takes the scope of a session for this process. False if another has it."""

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from gateway.store.claims import IS_SCOPE
 from gateway.store.connection import Connection
 from gateway.store.database import Database
 
@@ -35,7 +36,7 @@ class KnownProcess:
 def processes(connection: Connection) -> tuple[KnownProcess, ...]:
     """Those seen lately, the leader first."""
     rows = connection.execute(
-        "SELECT host, pid, leads, count(key) FILTER (WHERE key NOT LIKE 'chat %') AS scopes,"
+        f"SELECT host, pid, leads, count(key) FILTER (WHERE {IS_SCOPE}) AS scopes,"
         " extract(epoch FROM clock_timestamp() - seen_at)::float8 AS seconds"
         " FROM process LEFT JOIN claim ON claim.process = number"
         " WHERE seen_at > clock_timestamp() - interval '15 seconds' GROUP BY number ORDER BY leads DESC, number"

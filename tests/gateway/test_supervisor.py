@@ -9,7 +9,7 @@ import pytest
 
 from channels.message import Event, Health, Receive, SourceFailed
 from channels.scripted import ScriptedChannel
-from gateway.supervisor import SourceParts, SupervisedSource
+from gateway.supervisor import SupervisedSource
 from tests.gateway.conftest import Daybook, Gate, Sleeps
 
 Run = Callable[[Receive], Coroutine[None, None, None]]
@@ -92,21 +92,6 @@ async def test_a_fatal_failure_stays_and_nothing_is_tried_again() -> None:
     assert source.starts == 1
     assert sleeps.asked == []
     assert supervised.status.last_error == "the token is wrong"
-
-
-async def test_a_part_is_listed_as_long_as_its_channel_runs_also_when_it_is_off() -> None:
-    listed: list[SupervisedSource] = []
-    parts, live = SourceParts(listed), Source()
-    tasks = [
-        asyncio.create_task(parts.run(one, receive))
-        for one in (Source(SourceFailed("the token is wrong", fatal=True)), live)
-    ]
-    await live.up.wait()
-    assert [one.status.state for one in listed] == [Health.DOWN, Health.OK]
-    assert not tasks[0].done()
-    for task in tasks:
-        await cancelled(task)
-    assert listed == []
 
 
 async def test_the_waits_grow_and_end_at_a_minute() -> None:

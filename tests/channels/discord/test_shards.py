@@ -12,7 +12,7 @@ import pytest
 from channels.discord.channel import DiscordChannel
 from channels.discord.shards import Shard, combined
 from channels.message import ChannelStatus, Health, OutboundMessage, Receive, RunSource, Source, SourceFailed
-from gateway.supervisor import SourceParts, SupervisedSource
+from gateway.supervisor import SupervisedSource
 from tests.channels.discord.conftest import COMMANDS, House, address
 from tests.fakes.discord import Channel, FakeDiscord, Guild, User
 from tests.fakes.discord.sharding import id_on
@@ -42,7 +42,7 @@ class Cluster:
             seen=self.house.seen,
             pause=self.house.pauses,
             shards=shards,
-            run_shard=run_shard or SourceParts(self.parts).run,
+            run_shard=run_shard or self.supervised,
         )
 
     @asynccontextmanager
@@ -64,6 +64,12 @@ class Cluster:
             with suppress(asyncio.CancelledError):
                 await task
             await channel.aclose()
+
+    async def supervised(self, part: Source, receive: Receive) -> None:
+        """As the gateway runs it."""
+        supervised = SupervisedSource(part)
+        self.parts.append(supervised)
+        await supervised.run(receive)
 
     async def say(self, text: str, chat: Channel) -> None:
         await self.discord.say(self.alice, chat, text)
@@ -98,7 +104,6 @@ async def test_each_shard_hears_of_its_servers_and_the_first_of_private_chats(cl
     assert cluster.heard_once("in private", "in 0", "in 1", "in 2") and len(cluster.house.receiver.messages) == 4
     assert [one["shard"] for one in cluster.discord.identifies] == [[0, 3], [1, 3], [2, 3]]
     assert names == ["discord:shard:0/3", "discord:shard:1/3", "discord:shard:2/3"]
-    assert cluster.parts == [], "what no longer runs is listed"
     for chat in (cluster.dm, *channels):
         assert len([one for one in cluster.discord.messages(chat) if one.author is cluster.discord.bot]) == 1
     assert len(cluster.discord.called("GET", "/applications/.*/commands")) == 1, "the menu is the bot's, not a shard's"

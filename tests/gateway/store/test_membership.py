@@ -135,6 +135,31 @@ async def test_one_leads_and_another_after_its_end(home: Home, url: str) -> None
     await second.end()
 
 
+async def parts_of(process: Process, count: int) -> list[int]:
+    """The numbers of the connections that a process has after a look at each."""
+    names = [f"discord:shard:{number}/{count}" for number in range(count)]
+    return [n for n, name in enumerate(names) if await process.database.run(process.claims.claim_part, name, count)]
+
+
+async def test_connections_are_shared_out_and_follow_who_comes_and_goes(home: Home, url: str) -> None:
+    first = await join(home, url)
+    assert await parts_of(first, 5) == [0, 1, 2, 3, 4]
+    second = await join(home, url)
+    assert await parts_of(second, 5) == [], "each has one gateway"
+    assert await parts_of(first, 5) == [2, 3, 4], "three are its share"
+    assert await parts_of(second, 5) == [0, 1]
+    assert [one.scopes for one in await first.database.run(processes)] == [0, 0], "they are no people"
+    await first.database.run(first.claims.release_part, "discord:shard:0/5")
+    assert await parts_of(second, 5) == [0, 1], "nobody gives up what is another's"
+    await second.database.run(shares.take_no_more, second.claims.number)
+    await second.database.run(second.claims.release_part, "discord:shard:1/5")
+    assert await parts_of(first, 5) == [1, 2, 3, 4]
+    await second.end()
+    await first.stand_after_death()
+    assert await parts_of(first, 5) == [0, 1, 2, 3, 4]
+    await first.end()
+
+
 async def test_the_owner_is_the_leaders_and_people_are_spread(two: tuple[Process, Process]) -> None:
     leader, helper = two
     assert not await helper.claim(OWNER) and await leader.claim(OWNER)

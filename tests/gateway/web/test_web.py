@@ -29,9 +29,11 @@ from gateway.factories import build_channels
 from gateway.home import Home
 from gateway.messages.inbox import AdmittedMessage, Inbox
 from gateway.metrics import Metrics
+from gateway.source_parts import SourceParts
 from gateway.store import outbox_rows, web_rows
+from gateway.store.claims import SOLE
 from gateway.store.database import Database
-from gateway.supervisor import SourceParts, SupervisedSource
+from gateway.supervisor import SupervisedSource
 from gateway.web.host import FRESH_SECONDS, GatewayWebHost, read_token, token_source
 from gateway.web.record import StoredChatRecord
 from tests.gateway.conftest import Daybook, Moment, Say, full_disk, on_sqlite
@@ -233,7 +235,7 @@ async def test_the_page_can_be_turned_off(database: Database, home: Home) -> Non
             home=home,
             web_host=GatewayWebHost("127.0.0.1", "", {}, [], database, CLOCK),
             web_record=StoredChatRecord(database),
-            run_part=SourceParts([]).run,
+            run_part=SourceParts([], database, SOLE).run,
         )
         return [one.name for one in built]
 

@@ -1,0 +1,140 @@
+"""Discord with several gateways on one home: connections are shared out, and each gateway sends without one, too."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncIterator, Callable, Mapping
+
+import psycopg
+import pytest
+
+from tests.fakes.anthropic import FakeAnthropic
+from tests.fakes.discord import Channel
+from tests.fakes.discord.sharding import id_on
+from tests.fakes.postgres import PostgresServer
+from tests.fakes.telegram import FakeTelegram
+from tests.flows.process import GatewayProcess
+from tests.flows.server import OWNER, Server
+from tests.flows.test_several_gateways import Cluster, until_waiting
+
+
+class Gateways(Cluster):
+    """Gateways that serve a Discord server on each of `shards` connections. `url`: their database."""
+
+    def __init__(self, telegram: FakeTelegram, model: FakeAnthropic, url: str, server: Server, shards: int | None):
+        self.server, self.discord = server, server.discord
+        self.discord.starts.at_once, self.discord.starts.seconds = 16, 0.0
+        self.count = shards or 1
+        self.guilds = [self.discord.guild(f"Club {one}", id_on(one % self.count, self.count, one)) for one in range(4)]
+        self.rooms = [guild.text("general") for guild in self.guilds]
+        guilds = {str(guild.id): {"mention": "optional"} for guild in self.guilds}
+        discord = {**server.settings(), "guilds": guilds, "shards": shards}
+        settings = {"owners": [f"discord:{OWNER}"], "channels": {"discord": discord}}
+        super().__init__(telegram, model, url, settings)
+        self.url = url
+
+    def holders(self) -> Mapping[str, GatewayProcess]:
+        """Which gateway has which connection, as the database says."""
+        with psycopg.connect(self.url) as session:
+            rows = session.execute(
+                "SELECT key, pid FROM process JOIN claim ON process = number WHERE key LIKE 'part %'"
+            ).fetchall()
+        by_pid = {one.pid: one for one in self.gateways if one.is_running}
+        return {key.removeprefix("part "): by_pid[pid] for key, pid in rows if pid in by_pid}
+
+    async def until(self, predicate: Callable[[], bool]) -> None:
+        async with asyncio.timeout(120):
+            while not predicate():  # noqa: ASYNC110  other processes ring no bell
+                await asyncio.sleep(0.05)
+
+    async def until_shared_out(self) -> None:
+        """Each connection is open, and no gateway has more than its share."""
+        share = -(-self.count // len([one for one in self.gateways if one.is_running]))
+
+        def shared_out() -> bool:
+            holders = list(self.holders().values())
+            return len(holders) == self.count and all(holders.count(one) <= share for one in holders)
+
+        await self.until(shared_out)
+        await self.discord.until_shards(self.count)
+
+    async def ask(self, text: str) -> None:
+        for chat in (self.server.dm, *self.rooms):
+            by = self.server.owner if chat is self.server.dm else self.server.bob
+            await self.server.say(f"{text} in {chat.id}", chat, by)
+
+    async def are_answered_once(self, text: str) -> None:
+        for chat in (self.server.dm, *self.rooms):
+            await self.server.hears(f"{text} in {chat.id}", chat)
+            assert self.times(text, chat) == 1
+
+    def times(self, text: str, chat: Channel) -> int:
+        return sum(f"{text} in {chat.id}" in one for one in self.server.heard(chat))
+
+
+@pytest.fixture
+def shards(request: pytest.FixtureRequest) -> int | None:
+    found: int | None = request.param
+    return found
+
+
+@pytest.fixture
+async def gateways(
+    telegram: FakeTelegram, model: FakeAnthropic, postgres: PostgresServer, server: Server, shards: int | None
+) -> AsyncIterator[Gateways]:
+    async with Gateways(telegram, model, postgres.new_database(), server, shards) as made:
+        yield made
+
+
+@pytest.mark.parametrize("shards", [None, 4], indirect=True)
+async def test_whoever_answers_can_send_and_the_connections_are_shared_out(gateways: Gateways) -> None:
+    await gateways.add()
+    await gateways.discord.until_shards(gateways.count)
+    await until_waiting(await gateways.add())
+    await gateways.until_shared_out()
+    await gateways.ask("hello")
+    await gateways.are_answered_once("hello")
+    answering = {gateways.server_of(f"group/discord-{one.id}") for one in gateways.rooms}
+    assert set(gateways.gateways) <= answering, "each gateway answers somebody"
+    if gateways.count > 1:
+        assert set(gateways.holders().values()) == set(gateways.gateways)
+
+
+@pytest.mark.parametrize("shards", [None, 4], indirect=True)
+async def test_the_connections_of_a_killed_gateway_are_taken_over_and_nothing_is_lost(gateways: Gateways) -> None:
+    for _ in range(2):
+        await gateways.add()
+    await until_waiting(gateways.gateways[1])
+    await gateways.until_shared_out()
+    await gateways.ask("before")
+    await gateways.are_answered_once("before")
+    holder = gateways.holders()[f"discord:shard:0/{gateways.count}"]
+    os.kill(holder.pid, signal.SIGKILL)
+    await holder.ended()
+    await gateways.ask("meanwhile")
+    await gateways.until_shared_out()
+    await gateways.are_answered_once("meanwhile")
+    await gateways.ask("after")
+    await gateways.are_answered_once("after")
+    for chat in gateways.rooms:
+        assert gateways.times("before", chat) == gateways.times("meanwhile", chat) == 1
+
+
+@pytest.mark.parametrize("shards", [4], indirect=True)
+async def test_a_gateway_that_comes_gets_its_share_and_gives_it_back_when_it_ends(gateways: Gateways) -> None:
+    first = await gateways.add()
+    await gateways.until_shared_out()
+    assert set(gateways.holders().values()) == {first}
+    second = await gateways.add()
+    await gateways.ask("while they move")
+    await gateways.until_shared_out()
+    assert set(gateways.holders().values()) == {first, second}
+    await gateways.are_answered_once("while they move")
+    os.kill(second.pid, signal.SIGTERM)
+    assert await second.ended() == 0
+    await gateways.ask("while they move back")
+    await gateways.until_shared_out()
+    await gateways.are_answered_once("while they move back")
+    assert set(gateways.holders().values()) == {first}

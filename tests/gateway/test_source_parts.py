@@ -1,0 +1,108 @@
+"""The connections of a channel run where they are claimed, each listed meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+
+from agent.formats.sqlite import StorageUnavailable
+from channels.message import Event, Health, Receive, SourceFailed
+from gateway.source_parts import SourceParts
+from gateway.store.claims import SOLE, SoleProcess
+from gateway.store.connection import Connection
+from gateway.store.database import Database
+from gateway.supervisor import SupervisedSource
+
+
+class Part:
+    def __init__(self, number: int, failure: SourceFailed | None = None) -> None:
+        self.name = f"discord:shard:{number}/2"
+        self.up, self.over = asyncio.Event(), asyncio.Event()
+        self._failure = failure
+
+    async def run(self, receive: Receive) -> None:
+        self.up.set()
+        try:
+            if self._failure is not None:
+                raise self._failure
+            await asyncio.Event().wait()
+        finally:
+            self.over.set()
+
+
+async def receive(events: Sequence[Event]) -> None:
+    raise AssertionError(f"nothing is offered here: {events}")
+
+
+class Claimed(SoleProcess):
+    """Beside other gateways, which leave it what `ours` names."""
+
+    is_shared = True
+
+    def __init__(self) -> None:
+        self.ours: set[str] = set()
+        self.is_broken = False
+        self.released: list[str] = []
+
+    def claim_part(self, connection: Connection, name: str, parts: int) -> bool:
+        if self.is_broken:
+            raise StorageUnavailable("the disk of PostgreSQL is full")
+        return name in self.ours
+
+    def release_part(self, connection: Connection, name: str) -> None:
+        self.released.append(name)
+
+
+async def test_a_part_is_listed_as_long_as_its_channel_runs_also_when_it_is_off(database: Database) -> None:
+    listed: list[SupervisedSource] = []
+    parts = SourceParts(listed, database, SOLE)
+    dead, live = Part(0, SourceFailed("the token is wrong", fatal=True)), Part(1)
+    tasks = [asyncio.create_task(parts.run(one, receive)) for one in (dead, live)]
+    await live.up.wait()
+    assert [one.status.state for one in listed] == [Health.DOWN, Health.OK]
+    assert not tasks[0].done() and all(one.is_part for one in listed)
+    for task in tasks:
+        task.cancel()
+    await asyncio.wait(tasks)
+    assert listed == []
+
+
+async def test_a_part_runs_while_it_is_ours_and_is_given_back(database: Database) -> None:
+    listed: list[SupervisedSource] = []
+    claims, first, second = Claimed(), Part(0), Part(1)
+    claims.ours = {first.name}
+    parts = SourceParts(listed, database, claims)
+    tasks = [asyncio.create_task(parts.run(one, receive)) for one in (first, second)]
+    await first.up.wait()
+    assert [one.source for one in listed] == [first] and not second.up.is_set()
+    claims.ours = {second.name}
+    await first.over.wait()
+    await second.up.wait()
+    assert [one.source for one in listed] == [second]
+    for task in tasks:
+        task.cancel()
+    await asyncio.wait(tasks)
+    assert listed == [] and sorted(claims.released) == [first.name, second.name]
+
+
+@pytest.mark.parametrize("runs", [True, False])
+async def test_a_database_that_fails_for_a_moment_changes_nothing(
+    database: Database, caplog: pytest.LogCaptureFixture, runs: bool
+) -> None:
+    claims, part = Claimed(), Part(0)
+    claims.ours, claims.is_broken = {part.name}, not runs
+    task = asyncio.create_task(SourceParts([], database, claims).run(part, receive))
+    if runs:
+        await part.up.wait()
+        claims.is_broken = True
+    async with asyncio.timeout(60):
+        while "whether discord:shard:0/2 runs here is not known: the disk" not in caplog.text:  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
+    assert part.up.is_set() is runs and not part.over.is_set()
+    claims.is_broken = False
+    await part.up.wait()
+    assert not part.over.is_set()
+    task.cancel()
+    await asyncio.wait([task])
