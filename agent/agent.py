@@ -71,7 +71,7 @@ _STOPPED_HERE = "[Stopped here by the person]"
 
 
 class Agent:
-    """`workspace` and `sessions` are folders; history, search index (or in `index`) and pictures are beside the latter.
+    """`workspace` and `sessions` are folders; change history, search index and pictures are beside the sessions.
     `model` is closed by its owner. `search` recalls memories, by default from the index.
 
     Every method may raise `OSError`, and `FileError` if a workspace file cannot be written; then nothing is done.
@@ -87,7 +87,6 @@ class Agent:
         search: Search | None = None,
         configured: Collection[str] = (),
         meaning: SemanticIndex | None = None,
-        index: Path | None = None,
     ) -> None:
         archive = Archive(sessions, settings.name)
         past = PastSessions(archive)
@@ -95,7 +94,7 @@ class Agent:
         self.workspace = workspace
         self.skills = Skills(workspace, configured=configured)
         self.history = History(sessions.parent / "history" / f"{settings.name}.db", clock)
-        self.index = MemoryIndex(index or sessions.parent, settings.name, settings.memory.search, past, meaning)
+        self.index = MemoryIndex(sessions.parent, settings.name, settings.memory.search, past, meaning)
         self._archive = archive
         self._redaction_lock = RedactionLock()
         self._store = Store(sessions.parent)
@@ -115,9 +114,9 @@ class Agent:
             self.index.search,
             clock,
         )
-        deferred_store = DeferredStore(sessions / settings.name, workspace)
+        deferred = DeferredStore(sessions / settings.name, workspace)
         self._lifecycle = SessionLifecycle(
-            settings, self._session_cache, deferred_store, self.history, self._redaction_lock, clock
+            settings, self._session_cache, deferred, self.history, self._redaction_lock, clock
         )
         self.deferred = self._lifecycle.deferred
         marks = sessions.parent / "journal" / f"{settings.name}.db"

@@ -93,6 +93,8 @@ class SearchSettings:
     """Absolute, the owner's only."""
     transcripts: bool = True
     embedding: LocalEmbedderSettings | RemoteEmbedderSettings | None = None
+    folder: Path | None = None
+    """Of this computer's index, beside those of others that share the home. None: beside the sessions."""
 
 
 @dataclass(frozen=True, slots=True)

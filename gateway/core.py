@@ -175,8 +175,8 @@ async def open_agents(stack: AsyncExitStack, core: Core, model_of: ModelOf) -> O
     warm: list[Warmable] = []
     embedders = Embedders()
     stack.callback(embedders.close)
-    index = home.index(is_shared=config.is_shared)
-    for folder in (index.parent, index):
+    index = home.index(is_shared=True) if config.is_shared else None
+    for folder in (index.parent, index) if index is not None else ():
         await asyncio.to_thread(folder.mkdir, 0o700, exist_ok=True)
     for name, one in config.agents.items():
         model, anthropic = model_of(one.model, core.ledger, clock, shown(home.env_file))

@@ -70,9 +70,9 @@ from gateway.web.record import StoredChatRecord
 
 
 async def build_agent(
-    name: str, config: AgentConfig, home: Home, model: Model, clock: Clock, embedders: Embedders, index: Path
+    name: str, config: AgentConfig, home: Home, model: Model, clock: Clock, embedders: Embedders, index: Path | None
 ) -> Agent:
-    """Makes the workspace where there is none; the caller closes the agent. `index`: the folder of the search index.
+    """Makes the workspace where there is none; the caller closes the agent. `index`: as `SearchSettings.folder`.
     Raises `HomeError`."""
     workspace = home.workspace(config.workspace)
     try:
@@ -81,12 +81,12 @@ async def build_agent(
         what = f"Agent {name} can't use its workspace {workspace}: {error.strerror or error}"
         raise HomeError(f"{what}. Make it a folder you can write to, or set agents.{name}.workspace.") from error
     configured = await asyncio.to_thread(dotenv_names, home)
-    settings = _settings(name, config, home)
+    settings = _settings(name, config, home, index)
     meaning = embedders.semantic_index(settings.memory.search.embedding)
-    return Agent(settings, workspace, home.sessions, model, clock, configured=configured, meaning=meaning, index=index)
+    return Agent(settings, workspace, home.sessions, model, clock, configured=configured, meaning=meaning)
 
 
-def _settings(name: str, config: AgentConfig, home: Home) -> AgentSettings:
+def _settings(name: str, config: AgentConfig, home: Home, index: Path | None) -> AgentSettings:
     model, session, memory = config.model, config.session, config.memory
     model_name = model.name if model.provider != "offline" else OFFLINE
     return AgentSettings(
@@ -107,7 +107,7 @@ def _settings(name: str, config: AgentConfig, home: Home) -> AgentSettings:
             max_file_chars=memory.max_file_chars,
             max_daily_chars=memory.max_daily_chars,
             group_daily_logs=memory.group_daily_logs,
-            search=_search(memory.search, home),
+            search=_search(memory.search, home, index),
             recall=RecallSettings(
                 memory.auto_recall.enabled, memory.auto_recall.max_results, memory.auto_recall.timeout_ms
             ),
@@ -116,11 +116,11 @@ def _settings(name: str, config: AgentConfig, home: Home) -> AgentSettings:
     )
 
 
-def _search(search: SearchConfig, home: Home) -> SearchSettings:
+def _search(search: SearchConfig, home: Home, index: Path | None) -> SearchSettings:
     hybrid = HybridSettings(**search.hybrid.model_dump()) if search.ranking == "hybrid" else None
     extra = tuple(home.path / Path(path).expanduser() for path in search.extra_paths)
     embedding = embedding_of(search.embedding, home)
-    return SearchSettings(search.max_chars, search.max_results, hybrid, extra, search.transcripts, embedding)
+    return SearchSettings(search.max_chars, search.max_results, hybrid, extra, search.transcripts, embedding, index)
 
 
 def build_intake(

@@ -91,11 +91,9 @@ class Gateway:
         self._warm = warm
         self._timeouts = timeouts
         self._shared = shared
-        self.leads = asyncio.Event()
+        self.leads = asyncio.Event() if shared is None else shared.leads
         if shared is None:
             self.leads.set()
-        else:
-            self.leads = shared.leads
 
     async def run(self, stop: asyncio.Event) -> None:
         """Listens and answers until `stop` is set. Then takes no new messages, finishes or postpones turns, and

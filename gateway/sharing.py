@@ -127,9 +127,13 @@ class SharedWork:
             await self._take_up_deferred()
 
     async def _find(self) -> None:
-        changed, self._changed = self._changed, set()
-        for table in changed & self._reloads.keys():
-            await self._reloads[table]()
+        for table in self._changed & self._reloads.keys():
+            self._changed.discard(table)  # before it is read: what changes meanwhile is heard again
+            try:
+                await self._reloads[table]()
+            except StorageUnavailable:
+                self._changed.add(table)
+                raise
         found = await self._database.run(shares.find, self._claims, self._inbox.open_rows.keys())
         self._claims.hold(row.session for row in found.messages)
         self._router.take_up(found.messages)

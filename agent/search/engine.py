@@ -19,6 +19,7 @@ from agent.languages.date_words import Region, region_of
 from agent.memory.scope import Audience, Scope
 from agent.search import hybrid, ranking
 from agent.search.chunking import Chunker
+from agent.search.index_file import delete_index
 from agent.search.results import Hit, Limits, Ranked, SearchResult
 from agent.search.scope_index import IndexFreshness, IndexStatus, Progress, ScopeIndex
 from agent.search.sources import SessionSources
@@ -59,9 +60,9 @@ class MemoryIndex:
         meaning: SemanticIndex | None = None,
         within: float = WITHIN,
     ) -> None:
-        self._state = state
-        self._agent = agent
         self._settings = settings or SearchSettings()
+        self._state = self._settings.folder or state
+        self._agent = agent
         self._sessions = talks if self._settings.transcripts else None
         self._semantic = meaning
         self._within = within
@@ -150,10 +151,20 @@ class MemoryIndex:
             return index.status(self._semantic.model if self._semantic is not None else "")
 
     def purge(self, scope: Scope, clock: Clock) -> None:
-        """Remove forgotten text physically, from the owner's index too. Raises `StorageUnavailable`."""
+        """Remove forgotten text physically, from the owner's index too. Indexes of other computers are deleted: they
+        make theirs again. Raises `StorageUnavailable`."""
         for one in dict.fromkeys((scope, Scope(Audience.OWNER, scope.workspace))):
             with self._index_of(one) as index:
                 index.purge(clock)
+            for copy in self._copies(one):
+                delete_index(copy)
+
+    def _copies(self, scope: Scope) -> list[Path]:
+        """The files of other computers for a scope."""
+        folder, own = self._settings.folder, self._index_path(scope)
+        if folder is None or own is None:
+            return []
+        return [other / own.relative_to(folder) for other in folder.parent.iterdir() if other != folder]
 
     def close(self) -> None:
         with self._opening:

@@ -89,7 +89,7 @@ class IndexFile:
         """An empty index that replaces the present one on success. Raises `Damaged`, `StorageUnavailable`."""
         assert self.path is not None
         replacement = self.path.with_name(f"{self.path.name}.new")
-        _delete(replacement)
+        delete_index(replacement)
         try:
             with closing(IndexStore.create(replacement, self._scope, self._cut)) as store:
                 yield store
@@ -97,7 +97,7 @@ class IndexFile:
             self.open()
         except BaseException:
             with suppress(StorageUnavailable):  # deleted the next time
-                _delete(replacement)
+                delete_index(replacement)
             raise
 
     @contextmanager
@@ -159,7 +159,8 @@ def _with_sidecars(file: Path) -> list[Path]:
     return [file.with_name(f"{file.name}{ending}") for ending in ("", "-wal", "-shm", "-journal")]
 
 
-def _delete(file: Path) -> None:
+def delete_index(file: Path) -> None:
+    """Raises `StorageUnavailable`."""
     try:
         for one in _with_sidecars(file):
             one.unlink(missing_ok=True)

@@ -18,8 +18,10 @@ from gateway.store.connection import Connection
 
 CHANGES = "daybook"
 """The name under which gateways notify each other: the number of one that has work, or a table that changed."""
-SCOPE_OF = "CASE split_part(session, '/', 2) WHEN 'owner' THEN 'owner' ELSE split_part(session, '/', 2) || '/' ||"
-SCOPE_OF += " split_part(session, '/', 3) END"
+SCOPE_OF = (
+    "CASE split_part(session, '/', 2) WHEN 'owner' THEN 'owner'"
+    " ELSE split_part(session, '/', 2) || '/' || split_part(session, '/', 3) END"
+)
 """`scope_name` of a column `session`, for PostgreSQL."""
 
 IS_SCOPE = "key NOT LIKE 'chat %' AND key NOT LIKE 'part %'"

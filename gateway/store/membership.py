@@ -189,6 +189,8 @@ def listening(engine: PostgresEngine, url: str, heard: Callable[[str], None]) ->
             try:
                 with psycopg.connect(url, autocommit=True, connect_timeout=5, application_name="daybook") as session:
                     session.execute(f"LISTEN {CHANGES}".encode())
+                    for table in WATCHED:  # before, nobody listened
+                        heard(table)
                     while not over.is_set():
                         for one in session.notifies(timeout=_LOOK / 2):
                             if one.pid != own or one.payload.isdecimal():

@@ -18,9 +18,10 @@ import psutil  # type: ignore[import-untyped]
 import pytest
 
 from agent.formats.sqlite import StorageUnavailable
+from agent.memory.daily_log import log_path
 from agent.memory.log_writer import append_log
 from agent.memory.scope import Scope
-from agent.search.engine import MOST_OPEN
+from agent.search.engine import MOST_OPEN, MemoryIndex
 from agent.search.results import SearchResult
 from agent.settings import SearchSettings
 from tests.agent.places import group, morning, owner, person, unhurried
@@ -202,6 +203,28 @@ def test_what_was_forgotten_leaves_the_file(desk: Desk) -> None:
     desk.write(LOG, "- 09:00 [forgotten]\n- 10:00 bread\n")
     desk.index.purge(desk.scope, CLOCK)
     assert all(b"xanthipp" not in file.read_bytes() for file in desk.state.rglob("*") if file.is_file())
+
+
+def test_what_was_forgotten_leaves_the_indexes_of_other_computers_too(tmp_path: Path) -> None:
+    """They share a home; each has an index of its own."""
+    desk = Desk(tmp_path)
+    folders = [desk.state / "index" / host for host in ("attic", "shed")]
+    here, there = (MemoryIndex(desk.state, settings=SearchSettings(folder=one), within=60) for one in folders)
+    alice = person(desk.workspace, "alice")
+    append_log(alice, CLOCK, "xanthippe called")
+    desk.write(LOG, "- 09:00 xanthippe called\n- 10:00 bread\n")
+    for scope in (desk.scope, alice):
+        assert there.search(scope, CLOCK, ["xanthippe"]).hits
+    desk.write(LOG, "- 09:00 [forgotten]\n- 10:00 bread\n")
+    log = log_path(alice, CLOCK.today())
+    log.write_text(log.read_text().replace("xanthippe", "[forgotten]"))
+    here.purge(alice, CLOCK)
+    here.purge(desk.scope, CLOCK)
+    assert all(b"xanthipp" not in file.read_bytes() for file in desk.state.rglob("*") if file.is_file())
+    assert not [hit for hit in there.search(desk.scope, CLOCK, ["xanthippe"]).hits if hit.matched]
+    assert [hit.path for hit in there.search(desk.scope, CLOCK, ["bread"]).hits if hit.matched] == [LOG]
+    for index in (here, there, desk.index):
+        index.close()
 
 
 @pytest.mark.parametrize(

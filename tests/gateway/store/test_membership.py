@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,7 +21,7 @@ from gateway.store.claims import ChatClaim, ProcessClaims, scope_name
 from gateway.store.connection import Connection
 from gateway.store.database import Database
 from gateway.store.lease import Lease, processes
-from gateway.store.membership import joined, listening
+from gateway.store.membership import WATCHED, joined, listening
 from gateway.store.outbox_rows import Draft
 from gateway.store.postgres import PostgresEngine
 from gateway.store.shares import Standing, WorkFound
@@ -182,23 +182,46 @@ async def test_what_one_claims_for_another_is_taken_up_there(two: tuple[Process,
     assert not (await leader.find()).messages
 
 
-async def test_notifications_name_who_has_work_and_what_has_changed(two: tuple[Process, Process], url: str) -> None:
+class Notifications:
+    """What a process hears, in order."""
+
+    def __init__(self) -> None:
+        self._queue: asyncio.Queue[str] = asyncio.Queue()
+        self._loop = asyncio.get_running_loop()
+
+    def __call__(self, payload: str) -> None:
+        self._loop.call_soon_threadsafe(self._queue.put_nowait, payload)
+
+    async def until(self, wanted: set[str]) -> list[str]:
+        heard: list[str] = []
+        async with asyncio.timeout(60):
+            while not wanted <= set(heard):
+                heard.append(await self._queue.get())
+        return heard
+
+
+async def test_notifications_name_who_has_work_and_what_others_have_changed(
+    two: tuple[Process, Process], url: str
+) -> None:
     leader, helper = two
-    heard: asyncio.Queue[str] = asyncio.Queue()
-    loop = asyncio.get_running_loop()
-    with listening(helper.engine, url, lambda payload: loop.call_soon_threadsafe(heard.put_nowait, payload)):
-        await leader.claim(OWNER)
-        found: set[str] = set()
-        count = 0
-        while not found >= {str(helper.claims.number), "choice"}:  # again, until its connection listens
-            await helper.database.run(_forget_questions)  # its own changes are not heard
-            await leader.database.run(leader.claims.claim, ALICE)
-            await leader.database.run(_choose, f"name {count}")
-            count += 1
-            with suppress(TimeoutError):
-                async with asyncio.timeout(1):
-                    found.add(await heard.get())
-    assert "question" not in found
+    await leader.claim(OWNER)
+    notifications = Notifications()
+    with listening(helper.engine, url, notifications):
+        await notifications.until(set(WATCHED))
+        await helper.database.run(_forget_questions)
+        await leader.claim(ALICE)
+        await leader.database.run(_choose, "name")
+        assert await notifications.until({str(helper.claims.number), "choice"}) == [str(helper.claims.number), "choice"]
+
+
+async def test_after_a_lost_connection_everything_may_have_changed(two: tuple[Process, Process], url: str) -> None:
+    """Who was shut out meanwhile must not stay in a gateway's memory."""
+    notifications = Notifications()
+    with listening(two[1].engine, url, notifications):
+        await notifications.until(set(WATCHED))
+        with psycopg.connect(url, autocommit=True) as session:
+            session.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'")
+        await notifications.until(set(WATCHED))
 
 
 async def test_a_dead_process_loses_its_claims_and_its_messages_go_to_the_others(
