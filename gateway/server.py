@@ -26,6 +26,8 @@ _WEB = "web"
 """The source that also says how this process is, so that it runs in each of several gateways."""
 _DISCORD = "discord"
 """The source that logs in for sending in each of several gateways; its connections are shared out (`source_parts`)."""
+_LEADS_SOON = 3.0
+"""Seconds after a start in which a gateway that is alone leads: until then it does not listen, only to listen anew."""
 _WARM_UP_AFTER = 0.1
 """Seconds: the model's SDK takes one to import, so it is left until the channels have begun to listen."""
 
@@ -130,7 +132,7 @@ class Gateway:
             for one in sources:
                 if one.source.name == _DISCORD:
                     group.create_task(one.run(receive), name=one.source.name)
-            if not self.leads.is_set():
+            if not await _within(_LEADS_SOON, self.leads.wait()):
                 async with asyncio.TaskGroup() as meanwhile:
                     health = [meanwhile.create_task(one.run(receive)) for one in sources if one.source.name == _WEB]
                     await self.leads.wait()

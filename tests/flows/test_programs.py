@@ -6,6 +6,7 @@ import asyncio
 import shutil
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,12 @@ class Chat:
 def _until(happened: Callable[[], bool]) -> None:
     while not happened():
         time.sleep(0.005)
+
+
+def has_run(workspace: Path) -> bool:
+    """True once `SLOW` has written its word: the file is there a moment before."""
+    runs = workspace / "runs"
+    return runs.exists() and runs.read_text() != ""
 
 
 def running(word: str) -> list[str]:
@@ -159,7 +166,7 @@ async def test_killed_while_an_approved_one_runs_it_ends_and_is_not_run_again(ch
     (workspace / "approved.py").write_text(SLOW)
     await chat.asks(PYTHON, "approved.py")
     chat.press("Once")
-    await chat.until((workspace / "runs").exists)
+    await chat.until(partial(has_run, workspace))
     await chat.gateway.kill()
     await asyncio.to_thread(_until, lambda: not running("approved.py"))
     chat.model.answer("It was cut off.")
@@ -174,7 +181,7 @@ async def test_killed_while_a_turn_waits_for_one_the_turn_goes_on_without_it(cha
     (workspace / "slow.py").write_text(SLOW)
     chat.model.answer(tool=("exec", {"argv": [PYTHON, "slow.py"]}))
     chat.telegram.say("go on")
-    await chat.until((workspace / "runs").exists)
+    await chat.until(partial(has_run, workspace))
     await chat.gateway.kill()
     await asyncio.to_thread(_until, lambda: not running("slow.py"))
     chat.model.answer("It was cut off.")
@@ -191,7 +198,7 @@ async def test_one_in_the_background_that_ended_with_the_gateway_is_told_once(ch
     chat.model.answer("It runs.")
     chat.telegram.say("go on")
     await chat.hears("It runs.")
-    await chat.until((workspace / "runs").exists)
+    await chat.until(partial(has_run, workspace))
     await chat.gateway.restart()
     await chat.hears("ended when I was restarted")
     assert await chat.gateway.terminate() == 0  # not killed in the act of sending it, which Telegram cannot tell apart
@@ -210,7 +217,7 @@ async def test_stop_ends_what_runs(chat: Chat, tool: str) -> None:
     chat.model.answer(tool=(tool, {"argv": [PYTHON, "slow.py"]}))
     chat.model.answer("It runs.")
     chat.telegram.say("go on")
-    await chat.until((workspace / "runs").exists)
+    await chat.until(partial(has_run, workspace))
     chat.telegram.say("/stop")
     await chat.hears("Stopped.")
     await chat.until(lambda: not running("slow.py"))
@@ -221,7 +228,7 @@ async def test_stop_ends_an_approved_one_and_the_chat_goes_on(chat: Chat) -> Non
     (workspace / "approved.py").write_text(SLOW)
     await chat.asks(PYTHON, "approved.py")
     chat.press("Once")
-    await chat.until((workspace / "runs").exists)
+    await chat.until(partial(has_run, workspace))
     chat.model.answer("You stopped it.")
     chat.telegram.say("/stop")
     await chat.hears("You stopped it.")
