@@ -159,7 +159,7 @@ class Gateway:
             await model.warm_up()
 
 
-async def _within(seconds: float, work: Awaitable[None]) -> bool:
+async def _within(seconds: float, work: Awaitable[object]) -> bool:
     """False where the time ran out."""
     try:
         async with asyncio.timeout(seconds):
