@@ -163,9 +163,14 @@ class Access:
 
     async def load(self) -> None:
         now = utc_stamp(self._clock.now())
-        approved = await self._database.run(access_rows.approved)
-        requests = await self._database.run(access_rows.requests, now)
-        moved = await self._database.run(inbox_rows.moved_chats)
+
+        def read(
+            connection: Connection,
+        ) -> tuple[Sequence[Approved], Sequence[PairingRequest], Sequence[tuple[str, str, str]]]:
+            approved, requests = access_rows.approved(connection), access_rows.requests(connection, now)
+            return approved, requests, inbox_rows.moved_chats(connection)
+
+        approved, requests, moved = await self._database.run(read)  # at once: what changes meanwhile comes later
         self._approved = {f"{one.channel}:{one.user_id}": one for one in approved}
         self._requests = {one.code: one for one in requests}
         for channel, old, new in moved:

@@ -131,12 +131,16 @@ class DailySummary:
 
     async def built_ins(self) -> Sequence[BuiltIn]:
         """The job of the configured targets, and one for each chat that chose a time of its own."""
-        chosen = {chat: at for chat, choice in self._preferences.dailies.items() if (at := _time(choice)) is not None}
         times = dict.fromkeys(map(self._marked_as, self._rules.to), self._rules.at) if self._rules.enabled else {}
         now = self._clock.now()
-        firsts = {target: daily_marks.first_since(now, at) for target, at in (times | chosen).items()}
+        firsts = {target: daily_marks.first_since(now, at) for target, at in (times | self._own_times()).items()}
         await self._database.run(daily_marks.begin, firsts)
-        return (await self._usual(), *(self._built_in(chat, at) for chat, at in chosen.items()))
+        usual = await self._usual()
+        return (usual, *(self._built_in(chat, at) for chat, at in self._own_times().items()))
+
+    def _own_times(self) -> dict[str, time]:
+        choices = self._preferences.dailies.items()
+        return {chat: at for chat, choice in choices if (at := _time(choice)) is not None}
 
     async def _usual(self) -> BuiltIn:
         """The job of the configured targets, off where all chose for themselves."""
@@ -195,10 +199,11 @@ class DailySummary:
     async def follow_choices(self) -> None:
         """Offers the summaries as chats chose them in other processes of the home."""
         await self._preferences.load()
+        offered = await self.built_ins()
         for chat, at in self._preferences.dailies.items():
             if at == OFF:
                 self._schedule.withdraw(summary_of(chat))
-        self._schedule.offer(*await self.built_ins())
+        self._schedule.offer(*offered)
 
     # to whom ---------------------------------------------------------------------------------------------------
 

@@ -95,8 +95,8 @@ class Database:
         return cls(await asyncio.to_thread(SqliteEngine, path), company)
 
     async def run(self, work: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Runs `work` in the writer thread and returns after its commit. Raises what `work` raises, with its changes
-        undone, and `StorageUnavailable`."""
+        """Runs `work` in the writer thread and returns after its commit. Several callers go on in the order of their
+        calls. Raises what `work` raises, with its changes undone, and `StorageUnavailable`."""
         job = _Job(lambda connection: work(connection, *args, **kwargs), asyncio.get_running_loop())
         self._jobs.put(job)
         assert job.done is not None

@@ -86,8 +86,12 @@ class UsageLedger:
 
     async def load(self) -> None:
         self._begin_day()
+        day, before = self._day, self._spent.copy()
         sums = await self.sums(1)
-        self._spent.clear()
+        if day != self._day:  # nothing was spent before today
+            return
+        for account, spent in before.items():
+            self._spent[account] -= spent  # what is left was recorded meanwhile
         for one in sums:
             self._spend(one.session, one.cost)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import string
 from dataclasses import replace
 from datetime import timedelta
@@ -255,6 +256,16 @@ async def test_an_approved_person_is_let_in_also_after_a_restart(door: Door, say
     for known in (access, await door.open()):
         assert known.decide(say("Hi", sender=STRANGER)) == Admitted(Role.PERSON, f"telegram-{STRANGER}")
         assert known.requests() == []
+
+
+async def test_who_is_let_in_or_shut_out_while_it_is_read_again_stays_so(door: Door) -> None:
+    """Another gateway's change has it read again at any moment."""
+    access = await door.open()
+    request = await ask(door, access)
+    await asyncio.gather(access.load(), let_in(access, request.code))
+    assert access.approved(f"telegram:{STRANGER}") is not None and access.requests() == []
+    await asyncio.gather(access.load(), shut_out(access, f"telegram:{STRANGER}"))
+    assert access.approved(f"telegram:{STRANGER}") is None
 
 
 async def test_a_code_is_good_once(door: Door) -> None:

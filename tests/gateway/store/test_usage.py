@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import timedelta
 
 import pytest
@@ -58,6 +59,18 @@ async def test_what_was_spent_is_known_after_a_restart(database: Database, momen
     second = UsageLedger(database, moment.clock)
     await second.load()
     assert second.spent_today == 0.25
+
+
+async def test_a_call_is_counted_once_while_the_ledger_is_read_again(database: Database, moment: Moment) -> None:
+    ledger = UsageLedger(database, moment.clock)
+    ledger.record(call())
+    reading = asyncio.create_task(ledger.load())
+    await asyncio.sleep(0)  # it has asked the database
+    ledger.record(call(1.0))
+    await reading
+    assert ledger.spent_today == 1.25
+    await ledger.load()
+    assert ledger.spent_today == 1.25
 
 
 @pytest.mark.parametrize(
