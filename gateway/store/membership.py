@@ -53,9 +53,10 @@ CREATE FUNCTION daybook_changed() RETURNS trigger LANGUAGE plpgsql
 WATCHED = ("access", "pairing", "moved", "choice", "question", "usage", "job", "run")
 """Tables that gateways keep in memory: each hears of the others' changes."""
 _WATCH = """
-CREATE TRIGGER daybook_changed AFTER INSERT OR UPDATE OR DELETE ON {table}
-    FOR EACH STATEMENT EXECUTE FUNCTION daybook_changed();
+CREATE OR REPLACE TRIGGER daybook_changed AFTER INSERT OR UPDATE OR DELETE ON {table}
+    FOR EACH ROW EXECUTE FUNCTION daybook_changed();
 """
+"""For each row: a statement that changes none notifies nobody, and a transaction notifies of a table once."""
 
 
 def join(home: Home, url: str, local: Collection[str], *, alone: bool) -> tuple[PostgresEngine, ProcessClaims]:
@@ -112,7 +113,9 @@ def _preparing(engine: PostgresEngine) -> Iterator[tuple[str, int] | None]:
 
 
 def _watch(engine: PostgresEngine) -> None:
-    known = engine.session.execute("SELECT tgrelid::regclass::text FROM pg_trigger WHERE tgname = 'daybook_changed'")
+    known = engine.session.execute(
+        "SELECT tgrelid::regclass::text FROM pg_trigger WHERE tgname = 'daybook_changed' AND tgtype & 1 = 1"
+    )
     missing = set(WATCHED) - {row[0] for row in known}
     with engine.session.transaction():
         for table in sorted(missing):

@@ -16,7 +16,7 @@ import pytest
 from agent.formats.sqlite import StorageUnavailable
 from channels.message import Address, ChatKind, InboundMessage, Sender
 from gateway.home import Home, HomeBusy
-from gateway.store import inbox_rows, outbox_rows, shares
+from gateway.store import access_rows, inbox_rows, outbox_rows, shares
 from gateway.store.claims import ChatClaim, ProcessClaims, scope_name
 from gateway.store.connection import Connection
 from gateway.store.database import Database
@@ -212,6 +212,17 @@ async def test_notifications_name_who_has_work_and_what_others_have_changed(
         await leader.claim(ALICE)
         await leader.database.run(_choose, "name")
         assert await notifications.until({str(helper.claims.number), "choice"}) == [str(helper.claims.number), "choice"]
+
+
+async def test_a_statement_that_changes_nothing_notifies_nobody(two: tuple[Process, Process], url: str) -> None:
+    """Reading a table again deletes what has expired there: gateways would never stop to wake each other."""
+    leader, helper = two
+    notifications = Notifications()
+    with listening(helper.engine, url, notifications):
+        await notifications.until(set(WATCHED))
+        await leader.database.run(access_rows.requests, "2026-11-25T00:00:00Z")
+        await leader.database.run(_choose, "name")
+        assert await notifications.until({"choice"}) == ["choice"]
 
 
 async def test_after_a_lost_connection_everything_may_have_changed(two: tuple[Process, Process], url: str) -> None:
