@@ -122,7 +122,8 @@ class Home:
 
     @property
     def log_file(self) -> Path:
-        return self.state / "gateway.log"
+        """In a home that several computers may share, each has its own."""
+        return self.state / (f"gateway-{_host()}.log" if self.claim.exists() else "gateway.log")
 
     @property
     def mcp(self) -> Path:

@@ -16,6 +16,8 @@ from typing import Protocol
 from urllib.parse import quote
 
 from agent.formats.plain_text import repair_surrogates
+from agent.memory.disk import locked
+from agent.memory.paths import open_parent
 
 HIDDEN = "***"
 _SHORTEST = 4
@@ -135,7 +137,20 @@ def last_lines(file: Path, count: int) -> tuple[list[bytes], int]:
 
 
 class _LogFile(RotatingFileHandler):
+    """Several gateways of a computer may write one file."""
+
     has_failed = False
+
+    def doRollover(self) -> None:
+        file = Path(self.baseFilename)
+        assert self.stream is not None
+        with open_parent(file, file.parent) as (folder, name), locked(folder):
+            there = folder.stat(name)
+            if there is None or os.path.samestat(there, os.fstat(self.stream.fileno())):
+                super().doRollover()
+            else:  # another has done it
+                self.stream.close()
+                self.stream = self._open()
 
     def rotate(self, source: str, dest: str) -> None:
         Path(source).replace(dest)

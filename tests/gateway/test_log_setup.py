@@ -139,6 +139,19 @@ def test_the_file_is_private_has_no_secret_and_is_bounded(tmp_path: Path) -> Non
 
 
 @pytest.mark.usefixtures("_without_files")
+def test_several_that_write_one_file_lose_no_more_of_it_than_one(tmp_path: Path) -> None:
+    """As gateways that share a home, on one computer."""
+    written("text")
+    file = tmp_path / "gateway.log"
+    for _ in range(2):
+        log_setup.keep(file)
+    for number in range(90):
+        logging.getLogger("gateway.test").info("%d %s", number, "x" * 100_000)
+    lines = [line.split()[4] for one in (log_setup.older(file), file) for line in one.read_text().splitlines()]
+    assert sorted(lines[-120:].count(str(number)) for number in range(50, 90)) == [2] * 40
+
+
+@pytest.mark.usefixtures("_without_files")
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
 def test_a_full_disk_is_said_once_and_the_console_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     stream = written("text")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -39,6 +40,15 @@ def test_the_newest_lines_are_shown_also_where_the_file_has_just_begun(home: Hom
     assert logs(home, "-n", "4") == (0, "old 99\nnew 1\nnew 2\nnot yet all of \n")
     assert len(logs(home)[1].splitlines()) == 50 and logs(home, "-n", "0") == (0, "")
     assert logs(home, "-n", "-1")[0] == 2
+
+
+def test_of_a_home_that_computers_share_each_shows_its_own_log(home: Home) -> None:
+    home.log_file.write_text("when it was alone\n")
+    home.claim.write_text("1234\n")
+    assert logs(home)[0] == 1
+    home.log_file.write_text("of this computer\n")
+    assert logs(home) == (0, "of this computer\n")
+    assert (home.state / f"gateway-{socket.gethostname()}.log").exists()
 
 
 def test_what_comes_is_followed_over_the_change_to_a_new_file(home: Home) -> None:
