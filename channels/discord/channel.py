@@ -111,7 +111,7 @@ class DiscordChannel:
         self._client: DiscordClient | None = None
         self._rate_limit = GlobalRateLimit()
         self._options = ClientOptions(token, api_url, pause, silence, self._rate_limit)
-        self._interactions = Interactions(answer_timeout / 2)
+        self._interactions = Interactions(answer_timeout / 2, are_shared=shards is not None)
         self._answers = InteractionAnswers(self._interactions, answer_timeout)
         self._unconfirmed = UnconfirmedSends(KNOWS_REPEATS)
         self._private_chats: dict[str, str] = {}

@@ -20,14 +20,16 @@ from channels.text import clean
 CHANNEL = "discord"
 INTERACTION = "interaction:"
 """Prefix of an interaction's id, and of the `answer_with` of its answers."""
+SLASH = 2
+"""Type of interaction: a command from the menu."""
 
 _WRITTEN_TYPES = frozenset({0, 19})
 """A message and a reply; other types are notices or a bot's answers to commands."""
 _FORWARD = 1
 """`message_reference.type` of a forwarded message."""
 _VOICE_FLAG = 1 << 13
-_SLASH, _PRESS = 2, 3
-"""Types of interaction: a command from the menu, a component of a message."""
+_PRESS = 3
+"""Type of interaction: a component of a message."""
 _KINDS = {"image": "photo", "video": "video", "audio": "audio"}
 _EPOCH_MS = 1_420_070_400_000
 """The beginning of 2015, the epoch of Discord's ids."""
@@ -241,7 +243,7 @@ def _names_of(attachments: Iterator[Attachment]) -> str:
 def _interaction(data: Json, chat: DiscordChat, directory: Directory) -> InboundMessage | None:
     kind = get(data, "type", int)
     inner = object_of(data, "data")
-    if kind not in (_SLASH, _PRESS) or inner is None:
+    if kind not in (SLASH, _PRESS) or inner is None:
         return None
     interaction_id = str(int(need(data, "id", str)))
     member = object_of(data, "member")
@@ -263,8 +265,13 @@ def _interaction(data: Json, chat: DiscordChat, directory: Directory) -> Inbound
         group_name="" if private else directory.title(chat),
         parent_chat=chat.parent,
         server=chat.server,
-        answer_with=f"{INTERACTION}{interaction_id}",
+        answer_with=answer_with(data),
     )
+
+
+def answer_with(data: Json) -> str:
+    """An interaction's id, type and token: what any process needs to answer it."""
+    return f"{INTERACTION}{text_of(data, 'id')}:{get(data, 'type', int)}:{text_of(data, 'token')}"
 
 
 def _typed(command: Json) -> str:

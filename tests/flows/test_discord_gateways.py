@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from tests.fakes.anthropic import FakeAnthropic
-from tests.fakes.discord import Channel
+from tests.fakes.discord import Channel, Message
 from tests.fakes.discord.sharding import id_on
 from tests.fakes.postgres import PostgresServer
 from tests.fakes.telegram import FakeTelegram
@@ -69,6 +69,18 @@ class Gateways(Cluster):
         for chat in (self.server.dm, *self.rooms):
             await self.server.hears(f"{text} in {chat.id}", chat)
             assert self.times(text, chat) == 1
+
+    async def until_menu(self) -> None:
+        await self.discord.wait_for(lambda: self.discord.called("PUT", "/commands$"))
+
+    def of_menu(self, chat: Channel) -> list[Message]:
+        """What Bob alone sees in a chat: the answers to his commands from the menu."""
+        return [one for one in self.discord.messages(chat, seen_by=self.server.bob) if one.ephemeral]
+
+    def answering(self, chat: Channel) -> GatewayProcess:
+        found = self.server_of(f"group/discord-{chat.id}")
+        assert found is not None
+        return found
 
     def times(self, text: str, chat: Channel) -> int:
         return sum(f"{text} in {chat.id}" in one for one in self.server.heard(chat))
@@ -138,3 +150,48 @@ async def test_a_gateway_that_comes_gets_its_share_and_gives_it_back_when_it_end
     await gateways.until_shared_out()
     await gateways.are_answered_once("while they move back")
     assert set(gateways.holders().values()) == {first}
+
+
+@pytest.mark.parametrize("shards", [None, 4], indirect=True)
+async def test_a_menu_command_is_answered_in_its_place_by_whichever_gateway_answers(gateways: Gateways) -> None:
+    for _ in range(2):
+        await gateways.add()
+    await until_waiting(gateways.gateways[1])
+    await gateways.until_shared_out()
+    await gateways.until_menu()
+    await gateways.ask("hello")
+    await gateways.are_answered_once("hello")
+    for room in gateways.rooms:
+        await gateways.discord.slash(gateways.server.bob, room, "whoami")
+    for room in gateways.rooms:
+        await gateways.discord.wait_for(lambda room=room: gateways.of_menu(room))  # type: ignore[misc]
+        (answer,) = gateways.of_menu(room)
+        assert str(gateways.server.bob.id) in answer.content
+        assert gateways.discord.thinking(room) == []
+
+
+@pytest.mark.parametrize("shards", [None], indirect=True)
+@pytest.mark.parametrize(("cut", "answers"), [("GET", 1), ("PATCH", 2)])
+async def test_a_menu_command_whose_answer_was_cut_off_is_answered_in_its_place_by_the_next(
+    gateways: Gateways, cut: str, answers: int
+) -> None:
+    """Killed before Discord has the answer, or before it is known here that Discord has it."""
+    for _ in range(2):
+        await gateways.add()
+    await until_waiting(gateways.gateways[1])
+    await gateways.until_shared_out()
+    await gateways.until_menu()
+    await gateways.ask("hello")
+    await gateways.are_answered_once("hello")
+    (holder,) = set(gateways.holders().values())
+    room = next(one for one in gateways.rooms if gateways.answering(one) is not holder)
+    answering = gateways.answering(room)
+    hold = gateways.discord.hold(cut, "/webhooks/", after_effect=True)
+    await gateways.discord.slash(gateways.server.bob, room, "whoami")
+    await hold.wait()
+    os.kill(answering.pid, signal.SIGKILL)
+    await answering.ended()
+    hold.release()
+    await gateways.discord.wait_for(lambda: any("repeat" in one.content for one in gateways.of_menu(room)))
+    assert gateways.discord.thinking(room) == []
+    assert len(gateways.of_menu(room)) == answers, "no answer twice without a mark"

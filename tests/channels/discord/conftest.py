@@ -81,6 +81,7 @@ class House:
         self.pauses = Pauses()
         self.silence = 60.0
         self.answer_timeout = 10.0
+        self.shards: int | None = None
 
     def channel(self, hears: ChannelFilter = lambda _server, _chat: True, token: str = "") -> DiscordChannel:
         return DiscordChannel(
@@ -92,6 +93,7 @@ class House:
             pause=self.pauses,
             silence=self.silence,
             answer_timeout=self.answer_timeout,
+            shards=self.shards,
         )
 
     @asynccontextmanager

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
 
 import pytest
 
-from channels.message import AnswerLost, Button, Event, OutboundMessage, OutcomeUnknown
+from channels.discord.channel import DiscordChannel
+from channels.message import (
+    AnswerLost,
+    Button,
+    Event,
+    NotSent,
+    OutboundMessage,
+    OutcomeUnknown,
+    Receive,
+    Source,
+)
 from tests.channels.discord.conftest import House, address
 
 
@@ -89,15 +99,84 @@ async def test_a_command_that_the_disk_refused_is_not_acknowledged(house: House)
     await channel.aclose()
 
 
-async def test_after_a_restart_or_too_late_the_answer_is_a_message(house: House) -> None:
+async def test_a_command_is_answered_in_its_place_by_whoever_answers(house: House) -> None:
+    """Each part by another process, or after a restart."""
     alice = house.discord.user("Alice")
     dm = house.discord.dm(alice)
     async with house.running():
         await menu(house)
         await house.discord.slash(alice, dm, "status")
         heard = await house.receiver.message("/status")
+    for number in range(3):
+        async with house.running() as channel:
+            await channel.send(OutboundMessage(address(dm), f"part {number}", f"k{number}", heard.answer_with))
+    seen = [(one.content, one.ephemeral) for one in house.discord.messages(dm)]
+    assert seen == [(f"part {number}", True) for number in range(3)]
+    assert house.discord.thinking(dm) == []
+
+
+@asynccontextmanager
+async def beside(house: House) -> AsyncIterator[DiscordChannel]:
+    """Another process with the same bot, which sends without a connection to the gateway."""
+
+    logged_in = asyncio.Event()
+
+    async def elsewhere(_source: Source, _receive: Receive) -> None:
+        logged_in.set()
+
+    channel = DiscordChannel(house.discord.token, api_url=house.discord.api_url, shards=1, run_shard=elsewhere)
+    task = asyncio.create_task(channel.run(house.receiver))
+    await logged_in.wait()
+    try:
+        yield channel
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
+        await channel.aclose()
+
+
+async def test_who_answers_first_acknowledges_a_command_that_another_heard(house: House) -> None:
+    alice = house.discord.user("Alice")
+    dm = house.discord.dm(alice)
+    async with house.running():
+        await menu(house)
+        callbacks = house.discord.hold("POST", "/callback")
+        given = await house.discord.slash(alice, dm, "status")
+        heard = await house.receiver.message("/status")
+        await callbacks.wait()
+        async with beside(house) as other:
+            answer = asyncio.create_task(other.send(OutboundMessage(heard.address, "fine", "k", heard.answer_with)))
+            await house.discord.wait_for(lambda: callbacks.waiting == 2)
+            callbacks.release()
+            await answer
+        assert [(one.content, one.ephemeral) for one in house.discord.messages(dm)] == [("fine", True)]
+        assert not house.discord.failed(given) and house.discord.thinking(dm) == []
+
+
+async def test_who_heard_a_command_takes_no_answer_of_another_away(house: House) -> None:
+    alice = house.discord.user("Alice")
+    dm = house.discord.dm(alice)
+    house.shards = 1
+    async with house.running() as channel, beside(house) as other:
+        await menu(house)
+        await house.discord.slash(alice, dm, "status")
+        heard = await house.receiver.message("/status")
+        for number, one in enumerate((other, channel, other)):
+            await one.send(OutboundMessage(heard.address, f"part {number}", f"k{number}", heard.answer_with))
+        seen = [(one.content, one.ephemeral) for one in house.discord.messages(dm)]
+        assert seen == [(f"part {number}", True) for number in range(3)]
+
+
+async def test_a_command_that_nobody_acknowledged_or_whose_time_is_over_is_answered_in_the_chat(house: House) -> None:
+    alice = house.discord.user("Alice")
+    dm = house.discord.dm(alice)
+    async with house.running():
+        await menu(house)
+        house.discord.fail_next("POST", "/callback$", status=404, json={"message": "Unknown", "code": 10062}, times=2)
+        await house.discord.slash(alice, dm, "status")
+        missed = await house.receiver.message("/status")
     async with house.running() as channel:
-        await channel.send(OutboundMessage(address(dm), "plainly", "k", heard.answer_with))
+        await channel.send(OutboundMessage(address(dm), "plainly", "k", missed.answer_with))
         assert [(one.content, one.ephemeral) for one in house.discord.messages(dm)] == [("plainly", False)]
 
         await house.discord.slash(alice, dm, "status")
@@ -105,6 +184,30 @@ async def test_after_a_restart_or_too_late_the_answer_is_a_message(house: House)
         house.discord.pass_time(16 * 60.0)
         await channel.send(OutboundMessage(address(dm), "late", "k2", late[0].answer_with))
         assert [one.content for one in house.discord.messages(dm)] == ["plainly", "late"]
+    async with house.running() as channel:
+        await channel.send(OutboundMessage(address(dm), "later", "k3", late[0].answer_with))
+        assert [one.content for one in house.discord.messages(dm)] == ["plainly", "late", "later"]
+
+
+@pytest.mark.parametrize("comes_back", [True, False])
+async def test_discord_is_asked_twice_how_far_a_command_is(house: House, comes_back: bool) -> None:
+    alice = house.discord.user("Alice")
+    dm = house.discord.dm(alice)
+    async with house.running():
+        await menu(house)
+        await house.discord.slash(alice, dm, "status")
+        heard = await house.receiver.message("/status")
+    house.answer_timeout = 0.4
+    async with house.running() as channel:
+        silence = house.discord.hold("GET", "/webhooks/")
+        answer = OutboundMessage(address(dm), "fine", "k", heard.answer_with)
+        with pytest.raises(NotSent):
+            await channel.send(answer)
+        if comes_back:
+            silence.release()
+        await channel.send(answer)
+        seen = [(one.content, one.ephemeral) for one in house.discord.messages(dm)]
+        assert seen == [("fine", comes_back)]
 
 
 async def test_a_command_in_a_server_that_is_not_listed_is_none_of_ours(house: House) -> None:
