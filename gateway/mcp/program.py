@@ -1,18 +1,18 @@
 """A server as a program: MCP on its stdin and stdout, one JSON message a line.
 
 The SDK's own transport takes lines of any length, and its programs outlive a killed gateway. Here a line is limited,
-what is not JSON is skipped, and a shell leads the process group: it waits for a pipe that only we hold open, and ends
-the group with us, however we end.
+what is not JSON is skipped, and a launcher ends all that a program has started with it, and with us, however we end.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import logging
 import os
-import signal
-from asyncio.subprocess import DEVNULL, PIPE, Process
+import socket
+from asyncio.subprocess import PIPE, Process
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -26,6 +26,7 @@ from mcp_types import jsonrpc_message_adapter
 from agent.formats.parsing import load_json
 from gateway.mcp.errors import McpFailure
 from gateway.mcp.values import ProgramLaunch
+from gateway.processes.started import LaunchedProgram, launch
 
 log = logging.getLogger(__name__)
 
@@ -38,10 +39,10 @@ _BETWEEN_NOISES = 0.05
 """Seconds between two readings of stderr, for the same reason."""
 _LONG = 65_536
 """Bytes from which on a line is parsed in a thread."""
-_GUARD = 'trap "" TERM; read _; kill -9 0'
 _INHERITED = ("HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER")
 _ENDS_ITSELF = 2.0
-_ENDS_WHEN_ASKED = 1.0
+_ENDS_WHEN_ASKED = 6.0
+"""The launcher kills it after a second."""
 _LAST_WORDS = 0.5
 _LAST_LINES = 100
 _LOOKS = 0.01
@@ -52,10 +53,13 @@ Streams = tuple[MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObj
 
 
 @asynccontextmanager
-async def program_streams(launch: ProgramLaunch, said: deque[str], ended: Callable[[], None]) -> AsyncIterator[Streams]:
+async def program_streams(
+    program: ProgramLaunch, said: deque[str], ended: Callable[[], None]
+) -> AsyncIterator[Streams]:
     """The streams of a started program, which calls `ended`; its last lines on stderr go to `said`. Raises
     `McpFailure`."""
-    guard, process = await _started(launch)
+    launched = await _started(program)
+    process = launched.process
     to_us, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     outgoing, from_us = anyio.create_memory_object_stream[SessionMessage](64)
     async with asyncio.TaskGroup() as group:
@@ -68,34 +72,42 @@ async def program_streams(launch: ProgramLaunch, said: deque[str], ended: Callab
                 task.cancel()
             for stream in (to_us, incoming, outgoing, from_us):
                 stream.close()
-            await asyncio.shield(asyncio.ensure_future(_ended(guard, process)))
+            await asyncio.shield(asyncio.ensure_future(_ended(launched)))
             await asyncio.wait([listening], timeout=_LAST_WORDS)
             listening.cancel()
 
 
-async def _started(launch: ProgramLaunch) -> tuple[Process, Process]:
+async def _started(program: ProgramLaunch) -> LaunchedProgram:
     if os.name != "posix":
         raise McpFailure("programs that speak MCP are started on Linux and macOS only")
-    guard = await asyncio.create_subprocess_exec(
-        "/bin/sh", "-c", _GUARD, stdin=PIPE, stdout=DEVNULL, stderr=DEVNULL, env={}, process_group=0
-    )
     inherited = {name: os.environ[name] for name in _INHERITED if name in os.environ}
-    try:
-        process = await asyncio.create_subprocess_exec(
-            *launch.command,
-            stdin=PIPE,
-            stdout=PIPE,
-            stderr=PIPE,
-            env={**inherited, **launch.env},
-            cwd=Path.home(),  # not ours: programs look for settings and keys where they start
-            process_group=guard.pid,
-        )
-    except (OSError, ValueError) as error:
-        _close(guard)
-        await guard.wait()
-        what = "there is no such program" if isinstance(error, FileNotFoundError) else str(error)
-        raise McpFailure(f"{launch.command[0]} cannot be started ({what})") from error
-    return guard, process
+    ours, theirs = socket.socketpair()
+    with ours:
+        try:
+            with theirs:
+                launched = await launch(
+                    ("server", str(theirs.fileno()), *program.command),
+                    stdin=PIPE,
+                    env={**inherited, **program.env},
+                    cwd=Path.home(),  # not ours: programs look for settings and keys where they start
+                    pass_fds=(theirs.fileno(),),
+                )
+        except (OSError, ValueError) as error:
+            raise _cannot_be_started(program, str(error)) from error
+        try:
+            reader, writer = await asyncio.open_unix_connection(sock=ours)
+            with contextlib.closing(writer):
+                if why := (await reader.read()).decode():
+                    raise _cannot_be_started(program, why)
+        except BaseException:
+            await asyncio.shield(asyncio.ensure_future(_ended(launched)))
+            raise
+    return launched
+
+
+def _cannot_be_started(program: ProgramLaunch, why: str) -> McpFailure:
+    what = "there is no such program" if why == os.strerror(errno.ENOENT) else why
+    return McpFailure(f"{program.command[0]} cannot be started ({what})")
 
 
 def _parsed(line: bytes) -> SessionMessage | None:
@@ -157,20 +169,17 @@ async def _listen(process: Process, said: deque[str]) -> None:
         await asyncio.sleep(_BETWEEN_NOISES)
 
 
-async def _ended(guard: Process, process: Process) -> None:
-    """Closes its stdin, asks it to end, then kills it and all that it has started."""
-    _close(process)
+async def _ended(launched: LaunchedProgram) -> None:
+    """Closes its stdin, then has the launcher ask it to end, and kill it and all that it has started."""
+    process = launched.process
+    if process.stdin is not None:
+        process.stdin.close()
     if not await _ends(process, _ENDS_ITSELF):
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(guard.pid, signal.SIGTERM)
-        await _ends(process, _ENDS_WHEN_ASKED)
-    _close(guard)
-    await guard.wait()
-    if not await _ends(process, _ENDS_WHEN_ASKED):
-        log.warning("the program of process %d can't be ended", process.pid)
-    transport = getattr(process, "_transport", None)  # a pipe that was left full is not closed by its end
-    if transport is not None:
-        transport.close()
+        with contextlib.suppress(ProcessLookupError):
+            process.terminate()
+        if not await _ends(process, _ENDS_WHEN_ASKED):
+            log.warning("the program below process %d can't be ended", process.pid)
+    launched.close()
 
 
 async def _ends(process: Process, seconds: float) -> bool:
@@ -182,8 +191,3 @@ async def _ends(process: Process, seconds: float) -> bool:
     except TimeoutError:
         return False
     return True
-
-
-def _close(process: Process) -> None:
-    if process.stdin is not None:
-        process.stdin.close()

@@ -10,7 +10,6 @@ import os
 import secrets
 import shutil
 import signal
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +17,7 @@ from pathlib import Path
 from agent.formats.parsing import load_json
 from agent.memory.scope import Scope
 from agent.tools.guard import Guarded, guarded
-from gateway.programs import launch
+from gateway.processes.started import LaunchedProgram, launch
 from gateway.programs.output import ProgramOutput
 from gateway.programs.sandbox import Mounts, Sandbox
 
@@ -91,24 +90,16 @@ class ProgramRunner:
         scratch.mkdir(parents=True, mode=0o700)
         folder = scope.folder.resolve()
         mounts = Mounts(folder, list(_kept(scope, folder)), scratch)
-        limits = (os.getpid(), self._limits.processes, self._limits.memory, self._limits.file_size)
+        limits = (self._limits.processes, self._limits.memory, self._limits.file_size)
         argv = self.sandbox.command(call.argv, folder / call.folder, mounts, network=call.network)
-        command = (sys.executable, "-I", "-S", launch.__file__, *map(str, limits), *argv)
-        return command, self.sandbox.environment(os.environ, scratch)
+        return ("program", *map(str, limits), *argv), self.sandbox.environment(os.environ, scratch)
 
     async def _run(
         self, command: Sequence[str], environment: dict[str, str], folder: Path, seconds: int, output: ProgramOutput
     ) -> ProgramEnd:
-        process = await asyncio.create_subprocess_exec(
-            *command,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            cwd=folder,
-            env=environment,
-            start_new_session=True,
-        )
-        reading = asyncio.create_task(_read(process, output))
+        launched = await launch(command, stdin=asyncio.subprocess.DEVNULL, env=environment, cwd=folder)
+        process = launched.process
+        reading = asyncio.create_task(_read(launched, output))
         is_late = False
         try:
             async with asyncio.timeout(seconds):
@@ -131,8 +122,9 @@ async def _last_word(process: asyncio.subprocess.Process, reading: asyncio.Task[
         await asyncio.wait({reading})
 
 
-async def _read(process: asyncio.subprocess.Process, output: ProgramOutput) -> bytes:
+async def _read(launched: LaunchedProgram, output: ProgramOutput) -> bytes:
     """Reads until the end of the program and all that it has started; returns its launcher's word."""
+    process = launched.process
     assert process.stdout is not None and process.stderr is not None
     printed = asyncio.create_task(_copy(process.stdout, output))
     word = await process.stderr.read()  # the launcher alone writes it
@@ -142,9 +134,7 @@ async def _read(process: asyncio.subprocess.Process, output: ProgramOutput) -> b
     else:
         _log.warning("the output of a program is held open by another one, which it has given it to")
         printed.cancel()
-        transport = getattr(process, "_transport", None)  # which would wait for it
-        if transport is not None:
-            transport.close()
+        launched.close()
     return word
 
 

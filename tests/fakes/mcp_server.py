@@ -5,7 +5,8 @@
 Each thing that happens is a line of JSON in LOG. Like the real ones it refuses calls before it is initialized, unknown
 methods and tools, and arguments that do not fit. Modes: `deaf` never answers, `stubborn` does not end by itself or when
 asked to, `noisy` prints what is no JSON, `refuses` ends at once, `many` has forty tools, `chatty` one that never stops
-talking, `odd` lies about its schemas, `untyped` breaks the protocol with one.
+talking, `odd` lies about its schemas, `untyped` breaks the protocol with one, `brood` has children: one in its group,
+one with a session of its own, one without a parent; MARK of the environment is in their command lines.
 """
 
 from __future__ import annotations
@@ -174,6 +175,17 @@ def call(id: Any, name: str, given: dict[str, Any], token: Any) -> None:
     return answer(id, text("done"))
 
 
+def leave_children() -> None:
+    sleep = [sys.executable, "-c", f"import time; time.sleep(600)  # {os.environ['MARK']}"]
+    subprocess.Popen(sleep)
+    subprocess.Popen(sleep, start_new_session=True)
+    if os.fork() == 0:
+        os.setsid()
+        subprocess.Popen(sleep)
+        os._exit(0)
+    os.wait()
+
+
 def serve() -> None:
     initialized = False
     for line in sys.stdin:
@@ -202,6 +214,8 @@ if __name__ == "__main__":
         sys.exit(2)
     if "stubborn" in MODES:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    if "brood" in MODES:
+        leave_children()
     note("started", pid=os.getpid())
     serve()
     note("stdin closed")

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
+import signal
 import sys
 import time
+import uuid
 from pathlib import Path
 
 import pytest
@@ -16,6 +19,8 @@ from gateway.mcp.errors import McpFailure
 from gateway.mcp.kept import KeptMcp
 from gateway.mcp.servers import McpServers
 from tests.gateway.mcp.conftest import PROGRAM, FakeProgram, until
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere only the process group ends with a program")
 
 
 def is_alive(pid: int) -> bool:
@@ -48,7 +53,68 @@ async def test_a_stubborn_program_is_killed(tmp_path: Path) -> None:
     await until(lambda: not is_alive(started["pid"]))
 
 
-async def test_a_program_does_not_outlive_a_killed_gateway(tmp_path: Path) -> None:
+# its end, and that of all it has started ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def mark() -> str:
+    """In the command lines of what a test starts; other tests and other runs have others."""
+    return f"daybook-test-{os.getpid()}-{uuid.uuid4().hex}"
+
+
+def marked(mark: str) -> list[int]:
+    """Processes, without what has ended and what is not reaped yet."""
+    found = []
+    for one in Path("/proc").iterdir():
+        with contextlib.suppress(OSError):
+            if one.name.isdigit() and mark.encode() in (one / "cmdline").read_bytes():
+                found.append(int(one.name))
+    return found
+
+
+def parent(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+CHILDREN = 3
+"""In its group, in a session of its own, and without a parent."""
+
+
+@linux
+@pytest.mark.parametrize("mode", ["gentle", "stubborn"])
+async def test_all_that_a_program_has_started_ends_with_it(tmp_path: Path, mark: str, mode: str) -> None:
+    async with McpServers(KeptMcp(tmp_path / "mcp")) as servers:
+        await FakeProgram(servers, tmp_path / "log").server("brood", mode, env={"MARK": mark}).start()
+        await until(lambda: len(marked(mark)) == CHILDREN)
+    assert marked(mark) == []
+
+
+@linux
+async def test_a_program_that_ends_by_itself_leaves_nothing_behind(fake: FakeProgram, mark: str) -> None:
+    server = fake.server("brood", env={"MARK": mark})
+    await server.start()
+    await until(lambda: len(marked(mark)) == CHILDREN)
+    with pytest.raises(McpFailure, match="ended before it answered"):
+        await server.call("die", {})
+    await until(lambda: marked(mark) == [])
+
+
+@linux
+@pytest.mark.parametrize("which", [0, 1])
+async def test_a_killed_launcher_leaves_nothing_behind(fake: FakeProgram, mark: str, which: int) -> None:
+    """There are two, each of which ends all if the other cannot."""
+    server = fake.server("brood", "stubborn", env={"MARK": mark})
+    await server.start()
+    await until(lambda: len(marked(mark)) == CHILDREN)
+    [started] = fake.events("started")
+    launchers = [inner := parent(started["pid"]), parent(inner)]
+    assert parent(launchers[1]) == os.getpid()
+    os.kill(launchers[which], signal.SIGKILL)
+    await until(lambda: not any(map(is_alive, [started["pid"], *launchers])) and marked(mark) == [])
+
+
+@linux
+async def test_a_program_does_not_outlive_a_killed_gateway(tmp_path: Path, mark: str) -> None:
     """Also one that notices nothing, and what it has started."""
     body = f"""
 import asyncio, sys
@@ -59,9 +125,10 @@ from gateway.mcp.servers import McpServers
 
 async def main():
     async with McpServers(KeptMcp(Path({str(tmp_path)!r}) / "mcp")) as servers:
-        command = ({sys.executable!r}, {str(PROGRAM)!r}, {str(tmp_path / "log")!r}, "stubborn")
-        server = servers.server("fake", LocalMcpServer(command=command))
-        print((await server.call("child", {{}})).text, flush=True)
+        command = ({sys.executable!r}, {str(PROGRAM)!r}, {str(tmp_path / "log")!r}, "stubborn", "brood")
+        config = LocalMcpServer.model_validate({{"command": command, "env": {{"MARK": {mark!r}}}}})
+        await servers.server("fake", config).start()
+        print("started", flush=True)
         await asyncio.sleep(600)
 
 asyncio.run(main())
@@ -69,13 +136,13 @@ asyncio.run(main())
     gateway = await asyncio.create_subprocess_exec(
         sys.executable, "-c", body, stdout=asyncio.subprocess.PIPE, cwd=Path(__file__).parents[3]
     )
-    assert gateway.stdout is not None
-    child = int(await gateway.stdout.readline())
+    assert gateway.stdout is not None and await gateway.stdout.readline() == b"started\n"
     [started] = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines() if "started" in line]
-    assert is_alive(started["pid"]) and is_alive(child)
+    await until(lambda: len(set(marked(mark)) - {gateway.pid}) == CHILDREN)
+    assert is_alive(started["pid"])
     gateway.kill()
     await gateway.wait()
-    await until(lambda: not is_alive(started["pid"]) and not is_alive(child))
+    await until(lambda: not is_alive(started["pid"]) and marked(mark) == [])
 
 
 async def test_no_key_of_ours_is_in_its_environment(fake: FakeProgram, monkeypatch: pytest.MonkeyPatch) -> None:

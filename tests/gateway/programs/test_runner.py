@@ -16,7 +16,7 @@ import pytest
 
 from agent.memory.scope import Audience, Scope
 from gateway.home import Home
-from gateway.programs import launch
+from gateway.processes import launch
 from gateway.programs.output import MOST_SHOWN, ProgramOutput
 from gateway.programs.runner import HowEnded, ProgramCall, ProgramEnd, ProgramLimits, ProgramRunner
 from gateway.programs.sandbox import Sandbox, find_sandbox, works
@@ -195,26 +195,26 @@ async def test_cancelled_it_ends_the_program(world: World) -> None:
 
 async def test_it_ends_with_whoever_started_it(world: World) -> None:
     """`kill -9` of the gateway: of a process between, which dies without a word."""
-    command = world.runner._prepare(  # the command line alone
+    arguments = world.runner._prepare(  # the command line alone
         ProgramCall(("sh", "-c", f"echo begun > begun; while :; do sleep 1; done # {MARK}"), "", False, 60),
         world.scope,
         world.home.programs / "own",
     )[0]
     code = (
         "import os, subprocess, sys, time\n"
-        "at = sys.argv.index('-S') + 2\n"
-        "argv = [*sys.argv[1:at], str(os.getpid()), *sys.argv[at + 1:]]\n"
-        "subprocess.Popen(argv, cwd=os.getcwd())\ntime.sleep(300)\n"
+        f"launcher = ({sys.executable!r}, '-I', '-S', {launch.__file__!r}, str(os.getpid()))\n"
+        "subprocess.Popen([*launcher, *sys.argv[1:]])\ntime.sleep(300)\n"
     )
-    starter = await asyncio.create_subprocess_exec(sys.executable, "-c", code, *command, cwd=world.workspace)
+    starter = await asyncio.create_subprocess_exec(sys.executable, "-c", code, *arguments, cwd=world.workspace)
     await asyncio.to_thread(until, lambda: (world.workspace / "begun").exists())
     starter.send_signal(signal.SIGKILL)
     await starter.wait()
     await asyncio.to_thread(until, lambda: left() == [])
 
 
-async def test_the_launcher_starts_nothing_for_a_dead_starter(tmp_path: Path) -> None:
-    command = (sys.executable, "-I", "-S", launch.__file__, "1", "9", "9", "9", "touch", str(tmp_path / "made"))
+@pytest.mark.parametrize("kind", [("program", "9", "9", "9"), ("server", "2")])
+async def test_the_launcher_starts_nothing_for_a_dead_starter(tmp_path: Path, kind: tuple[str, ...]) -> None:
+    command = (sys.executable, "-I", "-S", launch.__file__, "1", *kind, "touch", str(tmp_path / "made"))
     process = await asyncio.create_subprocess_exec(*command)
     assert await process.wait() == 1 and not (tmp_path / "made").exists()
 

@@ -1,0 +1,1 @@
+"""Programs as children: their ends, and those of all that they start."""
