@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import statistics
 from collections.abc import Sequence
 from pathlib import Path
@@ -55,3 +56,20 @@ def table(head: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
         for row in cells
     ]
     return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:]])
+
+
+def markdown(head: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
+    """A table for the documentation."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(str(cell) for cell in line)} |" for line in lines)
+
+
+def cpu_of_all(pid: int) -> float:
+    """Processor time of a process so far, with its children, those that have ended and those of them too."""
+    own = psutil.Process(pid)
+    total = 0.0
+    for process in (own, *own.children(recursive=True)):
+        with contextlib.suppress(psutil.NoSuchProcess):  # its parent has its time now
+            times = process.cpu_times()
+            total += times.user + times.system + times.children_user + times.children_system
+    return total

@@ -84,6 +84,11 @@ class PostgresServer:
                 time.sleep(0.05)
         raise AssertionError((self._folder.parent / "log").read_text())
 
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
     def kill(self) -> None:
         """As a loss of power: nothing is written any more, by no process of it."""
         assert self._process is not None
