@@ -51,7 +51,7 @@ def _name(one: JsonObject) -> str:
 def _carried(one: JsonObject, first: JsonObject) -> list[Cell]:
     """Rates and times with their ratios."""
     top, base = one["top"], first["top"]
-    rate = "none" if top is None else f"{top['rate']:g}{_ratio(top['rate'], base and base['rate'])}"
+    rate = "none" if top is None else f"{top['rate']:g}{_ratio(top['rate'], base['rate'] if base else None)}"
     gateway, postgres = _cpu_ms(top or one["moderate"])
     return [
         rate,
@@ -67,7 +67,7 @@ def _added(step: JsonObject | None, base: JsonObject | None) -> str:
     if step is None:
         return ""
     names = ("added_ms", "added_p95_ms")
-    return ", ".join(f"{step[name]:.0f}{_ratio(step[name], base and base[name])}" for name in names)
+    return ", ".join(f"{step[name]:.0f}{_ratio(step[name], base[name] if base else None)}" for name in names)
 
 
 def _ratio(value: float, base: float | None) -> str:
