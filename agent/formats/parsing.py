@@ -19,14 +19,23 @@ _CLOSES = (yaml.SequenceEndEvent, yaml.MappingEndEvent)
 _SAFE = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
+def _finite(text: str) -> float | None:
+    number = float(text)
+    return number if math.isfinite(number) else None
+
+
+_DECODER = json.JSONDecoder(parse_constant=lambda _: None, parse_float=_finite)
+"""Made once: `json.loads` makes one for each call, which costs more than a short text."""
+
+
 def load_json(text: str | bytes, most_deep: int = MOST_DEEP_JSON) -> Any:
     """NaN and numbers beyond float's range become None. Raises `ValueError`, also for deep nesting."""
+    text = text if isinstance(text, str) else text.decode(json.detect_encoding(text), "surrogatepass")
     try:
-        value = json.loads(text, parse_constant=lambda _: None, parse_float=_finite)
+        value = _DECODER.decode(text)
     except RecursionError as error:
         raise ValueError(_too_deep("JSON", most_deep)) from error
-    opens = text.count(b"[") + text.count(b"{") if isinstance(text, bytes) else text.count("[") + text.count("{")
-    if opens > most_deep and _depth(value, most_deep) > most_deep:
+    if text.count("[") + text.count("{") > most_deep and _depth(value, most_deep) > most_deep:
         raise ValueError(_too_deep("JSON", most_deep))
     return value
 
@@ -68,11 +77,6 @@ def _depth(value: object, most: int) -> int:
         depth += 1
         level = [inner for one in level for inner in (one.values() if isinstance(one, dict) else one)]
     return depth
-
-
-def _finite(text: str) -> float | None:
-    number = float(text)
-    return number if math.isfinite(number) else None
 
 
 def _too_deep(what: str, most: int) -> str:

@@ -76,28 +76,33 @@ class MeteredModel:
         await self._model.aclose()
 
     def _record(self, call: _Call, request: ModelRequest) -> None:
-        if call.usage is None:
+        if (usage := call.usage) is None:
             return
-        cost = self._prices.cost(call.usage, call.model, request.cache)
-        self._ledger.record(UsageRecord(call.model, request.purpose, request.session, call.usage, cost))
+        cost = self._prices.cost(usage, call.model, request.cache)
+        self._ledger.record(UsageRecord(call.model, request.purpose, request.session, usage, cost))
 
 
 class _Call:
-    """A call's usage, once the server began."""
+    """A call's usage, once the server began: until it is complete, at least what the text so far has."""
 
     def __init__(self, model: str) -> None:
         self.model = model
-        self.usage: Usage | None = None
+        self._told: Usage | None = None
         self._characters = 0
+
+    @property
+    def usage(self) -> Usage | None:
+        if self._told is None:
+            return None
+        written = max(self._told.output, self._characters // _CHARS_PER_TOKEN)
+        return dataclasses.replace(self._told, output=written)
 
     def note(self, event: ModelEvent) -> None:
         match event:
             case Started(usage, model) | Completed(usage=usage, model=model):
-                self.usage, self.model = usage, model
-            case TextDelta(text) if self.usage is not None:
+                self._told, self.model, self._characters = usage, model, 0
+            case TextDelta(text):
                 self._characters += len(text)
-                written = max(self.usage.output, self._characters // _CHARS_PER_TOKEN)
-                self.usage = dataclasses.replace(self.usage, output=written)
             case _:
                 pass
 

@@ -141,7 +141,7 @@ class LivePreview:
         self._changed = asyncio.Event()
         self._shown = ""
         self._draft_id = zlib.crc32(turn.encode()) % 2_000_000_000 + next(self._draft_ids)
-        self._closing = False
+        self._closing = asyncio.Event()
         self.message = stood or ""
         self.uncertain = stood == ""
 
@@ -153,7 +153,7 @@ class LivePreview:
         try:
             yield self
         finally:
-            self._closing = True
+            self._closing.set()
             self._changed.set()
             await self._finish(task, self._closing_wait if self._makes_messages() else _CLOSING_DRAFT)
             await self._ask_until_known()
@@ -193,7 +193,7 @@ class LivePreview:
 
     async def _next_change(self) -> bool:
         """Waits for new text or a draft's refresh; False when the preview closes."""
-        if self._closing:
+        if self._closing.is_set():
             return False
         is_draft = self._shown and self._channel.capabilities(self._address).preview is PreviewStyle.DRAFT
         try:
@@ -202,21 +202,16 @@ class LivePreview:
         except TimeoutError:
             self._shown = ""
         self._changed.clear()
-        return not self._closing
+        return not self._closing.is_set()
 
     async def _pause(self, seconds: float) -> bool:
         """True if the preview closed meanwhile."""
-        if seconds > 0 and not self._closing:
-            loop = asyncio.get_running_loop()
-            until = loop.time() + seconds
-            while not self._closing and (left := until - loop.time()) > 0:
-                try:
-                    async with asyncio.timeout(left):
-                        await self._changed.wait()
-                except TimeoutError:
-                    break
-                self._changed.clear()
-        return self._closing
+        if seconds > 0:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await self._closing.wait()
+            self._changed.clear()
+        return self._closing.is_set()
 
     async def _show(self, style: PreviewStyle, text: str) -> float:
         """Returns the seconds to wait before the next update."""
