@@ -90,9 +90,16 @@ async def _serving(line: Connection, seed: int) -> None:
         loop = asyncio.get_running_loop()
         seconds, requests = defaultdict[int, float](float), 0
 
+        over = asyncio.Event()
+
         def told() -> None:
             nonlocal requests
-            asked: _Asked = line.recv()
+            try:
+                asked: _Asked = line.recv()
+            except EOFError:  # who measures has ended
+                loop.remove_reader(line.fileno())
+                over.set()
+                return
             if asked.seconds is not None:
                 fake.delta_delay = asked.seconds
             requests += _collect(fake, seconds)
@@ -101,8 +108,10 @@ async def _serving(line: Connection, seed: int) -> None:
             requests = 0
 
         loop.add_reader(line.fileno(), told)
-        while True:
-            await asyncio.sleep(1.0)
+        while not over.is_set():
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(1.0):
+                    await over.wait()
             requests += _collect(fake, seconds)
 
 
