@@ -7,7 +7,7 @@ import logging
 from contextlib import suppress
 
 from agent.formats.sqlite import StorageUnavailable
-from channels.message import Receive, Source
+from channels.message import ChannelStatus, Receive, Source
 from gateway.store.claims import Claims
 from gateway.store.database import Database
 from gateway.supervisor import SupervisedSource
@@ -31,14 +31,15 @@ class SourceParts:
         """Runs the part while it is this gateway's, until cancelled; also where a restart cannot help: the status says
         so."""
         if not self._claims.is_shared:
-            return await self._run(part, receive)
+            return await self._run(SupervisedSource(part), receive)
         self._known.add(part.name)
         try:
             while True:
                 await self._until(part.name, is_ours=True)
-                running = asyncio.create_task(self._run(part, receive))
+                supervised = SupervisedSource(part)
+                running = asyncio.create_task(self._run(supervised, receive))
                 try:
-                    await self._until(part.name, is_ours=False)
+                    await self._until(part.name, is_ours=False, supervised=supervised)
                 finally:
                     running.cancel()
                     await asyncio.wait([running])
@@ -48,8 +49,7 @@ class SourceParts:
             with suppress(StorageUnavailable):  # whoever cannot write has no claims
                 await self._database.run(self._claims.release_part, part.name)
 
-    async def _run(self, part: Source, receive: Receive) -> None:
-        supervised = SupervisedSource(part)
+    async def _run(self, supervised: SupervisedSource, receive: Receive) -> None:
         self._sources.append(supervised)
         try:
             await supervised.run(receive)
@@ -57,11 +57,16 @@ class SourceParts:
         finally:
             self._sources.remove(supervised)
 
-    async def _until(self, name: str, *, is_ours: bool) -> None:
+    async def _until(self, name: str, *, is_ours: bool, supervised: SupervisedSource | None = None) -> None:
+        """Meanwhile, the other gateways are told how the part is."""
+        told: ChannelStatus | None = None
         while True:
             try:
                 if await self._database.run(self._claims.claim_part, name, len(self._known)) is is_ours:
                     return
+                if supervised is not None and (status := supervised.status) != told:
+                    await self._database.run(self._claims.tell_part, name, str(status.state), status.last_error)
+                    told = status
             except StorageUnavailable as error:
                 log.error("whether %s runs here is not known: %s", name, error)
             await asyncio.sleep(_LOOK)

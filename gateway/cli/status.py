@@ -31,14 +31,17 @@ def status_command(context: CliContext, as_json: bool) -> None:
         click.echo(f"Daybook isn't running{where}; this is what is stored. `daybook gateway` starts it.", err=True)
     if as_json:
         return print_json(status)
+    gateways = rows(status.get("gateways"))
+    shared = {part.get("name") for one in gateways for part in rows(one.get("connections"))}
     for name, channel in _part(status.get("channels")).items():
-        known = _part(channel)
-        trouble = f"  {known['last_error']}" if known.get("last_error") else ""
-        click.echo(f"{name:<10} {known.get('state')}{trouble}")
-    for one in rows(status.get("gateways")):
+        if name not in shared:
+            _echo_state(name, _part(channel))
+    for one in gateways:
         role = "leads" if one.get("leads") else "helps"
         part = f"answers {one.get('people_and_groups')} people and groups"
         click.echo(f"{'gateway':<10} {role}: process {one.get('pid')} on {one.get('host')}, {part}")
+        for connection in rows(one.get("connections")):
+            _echo_state(f"  {connection.get('name')}", connection)
     inbox, outbox, usage = (_part(status.get(name)) for name in ("inbox", "outbox", "usage"))
     click.echo(f"{'sessions':<10} {status.get('sessions')}")
     click.echo(f"{'inbox':<10} {inbox.get('waiting')} waiting, {inbox.get('unreadable')} unreadable")
@@ -49,6 +52,11 @@ def status_command(context: CliContext, as_json: bool) -> None:
     for job in rows(status.get("jobs"))[:_JOBS_SHOWN]:
         click.echo(f"{'next job':<10} {show_time(job.get('next_run'), answer.zone)}  {job.get('id')}")
     return None
+
+
+def _echo_state(name: str, known: Mapping[str, Json]) -> None:
+    trouble = f"  {known['last_error']}" if known.get("last_error") else ""
+    click.echo(f"{name:<10} {known.get('state')}{trouble}")
 
 
 def _part(value: Json) -> Mapping[str, Json]:

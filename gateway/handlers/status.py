@@ -45,6 +45,10 @@ class StatusOperations:
                     "leads": one.leads,
                     "people_and_groups": one.scopes,
                     "seen_seconds_ago": round(one.seconds, 1),
+                    "connections": [
+                        {"name": part.name, "state": part.health, "last_error": part.trouble}
+                        for part in one.connections
+                    ],
                 }
                 for one in gateways
             ],

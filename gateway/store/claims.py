@@ -24,6 +24,8 @@ SCOPE_OF = (
 )
 """`scope_name` of a column `session`, for PostgreSQL."""
 
+PART = "part "
+"""Before the name of a connection that a claim is for."""
 IS_SCOPE = "key NOT LIKE 'chat %' AND key NOT LIKE 'part %'"
 """True for a claim of a person or a group."""
 
@@ -69,6 +71,9 @@ class Claims(Protocol):
 
     def release_part(self, connection: Connection, name: str) -> None: ...
 
+    def tell_part(self, connection: Connection, name: str, health: str, trouble: str) -> None:
+        """Says to the other processes how a part is."""
+
 
 class SoleProcess:
     """Implements `Claims` where one process serves the home."""
@@ -94,6 +99,9 @@ class SoleProcess:
     def release_part(self, connection: Connection, name: str) -> None:
         pass
 
+    def tell_part(self, connection: Connection, name: str, health: str, trouble: str) -> None:
+        pass
+
 
 SOLE = SoleProcess()
 
@@ -103,7 +111,6 @@ _LEAST = (
     " GROUP BY number ORDER BY count(key), leads, number LIMIT 1"
 )
 _CHAT = "chat "
-_PART = "part "
 _SHARE = (
     "SELECT count(*) FILTER (WHERE process = ?), (SELECT count(*) FROM process WHERE takes)"
     " FROM claim WHERE key LIKE 'part %'"
@@ -157,7 +164,7 @@ class ProcessClaims:
         return ChatClaim.OTHERS
 
     def claim_part(self, connection: Connection, name: str, parts: int) -> bool:
-        key = _PART + name
+        key = PART + name
         held, processes = connection.execute(_SHARE, (self.number,)).fetchone()
         share = math.ceil(parts / max(processes, 1))
         process = self._process_of(connection, key)
@@ -169,7 +176,13 @@ class ProcessClaims:
         return process == self.number
 
     def release_part(self, connection: Connection, name: str) -> None:
-        connection.execute("DELETE FROM claim WHERE key = ? AND process = ?", (_PART + name, self.number))
+        connection.execute("DELETE FROM claim WHERE key = ? AND process = ?", (PART + name, self.number))
+
+    def tell_part(self, connection: Connection, name: str, health: str, trouble: str) -> None:
+        connection.execute(
+            "UPDATE claim SET health = ?, trouble = ? WHERE key = ? AND process = ?",
+            (health, trouble, PART + name, self.number),
+        )
 
     def claim_if_free(self, connection: Connection, session: str) -> bool:
         """Takes the scope of a session for this process. False if another has it."""

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from gateway.store.claims import IS_SCOPE
+from gateway.store.claims import IS_SCOPE, PART
 from gateway.store.connection import Connection
 from gateway.store.database import Database
 
@@ -18,6 +18,15 @@ LEASE = 8.0
 """Seconds without a write after which a gateway gives up."""
 _BEATS = 6
 """Signs of life in that time."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownConnection:
+    """To a platform. `health`: as of `channels.message.Health`, a second old at most; `trouble`: what is wrong."""
+
+    name: str
+    health: str
+    trouble: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,17 +40,32 @@ class KnownProcess:
     """Of people and groups that it serves."""
     seconds: float
     """Since it was last seen."""
+    connections: tuple[KnownConnection, ...]
+    """Of a channel that has several, or whose one may be in any gateway."""
 
 
 def processes(connection: Connection) -> tuple[KnownProcess, ...]:
     """Those seen lately, the leader first."""
     rows = connection.execute(
-        f"SELECT host, pid, leads, count(key) FILTER (WHERE {IS_SCOPE}) AS scopes,"
+        f"SELECT number, host, pid, leads, count(key) FILTER (WHERE {IS_SCOPE}) AS scopes,"
         " extract(epoch FROM clock_timestamp() - seen_at)::float8 AS seconds"
         " FROM process LEFT JOIN claim ON claim.process = number"
         " WHERE seen_at > clock_timestamp() - interval '15 seconds' GROUP BY number ORDER BY leads DESC, number"
+    ).fetchall()
+    parts = connection.execute(
+        "SELECT process, key, health, trouble FROM claim WHERE starts_with(key, ?) ORDER BY length(key), key", (PART,)
+    ).fetchall()
+    return tuple(
+        KnownProcess(
+            host,
+            pid,
+            leads,
+            scopes,
+            seconds,
+            tuple(KnownConnection(key.removeprefix(PART), *how) for process, key, *how in parts if process == number),
+        )
+        for number, host, pid, leads, scopes, seconds in rows
     )
-    return tuple(KnownProcess(*row) for row in rows)
 
 
 def server(connection: Connection) -> tuple[str, float]:

@@ -41,9 +41,11 @@ CREATE TABLE process (
     started_at TIMESTAMPTZ NOT NULL DEFAULT now(),
     seen_at TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp()
 );
-CREATE TABLE claim (                      -- which process serves a scope, or sends to a chat
+CREATE TABLE claim (                      -- which process serves a scope, sends to a chat, or has a connection
     key TEXT COLLATE "C" PRIMARY KEY,
-    process INTEGER NOT NULL REFERENCES process ON DELETE CASCADE
+    process INTEGER NOT NULL REFERENCES process ON DELETE CASCADE,
+    health TEXT NOT NULL DEFAULT 'off',   -- of a connection, with what is wrong
+    trouble TEXT NOT NULL DEFAULT ''
 );
 CREATE INDEX claim_process ON claim (process);
 CREATE TABLE IF NOT EXISTS home (id TEXT PRIMARY KEY);

@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 from collections.abc import AsyncIterator, Callable, Mapping
+from typing import Any
 
 import psycopg
 import pytest
@@ -18,6 +19,9 @@ from tests.fakes.telegram import FakeTelegram
 from tests.flows.process import GatewayProcess
 from tests.flows.server import OWNER, Server
 from tests.flows.test_several_gateways import Cluster, until_waiting
+
+Told = Mapping[str, tuple[int, str, str]]
+"""By connection: the process of its gateway, its state, and what is wrong."""
 
 
 class Gateways(Cluster):
@@ -69,6 +73,22 @@ class Gateways(Cluster):
         for chat in (self.server.dm, *self.rooms):
             await self.server.hears(f"{text} in {chat.id}", chat)
             assert self.times(text, chat) == 1
+
+    async def until_told(self, wanted: Callable[[Told], bool]) -> Told:
+        """What `daybook status` says of each connection."""
+        told: Told = {}
+
+        def is_wanted(status: Any) -> bool:
+            nonlocal told
+            told = {
+                part["name"]: (one["pid"], part["state"], part["last_error"])
+                for one in status["gateways"]
+                for part in one["connections"]
+            }
+            return wanted(told)
+
+        await self.gateways[0].until_status(is_wanted)
+        return told
 
     async def until_menu(self) -> None:
         await self.discord.wait_for(lambda: self.discord.called("PUT", "/commands$"))
@@ -150,6 +170,24 @@ async def test_a_gateway_that_comes_gets_its_share_and_gives_it_back_when_it_end
     await gateways.until_shared_out()
     await gateways.are_answered_once("while they move back")
     assert set(gateways.holders().values()) == {first}
+
+
+@pytest.mark.parametrize("shards", [4], indirect=True)
+async def test_status_shows_every_connection_with_the_gateway_that_has_it(gateways: Gateways) -> None:
+    leader, helper = await gateways.add(), await gateways.add()
+    await gateways.until_shared_out()
+    holders = {name: one.pid for name, one in gateways.holders().items()}
+    told = await gateways.until_told(lambda told: all(state == "ok" for _, state, _ in told.values()))
+    assert {name: pid for name, (pid, _, _) in told.items()} == holders and len(holders) == 4
+    lost = next(name for name, pid in holders.items() if pid == helper.pid)
+    gateways.discord.refuse_connections(times=1000)
+    gateways.discord.disconnect(1006, shard=int(lost.partition("shard:")[2].partition("/")[0]))
+    told = await gateways.until_told(lambda told: told[lost][1] != "ok")
+    assert told[lost][0] == helper.pid and told[lost][2]
+    assert [state for name, (_, state, _) in told.items() if name != lost] == ["ok"] * 3
+    text = (await leader.cli("status")).out
+    of_leader, of_helper = text.index(f"process {leader.pid}"), text.index(f"process {helper.pid}")
+    assert text.index(lost) > of_helper > of_leader and text.count("discord:shard:") == 4
 
 
 @pytest.mark.parametrize("shards", [None, 4], indirect=True)

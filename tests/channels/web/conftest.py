@@ -24,8 +24,24 @@ from tests.chromium import chromium  # noqa: F401  a fixture
 TOKEN = "a-token-that-nobody-guesses"
 MAIN = Address("web", "main")
 STATUS: Mapping[str, object] = {
-    "gateways": [{"host": "attic", "pid": 7, "leads": True, "people_and_groups": 12, "seen_seconds_ago": 0.5}],
-    "channels": {"web": {"state": "ok", "last_error": ""}, "telegram": {"state": "down", "last_error": "no token"}},
+    "gateways": [
+        {
+            "host": "attic",
+            "pid": 7,
+            "leads": True,
+            "people_and_groups": 12,
+            "seen_seconds_ago": 0.5,
+            "connections": [
+                {"name": "discord:shard:0/2", "state": "ok", "last_error": ""},
+                {"name": "discord:shard:1/2", "state": "degraded", "last_error": "it broke & mends"},
+            ],
+        }
+    ],
+    "channels": {
+        "web": {"state": "ok", "last_error": ""},
+        "telegram": {"state": "down", "last_error": "no token"},
+        "discord:shard:0/2": {"state": "ok", "last_error": ""},
+    },
     "inbox": {"waiting": 1, "oldest": None, "unreadable": 0},
     "outbox": {"waiting": 0, "oldest": None, "failed": 2, "repeated": 0},
     "running": 1,

@@ -57,6 +57,16 @@ async def test_a_view_is_filled_with_what_the_gateway_says_and_escapes_it(owner:
     assert "<script" not in html and "<img" not in html and "49" not in html and "&lt;script&gt;" in html
 
 
+async def test_a_connection_is_shown_once_with_the_gateway_that_has_it(owner: Browser) -> None:
+    async with owner.get("/view/status") as answered:
+        html = await answered.text()
+    of_gateways = html.partition("attic")[2]
+    for number, told in enumerate(("ok", "it broke &amp; mends")):
+        name = f"discord:shard:{number}/2"
+        assert html.count(name) == of_gateways.count(name) == 1
+        assert told in of_gateways.partition(name)[2]
+
+
 async def test_what_fails_is_a_sentence(owner: Browser, house: House) -> None:
     house.operations["status"] = ActionFailed("The disk is full.")
     async with owner.get("/view/status") as answered:
