@@ -1,8 +1,9 @@
-"""How the source is written: one class a name, and docstrings that are complete by themselves."""
+"""How the source is written: one class a name, docstrings complete by themselves, and no private names of libraries."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import ast
+from collections.abc import Iterator, Sequence
 
 import pytest
 
@@ -27,6 +28,25 @@ def test_no_two_public_classes_have_one_name(sources: Sequence[Source]) -> None:
 
 def test_no_docstring_begins_with_of(sources: Sequence[Source]) -> None:
     assert of_docstrings(sources) == [], "say what it does or returns, in words that are complete without its name"
+
+
+def test_no_private_name_of_a_library_is_used(sources: Sequence[Source]) -> None:
+    """Beside ruff's SLF001, which sees attributes alone: in imports, and in the words of `getattr`."""
+    found = [f"{one.module}: {name}" for one in sources for node in ast.walk(one.tree) for name in _private(node)]
+    assert found == []
+
+
+def _private(node: ast.AST) -> Iterator[str]:
+    match node:
+        case ast.Import(names=names):
+            paths = [one.name for one in names]
+        case ast.ImportFrom(module=str(module), names=names):
+            paths = [f"{module}.{one.name}" for one in names]
+        case ast.Call(func=ast.Name(id="getattr"), args=[_, ast.Constant(value=str(name)), *_]):
+            paths = [name]
+        case _:
+            return
+    yield from (path for path in paths if any(part[0] == "_" != part[1] for part in path.split(".")))
 
 
 def test_no_file_has_more_than_400_lines() -> None:

@@ -128,7 +128,7 @@ class _Questions:
         while True:
             key = self._ask("model_key", "Anthropic API key", "the offline assistant")
             again = replace(self, now=replace(self.now, model_url=url)) if url else self
-            answer = again._ask("model_url", "Address of the model server (leave empty for Anthropic's)")
+            answer = again._ask("model_url", "Address of the model server (leave empty for Anthropic's)")  # noqa: SLF001
             url = url if answer is None else answer
             found = replace(found, model_key=key, model_url=url, model_name=self.given.model_name)
             address = own.base_url if url is None else url or None

@@ -8,11 +8,11 @@ import logging
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 
 import httpx2
 import mcp_types as types
 from mcp import Client, MCPError
-from mcp.client._transport import Transport
 from mcp.client.session import IncomingMessage
 from mcp.client.streamable_http import streamable_http_client
 from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
@@ -145,13 +145,14 @@ async def connected(
     async with contextlib.AsyncExitStack() as stack:
         with _translated(name, "did not begin to work", patience, limits, auth):
             async with asyncio.timeout(patience):
+                info = types.Implementation(name="daybook", version=version())
+                client_of = partial(Client, client_info=info, message_handler=handle, cache=None)
                 if isinstance(launch, ProgramLaunch):
-                    transport: Transport = program_streams(launch, said, ended)
+                    client = client_of(program_streams(launch, said, ended))
                 else:
                     http = await stack.enter_async_context(http_client(launch, limits, auth))
-                    transport = streamable_http_client(launch.url, http_client=http, max_sse_event_size=MOST_BYTES)
-                info = types.Implementation(name="daybook", version=version())
-                client = Client(transport, client_info=info, message_handler=handle, cache=None)
+                    remote = streamable_http_client(launch.url, http_client=http, max_sse_event_size=MOST_BYTES)
+                    client = client_of(remote)
                 await stack.enter_async_context(client)
         yield McpConnection(name, client, timeout, limits, auth)
 
