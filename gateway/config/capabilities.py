@@ -16,7 +16,17 @@ from pydantic import (
     model_validator,
 )
 
-from gateway.config.values import Argv, FileCommand, HeaderName, McpName, Secret, SecretText, Url, VariableName
+from gateway.config.values import (
+    Argv,
+    FileCommand,
+    HeaderName,
+    HeaderText,
+    McpName,
+    Secret,
+    SecretText,
+    Url,
+    VariableName,
+)
 
 
 class Section(BaseModel):
@@ -96,7 +106,7 @@ class RemoteMcpServer(McpServerConfig):
     """A server that speaks MCP over HTTP (streamable)."""
 
     url: Url
-    headers: dict[HeaderName, SecretText] = Field(default={})
+    headers: dict[HeaderName, HeaderText] = Field(default={})
 
 
 def _mcp_kind(value: object) -> str | None:

@@ -241,20 +241,21 @@ Secret = Annotated[SecretStr, _STRIPPED, AfterValidator(_printable), _HIDDEN]
 DatabaseUrl = Annotated[SecretStr, _STRIPPED, AfterValidator(_of_postgres), _HIDDEN]
 
 
-def _on_one_line(value: SecretStr) -> SecretStr:
-    if not re.fullmatch(r"[ -~]*", value.get_secret_value()):
-        raise ValueError("allowed: text on one line without accents")
-    return value
+def _matched(pattern: re.Pattern[str], allowed: str) -> AfterValidator:
+    def check(value: SecretStr) -> SecretStr:
+        if not pattern.fullmatch(value.get_secret_value()):
+            raise ValueError(f"allowed: {allowed}")
+        return value
+
+    return AfterValidator(check)
 
 
-SecretText = Annotated[
-    SecretStr,
-    BeforeValidator(_as_text),
-    AfterValidator(_on_one_line),
-    PlainSerializer(lambda _: "***", return_type=str),
-    _NUMBER_OR_TEXT,
-]
-"""As `Secret`; may have spaces, and be empty."""
+_ONE_LINE = re.compile(r"[^\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]*")
+_OF_HEADERS = re.compile(r"[ -~]*")
+_AnyText = Annotated[SecretStr, BeforeValidator(_as_text), _HIDDEN, _NUMBER_OR_TEXT]
+SecretText = Annotated[_AnyText, _matched(_ONE_LINE, "text on one line")]
+"""As `Secret`; may have spaces and any letters, and be empty."""
+HeaderText = Annotated[_AnyText, _matched(_OF_HEADERS, "text on one line without accents")]
 McpName = Annotated[str, _matching(re.compile(r"[a-z0-9](?:[a-z0-9-]{0,23})"), "a short name of a-z, 0-9 and -")]
 VariableName = Annotated[str, _matching(re.compile(r"[A-Za-z_]\w{0,99}", re.ASCII), "a name of A-Z, 0-9 and _")]
 HeaderName = Annotated[str, _matching(re.compile(r"[A-Za-z0-9-]{1,60}"), "a name such as Authorization")]

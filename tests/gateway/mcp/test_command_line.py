@@ -97,6 +97,7 @@ def test_without_servers_the_doctor_says_nothing_of_them(tmp_path: Path) -> None
         {"A b": {"command": ["x"]}},
         {"a": {"command": []}},
         {"a": {"command": ["x"], "env": {"A=": "1"}}},
+        *({"a": {"command": ["x"], "env": {"A": f"ä{end}"}}} for end in ("\n", "\0", "\x85", "\u2028")),
         {"a": {"url": "ftp://x"}},
         {"a": {"command": ["x"], "scopes": ["everybody"]}},
         {"a": {"url": "http://x", "headers": {"A": "ä"}}},

@@ -153,6 +153,12 @@ async def test_no_key_of_ours_is_in_its_environment(fake: FakeProgram, monkeypat
     assert seen["OWN"] == "its own" and seen["PATH"] == os.environ["PATH"]
 
 
+async def test_a_variable_of_its_environment_may_have_any_letters(fake: FakeProgram) -> None:
+    values = {"FOLDER": "/home/jörg/私の ノート", "EMPTY": "", "NUMBER": "7"}
+    seen = json.loads((await fake.server(env=values).call("environ", {})).text)
+    assert {name: seen[name] for name in values} == values
+
+
 async def test_a_program_that_dies_in_a_call_is_not_asked_again_for_it_and_is_started_for_the_next(
     fake: FakeProgram,
 ) -> None:
