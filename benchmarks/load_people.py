@@ -17,11 +17,13 @@ PHOTOS = 0.05
 """Share of the messages that are photos with a caption."""
 PHOTO_SIZE = (1280, 960)
 _FIRST_CHAT = 20_000
+_PHOTOS_MADE = 64
+"""Made beforehand: what is sent twice is kept once."""
 _LOOK_S = 0.005
 
 
 def photo(chance: random.Random) -> bytes:
-    """A JPEG of about 100 kB, as clients send photos."""
+    """A JPEG of about 200 kB, as clients send photos."""
     out = io.BytesIO()
     small = Image.frombytes("RGB", (160, 120), chance.randbytes(160 * 120 * 3))
     small.resize(PHOTO_SIZE, Image.Resampling.BICUBIC).save(out, "JPEG", quality=60)
@@ -36,7 +38,7 @@ class Crowd:
         self.took: dict[int, float] = {}
         self._telegram = telegram
         self._chance = chance
-        self._photo = photo(chance)
+        self._photos = [photo(chance) for _ in range(_PHOTOS_MADE)]
         self._count = 0
         self._open: dict[int, tuple[int, float]] = {}
         """Chat and moment of what is not answered, by number."""
@@ -105,10 +107,11 @@ class Crowd:
         text = f"Message n{self._count}: what do you make of the boat, and of the garden?"
         name = f"Person {chat}"
         if with_photo:
-            id = self._telegram.add_file(self._photo, "photo.jpg")
+            content = self._chance.choice(self._photos)
+            id = self._telegram.add_file(content, "photo.jpg")
             width, height = PHOTO_SIZE
             size = {"file_id": id, "file_unique_id": id[-8:], "width": width, "height": height}
-            self._telegram.say(None, chat=chat, name=name, caption=text, photo=[size | {"file_size": len(self._photo)}])
+            self._telegram.say(None, chat=chat, name=name, caption=text, photo=[size | {"file_size": len(content)}])
         else:
             self._telegram.say(text, chat=chat, name=name)
         self.written[chat].append(self._count)

@@ -66,30 +66,25 @@ class Cost:
 
 
 def cost(measured: JsonObject) -> Cost:
-    """With two gateways and PostgreSQL, else with the most there were; at the moderate rate, where each costs most."""
+    """With two gateways and PostgreSQL, else with the most there were, over all rates; the leader's own share where it
+    shows best, beside the most helpers."""
     shared = [one for one in measured["loads"] if one["store"] == "PostgreSQL"] or measured["loads"]
     one = next((one for one in shared if one["gateways"] == 2), shared[-1])
-    at, idle, gateways = one["moderate"], one["idle"], one["gateways"]
-    spent, count = at["spent"], at["messages"]
-
-    def each(name: str) -> float:
-        """Per message, without what is spent while nobody writes."""
-        return float(max(0.0, spent[name] - idle[name] * spent["wall"] / idle["wall"]) / count)
-
-    helper = each("helpers") / max(1, gateways - 1)
+    most = max(shared, key=lambda one: one["gateways"])
     before, after, sessions = one["disk_before"], one["disk_after"], measured["sessions"]
 
     def grown(name: str) -> float:
         return float(max(0, after[name] - before[name]) / one["messages"])
 
+    helper = _each(most, "helpers") / max(1, most["gateways"] - 1)
     return Cost(
-        setup=f"{one['store']}, {gateways} gateways",
-        gateway_ms=1000 * (each("leader") + each("helpers")),
-        intake_ms=1000 * max(0.0, each("leader") - helper) if gateways > 1 else 0.0,
-        postgres_ms=1000 * each("postgres"),
-        transactions=each("transactions"),
-        telegram_calls=each("telegram_calls"),
-        model_calls=at["requests"] / count,
+        setup=f"{one['store']}, {one['gateways']} gateways",
+        gateway_ms=1000 * (_each(one, "leader") + _each(one, "helpers")),
+        intake_ms=1000 * max(0.0, _each(most, "leader") - helper) if most["gateways"] > 1 else 0.0,
+        postgres_ms=1000 * _each(one, "postgres"),
+        transactions=_each(one, "transactions"),
+        telegram_calls=_each(one, "telegram_calls"),
+        model_calls=sum(step["requests"] for step in _steps(one)) / one["messages"],
         row_bytes=grown("database"),
         file_bytes=grown("rest"),
         media_bytes=grown("media"),
@@ -97,6 +92,17 @@ def cost(measured: JsonObject) -> Cost:
         gateway_mb=sessions["idle"],
         turn_mb=max(0.0, sessions["at_once"] - sessions["idle"]) / max(1, sessions["turns"]),
     )
+
+
+def _steps(load: JsonObject) -> list[JsonObject]:
+    return [load["moderate"], *load["steps"]]
+
+
+def _each(load: JsonObject, name: str) -> float:
+    """What was spent for a message, without what is spent while nobody writes."""
+    idle, steps = load["idle"], _steps(load)
+    spent, wall = (sum(step["spent"][what] for step in steps) for what in (name, "wall"))
+    return float(max(0.0, spent - idle[name] * wall / idle["wall"]) / load["messages"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +190,7 @@ def told(measured: JsonObject, people: Sequence[int], tokens: Usage = TOKENS, as
     ]
     return "\n\n".join(
         [
-            f"A message costs ({each.setup}, at the moderate rate):",
+            f"A message costs ({each.setup}):",
             markdown(["", "per message"], costs),
             f"Assumed: {assumed.messages_a_day:g} messages a person and day, {assumed.busiest_hour:.0%} of them in the"
             f" busiest hour, in which cores and limits are used to {assumed.most_busy:.0%}; {assumed.usd_core:g} USD a"
