@@ -44,6 +44,11 @@ class Assumed:
     gb_a_core: float = 4.0
     usd_gb: float = 0.10
 
+    @property
+    def peak_of_one(self) -> float:
+        """Messages a second of one person in the busiest hour."""
+        return self.messages_a_day * self.busiest_hour / 3600
+
 
 @dataclass(frozen=True, slots=True)
 class Cost:
@@ -127,8 +132,7 @@ class Need:
 
 def need(people: int, cost: Cost, assumed: Assumed, tokens: Usage) -> Need:
     a_day = people * assumed.messages_a_day
-    peak_of_one = assumed.messages_a_day * assumed.busiest_hour / 3600
-    peak = people * peak_of_one
+    peak = people * assumed.peak_of_one
     limits = {"Telegram's limit for a bot": assumed.most_busy * assumed.bot_a_second}
     if cost.intake_ms:
         limits["the leader, which takes in everything"] = assumed.most_busy * 1000 / cost.intake_ms
@@ -144,7 +148,7 @@ def need(people: int, cost: Cost, assumed: Assumed, tokens: Usage) -> Need:
         people=people,
         peak=peak,
         homes=homes,
-        limit=f"{name}, at {rate / peak_of_one:,.0f} people",
+        limit=f"{name}, at {rate / assumed.peak_of_one:,.0f} people",
         gateways=gateways,
         gateway_gb=gateway_gb,
         postgres_cores=postgres_cores,
@@ -197,9 +201,17 @@ def told(measured: JsonObject, people: Sequence[int], tokens: Usage = TOKENS, as
             f" month for a core with {assumed.gb_a_core:g} GB, {assumed.usd_gb:.2f} USD for a GB of disk;"
             f" {assumed.bot_a_second:g} messages a second for a bot of Telegram; per message {tokens.input:,} tokens"
             f" in, {tokens.cache_write:,} into the cache, {tokens.cache_read:,} from it, {tokens.output:,} out.",
+            *(_enough(one, assumed) for one in measured["loads"] if one["gateways"] == 1 and one["top"]),
             markdown(["people who write on a day", *(f"{one.people:,}" for one in needs)], rows),
         ]
     )
+
+
+def _enough(load: JsonObject, assumed: Assumed) -> str:
+    """How many people one gateway carries."""
+    rate = load["top"]["rate"]
+    people = assumed.most_busy * rate / assumed.peak_of_one
+    return f"One gateway and {load['store']} kept up with {rate:g} a second: enough for {people:,.0f} people."
 
 
 def tokens_of(told: JsonObject, turns: int = 200) -> Usage:
