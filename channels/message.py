@@ -327,6 +327,8 @@ class Source(Protocol):
 
 RunSource = Callable[[Source, Receive], Coroutine[object, object, None]]
 """Runs a source that is a part of a channel, as long as that runs."""
+Slot = Callable[[str, float], AbstractAsyncContextManager[None]]
+"""Waits until no other process is inside with this key, nor was within so many seconds."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ from agent.settings import (
 )
 from agent.workspace import create, template_folder
 from channels.discord.last_seen import LastSeen
-from channels.message import Channel, ChannelStatus, CommandInfo, Health, RunSource
+from channels.message import Channel, ChannelStatus, CommandInfo, Health
 from channels.registry import load
 from channels.terminal import TerminalChannel
 from gateway.backup.archive import copy_of
@@ -266,10 +266,10 @@ def build_channels(
     home: Home,
     web_host: GatewayWebHost,
     web_record: StoredChatRecord,
-    run_part: RunSource,
+    parts: SourceParts,
     is_shared: bool = False,
 ) -> list[Channel]:
-    """`run_part` runs one connection of a channel that has several; `is_shared`: by other gateways too, so that each
+    """`parts` runs the connections of a channel that has several; `is_shared`: other gateways do, too, so that each
     must be able to send without one."""
     telegram, discord = config.channels.telegram, config.channels.discord
     on = tokens(config)
@@ -290,7 +290,8 @@ def build_channels(
                 hears=lambda server, chat: listed.of_server(server, chat) is not None,
                 seen=StoredPositions(database, "discord"),
                 shards=discord.shards or (1 if is_shared else None),
-                run_shard=run_part,
+                run_shard=parts.run,
+                slot=parts.slot,
             )
         )
     if (web := config.channels.web).enabled:
@@ -360,7 +361,7 @@ def open_channels(
         home=home,
         web_host=web_host,
         web_record=web_record,
-        run_part=SourceParts(sources, database, claims).run,
+        parts=SourceParts(sources, database, claims),
         is_shared=claims.is_shared,
     )
     others = [] if is_alone else platforms(config, menu, database)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from contextlib import suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 
 from agent.formats.sqlite import StorageUnavailable
 from channels.message import ChannelStatus, Receive, Source
@@ -48,6 +49,23 @@ class SourceParts:
             self._known.discard(part.name)
             with suppress(StorageUnavailable):  # whoever cannot write has no claims
                 await self._database.run(self._claims.release_part, part.name)
+
+    @asynccontextmanager
+    async def slot(self, key: str, seconds: float) -> AsyncIterator[None]:
+        """Waits until no other gateway is inside with this key, nor was within `seconds`."""
+        while True:
+            try:
+                if not (wait := await self._database.run(self._claims.take_slot, key, seconds)):
+                    break
+            except StorageUnavailable as error:
+                log.error("whether another gateway connects is not known: %s", error)
+                wait = _LOOK
+            await asyncio.sleep(wait)
+        try:
+            yield
+        finally:
+            with suppress(StorageUnavailable):  # it is free once this process is gone
+                await self._database.run(self._claims.leave_slot, key, seconds)
 
     async def _run(self, supervised: SupervisedSource, receive: Receive) -> None:
         self._sources.append(supervised)

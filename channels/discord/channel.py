@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, nullcontext
 from pathlib import Path
 from typing import Any, Literal
 
@@ -54,6 +54,7 @@ from channels.message import (
     Receive,
     Refused,
     RunSource,
+    Slot,
     Source,
 )
 from channels.split import split
@@ -79,6 +80,10 @@ def _hears_all(_server: str, _chat: str) -> bool:
     return True
 
 
+def _free(_key: str, _seconds: float) -> AbstractAsyncContextManager[None]:
+    return nullcontext()
+
+
 async def _run(source: Source, receive: Receive) -> None:
     await source.run(receive)
 
@@ -102,11 +107,13 @@ class DiscordChannel:
         answer_timeout: float = 10.0,
         shards: int | Literal["auto"] | None = None,
         run_shard: RunSource = _run,
+        slot: Slot = _free,
     ) -> None:
         """`hears` selects server channels. `pause` waits between typing indicators and short-lived connections.
         `silence`: seconds without data before reconnecting (Discord asks for a heartbeat every 41). `answer_timeout`:
         seconds for answering an interaction before the answer goes to the chat. `shards`: how many connections share
-        the bot's servers, None for a single one; `run_shard` runs one of them, or leaves it to another process."""
+        the bot's servers, None for a single one; `run_shard` runs one of them, or leaves it to another process; in a
+        `slot` one is begun."""
         self._commands = tuple(commands)
         self._client: DiscordClient | None = None
         self._rate_limit = GlobalRateLimit()
@@ -122,7 +129,7 @@ class DiscordChannel:
         self._wanted_shards = shards
         self._run_shard = run_shard
         self._shards: tuple[DiscordShard, ...] = ()
-        self._pace = IdentifyPace(pause)
+        self._pace = IdentifyPace(pause, slot)
         self._account = ""
 
     @property

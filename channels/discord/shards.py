@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from channels.message import ChannelStatus, Health
+from channels.message import ChannelStatus, Health, Slot
 from channels.tasks import Pause
 
 IDENTIFY_EVERY = 5.0
@@ -50,24 +50,28 @@ class _Bucket:
 
 
 class IdentifyPace:
-    """Lets the connections of one bot begin as fast as Discord allows. `at_once`: how many within `IDENTIFY_EVERY`."""
+    """Lets the connections of one bot begin as fast as Discord allows, in whatever processes (`slot`). `at_once`: how
+    many within `IDENTIFY_EVERY`."""
 
-    def __init__(self, pause: Pause) -> None:
+    def __init__(self, pause: Pause, slot: Slot) -> None:
         self.at_once = 1
         self.logins = asyncio.Semaphore(_LOGINS_AT_ONCE)
         self._pause = pause
+        self._slot = slot
         self._buckets: dict[int, _Bucket] = {}
 
     @asynccontextmanager
     async def turn(self, shard: Shard) -> AsyncIterator[None]:
         """Waits until a session may be begun inside."""
-        bucket = self._buckets.setdefault(shard.number % self.at_once, _Bucket())
+        number = shard.number % self.at_once
+        bucket = self._buckets.setdefault(number, _Bucket())
         loop = asyncio.get_running_loop()
         async with bucket.lock:
             if (wait := bucket.free_at - loop.time()) > 0:
                 await self._pause(wait)
             try:
-                yield
+                async with self._slot(f"discord login {number}", IDENTIFY_EVERY):
+                    yield
             finally:
                 bucket.free_at = loop.time() + IDENTIFY_EVERY
 

@@ -74,6 +74,12 @@ class Claims(Protocol):
     def tell_part(self, connection: Connection, name: str, health: str, trouble: str) -> None:
         """Says to the other processes how a part is."""
 
+    def take_slot(self, connection: Connection, key: str, seconds: float) -> float:
+        """Begins what one process does at a time; 0, or the seconds after which to ask again."""
+
+    def leave_slot(self, connection: Connection, key: str, seconds: float) -> None:
+        """Ends it. No process begins it again within these seconds."""
+
 
 class SoleProcess:
     """Implements `Claims` where one process serves the home."""
@@ -102,6 +108,12 @@ class SoleProcess:
     def tell_part(self, connection: Connection, name: str, health: str, trouble: str) -> None:
         pass
 
+    def take_slot(self, connection: Connection, key: str, seconds: float) -> float:
+        return 0.0
+
+    def leave_slot(self, connection: Connection, key: str, seconds: float) -> None:
+        pass
+
 
 SOLE = SoleProcess()
 
@@ -111,6 +123,13 @@ _LEAST = (
     " GROUP BY number ORDER BY count(key), leads, number LIMIT 1"
 )
 _CHAT = "chat "
+_SLOT_LOOK = 0.2
+"""Seconds between two looks at a slot that another process has."""
+_TAKE_SLOT = (
+    "INSERT INTO slot (key, process, free_at) VALUES (?, ?, clock_timestamp() + make_interval(secs => ?))"
+    " ON CONFLICT (key) DO UPDATE SET process = excluded.process, free_at = excluded.free_at"
+    " WHERE slot.process = ? OR slot.process IS NULL AND slot.free_at <= clock_timestamp() RETURNING 1"
+)
 _SHARE = (
     "SELECT count(*) FILTER (WHERE process = ?), (SELECT count(*) FROM process WHERE takes)"
     " FROM claim WHERE key LIKE 'part %'"
@@ -182,6 +201,21 @@ class ProcessClaims:
         connection.execute(
             "UPDATE claim SET health = ?, trouble = ? WHERE key = ? AND process = ?",
             (health, trouble, PART + name, self.number),
+        )
+
+    def take_slot(self, connection: Connection, key: str, seconds: float) -> float:
+        if connection.execute(_TAKE_SLOT, (key, self.number, seconds, self.number)).fetchone() is not None:
+            return 0.0
+        (left,) = connection.execute(
+            "SELECT extract(epoch FROM free_at - clock_timestamp())::float8 FROM slot WHERE key = ?", (key,)
+        ).fetchone()
+        return max(float(left), _SLOT_LOOK)
+
+    def leave_slot(self, connection: Connection, key: str, seconds: float) -> None:
+        connection.execute(
+            "UPDATE slot SET process = NULL, free_at = clock_timestamp() + make_interval(secs => ?)"
+            " WHERE key = ? AND process = ?",
+            (seconds, key, self.number),
         )
 
     def claim_if_free(self, connection: Connection, session: str) -> bool:

@@ -48,6 +48,11 @@ CREATE TABLE claim (                      -- which process serves a scope, sends
     trouble TEXT NOT NULL DEFAULT ''
 );
 CREATE INDEX claim_process ON claim (process);
+CREATE TABLE slot (                       -- what one process does at a time, and none for a while afterwards
+    key TEXT PRIMARY KEY,
+    process INTEGER REFERENCES process ON DELETE SET NULL,
+    free_at TIMESTAMPTZ NOT NULL
+);
 CREATE TABLE IF NOT EXISTS home (id TEXT PRIMARY KEY);
 CREATE FUNCTION daybook_changed() RETURNS trigger LANGUAGE plpgsql
     AS $$ BEGIN PERFORM pg_notify('{changes}', TG_TABLE_NAME); RETURN NULL; END $$;

@@ -173,6 +173,17 @@ async def test_a_gateway_that_comes_gets_its_share_and_gives_it_back_when_it_end
 
 
 @pytest.mark.parametrize("shards", [4], indirect=True)
+async def test_gateways_that_start_together_begin_their_connections_one_after_the_other(gateways: Gateways) -> None:
+    gateways.discord.starts.at_once, gateways.discord.starts.seconds = 1, 5.0
+    async with asyncio.TaskGroup() as group:
+        for _ in range(2):
+            group.create_task(gateways.add())
+    await gateways.until_shared_out()
+    assert set(gateways.holders().values()) == set(gateways.gateways)
+    assert gateways.discord.starts.hasty == 0
+
+
+@pytest.mark.parametrize("shards", [4], indirect=True)
 async def test_status_shows_every_connection_with_the_gateway_that_has_it(gateways: Gateways) -> None:
     leader, helper = await gateways.add(), await gateways.add()
     await gateways.until_shared_out()

@@ -45,11 +45,22 @@ class Claimed(SoleProcess):
         self.ours: set[str] = set()
         self.is_broken = False
         self.released: list[str] = []
+        self.slots: list[str] = []
+        self.waits: list[float] = []
 
     def claim_part(self, connection: Connection, name: str, parts: int) -> bool:
         if self.is_broken:
             raise StorageUnavailable("the disk of PostgreSQL is full")
         return name in self.ours
+
+    def take_slot(self, connection: Connection, key: str, seconds: float) -> float:
+        if self.is_broken:
+            raise StorageUnavailable("the disk of PostgreSQL is full")
+        self.slots.append(f"asked for {key}")
+        return self.waits.pop(0) if self.waits else 0.0
+
+    def leave_slot(self, connection: Connection, key: str, seconds: float) -> None:
+        self.slots.append(f"left {key}")
 
     def release_part(self, connection: Connection, name: str) -> None:
         self.released.append(name)
@@ -106,3 +117,23 @@ async def test_a_database_that_fails_for_a_moment_changes_nothing(
     assert not part.over.is_set()
     task.cancel()
     await asyncio.wait([task])
+
+
+async def test_a_slot_is_asked_for_until_it_is_free_also_while_the_database_fails(
+    database: Database, caplog: pytest.LogCaptureFixture
+) -> None:
+    claims, begun = Claimed(), asyncio.Event()
+    claims.is_broken, claims.waits = True, [0.01]
+
+    async def begin() -> None:
+        async with SourceParts([], database, claims).slot("login", 5.0):
+            begun.set()
+
+    task = asyncio.create_task(begin())
+    async with asyncio.timeout(60):
+        while "whether another gateway connects is not known: the disk" not in caplog.text:  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
+    assert not begun.is_set()
+    claims.is_broken = False
+    await task
+    assert begun.is_set() and claims.slots == ["asked for login", "asked for login", "left login"]

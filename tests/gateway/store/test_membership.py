@@ -121,6 +121,24 @@ def test_a_scope_is_the_same_for_all_its_sessions_and_agents() -> None:
     assert scope_name("main/person/alice") != scope_name("main/person/bob")
 
 
+async def test_one_process_at_a_time_has_a_slot_and_none_for_a_while_afterwards(two: tuple[Process, Process]) -> None:
+    first, second = two
+
+    async def wait_of(one: Process, key: str = "login 0") -> float:
+        return await one.database.run(one.claims.take_slot, key, 0.0)
+
+    assert await wait_of(first) == 0.0 < await wait_of(second)
+    assert await wait_of(second, "login 1") == 0.0
+    await second.database.run(second.claims.leave_slot, "login 0", 0.0)
+    assert await wait_of(second) > 0.0, "it is the first one's to leave"
+    await first.database.run(first.claims.leave_slot, "login 0", 1000.0)
+    for one in two:
+        assert 900.0 < await wait_of(one) <= 1000.0
+    await second.end()
+    await first.stand_after_death()
+    assert await wait_of(first, "login 1") == 0.0
+
+
 async def test_one_leads_and_another_after_its_end(home: Home, url: str) -> None:
     first, second = await join(home, url), await join(home, url)
     assert (await first.stand()).leads

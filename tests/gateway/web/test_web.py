@@ -235,7 +235,7 @@ async def test_the_page_can_be_turned_off(database: Database, home: Home) -> Non
             home=home,
             web_host=GatewayWebHost("127.0.0.1", "", {}, [], database, CLOCK),
             web_record=StoredChatRecord(database),
-            run_part=SourceParts([], database, SOLE).run,
+            parts=SourceParts([], database, SOLE),
         )
         return [one.name for one in built]
 
