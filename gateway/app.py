@@ -209,6 +209,7 @@ def _build_effects(
         reports,
         tools,
         programs.allowed,
+        core.scope_work,
     )
     return _Effects(tools, approvals, tasks, programs, mcp_operations)
 
@@ -283,5 +284,6 @@ def _build_services(
         daily=scheduling.daily,
         programs=effects.programs.runs,
         active_work=core.active_work,
+        scope_work=core.scope_work,
         to_owner=scheduling.schedule.reports.to_owner,
     )

@@ -102,7 +102,11 @@ async def build_scheduling(
     )
     reports = schedule.reports
     journaling = JournalRoutine(
-        clock, sessions, by_name, [name for name, one in config.agents.items() if one.memory.journal]
+        clock,
+        sessions,
+        by_name,
+        [name for name, one in config.agents.items() if one.memory.journal],
+        core.scope_work,
     )
     daily = DailySummary(
         database,
@@ -114,6 +118,7 @@ async def build_scheduling(
         core.preferences,
         schedule,
         journaling,
+        core.scope_work,
         summary_rules(config),
     )
     heartbeat = Heartbeat(
@@ -124,6 +129,7 @@ async def build_scheduling(
         by_name[config.default_agent],
         core.ledger,
         reports,
+        core.scope_work,
         heartbeat_rules(config),
     )
     memory_tests = MemoryChecks(by_name, clock, home.memory_tests, reports.tell_owner)
@@ -154,6 +160,7 @@ def share_work(
         core.database,
         core.shared.claims,
         core.shared.listening,
+        core.scope_work,
         router,
         messaging.inbox,
         messaging.outbox,

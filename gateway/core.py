@@ -31,6 +31,7 @@ from gateway.store.claims import SOLE, Claims, ProcessClaims
 from gateway.store.connection import postgres_module
 from gateway.store.database import Database
 from gateway.store.lease import Lease
+from gateway.store.scope_work import ScopeWork
 from gateway.store.usage import UsageLedger
 from gateway.supervisor import BackgroundTasks
 from gateway.tool_factories import OpenMcp, open_mcp
@@ -56,6 +57,7 @@ class Core:
     preferences: Preferences
     access: Access
     shared: SharedHome | None
+    scope_work: ScopeWork
 
     @property
     def claims(self) -> Claims:
@@ -100,7 +102,18 @@ async def open_core(
     access = Access(database, clock, rules(config), frozenset(config.owners), people, preferences.activation)
     await access.load()
     return Core(
-        home, config, clock, timeouts, BackgroundTasks(), active_work, database, ledger, preferences, access, shared
+        home,
+        config,
+        clock,
+        timeouts,
+        BackgroundTasks(),
+        active_work,
+        database,
+        ledger,
+        preferences,
+        access,
+        shared,
+        ScopeWork(database, shared.claims if shared is not None else None),
     )
 
 

@@ -129,8 +129,12 @@ class Router:
 
     def _dispatch_known(self, rows: Sequence[InboxRow]) -> None:
         for row in rows:
-            if row.message.address.channel in self._channels:
+            if self.serves(row):
                 self._dispatch(row)
+
+    def serves(self, row: InboxRow) -> bool:
+        """False for what came by a channel that is off."""
+        return row.message.address.channel in self._channels
 
     async def receive(self, events: Sequence[Event]) -> None:
         """Implements `channels.message.Receive`. Raises `StorageUnavailable` where nothing could be kept."""

@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import logging
 import math
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 
 from agent.agent import Agent
@@ -20,13 +20,17 @@ from gateway.messages.outbox import Outbox
 from gateway.messages.spoken_answers import SpokenAnswers
 from gateway.router import Router
 from gateway.store import shares
-from gateway.store.claims import ProcessClaims
+from gateway.store.claims import ProcessClaims, scope_name
 from gateway.store.database import Database
+from gateway.store.inbox_rows import InboxRow
+from gateway.store.scope_work import ScopeWork
 
 log = logging.getLogger(__name__)
 
 _LOOK = 1.0
 """Seconds between two looks for work where nothing is heard of."""
+_WAITS_FOR = 30.0
+"""Seconds that another gateway waits for a pause in the messages of a scope; then it answers the next ones."""
 _KEPT_IDLE = 60.0
 """Seconds after which people and groups who do not write may go to another gateway."""
 
@@ -36,13 +40,15 @@ Reload = Callable[[], Awaitable[None]]
 
 class SharedWork:
     """`listening` calls what it gets, in another thread, with each notification of another process. `reloads`: reads a
-    table again that another process has changed, by its name. `on_lead` is called once this process leads."""
+    table again that another process has changed, by its name. `on_lead` is called once this process leads. `patience`:
+    seconds that another process waits for a pause in the messages of a scope."""
 
     def __init__(
         self,
         database: Database,
         claims: ProcessClaims,
         listening: Callable[[Heard], contextlib.AbstractContextManager[None]],
+        scope_work: ScopeWork,
         router: Router,
         inbox: Inbox,
         outbox: Outbox,
@@ -50,11 +56,13 @@ class SharedWork:
         agents: Mapping[str, Agent],
         reloads: Mapping[str, Reload],
         on_lead: Callable[[], None],
+        patience: float = _WAITS_FOR,
     ) -> None:
         self.leads = asyncio.Event()
         self._database = database
         self._claims = claims
         self._listening = listening
+        self._scope_work = scope_work
         self._router = router
         self._inbox = inbox
         self._outbox = outbox
@@ -62,10 +70,13 @@ class SharedWork:
         self._agents = agents
         self._reloads = reloads
         self._on_lead = on_lead
+        self._patience = patience
         self._woken = asyncio.Event()
         self._changed: set[str] = set()
         self._leader: tuple[str, int] | None = None
         self._released = self._stood = -math.inf
+        self._wanted: dict[str, float] = {}
+        """Scopes that another process waits for, and since when."""
 
     async def run(self) -> None:
         """Takes up work until cancelled."""
@@ -101,6 +112,7 @@ class SharedWork:
         if payload.isdecimal():
             if int(payload) in (0, self._claims.number):
                 self._woken.set()
+                self._scope_work.wake()
         else:
             self._changed.add(payload)
             if payload != "usage":  # that changes all the time, and may be a second old
@@ -123,7 +135,8 @@ class SharedWork:
                 host,
             )
         self._leader = standing.leader
-        if is_new_leader or (standing.leads and standing.died):
+        if is_new_leader or (standing.leads and (standing.died or self._scope_work.has_taken_over)):
+            self._scope_work.has_taken_over = False
             await self._take_up_deferred()
 
     async def _find(self) -> None:
@@ -136,10 +149,42 @@ class SharedWork:
                 raise
         found = await self._database.run(shares.find, self._claims, self._inbox.open_rows.keys())
         self._claims.hold(row.session for row in found.messages)
-        self._router.take_up(found.messages)
+        now = asyncio.get_running_loop().time()
+        self._wanted = {scope: self._wanted.get(scope, now) for scope in found.wanted}
+        self._router.take_up(self._without_held_back(found.messages))
         self._outbox.take_up(found.chats)
         for speech in found.speech:
             self._spoken.post(speech)
+        await self._hand_over()
+
+    def _without_held_back(self, rows: Sequence[InboxRow]) -> list[InboxRow]:
+        """Leaves out messages of those who always have some, where another process has waited for them for long: it
+        answers them. Commands still come through, which may stop a turn, and with them all before."""
+        latest = asyncio.get_running_loop().time() - self._patience
+        held_back = {scope for scope, since in self._wanted.items() if since <= latest}
+        commands = {row.session: row.seq for row in rows if row.message.text.startswith("/")}
+        return [
+            row for row in rows if scope_name(row.session) not in held_back or row.seq <= commands.get(row.session, -1)
+        ]
+
+    async def _hand_over(self) -> None:
+        """Gives what another process waits for to it, unless a turn or other work goes on there. Messages that wait go
+        along."""
+        busy = self._sessions_at_work(lambda agent: agent.deferred.active_paths)
+        idle = self._wanted.keys() - set(map(scope_name, busy)) - self._scope_work.scopes
+        if not idle:
+            return
+        for name, agent in self._agents.items():
+            agent.deferred.let_go({path for path in agent.deferred.paths if scope_name(f"{name}/{path}") in idle})
+        self._inbox.let_go(idle)
+        await self._database.run(self._claims.hand_over, idle)
+        for scope in idle:
+            del self._wanted[scope]
+
+    def _sessions_at_work(self, deferred: Callable[[Agent], Collection[str]]) -> set[str]:
+        """Those with open messages, or with deferred work, as paths of an agent's sessions."""
+        sessions = {row.session for row in self._inbox.open_rows.values() if self._router.serves(row)}
+        return sessions | {f"{name}/{path}" for name, agent in self._agents.items() for path in deferred(agent)}
 
     async def _take_up_deferred(self) -> None:
         """Does the work that ended sessions left, where no other process does."""
@@ -160,8 +205,8 @@ class SharedWork:
             return
         self._released = now
         sessions = {row.session for row in self._inbox.open_rows.values()}
-        for name, agent in self._agents.items():
-            sessions |= {f"{name}/{path}" for path in agent.deferred.paths}
+        sessions |= self._sessions_at_work(lambda agent: agent.deferred.paths)
+        sessions |= {f"/{scope}" for scope in self._scope_work.scopes}
         if idle := self._claims.drop(sessions, self._outbox.busy):
             await self._database.run(self._claims.release, idle)
 

@@ -8,7 +8,7 @@ import contextlib
 import json
 import logging
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -132,6 +132,7 @@ class DeferredWork:
     def again(self) -> None:
         """Tries what was put off: a model answers again."""
         for task in self._put_off:
+            self._known.add(task)
             self._queue.put_nowait(task)
         self._put_off.clear()
 
@@ -139,6 +140,15 @@ class DeferredWork:
     def paths(self) -> frozenset[str]:
         """The session keys' of what is not done."""
         return frozenset(task.path for task in (*self._known, *self._put_off))
+
+    @property
+    def active_paths(self) -> frozenset[str]:
+        """The session keys' of what is about to be done, without what is put off."""
+        return frozenset(task.path for task in self._known)
+
+    def let_go(self, paths: Collection[str]) -> None:
+        """Leaves what is put off there to the `take_up` of another process."""
+        self._put_off = [task for task in self._put_off if task.path not in paths]
 
     async def take_up(self, may: Callable[[str], Awaitable[bool]]) -> None:
         """Adds what other processes left, of the session keys' paths that `may` allows."""

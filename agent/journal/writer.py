@@ -12,6 +12,7 @@ import hashlib
 import logging
 import re
 from collections.abc import Callable, Collection, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import Path
@@ -31,7 +32,7 @@ from agent.memory.files import FileError, clean, read_text
 from agent.memory.history import History
 from agent.memory.log_writer import append_day
 from agent.memory.redaction_lock import ReadEpoch, RedactionLock, StaleRead
-from agent.memory.scope import Scope
+from agent.memory.scope import Scope, ScopeBusy
 from agent.model.base import ContextOverflow, InvalidRequest, Model, ModelError, StaleRequest
 from agent.model.client import ask
 from agent.model.offline.model import NAME as OFFLINE
@@ -55,6 +56,7 @@ _FIXED_TOKENS = 2_500
 _ENTRY = re.compile(r"^- (?:\d{2}:\d{2} )?")
 
 ScopeOf = Callable[[SessionKey], Scope | None]
+Begins = Callable[[SessionKey], AbstractAsyncContextManager[None]]
 
 
 class NoModel(Exception):
@@ -95,7 +97,7 @@ class _Work:
 
 
 class Journal:
-    """Writes one run at a time. `marks`: file of `JournalProgress`."""
+    """Writes one part at a time. `marks`: file of `JournalProgress`."""
 
     def __init__(
         self,
@@ -118,25 +120,35 @@ class Journal:
         self._clock = clock
         self._one_at_a_time = asyncio.Lock()
 
-    async def write(self, scope_of: ScopeOf, since: date, until: date) -> JournalReport:
+    async def write(
+        self, scope_of: ScopeOf, since: date, until: date, begins: Begins = lambda _: nullcontext()
+    ) -> JournalReport:
         """Completes the logs of those days of every session with a scope, and of earlier days back to where each was
-        left. Raises `OSError`."""
-        async with self._one_at_a_time:
-            told = extracts = 0
-            problems: list[str] = []
-            reachable = True
-            for info, scope, begin in await asyncio.to_thread(self._sessions_to_write, scope_of, since):
-                reading = self._redaction_lock.reading(scope)
-                for listed in await asyncio.to_thread(self._lacking, info, scope, reading, begin, until):
-                    try:
+        left. `begins` is entered for each part of a session, and may raise `ScopeBusy`: then its scope is left out.
+        Raises `OSError`."""
+        told = extracts = 0
+        problems: list[str] = []
+        reachable = True
+        busy: set[Scope] = set()
+        for info, scope, begin in await asyncio.to_thread(self._sessions_to_write, scope_of, since):
+            reading = self._redaction_lock.reading(scope)
+            for listed in await asyncio.to_thread(self._lacking, info, scope, reading, begin, until):
+                if scope in busy:
+                    break
+                try:
+                    async with begins(info.key), self._one_at_a_time:
                         done = await self._entered(listed, reachable)
-                    except FileError as problem:
-                        _log.error("the journal of %s is not written: %s", listed.day, problem)
-                        problems.append(str(problem))
-                    else:
-                        told, extracts = told + (done is _Done.TOLD), extracts + (done is _Done.EXTRACT)
-                        reachable = reachable and done not in (_Done.EXTRACT, _Done.UNREACHABLE)
-            return JournalReport(told, extracts, tuple(dict.fromkeys(problems)))
+                except FileError as problem:
+                    _log.error("the journal of %s is not written: %s", listed.day, problem)
+                    problems.append(str(problem))
+                except ScopeBusy as problem:
+                    _log.warning("the journal of %s is not written: %s", info.key, problem)
+                    problems.append(str(problem))
+                    busy.add(scope)
+                else:
+                    told, extracts = told + (done is _Done.TOLD), extracts + (done is _Done.EXTRACT)
+                    reachable = reachable and done not in (_Done.EXTRACT, _Done.UNREACHABLE)
+        return JournalReport(told, extracts, tuple(dict.fromkeys(problems)))
 
     async def _entered(self, listed: _Work, reachable: bool) -> _Done:
         """Writes a session's part of a day; reads it again if something was forgotten meanwhile. Raises `FileError`."""

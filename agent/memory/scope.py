@@ -13,6 +13,10 @@ FOLDERS_OF_OTHERS = frozenset({"groups", "people"})
 """Folders of other scopes in an owner's workspace."""
 
 
+class ScopeBusy(Exception):
+    """Another process works for a scope. The text is a sentence for people."""
+
+
 class Audience(enum.StrEnum):
     OWNER = "owner"
     PERSON = "person"

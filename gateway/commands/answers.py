@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from agent.formats.sqlite import StorageUnavailable
 from agent.languages.table import ApprovalStrings
+from agent.memory.scope import ScopeBusy
 from channels.message import Button, Origin
 from gateway.commands.context import Command, CommandAudience, CommandContext, CommandError, CommandReply, reason
 from gateway.messages.confirmations import ALWAYS, answer_of
@@ -106,6 +107,8 @@ async def take_approval(
         return await context.services.approvals.answer(question, said, address, is_lasting=is_lasting)
     except StorageUnavailable as problem:
         raise CommandError(f"I couldn't save that: {reason(problem)}") from problem
+    except ScopeBusy as problem:
+        raise CommandError(str(problem)) from problem
 
 
 COMMANDS = (Command("approvals", "", "what is waiting for your approval", approvals, CommandAudience.OWNER_IN_PRIVATE),)

@@ -30,6 +30,7 @@ from gateway.store.database import Database
 from gateway.store.inbox_rows import InboxRow
 from gateway.store.outbox_rows import Buttons, Draft
 from gateway.store.question_rows import StoredQuestion
+from gateway.store.scope_work import ScopeWork
 from gateway.store.usage import UsageLedger
 from gateway.supervisor import SupervisedSource
 from gateway.tools.approvals import Approvals
@@ -85,6 +86,7 @@ class Services:
     daily: DailySummary
     programs: ProgramRuns
     active_work: ActiveWork
+    scope_work: ScopeWork
     to_owner: Callable[[str, str], Awaitable[list[Draft]]]
 
 

@@ -10,12 +10,13 @@ from agent.formats.sqlite import StorageUnavailable
 from agent.memory.history import FORGET, Change, NoSuchChange
 from agent.memory.patch import diff_text
 from agent.memory.paths import FileError
-from agent.memory.scope import scope_named
+from agent.memory.scope import ScopeBusy, scope_named
 from agent.memory.undo import restore
 from agent.model.base import Json
 from gateway.commands.context import Services
 from gateway.handlers.agents import named_agent
 from gateway.rpc.protocol import Operation, OperationError, Params, number, required
+from gateway.store.scope_work import SHORT_WAIT
 
 
 class HistoryOperations:
@@ -58,11 +59,13 @@ class HistoryOperations:
         """`{id}`: undoes the change; returns it with the `paths` that were changed and a `message`."""
         agent, change = await self._find(parameters)
         scope = scope_named(change.scope, agent.workspace)
+        session = f"{agent.settings.name}/{scope.audience}/{scope.id}"
         try:
-            paths = await asyncio.to_thread(restore, agent.history, scope, self.services.clock, change)
-            if change.by == FORGET:
-                await self.services.redaction.bring_back(agent, scope, change.id)
-        except FileError as error:
+            async with self.services.scope_work.of(session, SHORT_WAIT):
+                paths = await asyncio.to_thread(restore, agent.history, scope, self.services.clock, change)
+                if change.by == FORGET:
+                    await self.services.redaction.bring_back(agent, scope, change.id)
+        except (FileError, ScopeBusy) as error:
             raise OperationError(str(error)) from error
         except OSError as error:
             raise OperationError(str(error.strerror or error)) from error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from agent.memory.scope import Audience
+from agent.memory.scope import Audience, ScopeBusy
 from agent.model.base import Json
 from channels.message import ChatKind
 from gateway.commands.context import Services
@@ -167,6 +167,8 @@ class PeopleOperations:
             message = await approvals.answer_from_elsewhere(id, is_yes=answer != "no", is_lasting=answer == ALWAYS)
         except KeyError as error:
             raise OperationError("That question is closed: it was answered, or has expired.") from error
+        except ScopeBusy as error:
+            raise OperationError(str(error)) from error
         return {"id": id, "message": message}
 
 

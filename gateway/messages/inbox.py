@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -14,7 +14,7 @@ from gateway.i18n import one_line
 from gateway.messages.outbox import Begin
 from gateway.messages.suspects import TRIED_ALONE_AFTER, PreviousProcess
 from gateway.store import inbox_rows, outbox_rows, question_rows
-from gateway.store.claims import SOLE, Claims
+from gateway.store.claims import SOLE, Claims, scope_name
 from gateway.store.connection import Connection
 from gateway.store.database import Database
 from gateway.store.inbox_rows import InboxCounts, InboxRow, MessageStatus
@@ -72,6 +72,10 @@ class Inbox:
         self._open.update((row.seq, row) for row in new)
         self._left_over |= {row.seq for row in new if row.attempts}
         return new
+
+    def let_go(self, scopes: Collection[str]) -> None:
+        """Drops the messages of scopes that another process gets."""
+        self._open = {seq: row for seq, row in self._open.items() if scope_name(row.session) not in scopes}
 
     @property
     def is_shared(self) -> bool:

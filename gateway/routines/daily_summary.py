@@ -23,6 +23,7 @@ from agent.journal.summary import UpcomingJob, day_heading
 from agent.languages.codes import Language
 from agent.languages.moments import day_in
 from agent.languages.registry import LANGUAGES
+from agent.memory.scope import ScopeBusy
 from channels.message import Address, Button, ChatKind, DueJob
 from gateway.i18n import one_line
 from gateway.messages.outbox import Outbox
@@ -40,6 +41,7 @@ from gateway.scheduling.targets import NoTarget, Target, Targets
 from gateway.store import chat_rows, outbox_rows
 from gateway.store.database import Database
 from gateway.store.outbox_rows import Buttons
+from gateway.store.scope_work import ScopeWork
 from gateway.turns.user_message import late_mark
 
 _INSTANT = timedelta(microseconds=1)
@@ -113,6 +115,7 @@ class DailySummary:
         preferences: Preferences,
         schedule: ScheduleService,
         journaling: JournalRoutine,
+        scope_work: ScopeWork,
         rules: SummaryRules,
     ) -> None:
         self._database = database
@@ -124,6 +127,7 @@ class DailySummary:
         self._preferences = preferences
         self._schedule = schedule
         self._journaling = journaling
+        self._scope_work = scope_work
         self._rules = rules
         self._one_at_a_time = asyncio.Lock()
 
@@ -218,7 +222,15 @@ class DailySummary:
             await self._schedule.reports.tell_owner(f"I can't send the daily summary to `{to}`: {why}.", f"daily:{to}")
         if gone and not targets:
             raise JobFailed(gone[0][1])
-        told = [await self._deliver(name, target, due) for name, target in targets.items()]
+        deliveries = (self._deliver(name, target, due) for name, target in targets.items())
+        # side by side: one that another gateway answers at the moment delays no other
+        results = await asyncio.gather(*deliveries, return_exceptions=True)
+        told = [one for one in results if isinstance(one, bool)]
+        failures = [one for one in results if isinstance(one, BaseException)]
+        for failure in failures:
+            log.error("a daily summary is not made: %s", failure)
+        if failures:
+            raise failures[0]
         return JobOutcome(silent=not any(told), note=f"{sum(told)} of {len(told)} chats")
 
     async def _run_for(self, chat: str, due: DueTime) -> JobOutcome:
@@ -269,30 +281,35 @@ class DailySummary:
 
     async def _deliver(self, name: str, target: Target, due: DueTime) -> bool:
         """Writes a day's summary into the outbox unless it is there; returns whether there was anything to report.
-        `name` as in `daily_marks`."""
+        `name` as in `daily_marks`. Raises `JobFailed`."""
+        message = target.message("", "", DueJob(DAILY_SUMMARY, due.moment), self._clock.now())
+        route = self._sessions.of(message)
+        try:
+            async with self._scope_work.of(str(route.session)), self._one_at_a_time:
+                return await self._write(name, target.address, route, due)
+        except ScopeBusy as error:
+            raise JobFailed(str(error)) from error
+
+    async def _write(self, name: str, address: Address, route: SessionRoute, due: DueTime) -> bool:
         days = summarized_days(due)
         run = utc_stamp(due.moment) if due.by_hand else _BY_THE_CLOCK
-        async with self._one_at_a_time:
-            before = [one for day in days for one in await self._names_of(target.address, day)]
-            if (days[0], run) in ((one.day, one.run) for one in before):
-                return True
-            begun = self._clock.now()  # what is said while it is made is left to the next one
-            message = target.message("", "", DueJob(DAILY_SUMMARY, due.moment), begun)
-            since = await self._database.run(daily_marks.since, name)
-            since = since and self._clock.local(since)
-            told = await self._first_told(self._sessions.of(message), target.address, days, since)
-            if (told.is_empty and not due.by_hand) or told.basis in (one.basis for one in before):
-                return False
-            text = (
-                f"{told.text}\n\n{late_mark(due.moment, self._clock.now(), told.language)}" if due.late else told.text
-            )
-            key = f"{self._key(target.address, days[0])}{run}:{told.basis}"
-            await self._outbox.cut(target.address, text)
-            drafts = self._outbox.drafts(f"{key}:{{}}", target.address, text, buttons=told.buttons)
-            end = datetime.combine(days[0] + timedelta(days=1), time(), self._clock.zone)
-            until = begun if begun < end else end
-            await self._outbox.write(drafts, lambda connection: daily_marks.note_sent(connection, name, key, until))
+        before = [one for day in days for one in await self._names_of(address, day)]
+        if (days[0], run) in ((one.day, one.run) for one in before):
             return True
+        begun = self._clock.now()  # what is said while it is made is left to the next one
+        since = await self._database.run(daily_marks.since, name)
+        since = since and self._clock.local(since)
+        told = await self._first_told(route, address, days, since)
+        if (told.is_empty and not due.by_hand) or told.basis in (one.basis for one in before):
+            return False
+        text = f"{told.text}\n\n{late_mark(due.moment, self._clock.now(), told.language)}" if due.late else told.text
+        key = f"{self._key(address, days[0])}{run}:{told.basis}"
+        await self._outbox.cut(address, text)
+        drafts = self._outbox.drafts(f"{key}:{{}}", address, text, buttons=told.buttons)
+        end = datetime.combine(days[0] + timedelta(days=1), time(), self._clock.zone)
+        until = begun if begun < end else end
+        await self._outbox.write(drafts, lambda connection: daily_marks.note_sent(connection, name, key, until))
+        return True
 
     def _key(self, address: Address, day: date) -> str:
         return f"daily:{self._name(address)}:{day.isoformat()}:"

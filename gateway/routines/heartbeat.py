@@ -9,6 +9,7 @@ from agent.agent import Agent
 from agent.clock import Clock, utc_stamp
 from agent.heartbeat import PURPOSE
 from agent.memory.files import FileError
+from agent.memory.scope import ScopeBusy
 from agent.model.base import ModelError
 from channels.message import DueJob
 from gateway.messages.outbox import Outbox
@@ -18,6 +19,7 @@ from gateway.scheduling.job import OWNER
 from gateway.scheduling.targets import NoTarget, OwnerReports
 from gateway.store import outbox_rows
 from gateway.store.database import Database
+from gateway.store.scope_work import ScopeWork
 from gateway.store.usage import UsageLedger
 
 
@@ -40,6 +42,7 @@ class Heartbeat:
         agent: Agent,
         ledger: UsageLedger,
         reports: OwnerReports,
+        scope_work: ScopeWork,
         rules: HeartbeatRules,
     ) -> None:
         self._database = database
@@ -49,6 +52,7 @@ class Heartbeat:
         self._agent = agent
         self._ledger = ledger
         self._reports = reports
+        self._scope_work = scope_work
         self._rules = rules
 
     @property
@@ -72,8 +76,9 @@ class Heartbeat:
             target = (await self._reports.targets()).find(to)
             message = target.message("", "", DueJob(HEARTBEAT, due.moment), self._clock.now())
             route = self._sessions.of(message)
-            said = await self._agent.heartbeat(route.session, route.scope)
-        except (NoTarget, ModelError, FileError) as error:
+            async with self._scope_work.of(str(route.session)):
+                said = await self._agent.heartbeat(route.session, route.scope)
+        except (NoTarget, ModelError, FileError, ScopeBusy) as error:
             raise JobFailed(str(error)) from error
         if not said:
             return JobOutcome(silent=True, note="the list is empty" if said is None else "")

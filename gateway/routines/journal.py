@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from contextlib import AbstractAsyncContextManager
 from datetime import date, timedelta
 
 from agent.agent import Agent
@@ -11,6 +12,7 @@ from agent.memory.scope import Scope
 from agent.values import SessionKey
 from gateway.policy.sessions import SessionPolicy
 from gateway.scheduling.builtins import JOURNAL, NIGHTLY, BuiltIn, DueTime, JobFailed, JobOutcome
+from gateway.store.scope_work import ScopeWork
 
 DAYS_BACK = 7
 """For so long, incomplete days are made up for: nights without power, days without a model."""
@@ -19,7 +21,15 @@ DAYS_BACK = 7
 class JournalRoutine:
     """`on`: the agents that keep a journal (`memory.journal`)."""
 
-    def __init__(self, clock: Clock, sessions: SessionPolicy, agents: Mapping[str, Agent], on: Collection[str]) -> None:
+    def __init__(
+        self,
+        clock: Clock,
+        sessions: SessionPolicy,
+        agents: Mapping[str, Agent],
+        on: Collection[str],
+        scope_work: ScopeWork,
+    ) -> None:
+        self._scope_work = scope_work
         self._clock = clock
         self._sessions = sessions
         self._agents = {name: agent for name, agent in agents.items() if name in on}
@@ -39,7 +49,7 @@ class JournalRoutine:
         sections, extracts, problems = 0, 0, list[str]()
         for agent in self._agents.values():
             try:
-                done = await agent.journal.write(self._sessions.scope_of, since, until)
+                done = await agent.journal.write(self._sessions.scope_of, since, until, self._begins)
             except OSError as error:
                 raise JobFailed(f"I couldn't write the journal ({error.strerror or error})") from error
             sections, extracts, problems = sections + done.told, extracts + done.extracts, [*problems, *done.problems]
@@ -58,4 +68,8 @@ class JournalRoutine:
             return found if found == scope else None
 
         if agent in self._agents:
-            await self._agents[agent].journal.write(scope_of, until - timedelta(days=DAYS_BACK), until)
+            since = until - timedelta(days=DAYS_BACK)
+            await self._agents[agent].journal.write(scope_of, since, until, self._begins)
+
+    def _begins(self, key: SessionKey) -> AbstractAsyncContextManager[None]:
+        return self._scope_work.of(str(key))

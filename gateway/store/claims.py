@@ -26,7 +26,7 @@ SCOPE_OF = (
 
 PART = "part "
 """Before the name of a connection that a claim is for."""
-IS_SCOPE = "key NOT LIKE 'chat %' AND key NOT LIKE 'part %'"
+IS_SCOPE = "key NOT LIKE 'chat %' AND key NOT LIKE 'part %' AND key NOT LIKE 'want %'"
 """True for a claim of a person or a group."""
 
 Chat = tuple[str, str, str]
@@ -130,6 +130,13 @@ _TAKE_SLOT = (
     " ON CONFLICT (key) DO UPDATE SET process = excluded.process, free_at = excluded.free_at"
     " WHERE slot.process = ? OR slot.process IS NULL AND slot.free_at <= clock_timestamp() RETURNING 1"
 )
+_WANT = "want "
+"""Before a scope: of the process that waits for it."""
+_WANTED = (
+    f"SELECT own.key FROM claim AS own JOIN claim AS want ON want.key = '{_WANT}' || own.key"
+    " WHERE own.process = ? AND want.process != own.process"
+)
+_WANTING = "SELECT number FROM process WHERE number = (SELECT process FROM claim WHERE key = ?) FOR KEY SHARE"
 _SHARE = (
     "SELECT count(*) FILTER (WHERE process = ?), (SELECT count(*) FROM process WHERE takes)"
     " FROM claim WHERE key LIKE 'part %'"
@@ -161,7 +168,8 @@ class ProcessClaims:
         scope = scope_name(session)
         found = self._process_of(connection, scope)
         if found is None:
-            chosen = connection.execute(_LEADER if scope == Audience.OWNER else _LEAST).fetchone()
+            chosen = connection.execute(_WANTING, (_WANT + scope,)).fetchone()
+            chosen = chosen or connection.execute(_LEADER if scope == Audience.OWNER else _LEAST).fetchone()
             # without a leader: the next one gives it to somebody
             found = self._insert(connection, scope, chosen[0]) if chosen is not None else None
         if found is not None:
@@ -221,6 +229,40 @@ class ProcessClaims:
     def claim_if_free(self, connection: Connection, session: str) -> bool:
         """Takes the scope of a session for this process. False if another has it."""
         return self._insert(connection, scope_name(session), self.number) == self.number
+
+    def take(self, connection: Connection, session: str) -> bool:
+        """Takes the scope of a session for this process, or asks the one that has it for it. False until it is
+        handed over."""
+        scope = scope_name(session)
+        process = self._insert(connection, scope, self.number)
+        if process == self.number:
+            self.want_no_more(connection, session)
+            return True
+        self._insert(connection, _WANT + scope, self.number)
+        if process is not None:
+            _notify(connection, process)
+        return False
+
+    def want_no_more(self, connection: Connection, session: str) -> None:
+        connection.execute(
+            "DELETE FROM claim WHERE key = ? AND process = ?", (_WANT + scope_name(session), self.number)
+        )
+
+    def wanted(self, connection: Connection) -> frozenset[str]:
+        """The scopes of this process that another waits for."""
+        return frozenset(row[0] for row in connection.execute(_WANTED, (self.number,)).fetchall())
+
+    def hand_over(self, connection: Connection, scopes: Iterable[str]) -> None:
+        """Gives wanted scopes, with the messages that wait there, to who wants them."""
+        for scope in scopes:
+            wanting = connection.execute(_WANTING, (_WANT + scope,)).fetchone()
+            if wanting is None:
+                continue  # it has ended, or wants it no more
+            connection.execute(
+                "UPDATE claim SET process = ? WHERE key = ? AND process = ?", (wanting[0], scope, self.number)
+            )
+            connection.execute("DELETE FROM claim WHERE key = ?", (_WANT + scope,))
+            _notify(connection, int(wanting[0]))
 
     def release(self, connection: Connection, keys: Iterable[str]) -> None:
         """Gives up scopes and chats without work, after `drop`."""

@@ -54,6 +54,8 @@ class WorkFound:
     chats: tuple[Address, ...]
     """With messages to be sent."""
     speech: tuple[SpeechRow, ...]
+    wanted: frozenset[str]
+    """Scopes of it that another process waits for."""
 
 
 def stand(connection: Connection, claims: ProcessClaims) -> Standing:
@@ -80,6 +82,7 @@ def find(connection: Connection, claims: ProcessClaims, known: Collection[int]) 
         inbox_rows.claimed_rows(connection, claims.number, known),
         outbox_rows.chats_to_serve(connection, claims.number, leads=claims.leads),
         outbox_rows.claimed_speech(connection, claims.number),
+        claims.wanted(connection),
     )
 
 

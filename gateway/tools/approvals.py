@@ -46,6 +46,7 @@ from gateway.store.connection import Connection
 from gateway.store.database import Database
 from gateway.store.inbox_rows import InboxRow
 from gateway.store.question_rows import StoredQuestion
+from gateway.store.scope_work import SHORT_WAIT, ScopeWork
 from gateway.tools.pending_effect import (
     KIND,
     PENDING,
@@ -128,6 +129,7 @@ class Approvals:
         reports: OwnerReports,
         tools: Callable[[InboxRow], tuple[Tool, ...]],
         allowed: AllowedPrograms,
+        scope_work: ScopeWork,
     ) -> None:
         self.allowed = allowed
         self._database = database
@@ -140,6 +142,7 @@ class Approvals:
         self._channels = channels
         self._reports = reports
         self._tools = tools
+        self._scope_work = scope_work
 
     def of_row(self, row: InboxRow, turn: str) -> _TurnConsent:
         """The consent of the turn that answers a message."""
@@ -253,7 +256,7 @@ class Approvals:
 
     async def answer_from_elsewhere(self, id: str, *, is_yes: bool, is_lasting: bool = False) -> str:
         """Acts on the owner's answer outside the chats, and shows the outcome where it was asked. Raises `KeyError` for
-        a closed question, `StorageUnavailable`."""
+        a closed question, `StorageUnavailable`, `ScopeBusy`."""
         question = {one.id: one for one in self._questions.open_of(KIND)}[id]
         with self._questions.answering(question):
             text = await self.answer(question, is_yes, question.address, is_lasting=is_lasting)
@@ -275,9 +278,12 @@ class Approvals:
     async def answer(
         self, question: StoredQuestion, is_yes: bool, address: Address, *, is_lasting: bool = False
     ) -> str:
-        """Returns the reply, the same if repeated after a crash. Raises `StorageUnavailable`."""
+        """Returns the reply, the same if repeated after a crash. Raises `StorageUnavailable`, `ScopeBusy`."""
         pending = read(question)
-        outcome, result = await self._carried_out(question.id, pending) if is_yes else ("refused", "")
+        outcome, result = "refused", ""
+        if is_yes:
+            async with self._scope_work.of(pending.session, SHORT_WAIT):
+                outcome, result = await self._carried_out(question.id, pending)
         if is_lasting and outcome == _STARTED:
             scope = self._sessions.of_row(pending.row).scope
             await self.allowed.allow(pending.effect.words, scope.folder / pending.effect.folder, scope)

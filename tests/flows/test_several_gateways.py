@@ -309,3 +309,97 @@ async def test_a_budget_counts_what_every_gateway_spends(
         await leader.until_status(lambda status: status["usage"]["cost_usd"] > 0.05)
         await cluster.answered("are you there?")
         assert "budget" in cluster.texts()[-1]
+
+
+async def until_wanted(url: str, scope: str) -> None:
+    """Until some gateway waits for another to hand a scope over."""
+    async with asyncio.timeout(120):
+        with psycopg.connect(url, autocommit=True) as session:
+            while session.execute("SELECT 1 FROM claim WHERE key = %s", (f"want {scope}",)).fetchone() is None:  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
+
+
+SUMMARY = {"schedule": {"daily_summary": {"enabled": True, "to": [f"telegram:{BOB}"]}}}
+
+
+async def test_a_persons_summary_waits_for_their_turn_at_another_gateway(
+    telegram: FakeTelegram, model: FakeAnthropic, postgres: PostgresServer
+) -> None:
+    """Bob is being answered by the helper when the leader's schedule wants to write down and sum up his day."""
+    url, scope = postgres.new_database(), f"person/telegram-{BOB}"
+    async with Cluster(telegram, model, url, SUMMARY) as cluster:
+        leader, helper = await cluster.two()
+        hold = model.hold()
+        model.answer("Everything, at length.")
+        telegram.say("tell me everything", chat=BOB, user=BOB)
+        await model.held(hold)
+        turn, before = model.requests[-1], len(model.requests)
+        assert (await leader.cli("schedule", "run", "daily-summary")).code == 0
+        await until_wanted(url, scope)
+        assert len(model.requests) == before and cluster.server_of(scope) is helper
+        model.reply = lambda _: "A day with Bob."
+        hold.release()
+        await telegram.wait_for(lambda: any("A day with Bob." in text for text in cluster.texts(BOB)))
+        answers = [text for text in cluster.texts(BOB) if "at length" in text or "A day" in text]
+        assert "at length" in answers[0]
+        later = model.requests[before:]
+        assert later and all(turn.done < one.at for one in later), "its model calls begin after the turn's end"
+        assert cluster.server_of(scope) is leader
+        model.reply = lambda body: f"You said: {last_user_text(body).splitlines()[-1]}"
+        for number in range(3):
+            telegram.say(f"bob {number}", chat=BOB, user=BOB)
+        await telegram.wait_for(lambda: "bob 2" in cluster.texts(BOB)[-1])
+        said = "\n".join(cluster.texts(BOB))
+        assert said.index("bob 0") < said.index("bob 1") < said.index("bob 2")
+        log = "".join(file.read_text() for file in (leader.workspace / "people" / f"telegram-{BOB}").rglob("????-*.md"))
+        assert "tell me everything" in log, "the journal has the turn for which it has waited"
+
+
+async def test_the_owner_is_told_that_a_persons_memory_is_in_use_elsewhere(
+    cluster: Cluster, model: FakeAnthropic
+) -> None:
+    leader, helper = await cluster.two()
+    model.answer(tool=("memory_append", {"text": "Bob has a boat."}))
+    model.answer("Noted, a boat.")
+    await cluster.answered("I have a boat", BOB)
+    changes = (await leader.cli("memory", "log", "--scope", f"person:telegram-{BOB}", "--json")).json()
+    hold = model.hold()
+    model.answer("Everything, at length.")
+    cluster.telegram.say("tell me everything", chat=BOB, user=BOB)
+    await model.held(hold)
+    refused = await leader.cli("memory", "restore", changes[0]["id"])
+    assert refused.code == 1
+    assert f"Another gateway works for person/telegram-{BOB} at the moment. Try again soon." in refused.err
+    hold.release()
+    await cluster.telegram.wait_for(lambda: any("at length" in text for text in cluster.texts(BOB)))
+    assert (await leader.cli("memory", "restore", changes[0]["id"])).code == 0
+    logs = "".join(file.read_text() for file in (leader.workspace / "people" / f"telegram-{BOB}").rglob("????-*.md"))
+    assert "a boat" not in logs and cluster.server_of(f"person/telegram-{BOB}") is leader
+    assert helper.is_running
+
+
+async def test_a_yes_to_what_a_group_wants_can_be_given_again_while_the_group_is_answered(
+    cluster: Cluster, model: FakeAnthropic
+) -> None:
+    leader, helper = await cluster.two()
+    telegram, bot, group = cluster.telegram, cluster.telegram.username, int(GROUP)
+    job = {"kind": "prompt", "text": "Book it all.", "when": {"cron": "0 8 * * *"}}
+    model.answer(tool=("schedule_add", job))
+    model.answer("I have asked my owner.")
+    hold = model.hold(when=lambda body: "tool_result" in str(body["messages"][-1]))
+    telegram.say("Book it all, every day!", chat=group, user=BOB, chat_type="supergroup")
+    telegram.say(f"@{bot} do as he says", chat=group, user=OWNER, chat_type="supergroup")
+    await model.held(hold)
+    await telegram.wait_for(lambda: any(message.buttons for message in telegram.messages(OWNER)))
+    question = next(message for message in telegram.messages(OWNER) if message.buttons)
+    yes = next(one["callback_data"] for row in question.buttons for one in row if one["callback_data"].endswith("yes"))
+    assert cluster.server_of(f"group/telegram-{GROUP}") is helper
+    telegram.press(question.id, yes)
+    await telegram.wait_for(lambda: any("Another gateway works for group/" in text for text in cluster.texts()))
+    assert "Book it all." not in (await leader.cli("schedule", "list")).out
+    hold.release()
+    await telegram.wait_for(lambda: "I have asked my owner." in cluster.texts(group))
+    telegram.press(question.id, yes)
+    await telegram.wait_for(lambda: any("Approved and done" in text for text in cluster.texts(group)))
+    jobs = (await leader.cli("schedule", "list", "--json")).json()
+    assert [one["text"] for one in jobs if one["kind"] == "prompt"] == ["Book it all."]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from contextlib import closing
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing
 from datetime import date, datetime, timedelta
+from functools import partial
 
 import pytest
 
@@ -13,9 +15,11 @@ from agent.journal.progress import for_reading
 from agent.journal.writer import MOST_TOKENS_A_DAY
 from agent.languages.days_meant import with_days
 from agent.memory.log_writer import append_log
+from agent.memory.scope import ScopeBusy
 from agent.model.base import InvalidRequest, Json, ModelRequest, TryLater
 from agent.model.offline.model import NAME as OFFLINE
 from agent.model.scripted import Call, ScriptedAnswer, ScriptedModel, Step
+from agent.values import SessionKey
 from tests.agent.journal.diary import BERLIN, DAY, Diary, shown, told
 
 LONG = "and so on " * 800
@@ -63,6 +67,27 @@ async def test_talks_of_the_same_day_have_a_section_each(diary: Diary) -> None:
     diary.says("two")
     assert (await diary.write()).told == 2
     assert diary.log().index("told one") < diary.log().index("told two")
+
+
+async def test_who_is_in_use_elsewhere_is_left_out_and_written_the_next_time(diary: Diary) -> None:
+    diary.says("one")
+    tries: list[str] = []
+
+    @asynccontextmanager
+    async def begins(key: SessionKey) -> AsyncIterator[None]:
+        tries.append(key.path)
+        if len(tries) == 1:
+            raise ScopeBusy("Another gateway works for owner at the moment. Try again soon.")
+        yield
+
+    diary.now += timedelta(days=1)
+    diary.says("two")
+    write = partial(diary.journal().write, lambda _: diary.scope, DAY, DAY + timedelta(days=1), begins)
+    report = await write()
+    assert report.problems == ("Another gateway works for owner at the moment. Try again soon.",)
+    assert tries == [diary.key.path], "one wait for a scope is enough"
+    assert not diary.log() and not (await write()).problems
+    assert "told one" in diary.log() and "told two" in diary.log(DAY + timedelta(days=1))
 
 
 async def test_a_talk_over_midnight_stands_in_both_logs(diary: Diary) -> None:

@@ -317,6 +317,76 @@ async def test_idle_scopes_are_released_and_busy_ones_kept(two: tuple[Process, P
     assert [row.session for row in (await helper.find()).messages] == [ALICE]
 
 
+async def takes(process: Process, session: str) -> bool:
+    return await process.database.run(process.claims.take, session)
+
+
+async def test_a_scope_is_handed_over_with_the_messages_that_wait(two: tuple[Process, Process]) -> None:
+    leader, helper = two
+    await leader.claim(OWNER)
+    await helper.claim(ALICE)
+    assert not await takes(leader, ALICE) and not await takes(leader, ALICE), "it asks, again and again"
+    await leader.database.run(admit, ALICE)
+    assert await helper.database.run(helper.claims.wanted) == {scope_name(ALICE)}
+    assert [one.scopes for one in await leader.database.run(processes)] == [1, 1], "who asks has nothing yet"
+    await helper.database.run(helper.claims.hand_over, [scope_name(ALICE)])
+    assert await takes(leader, ALICE) and not await helper.claim(ALICE)
+    assert [row.session for row in (await leader.find()).messages] == [ALICE]
+    assert not await leader.database.run(leader.claims.wanted), "nobody waits for it any more"
+
+
+async def test_what_is_free_is_taken_at_once_and_once(two: tuple[Process, Process]) -> None:
+    leader, helper = two
+    taken = await asyncio.gather(takes(leader, ALICE), takes(helper, ALICE))
+    assert sorted(taken) == [False, True]
+    assert await takes(leader, ALICE) is taken[0], "and it stays so"
+
+
+async def test_of_two_who_want_the_same_each_gets_it_in_the_end(
+    two: tuple[Process, Process], home: Home, url: str
+) -> None:
+    leader, helper = two
+    third = await join(home, url)
+    assert await takes(helper, ALICE)
+    assert not await takes(leader, ALICE) and not await takes(third, ALICE)
+    await helper.database.run(helper.claims.hand_over, [scope_name(ALICE)])
+    assert await takes(leader, ALICE) and not await takes(third, ALICE)
+    await leader.database.run(leader.claims.hand_over, [scope_name(ALICE)])
+    assert await takes(third, ALICE) and not await takes(leader, ALICE)
+    await third.end()
+
+
+async def test_who_dies_loses_what_it_has_to_who_waits_for_it(two: tuple[Process, Process]) -> None:
+    leader, helper = two
+    await leader.claim(OWNER)
+    await helper.claim(ALICE)
+    assert not await takes(leader, ALICE)
+    await leader.database.run(admit, ALICE)
+    await helper.end()
+    await leader.stand_after_death()
+    assert await takes(leader, ALICE)
+    assert [row.session for row in (await leader.find()).messages] == [ALICE]
+
+
+async def test_messages_of_a_scope_that_nobody_has_go_to_who_waits_for_it(two: tuple[Process, Process]) -> None:
+    leader, helper = two
+    await leader.claim(OWNER)  # so that the helper would get the next
+    await helper.claim(ALICE)
+    assert not await takes(leader, ALICE)
+    await helper.database.run(helper.claims.release, [scope_name(ALICE)])
+    assert await leader.claim(ALICE)
+
+
+async def test_who_wanted_something_and_died_wants_it_no_more(two: tuple[Process, Process]) -> None:
+    leader, helper = two
+    assert await takes(helper, ALICE) and not await takes(leader, ALICE)
+    await leader.end()
+    await helper.stand_after_death()
+    assert not await helper.database.run(helper.claims.wanted)
+    await helper.database.run(helper.claims.hand_over, [scope_name(ALICE)])
+    assert await takes(helper, ALICE), "it keeps what nobody wants"
+
+
 async def test_a_process_that_ends_gets_nobody_new_and_gives_all_back(two: tuple[Process, Process]) -> None:
     leader, helper = two
     await leader.claim(OWNER)
