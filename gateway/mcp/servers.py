@@ -170,11 +170,11 @@ class ManagedServer:
         tools = await connection.tools()
         if tools == self._tools:
             return
+        self._tools = tools  # before it is kept: the disk may be slow
         try:
             await asyncio.to_thread(self._kept.keep_tools, self.key, tools)
         except OSError as error:
             log.warning("the list of %s's tools is not kept: %s", self.name, error)
-        self._tools = tools
 
     async def _connection(self) -> tuple[_Running, McpConnection]:
         loop = asyncio.get_running_loop()

@@ -54,6 +54,11 @@ def questions(telegram: FakeTelegram) -> list[Message]:
     return [message for message in telegram.messages(ALICE) if message.buttons]
 
 
+async def asked(told: Story) -> None:
+    """Until a question is there: the answer's draft may be before it."""
+    await told.telegram.wait_for(lambda: questions(told.telegram))
+
+
 def press(telegram: FakeTelegram, label: str) -> None:
     message = questions(telegram)[-1]
     (data,) = (one["callback_data"] for row in message.buttons for one in row if one["text"] == label)
@@ -95,6 +100,7 @@ async def test_a_tool_that_writes_is_asked_about_and_its_result_comes_after_the_
         told.model.answer("It waits for you.")
         told.say("sign the guest book")
         await told.hears("It waits for you.")
+        await asked(told)
         question = questions(told.telegram)[-1].text
         assert "use the tool home: sign" in question and "Alice was here" in question
         assert calls(log) == []
@@ -117,6 +123,7 @@ async def test_a_no_is_a_no(tmp_path: Path) -> None:
         told.model.answer("It waits for you.")
         told.say("sign it")
         await told.hears("It waits for you.")
+        await asked(told)
         press(told.telegram, "No")
         await told.hears("Not done")
     assert calls(log) == []
@@ -147,6 +154,7 @@ async def test_what_another_person_wants_is_asked_of_the_owner_and_told_to_that_
         await told.hears("I asked.", BOB)
         await told.hears("use the tool home: sign")
         assert calls(log) == []
+        await asked(told)
         press(told.telegram, "Yes")
         await told.hears("Signed: Bob was here", BOB)
     assert calls(log) == ["sign"]
@@ -180,6 +188,7 @@ async def test_an_answer_with_orders_is_foreign_text_and_what_it_wants_is_asked_
         told.say("go on")
         await told.hears("Done.")
         assert "<daybook-notice" not in str(told.asked[2].body["messages"][-1]) and INJECTION not in told.last_asked
+        await asked(told)
         assert "pwned" in questions(told.telegram)[-1].text and "home" in questions(told.telegram)[-1].text
     assert calls(log) == ["sign", "inject"], "without text of others `ask: none` asks nothing, with it it does"
 
@@ -198,6 +207,7 @@ async def test_a_tool_that_is_described_otherwise_since_is_asked_about(tmp_path:
         told.model.answer("It waits.")
         told.say("again")
         await told.hears("It waits.")
+        await asked(told)
         question = questions(told.telegram)[-1].text
         assert "described differently than when you first used it" in question and "to Mallory" in question
         press(told.telegram, "Yes")
@@ -219,6 +229,7 @@ async def test_a_yes_is_for_the_tool_as_it_was_described(tmp_path: Path) -> None
             told.model.answer(f"Asked for {tool}.")
             told.say("go on")
             await told.hears(f"Asked for {tool}.")
+        await asked(told)
         press(told.telegram, "Yes")
         await changed(told.home.path)
         await told.telegram.wait_for(lambda: len(questions(told.telegram)) == 1)

@@ -17,7 +17,7 @@ import pytest
 from gateway.config.capabilities import LocalMcpServer
 from gateway.mcp.errors import McpFailure
 from gateway.mcp.kept import KeptMcp
-from gateway.mcp.servers import McpServers
+from gateway.mcp.servers import ManagedServer, McpServers
 from tests.gateway.mcp.conftest import PROGRAM, FakeProgram, until
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere only the process group ends with a program")
@@ -121,7 +121,7 @@ import asyncio, sys
 from pathlib import Path
 from gateway.config.capabilities import LocalMcpServer
 from gateway.mcp.kept import KeptMcp
-from gateway.mcp.servers import McpServers
+from gateway.mcp.servers import ManagedServer, McpServers
 
 async def main():
     async with McpServers(KeptMcp(Path({str(tmp_path)!r}) / "mcp")) as servers:
@@ -247,8 +247,12 @@ async def test_a_changed_list_is_read_again_and_kept(fake: FakeProgram, tmp_path
     server = fake.server()
     await server.call("change", {})
     await until(lambda: any(one.name == "new" for one in server.tools or ()))
-    again = FakeProgram(McpServers(KeptMcp(tmp_path / "mcp")), fake.log).server()
-    assert again.tools == server.tools and not again.is_running, "a restart knows it without the program"
+
+    def again() -> ManagedServer:
+        return FakeProgram(McpServers(KeptMcp(tmp_path / "mcp")), fake.log).server()
+
+    await until(lambda: again().tools == server.tools)
+    assert not again().is_running, "a restart knows it without the program"
 
 
 async def test_results_that_are_no_text(fake: FakeProgram) -> None:
