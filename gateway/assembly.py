@@ -159,6 +159,7 @@ def share_work(
     return SharedWork(
         core.database,
         core.shared.claims,
+        core.active_work,
         core.shared.listening,
         core.scope_work,
         router,

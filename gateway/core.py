@@ -20,7 +20,7 @@ from gateway.config import Config, ModelConfig
 from gateway.embedder.build import Embedders
 from gateway.factories import build_agent, rules
 from gateway.home import Home, HomeBusy, shown
-from gateway.messages.suspects import ActiveWork
+from gateway.messages.active_work import ActiveWork
 from gateway.models import limited_for_others
 from gateway.policy.access import LOCAL_CHANNELS, Access
 from gateway.policy.preferences import Preferences
@@ -89,10 +89,11 @@ async def open_core(
     shared: SharedHome | None = None
     if (url := config.postgres_url) is None:
         database = await _open_sqlite(stack, home)
-        active_work = ActiveWork(home.active_work, home.stack)
+        active_work = ActiveWork(home.active_work)
     else:
         database, shared = await _join(stack, home, url, waits, on_lost)
-        active_work = ActiveWork()  # another process could not tell whose record it is
+        active_work = ActiveWork(home.active_work, shared.claims.number)
+    await asyncio.to_thread(active_work.prepare)
     stack.callback(active_work.close)
     ledger = UsageLedger(database, clock)
     await ledger.load()

@@ -49,10 +49,10 @@ from gateway.config.capabilities import (
 from gateway.config.schema import GroupConfig, GuildConfig, SearchConfig
 from gateway.embedder.build import Embedders, embedding_of
 from gateway.home import Home, HomeError, TokenBusy, hold_token
+from gateway.messages.active_work import ActiveWork
 from gateway.messages.outbound_files import OutboundFiles
 from gateway.messages.outbox import Outbox
 from gateway.messages.spoken_answers import SpokenAnswers
-from gateway.messages.suspects import ActiveWork
 from gateway.policy.access import ChannelRules, DmPolicy, GroupRule, ServerRule
 from gateway.routines.daily_summary import SummaryRules
 from gateway.routines.heartbeat import HeartbeatRules

@@ -113,12 +113,8 @@ class Home:
 
     @property
     def active_work(self) -> Path:
-        return self.state / "in-hand.json"
-
-    @property
-    def stack(self) -> Path:
-        """The stacks of a gateway whose event loop hung."""
-        return self.state / "stack.txt"
+        """What each process works on, and the stacks of those whose event loop hung."""
+        return self.state / "active-work"
 
     @property
     def log_file(self) -> Path:

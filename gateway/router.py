@@ -8,17 +8,17 @@ from __future__ import annotations
 import dataclasses
 import logging
 from collections import Counter, deque
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from agent.clock import Clock, utc_stamp
 from agent.formats.sqlite import StorageUnavailable
 from channels.message import Channel, Event, InboundMessage, Migrated, OutboundMessage, SendError, UnreadableEvent
 from gateway.commands.runner import CommandRunner, ParsedCommand
+from gateway.messages.active_work import EndedProcess
 from gateway.messages.edited import EditedMessages
 from gateway.messages.inbox import AdmittedMessage, Inbox
 from gateway.messages.outbox import Outbox
-from gateway.messages.suspects import PreviousProcess
 from gateway.policy.access import Access, Admitted, ContextOnly, Ignored, Role, Unknown
 from gateway.policy.sessions import SessionPolicy
 from gateway.store import access_rows, chat_rows, inbox_rows, outbox_rows
@@ -119,9 +119,9 @@ class Router:
         self._spawn = spawn
         self._told_of_disk: set[str] = set()
 
-    async def resume(self, last_run: PreviousProcess) -> None:
-        """Continues what the last process left open. What came by a channel that is off waits for it."""
-        self._dispatch_known(await self._inbox.load(last_run))
+    async def resume(self, ended: Iterable[EndedProcess]) -> None:
+        """Continues what `ended` processes left open. What came by a channel that is off waits for it."""
+        self._dispatch_known(await self._inbox.load(ended))
 
     def take_up(self, rows: Sequence[InboxRow]) -> None:
         """Dispatches messages that this process of several has claimed."""

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Collection, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from agent.agent import Agent
 from agent.model.base import Warmable
 from channels.terminal import TerminalChannel
+from gateway.messages.active_work import ActiveWork
 from gateway.messages.outbox import Outbox
 from gateway.messages.spoken_answers import SpokenAnswers
-from gateway.messages.suspects import ActiveWork
 from gateway.router import Router
 from gateway.routines.housekeeping import Housekeeping
 from gateway.rpc.protocol import Operation
 from gateway.scheduling.service import ScheduleService
 from gateway.sharing import SharedWork
-from gateway.supervisor import BackgroundTasks, SupervisedSource
+from gateway.supervisor import SECONDS, BackgroundTasks, SupervisedSource, watching
 from gateway.turns.queue import TurnQueue
-from gateway.turns.tasks import SECONDS
+from gateway.turns.tasks import SECONDS as TASK_SECONDS
 from gateway.web.host import GatewayWebHost
 
 _WEB = "web"
@@ -48,7 +49,7 @@ class Timeouts:
     """Between two looks of the schedule at its file and the clock."""
     fetch: float = 1.0
     """Before a file that could not be fetched is tried again."""
-    task: float = SECONDS
+    task: float = TASK_SECONDS
     """For a task that is worked on aside."""
     trial: float = 10.0
     """After a start, before a message is tried alone during which earlier processes died."""
@@ -97,6 +98,10 @@ class Gateway:
         if shared is None:
             self.leads.set()
 
+    def watched(self, seconds: float = SECONDS) -> AbstractContextManager[None]:
+        """As `watching`, for the process that runs this gateway."""
+        return watching(self._active_work.stack, seconds, is_shared=self._shared is not None)
+
     async def run(self, stop: asyncio.Event) -> None:
         """Listens and answers until `stop` is set. Then takes no new messages, finishes or postpones turns, and
         delivers ready replies. Beside other gateways it listens only while it leads."""
@@ -108,9 +113,10 @@ class Gateway:
                 group.create_task(one.run(is_alone=self._shared is None), name=f"deferred work of {one.settings.name}")
                 for one in self._agents
             ]
-            last_run = await asyncio.to_thread(self._active_work.begin)
+            ended = await asyncio.to_thread(self._active_work.ended) if self._shared is None else ()
+            await asyncio.to_thread(self._active_work.begin)
             if self._shared is None:
-                await self._router.resume(last_run)
+                await self._router.resume(ended)
             else:
                 workers.append(group.create_task(self._shared.run(), name="shared work"))
             warming = group.create_task(self._warm_up(), name="warm up")

@@ -15,9 +15,11 @@ from contextlib import asynccontextmanager, suppress
 
 from agent.agent import Agent
 from agent.formats.sqlite import StorageUnavailable
+from gateway.messages.active_work import ActiveWork
 from gateway.messages.inbox import Inbox
 from gateway.messages.outbox import Outbox
 from gateway.messages.spoken_answers import SpokenAnswers
+from gateway.messages.suspects import TRIED_ALONE_AFTER
 from gateway.router import Router
 from gateway.store import shares
 from gateway.store.claims import ProcessClaims, scope_name
@@ -31,6 +33,8 @@ _LOOK = 1.0
 """Seconds between two looks for work where nothing is heard of."""
 _WAITS_FOR = 30.0
 """Seconds that another gateway waits for a pause in the messages of a scope; then it answers the next ones."""
+_STACKS_WITHIN = 120.0
+"""Seconds in which one that was cut off, and whose loop hangs, has written its stacks."""
 _KEPT_IDLE = 60.0
 """Seconds after which people and groups who do not write may go to another gateway."""
 
@@ -47,6 +51,7 @@ class SharedWork:
         self,
         database: Database,
         claims: ProcessClaims,
+        active_work: ActiveWork,
         listening: Callable[[Heard], contextlib.AbstractContextManager[None]],
         scope_work: ScopeWork,
         router: Router,
@@ -61,6 +66,7 @@ class SharedWork:
         self.leads = asyncio.Event()
         self._database = database
         self._claims = claims
+        self._active_work = active_work
         self._listening = listening
         self._scope_work = scope_work
         self._router = router
@@ -121,6 +127,10 @@ class SharedWork:
     async def _stand(self) -> None:
         standing = await self._database.run(shares.stand, self._claims)
         is_new_leader = standing.leads and not self.leads.is_set()
+        if is_new_leader or standing.dead or self._active_work.awaits_stacks:
+            ended = await asyncio.to_thread(self._active_work.ended, standing.living, _STACKS_WITHIN)
+            hung = {seq for one in ended for seq in one.messages}
+            await self._database.run(shares.bury, self._claims, standing.dead, hung, TRIED_ALONE_AFTER)
         if is_new_leader:
             log.info("This gateway leads: it listens to the platforms and runs the schedule.")
             self._claims.leads = True
@@ -135,7 +145,7 @@ class SharedWork:
                 host,
             )
         self._leader = standing.leader
-        if is_new_leader or (standing.leads and (standing.died or self._scope_work.has_taken_over)):
+        if is_new_leader or standing.dead or (standing.leads and self._scope_work.has_taken_over):
             self._scope_work.has_taken_over = False
             await self._take_up_deferred()
 

@@ -13,10 +13,12 @@ import io
 import logging
 import os
 import signal
+import sys
 import threading
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NoReturn
 
 from channels.message import ChannelStatus, Health, Receive, Source, SourceFailed
 from channels.tasks import backoff
@@ -116,15 +118,19 @@ class BackgroundTasks:
 
 
 SECONDS = 30.0
+_AMONG_OTHERS = max(7.0, (os.cpu_count() or 1) / 2)
+"""Seconds of computing where other gateways cut off who is silent for 10: they have to find its stacks then. With many
+processors more, because the loop may be late by a part of a second while other threads use them all."""
 _LOOKS = 15
-"""In that time; a loop that has not moved between so many counts as hanging."""
+"""In the shortest such time; a loop that has not moved between so many counts as hanging."""
 _HAS_TIMER = hasattr(signal, "setitimer")
 """Not on Windows, where only a loop that waits is noticed."""
 
 
 @contextmanager
-def watching(stack: Path, seconds: float = SECONDS) -> Iterator[None]:
-    """Ends the process when its loop hangs for so long, and appends all stacks to `stack`. For the main thread."""
+def watching(stack: Path, seconds: float = SECONDS, *, is_shared: bool = False) -> Iterator[None]:
+    """Ends the process when its loop hangs for so long, and appends all stacks to `stack`. `is_shared`: other gateways
+    serve the home too. For the main thread."""
     try:
         file = io.FileIO(os.open(stack, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "a")
     except OSError as error:
@@ -132,7 +138,7 @@ def watching(stack: Path, seconds: float = SECONDS) -> Iterator[None]:
         yield
         return
     with file:
-        watch = _Watch(file, seconds)
+        watch = _Watch(file, seconds, min(seconds, _AMONG_OTHERS) if is_shared else seconds)
         watch.begin()
         try:
             yield
@@ -142,12 +148,13 @@ def watching(stack: Path, seconds: float = SECONDS) -> Iterator[None]:
 
 class _Watch:
     """The loop moves 15 times as often as it must, and each move resets the timer of CPU time. Other threads may use
-    all processors meanwhile; that is added."""
+    all processors meanwhile; that is added. `computing`: the seconds of a loop that computes."""
 
-    def __init__(self, file: io.FileIO, seconds: float) -> None:
+    def __init__(self, file: io.FileIO, seconds: float, computing: float) -> None:
         self._file = file
-        self._every = seconds / _LOOKS
-        self._cpu_seconds = seconds + self._every * (os.cpu_count() or 1)
+        self._every = computing / _LOOKS
+        self._looks = round(seconds / self._every)
+        self._cpu_seconds = computing + self._every * (os.cpu_count() or 1)
         self._loop = asyncio.get_running_loop()
         self._moved = threading.Event()
         self._over = threading.Event()
@@ -178,6 +185,13 @@ class _Watch:
         while not self._over.wait(self._every):
             in_vain = 0 if self._moved.is_set() else in_vain + 1
             self._moved.clear()
-            if in_vain == _LOOKS:
+            if in_vain == self._looks:
                 faulthandler.dump_traceback(self._file, all_threads=True)
                 os._exit(1)
+
+
+def start_again() -> NoReturn:
+    """Ends this process at once, as a kill would, and starts the same command in its place. For any thread."""
+    if _HAS_TIMER:  # it goes on in the new program, which has no use for its signal
+        signal.setitimer(signal.ITIMER_PROF, 0)
+    os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])

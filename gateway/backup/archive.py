@@ -49,7 +49,7 @@ _LEFT_OUT = (
     "state/gateway.lock",
     "state/gateway.pid",
     "state/gateway.sock",
-    "state/in-hand.json",
+    "state/active-work/",
     "state/programs/",
     "state/index/",
     "state/memory/",

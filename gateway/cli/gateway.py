@@ -32,7 +32,7 @@ from gateway.rpc.client import NotRunning, connect
 from gateway.rpc.protocol import OperationError
 from gateway.rpc.server import serve
 from gateway.server import Gateway
-from gateway.supervisor import watching
+from gateway.supervisor import start_again
 
 log = logging.getLogger(__name__)
 
@@ -60,8 +60,7 @@ def gateway_command(context: CliContext, terminal: bool, no_browser: bool) -> No
     if person and (terminal or config.log.level != "debug"):
         console.setLevel("WARNING")  # the greeting says the rest, `daybook logs` all of it
     if run(_run(context.home, config, terminal=terminal, person=person)):
-        os.environ[_RESTARTED] = "1"
-        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
+        _start_again()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +95,7 @@ async def _run(home: Home, config: Config, *, terminal: bool, person: _Person | 
             is_alone = gateway.leads.is_set()
             if is_alone:
                 await stack.enter_async_context(serve(home.socket, gateway.operations, gateway.terminal))
-            stack.enter_context(watching(home.stack))
+            stack.enter_context(gateway.watched())
             log.info("Daybook %s is running (process %d, home %s)", version(), os.getpid(), home.path)
             async with asyncio.TaskGroup() as group:
                 group.create_task(gateway.run(stop), name="gateway")
@@ -159,9 +158,9 @@ def _stay() -> None:
 
 
 def _start_again() -> None:
-    """Ends this process at once, as a kill would, and starts again: another gateway may serve the home now."""
+    """As `supervisor.start_again`; the page is not opened again."""
     os.environ[_RESTARTED] = "1"
-    os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
+    start_again()
 
 
 async def _is_served(home: Home) -> bool:

@@ -12,12 +12,12 @@ from agent.clock import Clock
 from agent.report import ContextReport
 from channels.message import Channel, OutboundFile
 from gateway.config.schema import LimitsConfig, ModelConfig
+from gateway.messages.active_work import ActiveWork
 from gateway.messages.confirmations import Confirmations
 from gateway.messages.edited import EditedMessages
 from gateway.messages.inbox import Inbox
 from gateway.messages.outbound_files import OutboundFiles
 from gateway.messages.outbox import Outbox
-from gateway.messages.suspects import ActiveWork
 from gateway.policy.access import Access
 from gateway.policy.pairing import Pairing
 from gateway.policy.preferences import Preferences

@@ -11,8 +11,9 @@ from agent.clock import Clock, utc_stamp
 from agent.values import TASKS
 from channels.message import InboundMessage, UnreadableEvent
 from gateway.i18n import one_line
+from gateway.messages.active_work import EndedProcess
 from gateway.messages.outbox import Begin
-from gateway.messages.suspects import TRIED_ALONE_AFTER, PreviousProcess
+from gateway.messages.suspects import TRIED_ALONE_AFTER
 from gateway.store import inbox_rows, outbox_rows, question_rows
 from gateway.store.claims import SOLE, Claims, scope_name
 from gateway.store.connection import Connection
@@ -20,7 +21,6 @@ from gateway.store.database import Database
 from gateway.store.inbox_rows import InboxCounts, InboxRow, MessageStatus
 from gateway.store.outbox_rows import Draft
 
-_UNKNOWN = PreviousProcess()
 _STOPPED = "The person stopped the task “{task}”: it has no result."
 _SHOWN = 200
 _NOTES_KEPT = timedelta(days=30)
@@ -55,10 +55,14 @@ class Inbox:
     def _now(self) -> str:
         return utc_stamp(self._clock.now())
 
-    async def load(self, last_run: PreviousProcess = _UNKNOWN) -> Sequence[InboxRow]:
+    async def load(self, ended: Iterable[EndedProcess] = ()) -> Sequence[InboxRow]:
+        """Reads what is open, and blames what the `ended` processes of a home hung on."""
+        died = any(one.died for one in ended)
+        hung = {seq for one in ended for seq in one.messages}
 
         def read(connection: Connection) -> Sequence[InboxRow]:
-            inbox_rows.take_over(connection, last_run.messages, TRIED_ALONE_AFTER, died=last_run.died)
+            inbox_rows.take_over(connection, died=died)
+            inbox_rows.hung(connection, hung, TRIED_ALONE_AFTER)
             return inbox_rows.open_rows(connection)
 
         rows = await self._database.run(read)

@@ -217,18 +217,24 @@ def separate(connection: Connection, turns: Mapping[int, str], attempts: int) ->
     )
 
 
-def take_over(connection: Connection, stood_still: Iterable[int], attempts: int, *, died: bool) -> None:
-    """Notes how the last process ended. A death with one message alone counts for it; `stood_still`: in hand when the
-    event loop hung, with at least so many `attempts` from then on."""
+def take_over(connection: Connection, *, died: bool) -> None:
+    """Notes how the last process ended. A death with one message alone counts for it."""
     in_trial = connection.execute(
         "UPDATE inbox SET died_alone = died_alone + 1, trying_alone = 0 WHERE state = 'waiting' AND trying_alone = 1"
     )
     if died and not in_trial.rowcount:
         connection.execute("UPDATE inbox SET died_alone = 0 WHERE state = 'waiting' AND died_alone > 0")
+
+
+def hung(connection: Connection, seqs: Iterable[int], attempts: int) -> None:
+    """Notes what was in hand when an event loop hung, after `take_over` or `blame`: it has at least so many `attempts`
+    from then on, so that the next time it is alone, and counts. Others may have tried it before this one's stacks were
+    there."""
     connection.executemany(
-        "UPDATE inbox SET stood_still = stood_still + 1, attempts = greatest(attempts, ?)"
+        "UPDATE inbox SET attempts = greatest(attempts, ?),"
+        " stood_still = CASE WHEN died_alone > 0 THEN stood_still + 1 ELSE greatest(stood_still, 1) END"
         " WHERE seq = ? AND state = 'waiting'",
-        [(attempts, seq) for seq in stood_still],
+        [(attempts, seq) for seq in seqs],
     )
 
 

@@ -1,13 +1,13 @@
 """What each of several gateways on one home has to do: who has died, who leads, whose messages wait.
 
 Each process holds a lock by the connection through which it writes. One that is silent is cut off by the others; who
-holds no lock is dead and removed with its claims. All of it runs in the writer thread.
+holds no lock is dead and removed with its claims by the one that leads. All of it runs in the writer thread.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from channels.message import Address
@@ -32,18 +32,19 @@ _CUT_OFF = f"""
 SELECT host, pid, pg_terminate_backend(backend) FROM process
     WHERE number != ? AND seen_at < clock_timestamp() - make_interval(secs => {_SILENT}) AND {HOLDS_LOCK}
 """
-_DEAD = f"SELECT number, host, pid FROM process WHERE number != ? AND pg_try_advisory_xact_lock({LOCK}, number)"
+_PROCESSES = f"SELECT number, number != ? AND pg_try_advisory_xact_lock({LOCK}, number) FROM process"
 _LEADER = f"SELECT host, pid FROM process WHERE leads AND {HOLDS_LOCK}"
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How a process stands among the others. `leader`: the host and process that leads, if it is another; `died`: some
-    process is gone since the last time."""
+    """How a process stands among the others. `leader`: the host and process that leads, if it is another. For the one
+    that leads: the numbers of the `living`, and of the `dead`, which it has to `bury`."""
 
     leads: bool
     leader: tuple[str, int] | None
-    died: bool
+    living: tuple[int, ...] = ()
+    dead: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,21 +60,36 @@ class WorkFound:
 
 
 def stand(connection: Connection, claims: ProcessClaims) -> Standing:
-    """Removes the dead and tries to lead; who leads gives unclaimed work to somebody."""
+    """Cuts off who is silent and tries to lead; who leads gives unclaimed work to somebody."""
     number = claims.number
     for host, pid, _ in connection.execute(_CUT_OFF, (number,)).fetchall():
         log.warning("the gateway on %s (process %s) is silent and is cut off", host, pid)
-    dead = connection.execute(_DEAD, (number,)).fetchall()
-    for process, host, pid in dead:
-        log.warning("the gateway on %s (process %s) has ended; the others take over its part", host, pid)
+    if not claims.leads and not _try_to_lead(connection, number):
+        leader = connection.execute(_LEADER).fetchone()
+        return Standing(False, None if leader is None else (leader[0], leader[1]))
+    _give_away(connection, claims)
+    processes = [(one, is_dead) for one, is_dead in connection.execute(_PROCESSES, (number,)).fetchall()]
+    living = tuple(one for one, is_dead in processes if not is_dead)
+    return Standing(True, None, living, tuple(one for one, is_dead in processes if is_dead))
+
+
+def bury(
+    connection: Connection, claims: ProcessClaims, dead: Iterable[int], hung: Iterable[int], attempts: int
+) -> None:
+    """Removes the dead and gives their work to others, for the one that leads. `hung` and `attempts` as in
+    `inbox_rows.hung`."""
+    for process in dead:
         inbox_rows.blame(connection, process)
-        connection.execute("DELETE FROM process WHERE number = ?", (process,))
-    leads = claims.leads or _try_to_lead(connection, number)
-    if leads:
-        for session in inbox_rows.unclaimed_sessions(connection):
-            claims.claim(connection, session)
-    leader = None if leads else connection.execute(_LEADER).fetchone()
-    return Standing(leads, None if leader is None else (leader[0], leader[1]), bool(dead))
+        removed = connection.execute("DELETE FROM process WHERE number = ? RETURNING host, pid", (process,))
+        for host, pid in removed.fetchall():
+            log.warning("the gateway on %s (process %s) has ended; the others take over its part", host, pid)
+    inbox_rows.hung(connection, hung, attempts)
+    _give_away(connection, claims)
+
+
+def _give_away(connection: Connection, claims: ProcessClaims) -> None:
+    for session in inbox_rows.unclaimed_sessions(connection):
+        claims.claim(connection, session)
 
 
 def find(connection: Connection, claims: ProcessClaims, known: Collection[int]) -> WorkFound:

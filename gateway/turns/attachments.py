@@ -28,8 +28,8 @@ from agent.media.transcribe import Transcriber
 from agent.media.unreadable import Unreadable
 from channels.message import Attachment, Channel, InboundMessage, NotFetched
 from channels.tasks import backoff
+from gateway.messages.active_work import ActiveWork
 from gateway.messages.lanes import KeyedLocks
-from gateway.messages.suspects import ActiveWork
 from gateway.turns.user_message import AttachmentKind, AttachmentResult, read_note, user_message_id, write_note
 
 

@@ -9,12 +9,12 @@ from typing import Literal
 from agent.agent import Agent
 from agent.tools.base import OwnerConsent, Tool
 from channels.message import Channel
+from gateway.messages.active_work import ActiveWork
 from gateway.messages.inbox import Inbox
 from gateway.messages.lanes import Lane
 from gateway.messages.outbound_files import LongAnswers
 from gateway.messages.outbox import Outbox
 from gateway.messages.spoken_answers import SpokenAnswers
-from gateway.messages.suspects import ActiveWork
 from gateway.policy.display_names import DisplayNames
 from gateway.policy.preferences import Preferences
 from gateway.policy.sessions import SessionRoute

@@ -29,10 +29,10 @@ from gateway.config import Config, ModelConfig, load
 from gateway.home import Home
 from gateway.models import build_model
 from gateway.rpc.server import serve
-from gateway.server import Timeouts
+from gateway.server import Gateway, Timeouts
 from gateway.store.database import Database
 from gateway.store.usage import UsageLedger
-from gateway.supervisor import SECONDS, watching
+from gateway.supervisor import SECONDS, start_again
 
 COMMAND = (sys.executable, "-m", "tests.flows.fragile")
 COMPUTES, WAITS = "compute-for-ever", "wait-for-ever"
@@ -84,14 +84,27 @@ async def live(home: Home) -> None:
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
     usual, given = Timeouts(), os.environ.get
     timeouts = Timeouts(trial=float(given("TRIAL_S", usual.trial)), paste=float(given("PASTE_S", usual.paste)))
-    async with (
-        open_gateway(
-            home, load(home, {}).config, channels=True, platforms=platforms, model_of=model_of, timeouts=timeouts
-        ) as gateway,
-        serve(home.socket, gateway.operations, gateway.terminal),
-    ):
-        with watching(home.stack, float(given("STANDSTILL_S", SECONDS))):
+    opening = open_gateway(
+        home,
+        load(home, {}).config,
+        channels=True,
+        platforms=platforms,
+        model_of=model_of,
+        timeouts=timeouts,
+        on_lost=start_again,
+    )
+    async with opening as gateway, asyncio.TaskGroup() as group:
+        with gateway.watched(float(given("STANDSTILL_S", SECONDS))):
+            serving = group.create_task(served(home, gateway))
             await gateway.run(stop)
+            serving.cancel()
+
+
+async def served(home: Home, gateway: Gateway) -> None:
+    """For other commands, once it leads."""
+    await gateway.leads.wait()
+    async with serve(home.socket, gateway.operations, gateway.terminal):
+        await asyncio.Event().wait()
 
 
 if __name__ == "__main__":

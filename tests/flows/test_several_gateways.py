@@ -17,7 +17,7 @@ import pytest
 from tests.fakes.anthropic import FakeAnthropic, compose, last_user_text
 from tests.fakes.postgres import PostgresServer, running
 from tests.fakes.telegram import FakeTelegram
-from tests.flows.process import OWNER, GatewayProcess
+from tests.flows.process import COMMAND, OWNER, GatewayProcess
 
 
 class Cluster:
@@ -29,6 +29,8 @@ class Cluster:
         model: FakeAnthropic,
         url: str,
         settings: Mapping[str, object] = MappingProxyType({}),
+        command: tuple[str, ...] = COMMAND,
+        environ: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self.telegram = telegram
         self.gateways: list[GatewayProcess] = []
@@ -36,6 +38,8 @@ class Cluster:
         self._url = url
         self._settings = {"database_url": url, "channels": {"telegram": {"allow": [str(BOB)], "groups": {GROUP: {}}}}}
         self._settings |= settings
+        self._command = command
+        self._environ = environ
 
     async def __aenter__(self) -> Self:
         return self
@@ -50,7 +54,8 @@ class Cluster:
             await one.__aexit__(kind, error, trace)
 
     async def add(self) -> GatewayProcess:
-        one = GatewayProcess(self.telegram, self._model, self._settings, start_now=False)
+        one = GatewayProcess(self.telegram, self._model, self._settings, start_now=False, command=self._command)
+        one.environ |= self._environ
         if self.gateways:
             one.home = self.gateways[0].home
         self.gateways.append(one)

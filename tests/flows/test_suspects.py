@@ -131,7 +131,6 @@ async def test_forty_kills_at_random_moments_blame_nobody(telegram: FakeTelegram
 # standstills -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.on_sqlite  # gateways that share a home keep no record of what they work on: each death counts alone
 @BOTH_WAYS
 async def test_a_loop_that_stands_still_ends_the_process_and_the_second_time_the_message_is_skipped(
     telegram: FakeTelegram, model: FakeAnthropic, how: str
@@ -139,10 +138,9 @@ async def test_a_loop_that_stands_still_ends_the_process_and_the_second_time_the
     async with fragile(telegram, model, standstill=20.0) as gateway:
         telegram.say(how, chat=BOB, name="Bob")
         assert await gateway.ended(LONG_S) != 0
-        stack = (gateway.home / "state" / "stack.txt").read_text()
-        assert "stand_still" in stack
-        record = (gateway.home / "state" / "in-hand.json").read_text()
-        assert "turn telegram:" in record
+        (stack,) = (gateway.home / "state" / "active-work").glob("*.txt")
+        assert "stand_still" in stack.read_text()
+        assert "turn telegram:" in stack.with_suffix(".json").read_text()
         deaths = await supervised(gateway, lambda: texts(telegram, BOB) and len(texts(telegram)) == 2)
         assert deaths == 2, "the first was seen above"
         assert model.requests == []
@@ -152,7 +150,6 @@ async def test_a_loop_that_stands_still_ends_the_process_and_the_second_time_the
     assert texts(telegram)[1].startswith("I crashed several times on a message from Bob")
 
 
-@pytest.mark.on_sqlite  # as above
 async def test_the_file_in_hand_is_named_and_is_not_opened_the_third_time(
     telegram: FakeTelegram, model: FakeAnthropic
 ) -> None:
@@ -166,7 +163,6 @@ async def test_the_file_in_hand_is_named_and_is_not_opened_the_third_time(
     assert texts(telegram, BOB) == [SKIPPED]
 
 
-@pytest.mark.on_sqlite  # as above
 async def test_who_was_in_hand_beside_it_is_answered(telegram: FakeTelegram, model: FakeAnthropic) -> None:
     async with fragile(telegram, model, standstill=20.0) as gateway:
         held = model.hold(after=0)
@@ -184,6 +180,7 @@ async def test_who_was_in_hand_beside_it_is_answered(telegram: FakeTelegram, mod
 async def test_a_process_that_was_stopped_has_not_stood_still(telegram: FakeTelegram, model: FakeAnthropic) -> None:
     """As a laptop that sleeps: the clock goes on, and the process does nothing."""
     async with fragile(telegram, model, standstill=20.0) as gateway:
+        await gateway.until_status(lambda status: status["outbox"]["waiting"] == 0)  # on PostgreSQL it starts again
         os.kill(gateway.pid, signal.SIGSTOP)
         await asyncio.sleep(25)  # longer than it may stand still
         os.kill(gateway.pid, signal.SIGCONT)

@@ -16,9 +16,9 @@ from agent.media.reader import Reader
 from agent.media.store import Store
 from channels.message import Address, Attachment, OutboundFile, Quote
 from channels.web.record import ChatEntry, MessageAuthor, ShownFile
+from gateway.messages.active_work import ActiveWork
 from gateway.messages.inbox import AdmittedMessage, Inbox
 from gateway.messages.outbound_files import OutboundFiles
-from gateway.messages.suspects import ActiveWork
 from gateway.routines.housekeeping import Housekeeping
 from gateway.store import outbox_rows, program_rows, question_rows, redaction_rows, run_rows, web_rows
 from gateway.store.connection import Connection

@@ -21,6 +21,7 @@ from agent.formats.sqlite import StorageUnavailable
 from agent.memory.scope import Audience, Scope, ScopeBusy
 from channels.message import Address, ChatKind, InboundMessage, Sender
 from gateway.home import Home
+from gateway.messages.active_work import ActiveWork
 from gateway.messages.inbox import AdmittedMessage, Inbox
 from gateway.sharing import SharedWork
 from gateway.store import shares
@@ -52,8 +53,10 @@ async def test_a_change_that_could_not_be_read_is_read_later(postgres: PostgresS
         yield
 
     idle = cast(Any, SimpleNamespace(take_up=lambda _: None, open_rows={}, busy=()))
-    scope_work, reloads = ScopeWork(database, claims), {"access": reload}
-    work = SharedWork(database, claims, listening, scope_work, idle, idle, idle, idle, {}, reloads, lambda: None)
+    record, scope_work, reloads = ActiveWork(tmp_path, claims.number), ScopeWork(database, claims), {"access": reload}
+    work = SharedWork(
+        database, claims, record, listening, scope_work, idle, idle, idle, idle, {}, reloads, lambda: None
+    )
     running = asyncio.create_task(work.run())
     async with asyncio.timeout(60):
         await done.wait()
@@ -128,8 +131,9 @@ async def gateway(tmp_path: Path, url: str, patience: float = 30.0) -> AsyncIter
     idle = cast(Any, SimpleNamespace(take_up=lambda _: None, busy=()))
     agents = {"main": cast(Any, SimpleNamespace(deferred=deferred))}
     hears = partial(listening, engine, url)
+    record, served = ActiveWork(home.active_work, claims.number), cast(Any, worker)
     work = SharedWork(
-        database, claims, hears, scope_work, cast(Any, worker), inbox, idle, idle, agents, {}, lambda: None, patience
+        database, claims, record, hears, scope_work, served, inbox, idle, idle, agents, {}, lambda: None, patience
     )
     async with asyncio.TaskGroup() as group:
         running = [group.create_task(work.run()), group.create_task(deferred.run(take_up=False))]

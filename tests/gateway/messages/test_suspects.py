@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import sqlite3
 from collections.abc import Mapping
 from contextlib import closing
@@ -365,8 +366,8 @@ async def test_a_gateway_that_is_asked_to_end_waits_for_no_trial(daybook: Dayboo
 
 async def test_without_a_file_of_what_is_in_hand_all_is_answered(daybook: Daybook) -> None:
     daybook.home.create()
-    daybook.home.active_work.mkdir()
-    daybook.home.stack.mkdir()
+    for name in "0.json", "0.txt":
+        (daybook.home.active_work / name).mkdir(parents=True)
     daybook.model.then("Hello to you.")
     async with daybook.running() as gateway:
         daybook.chat.say("Hello")
@@ -442,7 +443,7 @@ async def test_a_message_with_many_attempts_in_a_home_of_before_is_tried_alone(d
         connection.execute(f"INSERT INTO inbox ({columns}) SELECT {columns} FROM new.inbox")
         connection.execute("UPDATE inbox SET attempts = 20")
         connection.commit()
-    daybook.home.active_work.unlink()
+    shutil.rmtree(daybook.home.active_work)
     daybook.model.then("Hello to you.")
     async with daybook.running() as gateway:
         assert await daybook.chat.wait_heard() == ["Hello to you."]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -16,6 +16,7 @@ import pytest
 from agent.formats.sqlite import StorageUnavailable
 from channels.message import Address, ChatKind, InboundMessage, Sender
 from gateway.home import Home, HomeBusy
+from gateway.messages.suspects import TRIED_ALONE_AFTER
 from gateway.store import access_rows, inbox_rows, outbox_rows, shares
 from gateway.store.claims import ChatClaim, ProcessClaims, scope_name
 from gateway.store.connection import Connection
@@ -51,15 +52,18 @@ class Process:
     lease: Lease
     lost: threading.Event = field(default_factory=threading.Event)
 
-    async def stand(self) -> Standing:
+    async def stand(self, hung: Collection[int] = ()) -> Standing:
+        """`hung`: messages with which the loop of a dead process hung."""
         found = await self.database.run(shares.stand, self.claims)
+        if found.dead:
+            await self.database.run(shares.bury, self.claims, found.dead, hung, TRIED_ALONE_AFTER)
         self.claims.leads = found.leads
         return found
 
-    async def stand_after_death(self) -> Standing:
+    async def stand_after_death(self, hung: Collection[int] = ()) -> Standing:
         """Once the server has ended the connection of a process that is gone, which takes it a moment."""
         async with asyncio.timeout(60):
-            while not (found := await self.stand()).died:
+            while not (found := await self.stand(hung)).dead:
                 pass
         return found
 
@@ -283,6 +287,25 @@ async def test_a_death_alone_with_a_message_counts_for_it_and_another_does_not(t
     assert rows == {ALICE: 1, OWNER: 0}
 
 
+async def test_what_a_process_hung_on_is_tried_alone_then_and_counts_again_only_there(
+    two: tuple[Process, Process], home: Home, url: str
+) -> None:
+    leader, first = two
+    await leader.claim(OWNER)
+    seq = (await first.database.run(admit, ALICE)).seq
+    told = []
+    for alone in (False, False, True):
+        helper = first if not told else await join(home, url)
+        await helper.claim(ALICE)
+        await helper.database.run(inbox_rows.take, [seq], "t", alone=alone)
+        await helper.end()
+        await leader.stand_after_death([seq])
+        (row,) = await leader.database.run(inbox_rows.open_rows)
+        told.append((row.stood_still, row.attempts, row.died_alone))
+        await leader.database.run(_release, ALICE)
+    assert told == [(1, TRIED_ALONE_AFTER, 0), (1, TRIED_ALONE_AFTER, 0), (2, TRIED_ALONE_AFTER, 1)]
+
+
 async def test_a_silent_process_is_cut_off_and_writes_nothing_more(two: tuple[Process, Process], url: str) -> None:
     leader, helper = two
     await leader.stand_still(url)
@@ -297,7 +320,7 @@ async def test_a_silent_process_is_cut_off_and_writes_nothing_more(two: tuple[Pr
 async def test_a_process_that_lives_is_never_removed(two: tuple[Process, Process]) -> None:
     leader, helper = two
     for _ in range(3):
-        assert not (await leader.stand()).died and not (await helper.stand()).died
+        assert not (await leader.stand()).dead and not (await helper.stand()).dead
     assert len(await leader.database.run(processes)) == 2
 
 
@@ -460,6 +483,10 @@ async def test_a_newer_daybook_changes_no_tables_under_gateways_of_an_older_one(
 def _process_of(connection: Connection, session: str) -> int | None:
     row = connection.execute("SELECT process FROM claim WHERE key = ?", (scope_name(session),)).fetchone()
     return None if row is None else int(row[0])
+
+
+def _release(connection: Connection, session: str) -> None:
+    connection.execute("DELETE FROM claim WHERE key = ?", (scope_name(session),))
 
 
 def _choose(connection: Connection, name: str) -> None:
