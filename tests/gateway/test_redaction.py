@@ -225,7 +225,7 @@ def _bytes(path: Path) -> bytes:
 
 async def test_what_is_old_goes_every_day_while_it_runs(database: Database, moment: Moment, tmp_path: Path) -> None:
     day_over = Gate()
-    intake = AttachmentIntake({}, Store(tmp_path), Reader(1_000, 10), None, 1_000, ActiveWork(), moment.clock)
+    intake = AttachmentIntake({}, Store(tmp_path), Reader(1_000, 10), None, 1_000, ActiveWork(tmp_path), moment.clock)
     outgoing = OutboundFiles(tmp_path / "outgoing")
     house = Housekeeping(database, moment.clock, outgoing, intake, tmp_path / "sessions", day_over)
     async with asyncio.timeout(120), asyncio.TaskGroup() as group:
