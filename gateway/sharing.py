@@ -158,13 +158,15 @@ class SharedWork:
                 self._changed.add(table)
                 raise
         found = await self._database.run(shares.find, self._claims, self._inbox.open_rows.keys())
-        self._claims.hold(row.session for row in found.messages)
+        is_given_more = self._claims.hold(row.session for row in found.messages)
         now = asyncio.get_running_loop().time()
         self._wanted = {scope: self._wanted.get(scope, now) for scope in found.wanted}
         self._router.take_up(self._without_held_back(found.messages))
         self._outbox.take_up(found.chats)
         for speech in found.speech:
             self._spoken.post(speech)
+        if is_given_more:
+            await self._take_up_deferred()
         await self._hand_over()
 
     def _without_held_back(self, rows: Sequence[InboxRow]) -> list[InboxRow]:
@@ -197,11 +199,13 @@ class SharedWork:
         return sessions | {f"{name}/{path}" for name, agent in self._agents.items() for path in deferred(agent)}
 
     async def _take_up_deferred(self) -> None:
-        """Does the work that ended sessions left, where no other process does."""
+        """Does what ended processes left: who was given a scope its work, the leader also what nobody has."""
         for name, agent in self._agents.items():
 
             async def may(path: str, name: str = name) -> bool:
                 session = f"{name}/{path}"
+                if not self._claims.leads:
+                    return self._claims.holds(session)
                 free = await self._database.run(self._claims.claim_if_free, session)
                 if free:
                     self._claims.hold([session])

@@ -161,8 +161,15 @@ class ProcessClaims:
     def hold_chat(self, chat: Chat) -> None:
         self._held.add(_chat_key(chat))
 
-    def hold(self, sessions: Iterable[str]) -> None:
-        self._held.update(map(scope_name, sessions))
+    def hold(self, sessions: Iterable[str]) -> bool:
+        """True if one of their scopes is new to this process."""
+        scopes = set(map(scope_name, sessions))
+        is_new = not scopes <= self._held
+        self._held |= scopes
+        return is_new
+
+    def holds(self, session: str) -> bool:
+        return scope_name(session) in self._held
 
     def claim(self, connection: Connection, session: str) -> None:
         scope = scope_name(session)

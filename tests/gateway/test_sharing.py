@@ -266,6 +266,21 @@ async def _work(gateway: Gateway) -> None:
         pass
 
 
+async def test_deferred_work_of_a_dead_gateway_is_done_by_who_is_given_its_people(
+    postgres: PostgresServer, tmp_path: Path
+) -> None:
+    """The leader gives a person away before it looks for work that nobody else does."""
+    async with two(tmp_path, postgres.new_database()) as (leader, helper):
+        bob = Scope(Audience.PERSON, tmp_path / "workspace", "bob")
+        task = DeferredTask("person/bob", "s", bob, ContextLossReason.NEW, "e1")
+        await asyncio.to_thread(DeferredStore(tmp_path / "sessions" / "main", tmp_path / "workspace").note, task)
+        await leader.says("one")
+        await helper.worker.until("one")
+        async with asyncio.timeout(60):
+            while list((tmp_path / "sessions").rglob("*.owed")):  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+
+
 async def test_deferred_work_that_is_put_off_is_done_by_who_takes_over(
     postgres: PostgresServer, tmp_path: Path
 ) -> None:
