@@ -1,11 +1,12 @@
 """Do several gateways on one home and PostgreSQL lose, double or reorder anything while they are killed?
 
-    python benchmarks/cluster.py [--kills 100] [--gateways 3] [--seed N] [--json FILE]
+    python benchmarks/cluster.py [--kills 100] [--gateways 3] [--seed N] [--json FILE] [--faketime LIBRARY]
 
 One person in each of several chats sends numbered messages without a pause; the model repeats the numbers. The gateways
 share the chats. Meanwhile, at random moments, the gateway that leads is killed, or a helper, or both; either stands
 still for longer than its lease and goes on; or PostgreSQL is killed and started. Then every person writes once more,
-and the time until all of that is answered is taken.
+and the time until all of that is answered is taken. With `--faketime /usr/lib/…/libfaketimeMT.so.1` the gateways' clocks
+differ by three minutes each.
 
 Exit code 1 where a promise is broken: a message without its one answer (one that perhaps arrived may be repeated with a
 mark), or answers out of order.
@@ -41,6 +42,7 @@ from tests.flows.process import OWNER, GatewayProcess
 CHATS = (OWNER, 22222, 33333, 44444, 55555, 66666, 77777, 88888)
 SENDS_EVERY_S = (0.05, 0.6)
 STANDS_STILL_S = 12.0
+CLOCKS_DIFFER_M = 3
 SETTLE_S = 120.0
 
 
@@ -70,9 +72,12 @@ class Cluster:
         self.model = model
         self.gateways: list[GatewayProcess] = []
 
-    async def start(self, count: int) -> None:
-        for _ in range(count):
+    async def start(self, count: int, faketime: str) -> None:
+        for number in range(count):
             one = GatewayProcess(self.telegram, self.model, self.settings, start_now=False)
+            if faketime:
+                minutes = CLOCKS_DIFFER_M * (number - count // 2)
+                one.environ |= {"LD_PRELOAD": faketime, "FAKETIME": f"{minutes:+}m", "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
             if self.gateways:
                 one.home = self.gateways[0].home
             self.gateways.append(one)
@@ -193,7 +198,7 @@ def repeated(body: JsonObject) -> str:
     return "Read " + " ".join(f"n{one}" for one in found) if found else "NO_REPLY"
 
 
-async def run(kills: int, gateways: int, seed: int) -> Report:
+async def run(kills: int, gateways: int, seed: int, faketime: str) -> Report:
     with running() as postgres:
         async with FakeTelegram() as telegram, FakeAnthropic() as model:
             model.reply = repeated
@@ -201,7 +206,7 @@ async def run(kills: int, gateways: int, seed: int) -> Report:
                 telegram.add_chat(chat, name=f"Person {chat}")
             cluster = Cluster(telegram, model, postgres, seed)
             try:
-                await cluster.start(gateways)
+                await cluster.start(gateways, faketime)
                 over = asyncio.Event()
                 async with asyncio.TaskGroup() as group:
                     group.create_task(cluster.talk(over))
@@ -225,8 +230,9 @@ def main() -> None:
     parser.add_argument("--gateways", type=int, default=3)
     parser.add_argument("--seed", type=int, default=random.randrange(10_000))
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--faketime", default="")
     asked = parser.parse_args()
-    report = asyncio.run(run(asked.kills, asked.gateways, asked.seed))
+    report = asyncio.run(run(asked.kills, asked.gateways, asked.seed, asked.faketime))
     rows = [
         (kind, str(count), f"{statistics.median(times):.1f}", f"{max(times):.1f}")
         for kind, count in sorted(report.kills.items())
