@@ -31,7 +31,7 @@ _LOOK = 1.0
 _PREPARING = LOCK + 1
 _TABLES = """
 DROP TABLE IF EXISTS gateway_process;
-CREATE TABLE process (
+CREATE TABLE IF NOT EXISTS process (
     number INTEGER GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     host TEXT NOT NULL,
     pid INTEGER NOT NULL,
@@ -41,20 +41,21 @@ CREATE TABLE process (
     started_at TIMESTAMPTZ NOT NULL DEFAULT now(),
     seen_at TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp()
 );
-CREATE TABLE claim (                      -- which process serves a scope, sends to a chat, or has a connection
+CREATE TABLE IF NOT EXISTS claim (                      -- which process serves a scope, sends to a chat, or has a connection
     key TEXT COLLATE "C" PRIMARY KEY,
-    process INTEGER NOT NULL REFERENCES process ON DELETE CASCADE,
-    health TEXT NOT NULL DEFAULT 'off',   -- of a connection, with what is wrong
-    trouble TEXT NOT NULL DEFAULT ''
+    process INTEGER NOT NULL REFERENCES process ON DELETE CASCADE
 );
-CREATE INDEX claim_process ON claim (process);
+ALTER TABLE claim                         -- of a connection to Discord, with what is wrong
+    ADD COLUMN IF NOT EXISTS health TEXT NOT NULL DEFAULT 'off',
+    ADD COLUMN IF NOT EXISTS trouble TEXT NOT NULL DEFAULT '';
+CREATE INDEX IF NOT EXISTS claim_process ON claim (process);
 CREATE TABLE slot (                       -- what one process does at a time, and none for a while afterwards
     key TEXT PRIMARY KEY,
     process INTEGER REFERENCES process ON DELETE SET NULL,
     free_at TIMESTAMPTZ NOT NULL
 );
 CREATE TABLE IF NOT EXISTS home (id TEXT PRIMARY KEY);
-CREATE FUNCTION daybook_changed() RETURNS trigger LANGUAGE plpgsql
+CREATE OR REPLACE FUNCTION daybook_changed() RETURNS trigger LANGUAGE plpgsql
     AS $$ BEGIN PERFORM pg_notify('{changes}', TG_TABLE_NAME); RETURN NULL; END $$;
 """
 WATCHED = ("access", "pairing", "moved", "choice", "question", "usage", "job", "run")
@@ -109,7 +110,7 @@ def _preparing(engine: PostgresEngine) -> Iterator[tuple[str, int] | None]:
     session = engine.session
     session.execute("SELECT pg_advisory_lock(%s, 0)", (_PREPARING,))
     try:
-        if session.execute("SELECT 1 WHERE to_regclass('claim') IS NULL").fetchone() is not None:
+        if session.execute("SELECT 1 WHERE to_regclass('slot') IS NULL").fetchone() is not None:
             with session.transaction():
                 session.execute(_TABLES.replace("{changes}", CHANGES).encode())
         other = session.execute(f"SELECT host, pid FROM process WHERE {HOLDS_LOCK}".encode()).fetchone()

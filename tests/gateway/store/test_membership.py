@@ -157,6 +157,18 @@ async def test_one_leads_and_another_after_its_end(home: Home, url: str) -> None
     await second.end()
 
 
+async def test_tables_of_an_earlier_daybook_get_what_is_new(home: Home, url: str) -> None:
+    first = await join(home, url)
+    await first.end()
+    with psycopg.connect(url, autocommit=True) as session:
+        session.execute("DROP TABLE slot")
+        session.execute("ALTER TABLE claim DROP COLUMN health, DROP COLUMN trouble")
+    again = await join(home, url)
+    await again.stand()
+    assert await parts_of(again, 1) == [0]
+    await again.end()
+
+
 async def parts_of(process: Process, count: int) -> list[int]:
     """The numbers of the connections that a process has after a look at each."""
     names = [f"discord:shard:{number}/{count}" for number in range(count)]
