@@ -77,7 +77,11 @@ class Cluster:
             one = GatewayProcess(self.telegram, self.model, self.settings, start_now=False)
             if faketime:
                 minutes = CLOCKS_DIFFER_M * (number - count // 2)
-                one.environ |= {"LD_PRELOAD": faketime, "FAKETIME": f"{minutes:+}m", "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
+                one.environ |= {
+                    "LD_PRELOAD": faketime,
+                    "FAKETIME": f"{minutes:+}m",
+                    "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+                }
             if self.gateways:
                 one.home = self.gateways[0].home
             self.gateways.append(one)
