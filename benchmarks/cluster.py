@@ -5,8 +5,8 @@
 One person in each of several chats sends numbered messages without a pause; the model repeats the numbers. The gateways
 share the chats. Meanwhile, at random moments, the gateway that leads is killed, or a helper, or both; either stands
 still for longer than its lease and goes on; or PostgreSQL is killed and started. Then every person writes once more,
-and the time until all of that is answered is taken. With `--faketime /usr/lib/…/libfaketimeMT.so.1` the gateways' clocks
-differ by three minutes each.
+and the time until all of that is answered is taken. With `--faketime /usr/lib/…/libfaketimeMT.so.1` the clocks of the
+gateways differ by three minutes each.
 
 Exit code 1 where a promise is broken: a message without its one answer (one that perhaps arrived may be repeated with a
 mark), or answers out of order.

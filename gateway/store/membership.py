@@ -41,7 +41,7 @@ CREATE TABLE IF NOT EXISTS process (
     started_at TIMESTAMPTZ NOT NULL DEFAULT now(),
     seen_at TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp()
 );
-CREATE TABLE IF NOT EXISTS claim (                      -- which process serves a scope, sends to a chat, or has a connection
+CREATE TABLE IF NOT EXISTS claim (        -- which process serves a scope, sends to a chat, or has a connection
     key TEXT COLLATE "C" PRIMARY KEY,
     process INTEGER NOT NULL REFERENCES process ON DELETE CASCADE
 );
