@@ -111,9 +111,8 @@ class DiscordChannel:
     ) -> None:
         """`hears` selects server channels. `pause` waits between typing indicators and short-lived connections.
         `silence`: seconds without data before reconnecting (Discord asks for a heartbeat every 41). `answer_timeout`:
-        seconds for answering an interaction before the answer goes to the chat. `shards`: how many connections share
-        the bot's servers, None for a single one; `run_shard` runs one of them, or leaves it to another process; in a
-        `slot` one is begun."""
+        seconds for a try to answer an interaction. `shards`: how many connections share the bot's servers, None for a
+        single one; `run_shard` runs one of them, or leaves it to another process; in a `slot` one is begun."""
         self._commands = tuple(commands)
         self._client: DiscordClient | None = None
         self._rate_limit = GlobalRateLimit()
@@ -163,7 +162,6 @@ class DiscordChannel:
             log.info("connected as %s", self._account)
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._register_commands(client))
-                group.create_task(self._interactions.tidy(client, self._options.pause))
                 if self._wanted_shards is None:
                     group.create_task(self._connection.listen(client, receive))
                 else:

@@ -1,8 +1,9 @@
 """Acknowledges and answers menu commands and button presses.
 
-Discord waits 3 seconds for the acknowledgement and 15 minutes for the answer. Its token is a part of `answer_with`, so
-that whoever answers, after a restart or in another process, does it in place of the placeholder ("is thinking"). After
-a refusal the answer goes to the chat, and the placeholder is removed.
+Discord waits 3 seconds for the acknowledgement and 15 minutes for the answer, which one person alone sees. Its token is
+a part of `answer_with`, so that whoever answers, after a restart or in another process, does it in place of the
+placeholder ("is thinking"). What fails for a moment is tried again as long as the token lives. The answer goes to the
+chat once it does not, or where Discord does not know it.
 """
 
 from __future__ import annotations
@@ -10,17 +11,27 @@ from __future__ import annotations
 import asyncio
 import logging
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 import discord
 
 from channels.discord.client import DiscordClient, Where
-from channels.discord.errors import ALREADY_ACKNOWLEDGED, CALL_FAILED, ODD_ANSWER, code, redacted, send_error
-from channels.discord.inbound import INTERACTION, SLASH, answer_with
+from channels.discord.errors import (
+    ALREADY_ACKNOWLEDGED,
+    CALL_FAILED,
+    INVALID_TOKEN,
+    ODD_ANSWER,
+    UNKNOWN_MESSAGE,
+    code,
+    is_about_text,
+    redacted,
+    send_error,
+)
+from channels.discord.inbound import INTERACTION, SLASH, answer_with, moment
 from channels.discord.outbound import SUPPRESS_EMBEDS, content
 from channels.json_fields import Json, get
-from channels.message import AnswerLost, NotSent, OutboundMessage, OutcomeUnknown, Refused, SendError
-from channels.tasks import Pause
+from channels.message import NotSent, OutboundMessage, OutcomeUnknown, Refused, SendError
 
 log = logging.getLogger(__name__)
 
@@ -32,12 +43,10 @@ _DEFERRED_ANSWER, _DEFERRED_UPDATE = 5, 6
 _CALLBACK = "/interactions/{webhook_id}/{webhook_token}/callback"
 ORIGINAL = "/webhooks/{webhook_id}/{webhook_token}/messages/@original"
 """The first answer to a command, or the message with the pressed button."""
-_TRY_AGAIN = 5.0
-"""Seconds between tries to remove a placeholder."""
 _LIFE = 14 * 60.0
 """Seconds; a minute less than Discord's limit."""
 _MOST_FAILURES = 2
-"""Refused answers, after which answers go to the chat."""
+"""Failed changes of a message with a button, after which it is changed like any other."""
 
 
 @dataclass(slots=True)
@@ -47,18 +56,18 @@ class PendingInteraction:
     is_slash: bool
     until: float
     told_by: object
-    """The connection that will acknowledge it; None for one that another process heard."""
+    """The connection that will acknowledge it; None for one that another process heard, or that it failed to."""
     acknowledged: asyncio.Future[bool] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
     is_known: bool = True
-    """False as long as another process may have answered."""
+    """False as long as it is not known what Discord has heard of us."""
     answered: bool = False
     """A first answer exists (always for a press), so more are follow-up messages."""
     given_up: bool = False
-    """Answers go to the chat."""
+    """Discord does not know it: answers go to the chat."""
     failures: int = 0
 
     def failed(self) -> bool:
-        """Counts a failure; True if another try is allowed."""
+        """Counts a failed change; True if another try is allowed."""
         self.failures += 1
         return self.failures < _MOST_FAILURES
 
@@ -73,20 +82,21 @@ class Interactions:
         self._timeout = timeout
         self._are_shared = are_shared
         self._waiting: dict[str, PendingInteraction] = {}
-        self._placeholders: asyncio.Queue[PendingInteraction] = asyncio.Queue()
 
     def note(self, data: Json, told_by: object) -> None:
         self._keep(answer_with(data), told_by)
 
     def _keep(self, key: str, told_by: object) -> PendingInteraction | None:
         id, kind, token = [*key.removeprefix(INTERACTION).split(":", 2), "", ""][:3]
-        if not key.startswith(INTERACTION) or not id or not token:
+        if not key.startswith(INTERACTION) or not id.isdecimal() or not token:
             return None
         now = asyncio.get_running_loop().time()
         self._waiting = {key: one for key, one in self._waiting.items() if one.until > now}
         is_slash = kind == str(SLASH)
         is_known = told_by is not None and not self._are_shared
-        kept = PendingInteraction(id, token, is_slash, now + _LIFE, told_by, is_known=is_known, answered=not is_slash)
+        age = 0.0 if told_by is not None else max(0.0, (datetime.now(UTC) - moment(id)).total_seconds())
+        until = now + _LIFE - age
+        kept = PendingInteraction(id, token, is_slash, until, told_by, is_known=is_known, answered=not is_slash)
         self._waiting[key] = kept
         return kept
 
@@ -130,55 +140,31 @@ class Interactions:
         found = self._waiting.get(reply_to) or self._keep(reply_to, None)
         if found is None or found.given_up or found.until < asyncio.get_running_loop().time():
             return None
-        if found.told_by is None and not found.is_known:
-            await self._acknowledge(client, found)  # the process that heard it may not have come to that
-        elif found.told_by is not None and not await asyncio.shield(found.acknowledged):
-            return None
+        if found.told_by is not None and not await asyncio.shield(found.acknowledged):
+            found.told_by, found.is_known = None, False  # Discord may have heard it all the same
         if not found.is_known:
+            if found.told_by is None:
+                await self._acknowledge(client, found)  # the process that heard it may not have come to that
             await self._look_up(client, found)
         return None if found.given_up else found
 
     async def _look_up(self, client: DiscordClient, found: PendingInteraction) -> None:
+        """Learns whether a command has a first answer. Raises `NotSent`."""
         try:
-            async with asyncio.timeout(self._timeout):
-                original: object = await client.call("GET", ORIGINAL, _where(client, found))
+            if found.is_slash:
+                async with asyncio.timeout(self._timeout):
+                    original: object = await client.call("GET", ORIGINAL, _where(client, found))
+                flags = get(original, "flags", int) if isinstance(original, dict) else None
+                found.answered = not (flags or 0) & _LOADING
         except CALL_FAILED as error:
+            if _is_unknown(error):
+                found.given_up = True
+                return
             failed = send_error(error, repeatable=True)
-            if not _is_closed(failed) and found.failed():
-                raise NotSent(str(failed)) from None
-            found.given_up = True
-        else:
-            flags = get(original, "flags", int) if isinstance(original, dict) else None
-            found.answered = not (flags or 0) & _LOADING
-            found.is_known = True
-
-    def forget(self, waiting: PendingInteraction) -> None:
-        """Sends its answers to the chat from now on."""
-        waiting.given_up = True
-        if not waiting.answered:
-            self._placeholders.put_nowait(waiting)
-
-    async def tidy(self, client: DiscordClient, pause: Pause) -> None:
-        """Removes placeholders whose answers went to the chat."""
-        loop = asyncio.get_running_loop()
-        while True:
-            one = await self._placeholders.get()
-            try:
-                while one.until > loop.time() and not await self._remove_placeholder(client, _where(client, one)):
-                    await pause(_TRY_AGAIN)
-            except BaseException:
-                self._placeholders.put_nowait(one)  # for the next connection
-                raise
-
-    @staticmethod
-    async def _remove_placeholder(client: DiscordClient, where: Where) -> bool:
-        try:
-            await client.call("DELETE", ORIGINAL, where)
-        except discord.HTTPException as error:
-            return error.status < 500 and error.status != 429
-        except CALL_FAILED:
-            return False
-        return True
+            if isinstance(failed, NotSent):
+                raise failed from None
+            found.answered = True  # Discord puts a further answer in place of the placeholder if there is one
+        found.is_known = True
 
     def give_up(self, told_by: object) -> None:
         """Called at the end of a connection."""
@@ -189,7 +175,7 @@ class Interactions:
 
 _MORE = "/webhooks/{webhook_id}/{webhook_token}"
 _SOON = 10.0
-"""Longest rate limit in seconds to wait for: later messages in the chat wait for the answer."""
+"""Longest rate limit in seconds to wait for before a message with a button is changed like any other."""
 
 
 class InteractionAnswers:
@@ -198,8 +184,8 @@ class InteractionAnswers:
         self._timeout = timeout
 
     async def give(self, client: DiscordClient, message: OutboundMessage) -> str:
-        """The message id, empty if no interaction waits or Discord refuses. Raises `SendError`, after which the next
-        try goes to the chat or here, never both."""
+        """The message id, empty if Discord knows of no interaction that waits. Raises `SendError`, after which the next
+        try is made here, too, as long as the interaction lives."""
         waiting = await self._interactions.waiting(client, message.reply_to)
         if waiting is None or message.file is not None:
             return ""
@@ -208,11 +194,12 @@ class InteractionAnswers:
                 sent = await self._send(client, waiting, message)
             return str(sent["id"])
         except CALL_FAILED as error:
-            failed = send_error(error, repeatable=not waiting.answered)
+            if _is_unknown(error):
+                waiting.given_up = True
+                return ""
+            raise send_error(error, repeatable=not waiting.answered) from None
         except ODD_ANSWER as error:
             raise OutcomeUnknown(f"Discord's answer cannot be read: {redacted(error)}") from None
-        self._retry_or_give_up(waiting, failed)
-        return ""
 
     async def change(self, client: DiscordClient, message: OutboundMessage) -> bool:
         """The only way to change what one person alone sees. False if no press waits or Discord refuses."""
@@ -229,23 +216,27 @@ class InteractionAnswers:
             return False
         return True
 
-    @staticmethod
-    async def _send(client: DiscordClient, waiting: PendingInteraction, message: OutboundMessage) -> Any:
-        payload = content(message)
-        if waiting.answered:
-            payload["flags"] = SUPPRESS_EMBEDS | EPHEMERAL
-            return await client.call("POST", _MORE, _where(client, waiting), json=payload)
-        sent = await client.call("PATCH", ORIGINAL, _where(client, waiting), json=payload)
-        waiting.answered = True
-        return sent
+    async def _send(self, client: DiscordClient, waiting: PendingInteraction, message: OutboundMessage) -> Any:
+        try:
+            return await self._post(client, waiting, content(message))
+        except discord.HTTPException as error:
+            if not is_about_text(error) or not message.text:
+                raise
+            return await self._post(client, waiting, content(message, is_plain=True))
 
-    def _retry_or_give_up(self, waiting: PendingInteraction, failed: SendError) -> None:
-        """Raises `failed` for another try; else answers go to the chat."""
-        if not _is_closed(failed) and waiting.failed():
-            raise failed from None
-        self._interactions.forget(waiting)
-        if isinstance(failed, AnswerLost | OutcomeUnknown):
-            raise OutcomeUnknown(str(failed)) from None  # the chat gets it, marked as a possible repeat
+    @staticmethod
+    async def _post(client: DiscordClient, waiting: PendingInteraction, payload: dict[str, object]) -> Any:
+        where = _where(client, waiting)
+        if not waiting.answered:
+            try:
+                sent = await client.call("PATCH", ORIGINAL, where, json=payload)
+                waiting.answered = True
+                return sent
+            except discord.NotFound as error:
+                if code(error) != UNKNOWN_MESSAGE:
+                    raise
+                waiting.answered = True  # its giver has removed the placeholder
+        return await client.call("POST", _MORE, where, json=payload | {"flags": SUPPRESS_EMBEDS | EPHEMERAL})
 
 
 def _where(client: DiscordClient, waiting: PendingInteraction) -> Where:
@@ -254,3 +245,8 @@ def _where(client: DiscordClient, waiting: PendingInteraction) -> Where:
 
 def _is_closed(failed: SendError) -> bool:
     return isinstance(failed, Refused) or (isinstance(failed, NotSent) and failed.retry_after > _SOON)
+
+
+def _is_unknown(error: BaseException) -> bool:
+    """True if Discord knows an interaction no more: its time is over, or nobody acknowledged it in time."""
+    return code(error) == INVALID_TOKEN or (isinstance(error, discord.NotFound) and code(error) != UNKNOWN_MESSAGE)

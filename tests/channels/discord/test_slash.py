@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from channels.discord.channel import DiscordChannel
+from channels.discord.inbound import snowflake
 from channels.message import (
     AnswerLost,
     Button,
@@ -17,13 +19,39 @@ from channels.message import (
     OutboundMessage,
     OutcomeUnknown,
     Receive,
+    Refused,
     Source,
 )
 from tests.channels.discord.conftest import House, address
+from tests.fakes.discord import Channel
+from tests.fakes.discord.model import User
 
 
 async def menu(house: House) -> None:
     await house.discord.wait_for(lambda: any(call.path.endswith("/commands") for call in house.discord.calls))
+
+
+def of_server(house: House) -> tuple[User, User, Channel]:
+    """Alice, Bob, and a channel that both read."""
+    return house.discord.user("Alice"), house.discord.user("Bob"), house.discord.guild("Home").text("general")
+
+
+def seen_by(house: House, chat: Channel, person: User | None) -> list[tuple[str, bool]]:
+    """The texts that somebody sees, and whether they alone do."""
+    return [(one.content, one.ephemeral) for one in house.discord.messages(chat, seen_by=person)]
+
+
+def out_of_order(house: House, how: str, method: str, path: str) -> Callable[[], None]:
+    """Lets calls fail until what is returned is called."""
+    match how:
+        case "silent":
+            return house.discord.hold(method, path).release
+        case "long wait":
+            return house.discord.throttle_next(method, path, retry_after=300.0, times=None).cancel
+        case "cut":
+            return house.discord.fail_next(method, path, drop="before", times=None).cancel
+        case _:
+            return house.discord.fail_next(method, path, status=503, times=None).cancel
 
 
 async def test_the_menu_is_put_there_once(house: House) -> None:
@@ -189,25 +217,82 @@ async def test_a_command_that_nobody_acknowledged_or_whose_time_is_over_is_answe
         assert [one.content for one in house.discord.messages(dm)] == ["plainly", "late", "later"]
 
 
-@pytest.mark.parametrize("comes_back", [True, False])
-async def test_discord_is_asked_twice_how_far_a_command_is(house: House, comes_back: bool) -> None:
-    alice = house.discord.user("Alice")
-    dm = house.discord.dm(alice)
+@pytest.mark.parametrize("how", ["silent", "out of order", "long wait"])
+async def test_an_answer_waits_until_discord_says_how_far_its_command_is(house: House, how: str) -> None:
+    """After a restart. It is for its giver alone, so it does not go to the channel meanwhile."""
+    alice, bob, general = of_server(house)
     async with house.running():
         await menu(house)
-        await house.discord.slash(alice, dm, "status")
+        await house.discord.slash(alice, general, "status")
         heard = await house.receiver.message("/status")
     house.answer_timeout = 0.4
     async with house.running() as channel:
-        silence = house.discord.hold("GET", "/webhooks/")
-        answer = OutboundMessage(address(dm), "fine", "k", heard.answer_with)
-        with pytest.raises(NotSent):
-            await channel.send(answer)
-        if comes_back:
-            silence.release()
+        mend = out_of_order(house, how, "GET", "/webhooks/")
+        answer = OutboundMessage(address(general), "fine", "k", heard.answer_with)
+        for _ in range(3):
+            with pytest.raises(NotSent):
+                await channel.send(answer)
+        mend()
         await channel.send(answer)
-        seen = [(one.content, one.ephemeral) for one in house.discord.messages(dm)]
-        assert seen == [("fine", comes_back)]
+        assert seen_by(house, general, alice) == [("fine", True)]
+        assert seen_by(house, general, bob) == [] == house.discord.thinking(general)
+
+
+@pytest.mark.parametrize("restarts", [True, False])
+async def test_an_answer_whose_placeholder_is_gone_is_for_its_giver_alone(house: House, restarts: bool) -> None:
+    alice, bob, general = of_server(house)
+    async with house.running() as channel:
+        await menu(house)
+        given = await house.discord.slash(alice, general, "status")
+        heard = await house.receiver.message("/status")
+        await house.discord.wait_for(lambda: given.acknowledged)
+        assert given.answer is not None
+        house.discord.remove_message(given.answer)
+        answer = OutboundMessage(address(general), "fine", "k", heard.answer_with)
+        if not restarts:
+            await channel.send(answer)
+    if restarts:
+        async with house.running() as channel:
+            await channel.send(answer)
+    assert seen_by(house, general, alice) == [("fine", True)]
+    assert seen_by(house, general, bob) == []
+
+
+@pytest.mark.parametrize("restarts", [True, False])
+async def test_the_answer_to_a_press_whose_message_is_gone_is_for_who_pressed_alone(
+    house: House, restarts: bool
+) -> None:
+    alice, bob, general = of_server(house)
+    async with house.running() as channel:
+        yes = ((Button("Yes", "/answer K yes"),),)
+        await channel.send(OutboundMessage(address(general), "Shall I?", "k", buttons=yes))
+        (asked,) = house.discord.messages(general)
+        await house.discord.press(alice, asked, "/answer K yes")
+        pressed = await house.receiver.message("/answer K yes")
+        await house.discord.wait_for(lambda: house.discord.interactions[0].acknowledged)
+        house.discord.remove_message(asked)
+        done = OutboundMessage(address(general), "Done.", "k2", pressed.answer_with)
+        if not restarts:
+            with pytest.raises(Refused):
+                await channel.edit(str(asked.id), done)
+            await channel.send(done)
+    if restarts:
+        async with house.running() as channel:
+            with pytest.raises(Refused):
+                await channel.edit(str(asked.id), done)
+            await channel.send(done)
+    assert seen_by(house, general, alice) == [("Done.", True)]
+    assert seen_by(house, general, bob) == []
+    assert not house.discord.called("GET", "/webhooks/"), "a press needs no look"
+
+
+async def test_no_call_is_made_for_a_command_that_was_given_too_long_ago(house: House) -> None:
+    dm = house.discord.dm(house.discord.user("Alice"))
+    old = f"interaction:{snowflake(datetime.now(UTC) - timedelta(minutes=15))}:2:{'t' * 86}"
+    async with house.running() as channel:
+        await channel.send(OutboundMessage(address(dm), "late", "k", old))
+    assert seen_by(house, dm, None) == [("late", False)]
+    assert not house.discord.called("POST", "/callback$") + house.discord.called("GET", "/webhooks/")
 
 
 async def test_a_command_in_a_server_that_is_not_listed_is_none_of_ours(house: House) -> None:
@@ -252,63 +337,106 @@ async def test_a_sign_whose_answer_was_lost_is_given_again(house: House) -> None
 
 
 @pytest.mark.parametrize("lost", ["before", "after"])
-async def test_what_stands_in_place_of_an_answer_is_removed(house: House, lost: str) -> None:
-    """Also an answer that was taken, and nobody told us: it stands in the chat by then."""
-    alice = house.discord.user("Alice")
-    dm = house.discord.dm(alice)
+async def test_an_answer_whose_receipt_was_lost_is_given_again_in_its_place(house: House, lost: str) -> None:
+    alice, bob, general = of_server(house)
     async with house.running() as channel:
         await menu(house)
         house.discord.fail_next("PATCH", "/webhooks/", drop=lost, times=2)  # type: ignore[arg-type]
-        house.discord.fail_next("DELETE", "/webhooks/", status=503, times=2)
-        await house.discord.slash(alice, dm, "status")
+        await house.discord.slash(alice, general, "status")
         heard = await house.receiver.message("/status")
         answer = OutboundMessage(heard.address, "fine", "k", heard.answer_with)
-        with pytest.raises(AnswerLost):
-            await channel.send(answer)
-        with pytest.raises(OutcomeUnknown):
-            await channel.send(answer)
+        for _ in range(2):
+            with pytest.raises(AnswerLost):
+                await channel.send(answer)
         await channel.send(answer)
-        await house.discord.wait_for(lambda: house.discord.called("DELETE", "/webhooks/")[2:])
-        assert [(one.content, one.ephemeral) for one in house.discord.messages(dm)] == [("fine", False)]
-        assert house.discord.thinking(dm) == []
+        assert seen_by(house, general, alice) == [("fine", True)]
+        assert seen_by(house, general, bob) == [] == house.discord.thinking(general)
 
 
-@pytest.mark.parametrize("how", ["unknown", "webhook gone", "out of order", "cut", "silent", "long wait", "never told"])
-async def test_an_answer_that_is_not_taken_its_own_way_comes_in_the_chat(house: House, how: str) -> None:
-    """At the second try at the latest, as the outbox makes it."""
+async def test_an_acknowledgement_that_discord_has_and_did_not_confirm_counts(house: House) -> None:
+    alice, bob, general = of_server(house)
+    house.answer_timeout = 0.4
+    async with house.running() as channel:
+        await menu(house)
+        house.discord.hold("POST", "/callback$", after_effect=True)
+        await house.discord.slash(alice, general, "status")
+        heard = await house.receiver.message("/status")
+        await channel.send(OutboundMessage(heard.address, "fine", "k", heard.answer_with))
+        assert seen_by(house, general, alice) == [("fine", True)]
+        assert seen_by(house, general, bob) == [] == house.discord.thinking(general)
+
+
+@pytest.mark.parametrize("how", ["silent", "out of order", "cut", "long wait"])
+async def test_an_answer_that_is_not_taken_for_a_while_waits(house: House, how: str) -> None:
+    alice, bob, general = of_server(house)
+    house.answer_timeout = 0.4
+    async with house.running() as channel:
+        await menu(house)
+        mend = out_of_order(house, how, "PATCH", "/webhooks/")
+        await house.discord.slash(alice, general, "status")
+        heard = await house.receiver.message("/status")
+        answer = OutboundMessage(heard.address, "fine", "k", heard.answer_with)
+        for _ in range(3):
+            with pytest.raises(NotSent):
+                await channel.send(answer)
+        assert [one for one in house.discord.messages(general) if one.content] == []
+        mend()
+        await channel.send(answer)
+        assert seen_by(house, general, alice) == [("fine", True)]
+        assert seen_by(house, general, bob) == [] == house.discord.thinking(general)
+
+
+async def test_a_further_answer_that_perhaps_came_is_for_its_giver_alone_too(house: House) -> None:
+    alice, bob, general = of_server(house)
+    async with house.running() as channel:
+        await menu(house)
+        await house.discord.slash(alice, general, "status")
+        heard = await house.receiver.message("/status")
+        await channel.send(OutboundMessage(heard.address, "fine", "k", heard.answer_with))
+        house.discord.fail_next("POST", "/webhooks/", status=503, times=2)
+        more = OutboundMessage(heard.address, "and more", "k2", heard.answer_with)
+        for _ in range(2):
+            with pytest.raises(OutcomeUnknown):
+                await channel.send(more)
+        await channel.send(more)
+        assert seen_by(house, general, alice) == [("fine", True), ("and more", True)]
+        assert seen_by(house, general, bob) == []
+
+
+async def test_an_answer_whose_look_is_refused_is_given_plainly_to_its_giver_alone(house: House) -> None:
+    alice, bob, general = of_server(house)
+    async with house.running() as channel:
+        await menu(house)
+        await house.discord.slash(alice, general, "status")
+        heard = await house.receiver.message("/status")
+        house.discord.fail_next("PATCH", "/webhooks/", status=400, json={"message": "Invalid Form Body", "code": 50035})
+        await channel.send(OutboundMessage(heard.address, "*fine*", "k", heard.answer_with))
+        assert seen_by(house, general, alice) == [("*fine*", True)]
+        assert seen_by(house, general, bob) == [] == house.discord.thinking(general)
+
+
+@pytest.mark.parametrize("how", ["unknown", "webhook gone", "never told"])
+async def test_an_answer_to_a_command_that_discord_does_not_know_comes_in_the_chat(house: House, how: str) -> None:
     alice = house.discord.user("Alice")
     dm = house.discord.dm(alice)
-    if how not in ("unknown", "webhook gone"):  # what is told once must be heard, and not be given up before it comes
+    if how == "never told":
         house.answer_timeout = 0.4
     async with house.running() as channel:
         await menu(house)
         match how:
             case "unknown":
                 error = {"message": "Unknown interaction", "code": 10062}
-                house.discord.fail_next("POST", "/callback$", status=404, json=error)
+                house.discord.fail_next("POST", "/callback$", status=404, json=error, times=None)
             case "webhook gone":
                 house.discord.fail_next("PATCH", "/webhooks/", status=404, json={"message": "gone", "code": 10015})
-            case "out of order":
-                house.discord.fail_next("PATCH", "/webhooks/", status=503, times=None)
-            case "cut":
-                house.discord.fail_next("PATCH", "/webhooks/", drop="before", times=None)
-            case "silent":
-                house.discord.hold("PATCH", "/webhooks/")
-            case "long wait":
-                house.discord.throttle_next("PATCH", "/webhooks/", retry_after=300.0, times=None)
             case _:
                 house.discord.hold("POST", "/callback$")
         await house.discord.slash(alice, dm, "status")
         heard = await house.receiver.message("/status")
-        answer = OutboundMessage(heard.address, "fine", "k", heard.answer_with)
-        for _ in range(3):
-            with suppress(AnswerLost, OutcomeUnknown):
-                await channel.send(answer)
-                break
-        seen = [one for one in house.discord.messages(dm) if one.content]
-        assert [(one.content, one.ephemeral) for one in seen] == [("fine", False)]
+        await channel.send(OutboundMessage(heard.address, "fine", "k", heard.answer_with))
         await channel.send(OutboundMessage(heard.address, "and more", "k2", heard.answer_with))
-        assert [one.content for one in house.discord.messages(dm) if one.content] == ["fine", "and more"]
+        seen = [one for one in house.discord.messages(dm) if one.content]
+        assert [(one.content, one.ephemeral) for one in seen] == [("fine", False), ("and more", False)]
 
 
 async def test_a_press_whose_message_is_not_changed_its_own_way(house: House) -> None:

@@ -280,7 +280,7 @@ def _receipt(fake: Interactions, found: Interaction, kind: int) -> JsonObject:
 def follow_up(fake: Interactions, request: Request) -> Any:
     """The first one after a deferral fills the answer that is still loading."""
     found = fake.live(request.id("app"), request.ids["token"])
-    if found.answer is not None and found.answer.loading:
+    if found.answer is not None and found.answer.loading and not found.answer.deleted:
         _fill(fake, request, found.answer)
         return message_json(found.answer, fake.bot)
     made = _write(fake, found, request)
