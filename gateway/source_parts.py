@@ -53,18 +53,18 @@ class SourceParts:
     @asynccontextmanager
     async def slot(self, key: str, seconds: float) -> AsyncIterator[None]:
         """Waits until no other gateway is inside with this key, nor was within `seconds`."""
-        while True:
-            try:
-                if not (wait := await self._database.run(self._claims.take_slot, key, seconds)):
-                    break
-            except StorageUnavailable as error:
-                log.error("whether another gateway connects is not known: %s", error)
-                wait = _LOOK
-            await asyncio.sleep(wait)
         try:
+            while True:
+                try:
+                    if not (wait := await self._database.run(self._claims.take_slot, key, seconds)):
+                        break
+                except StorageUnavailable as error:
+                    log.error("whether another gateway connects is not known: %s", error)
+                    wait = _LOOK
+                await asyncio.sleep(wait)
             yield
-        finally:
-            with suppress(StorageUnavailable):  # it is free once this process is gone
+        finally:  # also where it was cancelled while it asked: the database may have given the slot
+            with suppress(StorageUnavailable):  # it is free after a while
                 await self._database.run(self._claims.leave_slot, key, seconds)
 
     async def _run(self, supervised: SupervisedSource, receive: Receive) -> None:

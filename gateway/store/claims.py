@@ -75,7 +75,8 @@ class Claims(Protocol):
         """Says to the other processes how a part is."""
 
     def take_slot(self, connection: Connection, key: str, seconds: float) -> float:
-        """Begins what one process does at a time; 0, or the seconds after which to ask again."""
+        """Begins what one process does at a time, for two minutes at most; 0, or the seconds after which to ask
+        again."""
 
     def leave_slot(self, connection: Connection, key: str, seconds: float) -> None:
         """Ends it. No process begins it again within these seconds."""
@@ -128,7 +129,8 @@ _SLOT_LOOK = 0.2
 _TAKE_SLOT = (
     "INSERT INTO slot (key, process, free_at) VALUES (?, ?, clock_timestamp() + make_interval(secs => ?))"
     " ON CONFLICT (key) DO UPDATE SET process = excluded.process, free_at = excluded.free_at"
-    " WHERE slot.process = ? OR slot.process IS NULL AND slot.free_at <= clock_timestamp() RETURNING 1"
+    " WHERE slot.process = ? OR slot.process IS NULL AND slot.free_at <= clock_timestamp()"
+    " OR slot.free_at <= clock_timestamp() - interval '2 minutes' RETURNING 1"  # its process could not leave it
 )
 _WANT = "want "
 """Before a scope: of the process that waits for it."""

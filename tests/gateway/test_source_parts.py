@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Sequence
 
 import pytest
@@ -137,3 +138,26 @@ async def test_a_slot_is_asked_for_until_it_is_free_also_while_the_database_fail
     claims.is_broken = False
     await task
     assert begun.is_set() and claims.slots == ["asked for login", "asked for login", "left login"]
+
+
+async def test_a_slot_that_was_taken_while_its_connection_was_stopped_is_left(database: Database) -> None:
+    asked, gate = threading.Event(), threading.Event()
+
+    class Slow(Claimed):
+        def take_slot(self, connection: Connection, key: str, seconds: float) -> float:
+            asked.set()
+            assert gate.wait(60)
+            return super().take_slot(connection, key, seconds)
+
+    claims = Slow()
+
+    async def begin() -> None:
+        async with SourceParts([], database, claims).slot("login", 5.0):
+            raise AssertionError("it was stopped before")
+
+    task = asyncio.create_task(begin())
+    assert await asyncio.to_thread(asked.wait, 60)
+    task.cancel()
+    gate.set()
+    await asyncio.wait([task])
+    assert task.cancelled() and claims.slots == ["asked for login", "left login"]

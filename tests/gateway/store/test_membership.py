@@ -143,6 +143,21 @@ async def test_one_process_at_a_time_has_a_slot_and_none_for_a_while_afterwards(
     assert await wait_of(first, "login 1") == 0.0
 
 
+async def test_a_slot_that_was_not_left_in_time_is_taken_by_another(two: tuple[Process, Process], url: str) -> None:
+    first, second = two
+
+    async def is_taken(after: str) -> bool:
+        with psycopg.connect(url) as session:
+            session.execute("UPDATE slot SET free_at = now() - %s::interval", (after,))
+        return await second.database.run(second.claims.take_slot, "login 0", 5.0) == 0.0
+
+    await first.database.run(first.claims.take_slot, "login 0", 5.0)
+    assert not await is_taken("110 seconds")
+    assert await is_taken("121 seconds")
+    await first.database.run(first.claims.leave_slot, "login 0", 0.0)
+    assert await first.database.run(first.claims.take_slot, "login 0", 5.0) > 0.0, "it is the second one's"
+
+
 async def test_one_leads_and_another_after_its_end(home: Home, url: str) -> None:
     first, second = await join(home, url), await join(home, url)
     assert (await first.stand()).leads
