@@ -78,7 +78,7 @@ class ScopeWork:
             await self._database.run(claims.want_no_more, session)
             if isinstance(error, TimeoutError):
                 raise ScopeBusy(
-                    f"Another gateway works for {scope_name(session)} at the moment. Try again soon."
+                    f"An answer for {scope_name(session)} is being written. Try again in a moment."
                 ) from error
             raise
         claims.hold([session])

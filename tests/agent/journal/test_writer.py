@@ -77,14 +77,14 @@ async def test_who_is_in_use_elsewhere_is_left_out_and_written_the_next_time(dia
     async def begins(key: SessionKey) -> AsyncIterator[None]:
         tries.append(key.path)
         if len(tries) == 1:
-            raise ScopeBusy("Another gateway works for owner at the moment. Try again soon.")
+            raise ScopeBusy("An answer for owner is being written. Try again in a moment.")
         yield
 
     diary.now += timedelta(days=1)
     diary.says("two")
     write = partial(diary.journal().write, lambda _: diary.scope, DAY, DAY + timedelta(days=1), begins)
     report = await write()
-    assert report.problems == ("Another gateway works for owner at the moment. Try again soon.",)
+    assert report.problems == ("An answer for owner is being written. Try again in a moment.",)
     assert tries == [diary.key.path], "one wait for a scope is enough"
     assert not diary.log() and not (await write()).problems
     assert "told one" in diary.log() and "told two" in diary.log(DAY + timedelta(days=1))
