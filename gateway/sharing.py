@@ -81,6 +81,8 @@ class SharedWork:
         self._changed: set[str] = set()
         self._leader: tuple[str, int] | None = None
         self._released = self._stood = -math.inf
+        self._hung: set[int] = set()
+        """Messages with which a process hung, until that is written down."""
         self._wanted: dict[str, float] = {}
         """Scopes that another process waits for, and since when."""
 
@@ -127,10 +129,11 @@ class SharedWork:
     async def _stand(self) -> None:
         standing = await self._database.run(shares.stand, self._claims)
         is_new_leader = standing.leads and not self.leads.is_set()
-        if is_new_leader or standing.dead or self._active_work.awaits_stacks:
+        if is_new_leader or standing.dead or self._hung or self._active_work.awaits_stacks:
             ended = await asyncio.to_thread(self._active_work.ended, standing.living, _STACKS_WITHIN)
-            hung = {seq for one in ended for seq in one.messages}
-            await self._database.run(shares.bury, self._claims, standing.dead, hung, TRIED_ALONE_AFTER)
+            self._hung.update(seq for one in ended for seq in one.messages)
+            await self._database.run(shares.bury, self._claims, standing.dead, self._hung, TRIED_ALONE_AFTER)
+            self._hung.clear()
         if is_new_leader:
             log.info("This gateway leads: it listens to the platforms and runs the schedule.")
             self._claims.leads = True
@@ -158,14 +161,15 @@ class SharedWork:
                 self._changed.add(table)
                 raise
         found = await self._database.run(shares.find, self._claims, self._inbox.open_rows.keys())
-        is_given_more = self._claims.hold(row.session for row in found.messages)
+        self._claims.hold(row.session for row in found.messages)
         now = asyncio.get_running_loop().time()
         self._wanted = {scope: self._wanted.get(scope, now) for scope in found.wanted}
         self._router.take_up(self._without_held_back(found.messages))
         self._outbox.take_up(found.chats)
         for speech in found.speech:
             self._spoken.post(speech)
-        if is_given_more:
+        if shares.DEATH in self._changed:
+            self._changed.discard(shares.DEATH)
             await self._take_up_deferred()
         await self._hand_over()
 
@@ -189,7 +193,8 @@ class SharedWork:
         for name, agent in self._agents.items():
             agent.deferred.let_go({path for path in agent.deferred.paths if scope_name(f"{name}/{path}") in idle})
         self._inbox.let_go(idle)
-        await self._database.run(self._claims.hand_over, idle)
+        await self._database.run(self._claims.hand_over, sorted(idle))
+        self._claims.let_go(idle)
         for scope in idle:
             del self._wanted[scope]
 
@@ -222,7 +227,7 @@ class SharedWork:
         sessions |= self._sessions_at_work(lambda agent: agent.deferred.paths)
         sessions |= {f"/{scope}" for scope in self._scope_work.scopes}
         if idle := self._claims.drop(sessions, self._outbox.busy):
-            await self._database.run(self._claims.release, idle)
+            await self._database.run(self._claims.release, sorted(idle))
 
 
 @asynccontextmanager

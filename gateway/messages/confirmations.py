@@ -55,7 +55,12 @@ class Confirmations:
     async def load(self) -> None:
         now = utc_stamp(self._clock.now())
         found = await self._database.run(question_rows.open_questions, now)
-        self._open = {one.id: one for one in found if one.id not in self._answering}
+        stale = {one.id for one in self._open.values() if not one.is_fresh}  # also in what is not written yet
+        self._open = {
+            one.id: dataclasses.replace(one, is_fresh=one.is_fresh and one.id not in stale)
+            for one in found
+            if one.id not in self._answering
+        }
 
     def new(self, kind: str, address: Address, asked: str, subject: str, within: timedelta) -> StoredQuestion:
         """A question with a new id, still to be `put`."""

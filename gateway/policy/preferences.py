@@ -22,9 +22,11 @@ class Preferences:
         self._dailies: dict[str, str] = {}
 
     async def load(self) -> None:
-        self._models = await self._database.run(chat_rows.chosen, _MODEL)
-        self._activations = await self._database.run(chat_rows.chosen, _ACTIVATION)
-        self._dailies = await self._database.run(chat_rows.chosen, DAILY)
+        names = (_MODEL, _ACTIVATION, DAILY)
+        found = await self._database.run(lambda connection: [chat_rows.chosen(connection, one) for one in names])
+        for known, chosen in zip((self._models, self._activations, self._dailies), found, strict=True):
+            known.clear()
+            known.update(chosen)
 
     def model(self, session: str) -> str | None:
         return self._models.get(session)

@@ -132,6 +132,7 @@ _TAKE_SLOT = (
     " WHERE slot.process = ? OR slot.process IS NULL AND slot.free_at <= clock_timestamp()"
     " OR slot.free_at <= clock_timestamp() - interval '2 minutes' RETURNING 1"  # its process could not leave it
 )
+_INSERT = "INSERT INTO claim (key, process) SELECT ?, number FROM process WHERE number = ? FOR KEY SHARE"
 _WANT = "want "
 """Before a scope: of the process that waits for it."""
 _WANTED = (
@@ -163,12 +164,12 @@ class ProcessClaims:
     def hold_chat(self, chat: Chat) -> None:
         self._held.add(_chat_key(chat))
 
-    def hold(self, sessions: Iterable[str]) -> bool:
-        """True if one of their scopes is new to this process."""
-        scopes = set(map(scope_name, sessions))
-        is_new = not scopes <= self._held
-        self._held |= scopes
-        return is_new
+    def hold(self, sessions: Iterable[str]) -> None:
+        self._held.update(map(scope_name, sessions))
+
+    def let_go(self, scopes: Iterable[str]) -> None:
+        """What was handed over is not held any more."""
+        self._held.difference_update(scopes)
 
     def holds(self, session: str) -> bool:
         return scope_name(session) in self._held
@@ -247,15 +248,17 @@ class ProcessClaims:
         if process == self.number:
             self.want_no_more(connection, session)
             return True
-        self._insert(connection, _WANT + scope, self.number)
+        # not locked: the holder deletes it, in whatever order
+        connection.execute(f"{_INSERT} ON CONFLICT (key) DO NOTHING", (_WANT + scope, self.number))
         if process is not None:
             _notify(connection, process)
         return False
 
-    def want_no_more(self, connection: Connection, session: str) -> None:
-        connection.execute(
-            "DELETE FROM claim WHERE key = ? AND process = ?", (_WANT + scope_name(session), self.number)
-        )
+    def want_no_more(self, connection: Connection, session: str) -> bool:
+        """True if the scope is this process's."""
+        scope = scope_name(session)
+        connection.execute("DELETE FROM claim WHERE key = ? AND process = ?", (_WANT + scope, self.number))
+        return self._process_of(connection, scope) == self.number
 
     def wanted(self, connection: Connection) -> frozenset[str]:
         """The scopes of this process that another waits for."""
@@ -267,17 +270,18 @@ class ProcessClaims:
             wanting = connection.execute(_WANTING, (_WANT + scope,)).fetchone()
             if wanting is None:
                 continue  # it has ended, or wants it no more
-            connection.execute(
+            moved = connection.execute(
                 "UPDATE claim SET process = ? WHERE key = ? AND process = ?", (wanting[0], scope, self.number)
             )
-            connection.execute("DELETE FROM claim WHERE key = ?", (_WANT + scope,))
-            _notify(connection, int(wanting[0]))
+            if moved.rowcount:
+                connection.execute("DELETE FROM claim WHERE key = ?", (_WANT + scope,))
+                _notify(connection, int(wanting[0]))
 
     def release(self, connection: Connection, keys: Iterable[str]) -> None:
-        """Gives up scopes and chats without work, after `drop`."""
+        """Gives up scopes and chats without work, after `drop`; not what another process looks at in this moment."""
         connection.executemany(
-            "DELETE FROM claim WHERE key = ? AND process = ? AND NOT EXISTS"
-            f" (SELECT 1 FROM inbox WHERE state = 'waiting' AND {SCOPE_OF} = claim.key)",
+            "DELETE FROM claim WHERE key IN (SELECT key FROM claim WHERE key = ? AND process = ? AND NOT EXISTS"
+            f" (SELECT 1 FROM inbox WHERE state = 'waiting' AND {SCOPE_OF} = claim.key) FOR UPDATE SKIP LOCKED)",
             [(key, self.number) for key in keys],
         )
 
@@ -290,16 +294,12 @@ class ProcessClaims:
 
     def _insert(self, connection: Connection, key: str, process: int) -> int | None:
         """Claims what is free for a process; returns who has it, or None where that has ended meanwhile."""
-        connection.execute(
-            "INSERT INTO claim (key, process) SELECT ?, number FROM process WHERE number = ? FOR KEY SHARE"
-            " ON CONFLICT (key) DO NOTHING",
-            (key, process),
-        )
+        connection.execute(f"{_INSERT} ON CONFLICT (key) DO NOTHING", (key, process))
         return self._process_of(connection, key)
 
     @staticmethod
     def _process_of(connection: Connection, key: str) -> int | None:
-        """Who has it; it stays so until the commit."""
+        """Who has it: it is not given up until the commit, but may be handed over."""
         row = connection.execute("SELECT process FROM claim WHERE key = ? FOR KEY SHARE", (key,)).fetchone()
         return None if row is None else int(row[0])
 

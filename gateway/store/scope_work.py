@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 from agent.memory.scope import ScopeBusy
 from gateway.store.claims import ProcessClaims, scope_name
@@ -59,27 +59,29 @@ class ScopeWork:
                 del self._used[scope]
 
     async def _take(self, claims: ProcessClaims, session: str, seconds: float) -> None:
-        woken = self._woken
-        if await self._database.run(claims.take, session):
-            claims.hold([session])
-            return
+        has_waited = False
         try:
             async with asyncio.timeout(seconds):
                 while True:
-                    try:
-                        async with asyncio.timeout(_LOOK):
-                            await woken.wait()
-                    except TimeoutError:
-                        pass
                     woken = self._woken
                     if await self._database.run(claims.take, session):
                         break
+                    has_waited = True
+                    with suppress(TimeoutError):
+                        async with asyncio.timeout(_LOOK):
+                            await woken.wait()
         except BaseException as error:
-            await self._database.run(claims.want_no_more, session)
+            if await self._database.run(claims.want_no_more, session):  # handed over at that moment
+                self._hold(claims, session, has_waited=True)
+                if isinstance(error, TimeoutError):
+                    return
             if isinstance(error, TimeoutError):
                 raise ScopeBusy(
                     f"An answer for {scope_name(session)} is being written. Try again in a moment."
                 ) from error
             raise
+        self._hold(claims, session, has_waited=has_waited)
+
+    def _hold(self, claims: ProcessClaims, session: str, *, has_waited: bool) -> None:
         claims.hold([session])
-        self.has_taken_over = True
+        self.has_taken_over = self.has_taken_over or has_waited

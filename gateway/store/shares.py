@@ -21,6 +21,8 @@ log = logging.getLogger(__name__)
 
 LOCK = 0x0D41B00C
 """Class of our advisory locks: 0 is the leader's, the others are processes by number."""
+DEATH = "death"
+"""Tells the others that some of them may have been given the people of one that has ended."""
 _SILENT = 10.0
 """Seconds after which the others cut a gateway off: it has given up before."""
 HOLDS_LOCK = f"""
@@ -74,7 +76,7 @@ def stand(connection: Connection, claims: ProcessClaims) -> Standing:
 
 
 def bury(
-    connection: Connection, claims: ProcessClaims, dead: Iterable[int], hung: Iterable[int], attempts: int
+    connection: Connection, claims: ProcessClaims, dead: Collection[int], hung: Iterable[int], attempts: int
 ) -> None:
     """Removes the dead and gives their work to others, for the one that leads. `hung` and `attempts` as in
     `inbox_rows.hung`."""
@@ -85,6 +87,8 @@ def bury(
             log.warning("the gateway on %s (process %s) has ended; the others take over its part", host, pid)
     inbox_rows.hung(connection, hung, attempts)
     _give_away(connection, claims)
+    if dead:
+        connection.execute("SELECT pg_notify(?, ?)", (CHANGES, DEATH))
 
 
 def _give_away(connection: Connection, claims: ProcessClaims) -> None:

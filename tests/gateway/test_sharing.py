@@ -12,6 +12,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
+import psycopg
 import pytest
 
 from agent.clock import Clock
@@ -73,11 +74,20 @@ class Worker:
 
     def __init__(self, inbox: Inbox) -> None:
         self.at_work: list[InboxRow] = []
+        self._looks = 0
         self._inbox = inbox
         self._changed = asyncio.Condition()
 
     def take_up(self, rows: list[InboxRow]) -> None:
         self.at_work += self._inbox.take_up(rows)
+        self._looks += 1
+
+    async def has_looked_again(self) -> None:
+        """Until its gateway has done whatever it does with each look, after all that is done now."""
+        after = self._looks + 2
+        async with asyncio.timeout(60):
+            while self._looks < after:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
 
     def serves(self, row: InboxRow) -> bool:
         return row.message.address.channel == "telegram"
@@ -238,11 +248,17 @@ async def test_who_looks_at_a_screen_does_not_wait_for_long(postgres: PostgresSe
 async def test_work_in_hand_is_not_handed_over(postgres: PostgresServer, tmp_path: Path) -> None:
     async with two(tmp_path, postgres.new_database()) as (leader, helper):
         async with helper.scope_work.of(BOB):
-            with pytest.raises(ScopeBusy):
-                async with leader.scope_work.of(BOB, 0.1):
-                    raise AssertionError("two at once")
-        async with leader.scope_work.of(BOB, 60):
-            pass
+            begun = asyncio.create_task(_work(leader))
+            await helper.worker.has_looked_again()
+            assert helper.claims.holds(BOB) and not begun.done()
+            await leader.says("one")
+            await helper.worker.until("one")
+        await helper.worker.has_looked_again()
+        assert helper.claims.holds(BOB) and not begun.done()
+        await helper.worker.ends("one")
+        async with asyncio.timeout(60):
+            await begun
+        assert leader.claims.holds(BOB)
 
 
 async def test_the_holder_dies_while_another_waits(postgres: PostgresServer, tmp_path: Path) -> None:
@@ -270,15 +286,43 @@ async def test_deferred_work_of_a_dead_gateway_is_done_by_who_is_given_its_peopl
     postgres: PostgresServer, tmp_path: Path
 ) -> None:
     """The leader gives a person away before it looks for work that nobody else does."""
-    async with two(tmp_path, postgres.new_database()) as (leader, helper):
+    url = postgres.new_database()
+    async with two(tmp_path, url) as (leader, helper):
         bob = Scope(Audience.PERSON, tmp_path / "workspace", "bob")
         task = DeferredTask("person/bob", "s", bob, ContextLossReason.NEW, "e1")
         await asyncio.to_thread(DeferredStore(tmp_path / "sessions" / "main", tmp_path / "workspace").note, task)
         await leader.says("one")
         await helper.worker.until("one")
+        with psycopg.connect(url, autocommit=True) as session:
+            session.execute("INSERT INTO process (host, pid, backend) VALUES ('elsewhere', 1, 1)")  # it has no lock
         async with asyncio.timeout(60):
             while list((tmp_path / "sessions").rglob("*.owed")):  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
+
+
+async def test_what_was_handed_over_is_done_by_who_has_it_alone(postgres: PostgresServer, tmp_path: Path) -> None:
+    async with two(tmp_path, postgres.new_database()) as (leader, helper):
+        await leader.says("one")
+        await helper.worker.until("one")
+        async with waiting(leader, of=helper):
+            await helper.worker.ends("one")
+        assert leader.claims.holds(BOB) and not helper.claims.holds(BOB)
+
+
+async def test_who_is_interrupted_while_it_asks_holds_what_it_got_and_asks_no_more(
+    postgres: PostgresServer, tmp_path: Path
+) -> None:
+    url = postgres.new_database()
+    async with two(tmp_path, url) as (leader, helper):
+        await leader.says("one")
+        await helper.worker.until("one")
+        begun = asyncio.create_task(_work(leader))
+        await asyncio.sleep(0)  # the database is asked
+        begun.cancel()
+        await asyncio.wait({begun})
+        with psycopg.connect(url) as session:
+            rows = session.execute("SELECT key, process FROM claim WHERE key LIKE '%person/bob'").fetchall()
+        assert rows == [("person/bob", helper.claims.number)] and not leader.claims.holds(BOB)
 
 
 async def test_deferred_work_that_is_put_off_is_done_by_who_takes_over(

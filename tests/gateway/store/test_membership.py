@@ -344,6 +344,30 @@ async def test_a_silent_process_is_cut_off_and_writes_nothing_more(two: tuple[Pr
     assert await helper.database.run(_names) == ["in time"]
 
 
+async def test_who_hands_over_waits_for_nobody(two: tuple[Process, Process]) -> None:
+    """The one that wants two scopes asks again for both in one commit: it must not lock what the holder deletes."""
+    leader, helper = two
+    await helper.database.run(helper.claims.claim_if_free, ALICE)
+    await leader.database.run(leader.claims.take, ALICE)
+    asked, over = threading.Event(), threading.Event()
+
+    def asks_again(connection: Connection) -> None:
+        leader.claims.take(connection, ALICE)
+        asked.set()
+        over.wait(60)
+
+    asking = asyncio.create_task(leader.database.run(asks_again))
+    await asyncio.to_thread(asked.wait, 60)
+    try:
+        async with asyncio.timeout(30):
+            await helper.database.run(helper.claims.hand_over, ["person/alice"])
+            await helper.database.run(helper.claims.release, ["person/alice"])
+    finally:
+        over.set()
+    await asking
+    assert await leader.database.run(leader.claims.take, ALICE)
+
+
 async def test_a_process_that_lives_is_never_removed(two: tuple[Process, Process]) -> None:
     leader, helper = two
     for _ in range(3):
