@@ -46,7 +46,9 @@ def _private(node: ast.AST) -> Iterator[str]:
             paths = [name]
         case _:
             return
-    yield from (path for path in paths if any(part[0] == "_" != part[1] for part in path.split(".")))
+    for path in paths:
+        if any(part.startswith("_") and not part.startswith("__") for part in path.split(".")):
+            yield path
 
 
 def test_no_file_has_more_than_400_lines() -> None:
