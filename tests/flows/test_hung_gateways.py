@@ -68,8 +68,8 @@ async def test_a_message_on_which_two_gateways_hung_is_skipped_and_all_others_ar
             telegram.say("harmless", chat=BOB, user=BOB, name="Bob")
             await telegram.wait_for(lambda: "Read: harmless" in cluster.texts(BOB), LONG_S)
         hangs = sum(one.log.count(HUNG) for one in cluster.gateways)
-        most = 2 if how == fragile.WAITS else 4  # with little processor time, others take it before there are stacks
-        assert 2 <= hangs <= most
+        # One that computes with little processor time may be cut off before it has written its stacks: others hang too.
+        assert hangs == 2 or (hangs > 2 and how == fragile.COMPUTES)
         assert "stand_still" in leader.log + helper.log, "the stack is told"
     assert cluster.texts(BOB).count(SKIPPED) == 1
     assert {text.removeprefix(REPEAT_MARK) for text in cluster.texts(CAROL)} == {"Read: a question"}
