@@ -1,9 +1,10 @@
 """Runs one program: `launch.py STARTER program PROCESSES MEMORY FILE_SIZE COMMAND…`, or a server: `launch.py STARTER
 server WORDS COMMAND…`.
 
-Whatever it starts ends with it, also what left its process group, and all of it ends with whoever started us, or at
-SIGTERM. A program has limits; its output goes to our stdout, our word on its end to our stderr, as JSON. A server has
-our stdin, stdout and stderr; the descriptor WORDS is told why it cannot be started, and closed where it begins.
+Whatever it starts ends with it: on Linux also what left its process group. All of it ends at SIGTERM, and when nobody
+holds the other end of the descriptor STARTER any more: whoever started us has died, or runs another program.
+A program has limits; its output goes to our stdout, our word on its end to our stderr, as JSON. A server has our stdin,
+stdout and stderr; the descriptor WORDS is told why it cannot be started, and closed where it begins.
 Run by its path, without imports of ours: it starts in milliseconds.
 """
 
@@ -24,10 +25,9 @@ from pathlib import Path
 _DEATH_SIGNAL, _SUBREAPER = 1, 36
 """PR_SET_PDEATHSIG and PR_SET_CHILD_SUBREAPER (prctl(2))."""
 _EVERY_S = 0.1
+"""The longest time between two looks at what has limits, or has been asked to end."""
 _GRACE_S = 2.0
 """From SIGTERM to SIGKILL."""
-_EVERY_OF_SERVERS_S = 2.0
-"""Longer, for they run for days: only where the system doesn't tell that our starter has died."""
 _GRACE_OF_SERVERS_S = 1.0
 _OPEN_FILES = 512
 _NICER = 5
@@ -42,7 +42,8 @@ class _Asked:
 
 
 def main(arguments: list[str]) -> int:
-    starter, kind = int(arguments[0]), arguments[1]
+    kind, starter = arguments[1], os.dup(int(arguments[0]))  # which no child inherits
+    os.close(int(arguments[0]))
     bell = _begin(starter)
     if kind == "server":
         _serve(starter, bell, int(arguments[2]), arguments[3:])
@@ -53,15 +54,14 @@ def main(arguments: list[str]) -> int:
 
 
 def _begin(starter: int) -> int:
-    """Returns a descriptor that has something to read after a signal that is handled. Exits if the starter is dead."""
+    """Returns a descriptor that has something to read after a signal that is handled. Exits if the starter has gone."""
     bell, rung = os.pipe()
     for one in (bell, rung):
         os.set_blocking(one, False)
     signal.set_wakeup_fd(rung, warn_on_full_buffer=False)
     signal.signal(signal.SIGTERM, _ask)
-    _prctl(_DEATH_SIGNAL, signal.SIGTERM)
     _prctl(_SUBREAPER, 1)
-    if os.getppid() != starter:
+    if _ready([starter], 0):
         sys.exit(1)
     return bell
 
@@ -80,16 +80,19 @@ def _run(starter: int, bell: int, limits: Limits, command: list[str]) -> None:
 
 
 def _serve(starter: int, bell: int, words: int, command: list[str]) -> None:
-    """Below two of us: whichever is killed, the other ends all."""
+    """Below two of us: if the outer one is killed, the inner one ends all; on Linux also the other way round."""
     os.set_inheritable(words, False)
     signal.signal(signal.SIGCHLD, _hear)
-    outer = os.getpid()
+    outer, held = os.pipe()
     inner = os.fork()
     if inner != 0:
         os.close(words)
+        os.close(outer)
         _let_go(0, 1, 2)
         _wait(inner, starter, bell, lambda: [inner], 2 * _GRACE_OF_SERVERS_S)
         return _kill_rest(inner)
+    os.close(starter)
+    os.close(held)
     bell = _begin(outer)
     server = os.fork()
     if server == 0:
@@ -153,10 +156,10 @@ def _limit(limits: Limits) -> None:
 def _wait(
     program: int, starter: int, bell: int, asked: Callable[[], list[int]], grace: float, limits: Limits | None = None
 ) -> dict[str, object]:
-    """Waits for the end of the program, and brings it about where that is wanted, the starter has died, or a limit is
+    """Waits for the end of the program, and brings it about where that is wanted, the starter has gone, or a limit is
     passed. `asked`: those that get SIGTERM, `grace` seconds before SIGKILL; if there are none, the process group."""
     asked_at, limit, pause = 0.0, "", 0.001
-    longest = _EVERY_S if limits is not None else _EVERY_OF_SERVERS_S
+    watched = [bell, starter]
     while True:
         with contextlib.suppress(ChildProcessError):
             done, status = os.waitpid(-1, os.WNOHANG)  # also orphans of the program, which are ours now
@@ -165,17 +168,23 @@ def _wait(
                 return {"code": code, "limit": limit, "stopped": bool(asked_at) and not limit}
             if done:
                 continue
-        if not asked_at and (_Asked.is_set or os.getppid() != starter):
-            asked_at, pause, longest = time.monotonic(), 0.001, _EVERY_S
+        if not asked_at and _Asked.is_set:
+            asked_at, pause, watched = time.monotonic(), 0.001, [bell]
             _signal(asked() or [-program], signal.SIGTERM)
         if limits is not None and not limit and (limit := _passed(_descendants(), limits)):
             _kill_all(program)
         if asked_at and time.monotonic() - asked_at > grace:
             _kill_all(program)
-        select.select([bell], [], [], pause)
+        ready = _ready(watched, pause if asked_at or limits is not None else None)
+        _Asked.is_set |= starter in ready
         with contextlib.suppress(BlockingIOError):
             os.read(bell, 4096)
-        pause = min(longest, 2 * pause)
+        pause = min(_EVERY_S, 2 * pause)
+
+
+def _ready(descriptors: list[int], seconds: float | None) -> list[int]:
+    """Those at their end, or with something to read, within so many seconds; None: as soon as there is one."""
+    return select.select(descriptors, [], [], seconds)[0]
 
 
 def _passed(pids: list[int], limits: Limits) -> str:

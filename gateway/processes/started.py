@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import os
+import socket
 import sys
 from asyncio.subprocess import PIPE, Process, SubprocessStreamProtocol
 from collections.abc import Mapping, Sequence
@@ -17,14 +17,17 @@ _LIMIT = 65_536
 
 @dataclass(frozen=True, slots=True)
 class LaunchedProgram:
-    """`process` is the launcher; its pipes are the program's."""
+    """`process` is the launcher; its pipes are the program's. Nobody else has `held`, which tells it that we live, and
+    run what started it: the system closes it when we die and when we start ourselves again."""
 
     process: Process
     transport: asyncio.SubprocessTransport
+    held: socket.socket
 
     def close(self) -> None:
         """Closes the pipes, also those that are full or held open by others. Kills a launcher that still runs."""
         self.transport.close()
+        self.held.close()
 
 
 async def launch(
@@ -32,15 +35,21 @@ async def launch(
 ) -> LaunchedProgram:
     """`arguments`: the launcher's, after its starter. Raises `OSError`, `ValueError`."""
     loop = asyncio.get_running_loop()
-    transport, protocol = await loop.subprocess_exec(
-        lambda: SubprocessStreamProtocol(limit=_LIMIT, loop=loop),
-        *(sys.executable, "-I", "-S", str(_LAUNCHER), str(os.getpid()), *arguments),
-        stdin=stdin,
-        stdout=PIPE,
-        stderr=PIPE,
-        env=env,
-        cwd=cwd,
-        start_new_session=True,
-        pass_fds=pass_fds,
-    )
-    return LaunchedProgram(Process(transport, protocol, loop), transport)
+    held, starter = socket.socketpair()
+    with starter:
+        try:
+            transport, protocol = await loop.subprocess_exec(
+                lambda: SubprocessStreamProtocol(limit=_LIMIT, loop=loop),
+                *(sys.executable, "-I", "-S", str(_LAUNCHER), str(starter.fileno()), *arguments),
+                stdin=stdin,
+                stdout=PIPE,
+                stderr=PIPE,
+                env=env,
+                cwd=cwd,
+                start_new_session=True,
+                pass_fds=(starter.fileno(), *pass_fds),
+            )
+        except BaseException:
+            held.close()
+            raise
+    return LaunchedProgram(Process(transport, protocol, loop), transport, held)

@@ -134,7 +134,7 @@ async def _read(launched: LaunchedProgram, output: ProgramOutput) -> bytes:
     else:
         _log.warning("the output of a program is held open by another one, which it has given it to")
         printed.cancel()
-        launched.close()
+    launched.close()
     return word
 
 

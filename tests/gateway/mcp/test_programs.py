@@ -18,6 +18,7 @@ from gateway.config.capabilities import LocalMcpServer
 from gateway.mcp.errors import McpFailure
 from gateway.mcp.kept import KeptMcp
 from gateway.mcp.servers import ManagedServer, McpServers
+from tests.fakes import started_again
 from tests.gateway.mcp.conftest import PROGRAM, FakeProgram, until
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere only the process group ends with a program")
@@ -114,16 +115,20 @@ async def test_a_killed_launcher_leaves_nothing_behind(fake: FakeProgram, mark: 
 
 
 @linux
-async def test_a_program_does_not_outlive_a_killed_gateway(tmp_path: Path, mark: str) -> None:
-    """Also one that notices nothing, and what it has started."""
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGCONT])
+async def test_a_program_does_not_outlive_its_gateway(tmp_path: Path, mark: str, how: signal.Signals) -> None:
+    """One that is killed, or starts itself again under its number; also a program that notices nothing, and what it has
+    started."""
     body = f"""
 import asyncio, sys
 from pathlib import Path
 from gateway.config.capabilities import LocalMcpServer
 from gateway.mcp.kept import KeptMcp
 from gateway.mcp.servers import ManagedServer, McpServers
+from tests.fakes import started_again
 
 async def main():
+    started_again.at_sigcont()
     async with McpServers(KeptMcp(Path({str(tmp_path)!r}) / "mcp")) as servers:
         command = ({sys.executable!r}, {str(PROGRAM)!r}, {str(tmp_path / "log")!r}, "stubborn", "brood")
         config = LocalMcpServer.model_validate({{"command": command, "env": {{"MARK": {mark!r}}}}})
@@ -139,10 +144,16 @@ asyncio.run(main())
     assert gateway.stdout is not None and await gateway.stdout.readline() == b"started\n"
     [started] = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines() if "started" in line]
     await until(lambda: len(set(marked(mark)) - {gateway.pid}) == CHILDREN)
-    assert is_alive(started["pid"])
-    gateway.kill()
+    launchers = [inner := parent(started["pid"]), parent(inner)]
+    assert parent(launchers[1]) == gateway.pid
+    gateway.send_signal(how)
+    if how is signal.SIGCONT:
+        assert await gateway.stdout.readline() == started_again.SAID
+    await until(lambda: not any(map(is_alive, [started["pid"], *launchers])))
+    assert set(marked(mark)) <= {gateway.pid}
+    if how is signal.SIGCONT:
+        gateway.kill()
     await gateway.wait()
-    await until(lambda: not is_alive(started["pid"]) and marked(mark) == [])
 
 
 async def test_no_key_of_ours_is_in_its_environment(fake: FakeProgram, monkeypatch: pytest.MonkeyPatch) -> None:

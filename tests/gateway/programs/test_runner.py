@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 import socket
@@ -17,9 +18,11 @@ import pytest
 from agent.memory.scope import Audience, Scope
 from gateway.home import Home
 from gateway.processes import launch
+from gateway.processes.started import launch as launch_program
 from gateway.programs.output import MOST_SHOWN, ProgramOutput
 from gateway.programs.runner import HowEnded, ProgramCall, ProgramEnd, ProgramLimits, ProgramRunner
 from gateway.programs.sandbox import Sandbox, find_sandbox, works
+from tests.fakes import started_again
 
 PYTHON = "/usr/bin/python3"
 LIMITS = ProgramLimits(processes=20, memory=300_000_000, file_size=10_000_000)
@@ -66,11 +69,11 @@ def boxed(tmp_path: Path) -> World:
     return World(home, sandbox)
 
 
-def left() -> list[str]:
-    """Command lines that have the mark."""
+def left(*besides: int) -> list[str]:
+    """Command lines that have the mark, without ours and those `besides`."""
     found = []
     for one in Path("/proc").iterdir():
-        if one.name.isdigit() and int(one.name) != os.getpid():
+        if one.name.isdigit() and int(one.name) not in (os.getpid(), *besides):
             try:
                 words = (one / "cmdline").read_bytes()
             except OSError:
@@ -85,6 +88,18 @@ def until(happened: Callable[[], bool], seconds: float = 30.0) -> None:
     while not happened():
         assert time.monotonic() < end
         time.sleep(0.005)
+
+
+def holders(inode: int) -> set[int]:
+    """Who has this socket open."""
+    found = set()
+    for process in (one for one in Path("/proc").iterdir() if one.name.isdigit()):
+        with contextlib.suppress(OSError):  # it has ended
+            for descriptor in (process / "fd").iterdir():
+                with contextlib.suppress(OSError):  # that is closed
+                    if str(descriptor.readlink()) == f"socket:[{inode}]":
+                        found.add(int(process.name))
+    return found
 
 
 async def test_exit_codes_and_both_outputs_in_order(world: World) -> None:
@@ -193,30 +208,68 @@ async def test_cancelled_it_ends_the_program(world: World) -> None:
     assert left() == []
 
 
-async def test_it_ends_with_whoever_started_it(world: World) -> None:
-    """`kill -9` of the gateway: of a process between, which dies without a word."""
-    arguments = world.runner._prepare(  # the command line alone
-        ProgramCall(("sh", "-c", f"echo begun > begun; while :; do sleep 1; done # {MARK}"), "", False, 60),
-        world.scope,
-        world.home.programs / "own",
-    )[0]
-    code = (
-        "import os, subprocess, sys, time\n"
-        f"launcher = ({sys.executable!r}, '-I', '-S', {launch.__file__!r}, str(os.getpid()))\n"
-        "subprocess.Popen([*launcher, *sys.argv[1:]])\ntime.sleep(300)\n"
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGCONT])
+async def test_it_ends_with_its_gateway(world: World, how: signal.Signals) -> None:
+    """One that is killed, or starts itself again under its number."""
+    program = ("sh", "-c", f"trap '' TERM; setsid sh -c 'sleep 300 # {MARK}' & echo begun > begun; wait # {MARK}")
+    body = f"""
+import asyncio, os, sys
+from pathlib import Path
+from gateway.processes.started import launch
+from tests.fakes import started_again
+
+async def main():
+    started_again.at_sigcont()
+    folder = Path({str(world.workspace)!r})
+    launched = await launch(sys.argv[1:], stdin=asyncio.subprocess.DEVNULL, env=os.environ, cwd=folder)
+    await launched.process.wait()
+
+asyncio.run(main())
+"""
+    arguments = world.runner._prepare(ProgramCall(program, "", False, 60), world.scope, world.home.programs / "own")[0]
+    gateway = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", body, *arguments, stdout=asyncio.subprocess.PIPE, cwd=Path(__file__).parents[3]
     )
-    starter = await asyncio.create_subprocess_exec(sys.executable, "-c", code, *arguments, cwd=world.workspace)
     await asyncio.to_thread(until, lambda: (world.workspace / "begun").exists())
-    starter.send_signal(signal.SIGKILL)
-    await starter.wait()
-    await asyncio.to_thread(until, lambda: left() == [])
+    gateway.send_signal(how)
+    if how is signal.SIGCONT:
+        assert gateway.stdout is not None and await gateway.stdout.readline() == started_again.SAID
+    await asyncio.to_thread(until, lambda: left(gateway.pid) == [])
+    if how is signal.SIGCONT:
+        gateway.kill()
+    await gateway.wait()
 
 
 @pytest.mark.parametrize("kind", [("program", "9", "9", "9"), ("server", "2")])
 async def test_the_launcher_starts_nothing_for_a_dead_starter(tmp_path: Path, kind: tuple[str, ...]) -> None:
-    command = (sys.executable, "-I", "-S", launch.__file__, "1", *kind, "touch", str(tmp_path / "made"))
-    process = await asyncio.create_subprocess_exec(*command)
+    held, starter = socket.socketpair()
+    held.close()
+    with starter:
+        words = (str(starter.fileno()), *kind, "touch", str(tmp_path / "made"))
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-I", "-S", launch.__file__, *words), pass_fds=(starter.fileno(),)
+        )
     assert await process.wait() == 1 and not (tmp_path / "made").exists()
+
+
+async def test_what_tells_a_launcher_that_we_live_is_held_by_nobody_else() -> None:
+    """Neither by launchers that are started at the same time, nor by what they start."""
+    no_limits = tuple(["9000000000000000000"] * 3)
+    several = await asyncio.gather(
+        *(
+            launch_program(words, stdin=asyncio.subprocess.DEVNULL, env=os.environ, cwd=Path("/"))
+            for words in [("program", *no_limits, "sh", "-c", "echo begun; sleep 300")] * 2
+            + [("server", "2", "sh", "-c", "echo begun; sleep 300")] * 2
+        )
+    )
+    for one in several:
+        assert one.process.stdout is not None and await one.process.stdout.readline() == b"begun\n"
+    for one in several:
+        assert await asyncio.to_thread(holders, os.fstat(one.held.fileno()).st_ino) == {os.getpid()}
+    for one in several:
+        one.held.close()
+        await one.process.wait()
+        one.close()
 
 
 # the sandbox ---------------------------------------------------------------------------------------------------------
