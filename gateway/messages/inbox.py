@@ -243,6 +243,7 @@ class Inbox:
 
         def write(connection: Connection) -> list[InboxRow]:
             inbox_rows.finish(connection, seqs, outcome)
+            inbox_rows.forget_answer_with(connection, rows)
             outbox_rows.add(connection, replies, now)
             for row in stopped:
                 note = _STOPPED.format(task=one_line(row.message.text, _SHOWN))

@@ -252,6 +252,14 @@ def finish(connection: Connection, seqs: Iterable[int], outcome: str) -> None:
     )
 
 
+def forget_answer_with(connection: Connection, rows: Iterable[InboxRow]) -> None:
+    """Removes from finished messages what only their answers needed: a token."""
+    connection.executemany(
+        "UPDATE inbox SET message = replace(message, ?, '') WHERE seq = ? AND state = 'done'",
+        [(row.message.answer_with, row.seq) for row in rows if row.message.answer_with],
+    )
+
+
 def overheard_before(connection: Connection, session: str, seq: int) -> tuple[InboxRow, ...]:
     rows = connection.execute(
         "SELECT * FROM inbox WHERE state = 'overheard' AND session = ? AND seq < ? ORDER BY seq", (session, seq)

@@ -214,7 +214,7 @@ def begin(connection: Connection, seq: int, at: str) -> None:
 
 def receipt(connection: Connection, seq: int, platform_id: str, at: str) -> None:
     connection.execute(
-        "UPDATE outbox SET state = 'sent', platform_id = ?, error = '', sent_at = ? WHERE seq = ?",
+        "UPDATE outbox SET state = 'sent', platform_id = ?, reply_to = '', error = '', sent_at = ? WHERE seq = ?",
         (platform_id, at, seq),
     )
 
@@ -229,7 +229,7 @@ def again(connection: Connection, seq: int, error: str, *, repeat: bool = False,
 
 
 def give_up(connection: Connection, seq: int, error: str) -> None:
-    connection.execute("UPDATE outbox SET state = 'failed', error = ? WHERE seq = ?", (error, seq))
+    connection.execute("UPDATE outbox SET state = 'failed', reply_to = '', error = ? WHERE seq = ?", (error, seq))
 
 
 def cut(connection: Connection, row: OutboxRow, pieces: Sequence[str], at: str) -> None:

@@ -60,6 +60,15 @@ async def test_a_repeat_of_an_answered_message_is_dropped(inbox: Inbox, say: Say
     assert (await inbox.counts()).waiting == 0
 
 
+async def test_what_an_answer_needs_is_kept_until_it_is_written(inbox: Inbox, database: Database, say: Say) -> None:
+    key = f"interaction:1442000000000000000:2:{'t' * 86}"
+    messages = [dataclasses.replace(say(text), answer_with=key + text) for text in ("/status", "/help")]
+    rows = await inbox.admit(to(SESSION, *messages))
+    await inbox.finish(rows[:1], "command")
+    kept = await database.run(inbox_rows.numbered, [row.seq for row in rows])
+    assert [row.message for row in kept] == [dataclasses.replace(messages[0], answer_with=""), messages[1]]
+
+
 async def test_the_same_id_in_another_channel_is_another_message(inbox: Inbox, say: Say) -> None:
     message = say("Hi")
     elsewhere = dataclasses.replace(message, address=Address("discord", "1"))

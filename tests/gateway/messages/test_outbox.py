@@ -129,6 +129,27 @@ async def test_invariant_03_the_receipt_comes_after_the_send(post: Post) -> None
     assert await post.database.run(receipt) == ("sent", act.platform_id)
 
 
+async def test_what_a_message_answers_is_forgotten_once_it_is_sent_or_given_up(post: Post) -> None:
+    """It may hold a token, of a command from Discord's menu."""
+
+    def answered(connection: Connection) -> list[tuple[str, str]]:
+        return [tuple(row) for row in connection.execute("SELECT state, reply_to FROM outbox ORDER BY seq").fetchall()]
+
+    address = Address("telegram", "1")
+    for error in (NotSent("slow down", retry_after=3.0), ChatGone("gone")):
+        post.chat.fail_next(error)
+    with post.chat.hold():
+        async with post.running():
+            for text in ("one", "two"):
+                await post.outbox.write(post.outbox.drafts(f"{text}:{{}}", address, text, answer_with="interaction:7"))
+            await post.sending()
+    assert await post.database.run(answered) == [("sending", "interaction:7"), ("waiting", "interaction:7")]
+    async with post.running():
+        await post.drained()
+    assert sorted(await post.database.run(answered)) == [("failed", ""), ("sent", "")]
+    assert {act.message.reply_to for act in post.chat.history if isinstance(act, Sent)} == {"interaction:7"}
+
+
 async def test_invariant_03_a_chunk_is_not_sent_before_its_predecessor(post: Post) -> None:
     text = "\n\n".join(f"Paragraph number {number}." for number in range(6))
     post.chat.fail_next(NotSent("slow down", retry_after=3.0), times=2)
