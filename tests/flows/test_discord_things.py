@@ -355,23 +355,37 @@ async def test_links_bring_no_previews_and_nobody_is_pinged(home: Home, server: 
         assert said.pinged == set() and not said.pinged_roles and not said.mention_everyone
 
 
-@pytest.mark.parametrize("how", ["never acknowledged", "never answered"])
-async def test_a_command_whose_own_way_is_closed_holds_nobody_up(
-    home: Home, server: Server, model: FakeAnthropic, how: str
+async def test_a_command_that_discord_knows_no_more_holds_nobody_up(
+    home: Home, server: Server, model: FakeAnthropic
 ) -> None:
     async with living(home, server, model):
         await server.discord.wait_for(lambda: server.discord.called("PUT", "/commands$"))
-        if how == "never answered":
-            server.discord.fail_next("*", "/webhooks/", status=503, times=None)
-        else:
-            gone = {"message": "Unknown interaction", "code": 10062}
-            server.discord.fail_next("POST", "/callback$", status=404, json=gone, times=None)
+        gone = {"message": "Unknown interaction", "code": 10062}
+        server.discord.fail_next("POST", "/callback$", status=404, json=gone, times=None)
         await server.discord.slash(server.owner, server.dm, "whoami")
         model.answer("Hello.")
         await server.say("hello")
         await server.hears("Hello.")
         told = await server.hears(str(OWNER))
         assert not told.ephemeral
+    assert len(server.heard()) == 2
+
+
+async def test_a_command_whose_own_way_is_closed_for_a_while_is_answered_for_its_giver_alone_then(
+    home: Home, server: Server, model: FakeAnthropic
+) -> None:
+    async with living(home, server, model):
+        await server.discord.wait_for(lambda: server.discord.called("PUT", "/commands$"))
+        closed = server.discord.fail_next("*", "/webhooks/", status=503, times=None)
+        await server.discord.slash(server.owner, server.dm, "whoami")
+        await server.discord.wait_for(lambda: closed.hits > 2)
+        model.answer("Hello.")
+        await server.say("hello")
+        assert server.heard() == []
+        closed.cancel()
+        told = await server.hears(str(OWNER))
+        assert told.ephemeral and server.discord.thinking(server.dm) == []
+        await server.hears("Hello.")
     assert len(server.heard()) == 2
 
 
