@@ -254,10 +254,13 @@ def finish(connection: Connection, seqs: Iterable[int], outcome: str) -> None:
 
 def forget_answer_with(connection: Connection, rows: Iterable[InboxRow]) -> None:
     """Removes from finished messages what only their answers needed: a token."""
-    connection.executemany(
-        "UPDATE inbox SET message = replace(message, ?, '') WHERE seq = ? AND state = 'done'",
-        [(row.message.answer_with, row.seq) for row in rows if row.message.answer_with],
-    )
+    for row in rows:
+        if row.message.answer_with:
+            known = dataclasses.replace(row.message, answer_with="")
+            connection.execute(
+                "UPDATE inbox SET message = ? WHERE seq = ? AND state = 'done'",
+                (_MESSAGE.dump_json(known).decode(), row.seq),
+            )
 
 
 def overheard_before(connection: Connection, session: str, seq: int) -> tuple[InboxRow, ...]:
