@@ -55,6 +55,8 @@ async def run(command: Sequence[str], file: Path, seconds: float, *, most: int =
         raise ProgramFailed(f"{name} took too long") from error
     finally:
         process.stdin.close()  # the sign for it to end
+        while await process.stdout.read(_CHUNK):
+            pass  # `wait` alone waits for ever for a pipe that is full
         await process.wait()
     if code:
         raise ProgramFailed(f"{name} failed (exit code {code})")

@@ -144,4 +144,4 @@ async def ended(process: asyncio.subprocess.Process) -> None:
                 os.killpg(process.pid, signal.SIGKILL)
             else:
                 process.kill()
-    await process.wait()
+    await process.communicate()  # not `wait`, which waits for ever for a pipe that is full

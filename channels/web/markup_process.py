@@ -122,7 +122,7 @@ class MarkupProcess:
         if process is not None:
             if process.returncode is None:
                 process.kill()
-            await process.wait()
+            await process.communicate()  # not `wait`, which waits for ever for a pipe that is full
 
 
 def _is_that_code(html: str, code: str) -> bool:

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import select
+import signal
 import sys
 import tempfile
 import time
@@ -18,7 +19,7 @@ import pytest
 from PIL import Image
 
 from agent.media.pictures import LONGEST_SIDE, MOST_BYTES
-from agent.media.reader import Reader, Reading
+from agent.media.reader import Reader, Reading, ended
 from agent.media.sniff import HEAD, Kind, sniffed
 from agent.media.unreadable import TOO_MUCH, Unreadable
 from tests import files
@@ -432,6 +433,22 @@ async def test_one_that_was_taken_over_gets_neither_more_time_nor_more_room(
         except Unreadable:
             return
     assert len(found.text) == 20_000 and found.remark == TOO_MUCH
+
+
+async def test_one_that_is_ended_with_more_to_say_keeps_no_place(tmp_path: Path) -> None:
+    """More than a pipe takes: what is left in it must not be waited for."""
+    said = tmp_path / "said"
+    body = (
+        f"import pathlib, time\nprint('x' * 220_000, flush=True)\npathlib.Path({str(said)!r}).touch()\ntime.sleep(600)"
+    )
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", body), stdout=asyncio.subprocess.PIPE, start_new_session=True
+    )
+    async with asyncio.timeout(60):
+        while not said.exists():  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+        await ended(process)
+    assert process.returncode == -signal.SIGKILL
 
 
 @pytest.mark.parametrize("ending", ["png/../../AGENTS.md", "", "exe"])

@@ -100,6 +100,7 @@ async def test_what_a_program_may_do_instead(tmp_path: Path) -> None:
     assert await failed(sh("exit 3"), tmp_path) == "the program sh failed (exit code 3)"
     assert await failed(sh("true"), tmp_path) == "no file was written"
     assert await failed(sh("sleep 60", 0.3), tmp_path) == "the program sh took too long"
+    assert await failed(sh("yes", 0.3), tmp_path) == "the program sh took too long"
     assert await failed(program(tmp_path, b""), tmp_path) == "what came is empty"
     assert await failed(program(tmp_path, b"oops\n"), tmp_path) == "what came is no sound but a text"
 
