@@ -142,8 +142,7 @@ def test_it_answers_below_what_was_said_and_remembers_it_for_the_next_start(home
         one.until("offline · context")
         one.type("my cat is Luna\r")
         one.until("> my cat is Luna\nNoted in memory/")
-        one.type(CTRL_D)
-        assert one.ends() == 0
+        assert one.leaves() == 0
     assert (home / "state" / "terminal-history").stat().st_mode & 0o777 == 0o600
     with chatting(home) as again:
         again.press_until(UP, "> my cat is Luna")
@@ -232,8 +231,7 @@ def test_ctrl_c_stops_an_answer(home: Path) -> None:
             one.until("Once upon a time")
             one.type(CTRL_C)
             one.until("topped")
-            one.type(CTRL_D)
-            assert one.ends() == 0
+            assert one.leaves() == 0
 
 
 def test_a_button_is_pressed_by_its_number(home: Path) -> None:
@@ -281,8 +279,7 @@ def test_a_signal_from_outside_is_a_ctrl_c(home: Path) -> None:
     with chatting(home) as one:
         one.process.send_signal(signal.SIGINT)
         one.until("Ctrl-C again leaves")
-        one.type(CTRL_D)
-        assert one.ends() == 0
+        assert one.leaves() == 0
 
 
 def test_only_what_is_a_file_is_attached(tmp_path: Path) -> None:
