@@ -82,8 +82,7 @@ async def test_a_person_starts_it_logs_in_and_pairs(tmp_path: Path, telegram: Fa
         assert "is the owner now" in approved.stdout
         log = (await asyncio.to_thread(shell, home, "logs")).stdout
         assert f"connected as @{telegram.username}" in log and link[2] not in log
-        terminal.type("\x04")
-        assert await asyncio.to_thread(terminal.process.wait, 120) == 0
+        assert await asyncio.to_thread(terminal.leaves) == 0
 
 
 async def test_without_a_chat_here_it_says_how_to_go_on_and_that_a_bot_is_not_reached(tmp_path: Path) -> None:
@@ -108,19 +107,18 @@ async def test_a_warning_leaves_what_is_being_typed_whole(tmp_path: Path) -> Non
     (home / "config.yaml").write_text(yaml.safe_dump({"channels": channels, **settings_of(home)}))
     terminal = Watched(home, "gateway", "--terminal", columns=200)
 
-    def warned(count: int) -> bool:
-        return terminal.text.count("WARNING") >= count
+    def warned_above_the_line(count: int) -> bool:
+        return terminal.text.count("WARNING") >= count and terminal.text.count("half a thou") == 1
 
     def type_while_it_warns() -> None:
         terminal.until("% full")
         terminal.type("half a thou")
         terminal.until("> half a thou")
         for count in (1, 2):  # it goes on trying
-            terminal.until_true(partial(warned, count))
-            assert terminal.text.count("half a thou") == 1
+            terminal.until_true(partial(warned_above_the_line, count), "half a thou")
         terminal.type("ght\r")
         terminal.until("Noted in ")
-        assert "> half a thought\n" in terminal.text
+        terminal.until("> half a thought\n")
 
     try:
         await asyncio.to_thread(type_while_it_warns)
