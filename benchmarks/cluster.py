@@ -25,7 +25,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import psycopg
@@ -248,7 +248,7 @@ def main() -> None:
         f" {report.marked} repeated with a mark, {len(report.out_of_order)} chats out of order (seed {asked.seed})"
     )
     if asked.json:
-        asked.json.write_text(json.dumps(asdict(report), indent=1), encoding="utf-8")
+        asked.json.write_text(json.dumps(vars(report), indent=1), encoding="utf-8")
     if not report.is_good:
         print(report.lost, report.doubled, report.out_of_order)
         raise SystemExit(1)
