@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
 from agent.formats.sqlite import StorageUnavailable
@@ -21,6 +21,8 @@ from gateway.turns.user_message import user_message_id
 
 log = logging.getLogger(__name__)
 
+_STOP_WAIT = 5.0
+"""Longest wait in seconds for what is stopped to end."""
 LARGEST_ALBUM = 10
 """Messages; Telegram's and Discord's limit."""
 _DISK = "The disk is full, so I can't work on your message. It is saved, and I'll answer when there is space again."
@@ -39,6 +41,8 @@ class RunningTurn:
     task: asyncio.Task[None]
     wish: Wish | None = None
     """Why the turn is being cancelled from outside, if it is."""
+    is_over: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set once its end is on disk, or could not be written."""
 
     def cancel(self, wish: Wish) -> bool:
         """Cancels the turn; False if its end is being written. A stop outranks an interruption."""
@@ -106,14 +110,20 @@ class TurnQueue:
 
     async def stop(self, session: str, before: int) -> StoppedTurn:
         """Ends running work and removes what waits, if it came before number `before` of the inbox, and tasks that it
-        asked for. Raises `StorageUnavailable`."""
+        asked for. Whoever is told so can rely on it after a crash, too: this returns once the end is on disk, or takes
+        too long. Raises `StorageUnavailable`."""
         ran, seqs = self._halt(session, before)
         tasks = {
             row.session: self._halt(row.session, row.seq + 1) for row in self._services.tasks.stop(session, before)
         }
+        ending = [one for of in (session, *tasks) if (one := self._running.get(of)) and one.wish == "stop"]
         await self._set_aside(session, seqs)
         for of, (_, waiting) in tasks.items():
             await self._set_aside(of, waiting)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_STOP_WAIT):
+                for one in ending:
+                    await one.is_over.wait()
         return StoppedTurn(ran, len(seqs), sum(was_running or bool(waiting) for was_running, waiting in tasks.values()))
 
     @asynccontextmanager
@@ -287,21 +297,24 @@ class TurnQueue:
         session = turn.rows[0].session
         running = self._running[session] = RunningTurn(turn, task)
         try:
-            await asyncio.wait({task})
+            try:
+                await asyncio.wait({task})
+            finally:
+                task.cancel()
+                await asyncio.wait({task})
+                del self._running[session]
+            if not task.cancelled():
+                task.result()
+                self._told_of_disk.discard(session)
+                return False
+            if running.wish == "stop":
+                await turn.stopped()
+                await turn.end_stopped()
+            elif running.wish == "interrupt":
+                await turn.close_preview()
+            return running.wish == "interrupt"
         finally:
-            task.cancel()
-            await asyncio.wait({task})
-            del self._running[session]
-        if not task.cancelled():
-            task.result()
-            self._told_of_disk.discard(session)
-            return False
-        if running.wish == "stop":
-            await turn.stopped()
-            await turn.end_stopped()
-        elif running.wish == "interrupt":
-            await turn.close_preview()
-        return running.wish == "interrupt"
+            running.is_over.set()
 
     async def _wait_for_disk(self, row: InboxRow, error: Exception) -> None:
         """Waits for the disk; the sender is informed once, with nothing on disk."""

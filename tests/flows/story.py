@@ -185,6 +185,10 @@ class Story:
         """Every byte of the newest request's body."""
         return json.dumps(self.model.requests[-1].body, ensure_ascii=False)
 
+    def asked_with(self, words: str) -> Received:
+        """The newest request that holds these words: after `/new` the old conversation's flush may come last."""
+        return next(one for one in reversed(self.asked) if json.dumps(words, ensure_ascii=False)[1:-1] in one.text)
+
     def no_request_was_refused(self) -> None:
         refused = [request for request in self.asked if request.status == 400]
         assert not refused, [request.body for request in refused]

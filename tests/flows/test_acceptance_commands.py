@@ -113,13 +113,13 @@ async def test_new_ends_the_talk_notes_it_in_the_log_and_switch_returns(tmp_path
         assert re.search(r"^## .*garden", log, re.MULTILINE)
 
         await talk(told, "hello again", "Hello.")
-        assert "CANARY-TULIPS" not in str(told.asked[-1].body["messages"][:-1])
+        assert "CANARY-TULIPS" not in str(told.asked_with("hello again").body["messages"][:-1])
         listed = await command(told, "/sessions")
         ids = re.findall(r"^\W*([\w-]{10,})\b.*messages", listed, re.MULTILINE)
         assert len(ids) == 2
         assert "Back in the conversation" in await command(told, f"/switch {ids[1]}")
         await talk(told, "where were we?", "At the tulips.")
-        assert "CANARY-TULIPS" in str(told.asked[-1].body["messages"][0])
+        assert "CANARY-TULIPS" in str(told.asked_with("where were we?").body["messages"][0])
         assert "no conversation" in (await command(told, "/switch nonsense")).lower()
         told.no_request_was_refused()
 

@@ -32,7 +32,7 @@ async def exchange(told: Story, text: str, answer: str, chat: int = ALICE) -> Re
     told.model.answer(answer)
     told.say(text, chat=chat, name="Alice" if chat == ALICE else "Bob")
     await told.hears(answer, chat)
-    return told.asked[-1]
+    return told.asked_with(text)
 
 
 async def test_the_files_stand_in_the_order_of_the_contract(tmp_path: Path) -> None:

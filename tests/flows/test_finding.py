@@ -33,7 +33,7 @@ async def test_told_in_chinese_in_march_and_asked_in_other_words_in_may(tmp_path
         told.moment = MAY
         told.model.answer(tool=("memory_search", {"query": "我有什么过敏的食物？"}))
         await says(told, "请帮我查一下，点菜要注意哪些吃的东西", "花生不行。")
-        result = str(told.asked[-1].body["messages"][-1])
+        result = str(told.asked_with("点菜要注意").body["messages"][-1])
         assert "memory/2026-03-14.md (2 months)" in result and "花生过敏" in result
         told.say("/memory 过敏")
         await told.hears("爱丽丝对花生过敏")
@@ -55,7 +55,7 @@ async def test_what_was_said_in_an_old_talk_is_found_and_opened(tmp_path: Path) 
         path = next(part for part in shown.text.split() if part.startswith("sessions/")).split(":")[0]
         told.model.answer(tool=("memory_get", {"path": path}))
         await says(told, "Look it up please", "Behind it.")
-        assert "10:00 Alice: The spare key" in str(told.asked[-1].body["messages"][-1])
+        assert "10:00 Alice: The spare key" in str(told.asked_with("Look it up please").body["messages"][-1])
         session = await gateway.operations["sessions.show"]({"id": path})
         assert "The spare key hangs behind the barometer" in str(session)
 

@@ -52,7 +52,7 @@ async def test_an_old_chat_is_found_and_gone_after_its_undo(tmp_path: Path) -> N
         told.model.answer("I don't know.")
         told.say("And now?")
         await told.hears("I don't know.")
-        assert "Try **Ramiro**" not in told.last_asked
+        assert "Try **Ramiro**" not in told.asked_with("And now?").text
         told.no_request_was_refused()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+from contextlib import closing
 
 from agent.model.base import TryLater
 from agent.model.scripted import Call, Hold, ScriptedAnswer
@@ -82,6 +83,9 @@ async def test_stop_gives_up_the_tasks_and_the_conversation_knows(daybook: Daybo
         await daybook.chat.wait_heard(3)
         daybook.chat.say("/stop")
         assert (await daybook.chat.wait_heard(4))[-1] == "Stopped. I gave up the 2 tasks I was working on."
+        with closing(sqlite3.connect(daybook.home.database)) as other:
+            waiting = other.execute("SELECT id FROM inbox WHERE state = 'waiting'").fetchall()
+        assert waiting == [], "a crash now would begin again what the person was told is stopped"
         await settled(gateway)
         daybook.chat.say("/stop")
         assert (await daybook.chat.wait_heard(5))[-1] == "Nothing is running."
