@@ -1,7 +1,8 @@
-"""`kill -9` at each step of a turn while three gateways share a home on PostgreSQL: another finishes it, once.
+"""`kill -9` at each step of a turn, task, job or summary while three gateways share a home on PostgreSQL: another
+finishes it, once.
 
-What `test_crash.py` shows of one gateway, shown of the one that leads and of one that helps. Nobody starts the killed
-one again.
+What `test_crash.py` and its siblings show of one gateway, shown of the one that leads and of one that helps. Nobody
+starts the killed one again.
 """
 
 from __future__ import annotations
@@ -19,8 +20,12 @@ from tests.fakes.anthropic import FakeAnthropic
 from tests.fakes.anthropic_answers import Answer, JsonObject, compose
 from tests.fakes.postgres import PostgresServer
 from tests.fakes.telegram import FakeTelegram
+from tests.flows.delegating import SIGN, STARTED, TOLD, Delegating, is_result, is_task
+from tests.flows.diarist import Diarist
 from tests.flows.process import OWNER, GatewayProcess
 from tests.flows.stores import rows
+from tests.flows.test_delegate_crash import NOTE
+from tests.flows.test_schedule_crash import put
 from tests.flows.test_several_gateways import BOB, GROUP, Cluster, until_waiting
 
 
@@ -39,6 +44,14 @@ class Victim:
     def heard(self) -> list[str]:
         """In the chat, behind the greeting."""
         return self.cluster.texts(self.chat)[1:]
+
+    @property
+    def logs(self) -> str:
+        return "".join(file.read_text() for file in self.gateway.workspace.rglob("memory/20*.md"))
+
+    async def until_receipts(self) -> None:
+        """Nothing is on its way out, so that a kill leaves no other doubt than the test's own."""
+        await self.until_stored("SELECT 1 FROM outbox WHERE state IN ('waiting', 'sending')", 0)
 
     async def until_stored(self, query: str, found: int = 1) -> None:
         """Until the database has so many rows of it."""
@@ -127,7 +140,7 @@ async def test_killed_after_a_tool_has_sent_a_message(
     behind_it = model.hold(after=0, when=has_result)
     victim.says("question")
     await model.held(behind_it)
-    await victim.until_stored("SELECT 1 FROM outbox WHERE state IN ('waiting', 'sending')", 0)
+    await victim.until_receipts()
     await victim.is_killed()
     await telegram.wait_for(lambda: "Answered once." in victim.heard)
     await victim.says_last(model)
@@ -145,8 +158,7 @@ async def test_killed_after_a_tool_the_tool_is_not_run_again(
     await telegram.wait_for(lambda: victim.heard)
     await victim.says_last(model)
     assert victim.heard == ["On the list.", "The last answer."]
-    logs = "".join(file.read_text() for file in victim.gateway.workspace.rglob("memory/20*.md"))
-    assert logs.count("eggs and milk") == 1
+    assert victim.logs.count("eggs and milk") == 1
 
 
 async def test_killed_before_the_send(telegram: FakeTelegram, model: FakeAnthropic, victim: Victim) -> None:
@@ -198,3 +210,84 @@ async def test_a_group_sees_one_message_although_a_gateway_was_killed_in_its_pre
         await shown.is_killed()
         await telegram.wait_for(lambda: story in cluster.texts(group))
         assert cluster.texts(group) == [story]
+
+
+async def test_killed_between_two_steps_of_a_task_none_is_done_twice(
+    telegram: FakeTelegram, model: FakeAnthropic, victim: Victim
+) -> None:
+    Delegating(model, does=[NOTE])
+    step = model.hold(after=0, when=lambda body: is_task(body) and has_result(body))
+    victim.says("Please help me")
+    await model.held(step)
+    await telegram.wait_for(lambda: len(victim.heard) == 2)
+    await victim.until_receipts()
+    await victim.is_killed()
+    await telegram.wait_for(lambda: TOLD in victim.heard)
+    await victim.says_last(model)
+    assert sorted(victim.heard) == sorted([SIGN, STARTED, TOLD, "The last answer."])
+    assert victim.logs.count("Looked at the flats") == 1
+
+
+async def test_killed_in_the_answer_to_the_result_of_a_task(
+    telegram: FakeTelegram, model: FakeAnthropic, victim: Victim
+) -> None:
+    doing = Delegating(model)
+    answer = model.hold(after=0, when=is_result)
+    victim.says("Please help me")
+    await model.held(answer)
+    await telegram.wait_for(lambda: len(victim.heard) == 2)
+    await victim.until_receipts()
+    before = doing.steps
+    await victim.is_killed()
+    await telegram.wait_for(lambda: TOLD in victim.heard)
+    assert doing.steps == before, "the task is over"
+    await victim.says_last(model)
+    assert sorted(victim.heard) == sorted([SIGN, STARTED, TOLD, "The last answer."])
+
+
+@pytest.mark.parametrize("victim", ["the leader"], indirect=True)
+async def test_the_leader_is_killed_in_the_run_of_a_job(
+    telegram: FakeTelegram, model: FakeAnthropic, victim: Victim
+) -> None:
+    asked = model.hold(after=0)
+    model.reply = lambda _: "Your tea."
+    put(victim.gateway, "prompt")
+    await model.held(asked)
+    await victim.is_killed()
+    await telegram.wait_for(lambda: victim.heard)
+    await victim.says_last(model)
+    assert victim.heard == ["Your tea.", "The last answer."]
+
+
+@pytest.mark.parametrize("victim", ["the leader"], indirect=True)
+async def test_the_leader_is_killed_before_a_reminder_was_delivered(
+    telegram: FakeTelegram, model: FakeAnthropic, victim: Victim
+) -> None:
+    sends = telegram.hold("sendMessage")
+    put(victim.gateway, "message")
+    await telegram.wait_for(lambda: sends.waiting)
+    await victim.is_killed()
+    sends.release()
+    await telegram.wait_for(lambda: victim.heard)
+    await victim.says_last(model)
+    told = [text for text in victim.heard if text != "The last answer."]
+    assert {text.removeprefix(REPEAT_MARK) for text in told} == {"⏰ Tea is ready"}
+    assert len([text for text in told if not text.startswith(REPEAT_MARK)]) <= 1
+
+
+@pytest.mark.parametrize("victim", ["the leader"], indirect=True)
+async def test_the_leader_is_killed_in_the_journal_of_a_summary(
+    telegram: FakeTelegram, model: FakeAnthropic, victim: Victim
+) -> None:
+    model.reply = Diarist()
+    victim.says("I'll water the roses by 2999-01-01")
+    await telegram.wait_for(lambda: victim.heard)
+    await victim.until_receipts()
+    journal = model.hold(after=0)
+    assert (await victim.gateway.cli("schedule", "run", "daily-summary")).code == 0
+    await model.held(journal)
+    await victim.is_killed()
+    await telegram.wait_for(lambda: any("A full day" in text for text in victim.heard))
+    await victim.says_last(model)
+    assert sum("A full day" in text for text in victim.heard) == 1
+    assert victim.logs.count("said I'll water") == 1
