@@ -22,7 +22,7 @@ from gateway.turns.user_message import user_message_id
 log = logging.getLogger(__name__)
 
 _STOP_WAIT = 5.0
-"""Longest wait in seconds for what is stopped to end."""
+"""Longest wait in seconds for the end of what is stopped, before `/stop` is answered."""
 LARGEST_ALBUM = 10
 """Messages; Telegram's and Discord's limit."""
 _DISK = "The disk is full, so I can't work on your message. It is saved, and I'll answer when there is space again."

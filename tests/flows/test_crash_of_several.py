@@ -59,7 +59,7 @@ class Victim:
             while len(await asyncio.to_thread(rows, self.gateway.home, query)) != found:  # noqa: ASYNC110  no bell there
                 await asyncio.sleep(0.02)
 
-    async def is_killed(self) -> None:
+    async def kill(self) -> None:
         os.kill(self.gateway.pid, signal.SIGKILL)
         await self.gateway.ended()
 
@@ -85,7 +85,7 @@ async def test_killed_after_the_inbox_commit(telegram: FakeTelegram, model: Fake
     model.reply = lambda _: "Answered once."
     victim.says("question")
     await model.held(asked)
-    await victim.is_killed()
+    await victim.kill()
     await telegram.wait_for(lambda: victim.heard)
     await victim.says_last(model)
     assert victim.heard == ["Answered once.", "The last answer."]
@@ -101,7 +101,7 @@ async def test_killed_before_the_update_was_acknowledged(
     await telegram.wait_for(lambda: polls.waiting)
     await model.held(asked)
     assert len(telegram.pending) == 1
-    await victim.is_killed()
+    await victim.kill()
     polls.release()
     await telegram.wait_for(lambda: victim.heard)
     await victim.says_last(model)
@@ -113,7 +113,7 @@ async def test_killed_during_the_stream(telegram: FakeTelegram, model: FakeAnthr
     model.reply = lambda _: compose(["It is ", "a long ", "story."])
     victim.says("question")
     await model.held(stream)
-    await victim.is_killed()
+    await victim.kill()
     await telegram.wait_for(lambda: victim.heard)
     await victim.says_last(model)
     assert victim.heard == ["It is a long story.", "The last answer."]
@@ -141,7 +141,7 @@ async def test_killed_after_a_tool_has_sent_a_message(
     victim.says("question")
     await model.held(behind_it)
     await victim.until_receipts()
-    await victim.is_killed()
+    await victim.kill()
     await telegram.wait_for(lambda: "Answered once." in victim.heard)
     await victim.says_last(model)
     assert victim.heard == ["Sent by the tool.", "Answered once.", "The last answer."]
@@ -154,7 +154,7 @@ async def test_killed_after_a_tool_the_tool_is_not_run_again(
     behind_it = model.hold(after=0, when=has_result)
     victim.says("put eggs and milk on the list")
     await model.held(behind_it)
-    await victim.is_killed()
+    await victim.kill()
     await telegram.wait_for(lambda: victim.heard)
     await victim.says_last(model)
     assert victim.heard == ["On the list.", "The last answer."]
@@ -168,7 +168,7 @@ async def test_killed_before_the_send(telegram: FakeTelegram, model: FakeAnthrop
     victim.says("question")
     await telegram.wait_for(lambda: sends.waiting)
     asked = len(model.requests)
-    await victim.is_killed()
+    await victim.kill()
     sends.release()
     await telegram.wait_for(lambda: victim.heard)
     assert len(model.requests) == asked
@@ -185,7 +185,7 @@ async def test_killed_after_the_send_before_the_receipt(
     model.reply = lambda _: "Perhaps twice."
     victim.says("question")
     await telegram.wait_for(lambda: victim.heard)
-    await victim.is_killed()
+    await victim.kill()
     sends.release()
     await telegram.wait_for(lambda: len(victim.heard) == 2)
     await victim.says_last(model)
@@ -207,7 +207,7 @@ async def test_a_group_sees_one_message_although_a_gateway_was_killed_in_its_pre
         assert worker is not None and worker is not leader
         shown = Victim(cluster, worker, group)
         await shown.until_stored("SELECT 1 FROM preview WHERE platform_id <> ''")
-        await shown.is_killed()
+        await shown.kill()
         await telegram.wait_for(lambda: story in cluster.texts(group))
         assert cluster.texts(group) == [story]
 
@@ -221,7 +221,7 @@ async def test_killed_between_two_steps_of_a_task_none_is_done_twice(
     await model.held(step)
     await telegram.wait_for(lambda: len(victim.heard) == 2)
     await victim.until_receipts()
-    await victim.is_killed()
+    await victim.kill()
     await telegram.wait_for(lambda: TOLD in victim.heard)
     await victim.says_last(model)
     assert sorted(victim.heard) == sorted([SIGN, STARTED, TOLD, "The last answer."])
@@ -238,7 +238,7 @@ async def test_killed_in_the_answer_to_the_result_of_a_task(
     await telegram.wait_for(lambda: len(victim.heard) == 2)
     await victim.until_receipts()
     before = doing.steps
-    await victim.is_killed()
+    await victim.kill()
     await telegram.wait_for(lambda: TOLD in victim.heard)
     assert doing.steps == before, "the task is over"
     await victim.says_last(model)
@@ -253,7 +253,7 @@ async def test_the_leader_is_killed_in_the_run_of_a_job(
     model.reply = lambda _: "Your tea."
     put(victim.gateway, "prompt")
     await model.held(asked)
-    await victim.is_killed()
+    await victim.kill()
     await telegram.wait_for(lambda: victim.heard)
     await victim.says_last(model)
     assert victim.heard == ["Your tea.", "The last answer."]
@@ -266,7 +266,7 @@ async def test_the_leader_is_killed_before_a_reminder_was_delivered(
     sends = telegram.hold("sendMessage")
     put(victim.gateway, "message")
     await telegram.wait_for(lambda: sends.waiting)
-    await victim.is_killed()
+    await victim.kill()
     sends.release()
     await telegram.wait_for(lambda: victim.heard)
     await victim.says_last(model)
@@ -286,7 +286,7 @@ async def test_the_leader_is_killed_in_the_journal_of_a_summary(
     journal = model.hold(after=0)
     assert (await victim.gateway.cli("schedule", "run", "daily-summary")).code == 0
     await model.held(journal)
-    await victim.is_killed()
+    await victim.kill()
     await telegram.wait_for(lambda: any("A full day" in text for text in victim.heard))
     await victim.says_last(model)
     assert sum("A full day" in text for text in victim.heard) == 1
