@@ -27,6 +27,7 @@ from typing import Any, Self, TypeVar
 
 import yaml
 
+from tests import forked
 from tests.fakes.anthropic import FakeAnthropic
 from tests.fakes.telegram.server import BotApiServer
 from tests.flows.stores import settings_of
@@ -111,7 +112,7 @@ class GatewayProcess:
         assert not self.is_running, "it runs already"
         self._started_at = time.monotonic()
         with self._log_file.open("ab") as log:
-            self._process = await asyncio.create_subprocess_exec(
+            self._process = await forked.create_subprocess_exec(
                 *self._command,
                 "--home",
                 str(self.home),
@@ -147,7 +148,7 @@ class GatewayProcess:
 
     async def cli(self, *arguments: str, stdin: str = "", timeout: float = 120.0) -> Ran:
         """Run another command on the same home, while the gateway runs or not."""
-        process = await asyncio.create_subprocess_exec(
+        process = await forked.create_subprocess_exec(
             *self._command,
             "--home",
             str(self.home),

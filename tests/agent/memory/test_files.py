@@ -20,6 +20,7 @@ from agent.memory import disk, files
 from agent.memory.files import MAX_BYTES, NotWritten, UnreadableFile, read_text, remove, rewrite
 from agent.memory.log_writer import append_history, append_log, append_section
 from agent.memory.paths import FileError
+from tests import forked
 from tests.agent.places import Watch, group, morning, owner
 
 TODAY = morning().clock.today()
@@ -266,7 +267,7 @@ for write in (
     except NotWritten as error:
         print(error)
 """
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    done = forked.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == [
         "memory/2026-11-21.md was not written: file too large",
         "MEMORY.md was not written: file too large",
@@ -324,7 +325,7 @@ while True:
     log = tmp_path / "memory" / "2026-11-21.md"
     known = b""
     for round_ in range(6):
-        writer = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+        writer = forked.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
         assert writer.stdout is not None
         finished = 0
         for line in writer.stdout:

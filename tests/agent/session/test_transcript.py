@@ -31,6 +31,7 @@ from agent.session.entries import (
 )
 from agent.session.jsonl import entry_line, read_entry
 from agent.session.transcript import Transcript, TranscriptNotWritten, TranscriptUnusable
+from tests import forked
 
 HEADER = Header(
     "20261121-083000-000-abcd", "owner", "main", "2026-11-21T08:30:00.000Z", ("rules", "own"), {"A": SeenFile()}
@@ -242,7 +243,7 @@ def test_a_writer_killed_at_any_moment_leaves_a_file_that_reads(tmp_path: Path) 
         asyncio.run(main())
         """
     )
-    process = subprocess.Popen([sys.executable, "-c", script, str(path)], stdout=subprocess.PIPE, text=True)
+    process = forked.Popen([sys.executable, "-c", script, str(path)], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     told = [line.strip() for line in itertools.islice(process.stdout, 5)]
     os.kill(process.pid, signal.SIGKILL)

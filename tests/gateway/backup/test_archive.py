@@ -23,6 +23,7 @@ from gateway.home import Home, HomeBusy
 from gateway.scheduling.builtins import DueTime, JobFailed
 from gateway.store.database import SqliteEngine
 from gateway.store.schema import STEPS
+from tests import forked
 from tests.flows.process import ROOT
 from tests.gateway.conftest import full_disk
 
@@ -256,7 +257,7 @@ def test_killed_at_any_moment_there_is_the_old_or_the_new(home: Home, tmp_path: 
     for step in range(8):
         file = tmp_path / f"b{step}" if what == "write" else good
         script = [sys.executable, "-c", _KILLED, what, str(home.path), str(file)]
-        process = subprocess.Popen(script, stdout=subprocess.PIPE, cwd=ROOT)
+        process = forked.Popen(script, stdout=subprocess.PIPE, cwd=ROOT)
         assert process.stdout is not None and process.stdout.readline() == b"ready\n"
         time.sleep(step * 0.03)
         process.send_signal(signal.SIGKILL)

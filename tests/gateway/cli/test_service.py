@@ -17,6 +17,7 @@ from gateway.cli.service import description, manager_of, owner_of
 from gateway.cli.systemd import Owner, unit, written_elsewhere
 from gateway.config.loader import parse
 from gateway.home import Home
+from tests import forked
 from tests.gateway.cli.test_cli import environment, invoke, shell
 
 _MANAGER = """#!/bin/sh
@@ -41,7 +42,7 @@ def service(home: Path, *words: str) -> subprocess.CompletedProcess[str]:
     around = environment(home)
     around["PATH"] = f"{home.parent / 'bin'}:{around['PATH']}"
     command = [sys.executable, "-m", "gateway", "service", *words]
-    return subprocess.run(command, env=around, capture_output=True, text=True, timeout=120)
+    return forked.run(command, env=around, capture_output=True, text=True, timeout=120)
 
 
 def asked(home: Path) -> list[str]:
