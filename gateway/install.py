@@ -1,6 +1,6 @@
 """`make` sets up with this: a Python in `.venv`, and what Daybook needs in there.
 
-    python3 gateway/install.py run|test|check PYTHON
+    python3 gateway/install.py run|test|check|test-all PYTHON
 
 Needs only the standard library of Python 3.11. What is installed is left alone, unless the list is newer.
 """
@@ -22,7 +22,7 @@ VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 LISTS = (ROOT / "pyproject.toml", ROOT / "constraints.txt")
 
-EXTRAS = {"run": "", "test": "[test]", "check": "[test,check]"}
+EXTRAS = {"run": "", "test": "[test]", "check": "[test,check]", "test-all": "[test,check]"}
 """What is installed for each purpose; each has what those before it have."""
 
 _PIP = [

@@ -32,7 +32,12 @@ from typing import NoReturn
 import gateway.cli
 
 _DESCRIPTORS = 4
-MODULES = ("gateway.__main__", "tests.flows.clocked", "tests.flows.fragile", "tests.gateway.turns.test_attachments_crash")
+MODULES = (
+    "gateway.__main__",
+    "tests.flows.clocked",
+    "tests.flows.fragile",
+    "tests.gateway.turns.test_attachments_crash",
+)
 """What `python -m` may name in a request."""
 _LATE = (
     "apscheduler.schedulers.asyncio",

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.silence import NO_REPLY, SilentFilter, deliverable_text
+from tests.strength import examples
 
 
 def streamed(pieces: list[str]) -> list[str]:
@@ -62,7 +63,7 @@ near = st.lists(
 ).map("".join)
 
 
-@settings(max_examples=1_000)
+@settings(max_examples=examples(1_000))
 @given(near, st.data())
 def test_invariant_10_stream_and_whole_text_agree_for_every_text_and_cut(text: str, data: st.DataObject) -> None:
     places = sorted(data.draw(st.sets(st.integers(0, len(text)), max_size=6)))
@@ -71,7 +72,7 @@ def test_invariant_10_stream_and_whole_text_agree_for_every_text_and_cut(text: s
     assert "".join(streamed(pieces)).strip() == deliverable_text(text)
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(near, st.data())
 def test_invariant_10_what_is_shown_is_never_taken_back(text: str, data: st.DataObject) -> None:
     places = sorted(data.draw(st.sets(st.integers(0, len(text)), max_size=6)))

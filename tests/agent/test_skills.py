@@ -19,6 +19,7 @@ from agent.skills import Skill, SkillOrigin, Skills, parse
 from agent.tools import build
 from agent.tools.base import Tool, ToolError
 from tests.agent.places import group, morning, owner, person, search
+from tests.strength import examples
 
 CLOCK: Clock = morning().clock
 LIMITS = MemorySettings()
@@ -255,7 +256,7 @@ def test_any_front_matter_makes_a_skill_or_a_reason(head: dict[str, object]) -> 
     assert "\n" not in skill.description
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.binary(max_size=300))
 def test_any_bytes_on_the_disk_disturb_nothing(data: bytes) -> None:
     with tempfile.TemporaryDirectory() as folder:

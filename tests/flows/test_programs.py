@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from functools import partial
@@ -329,7 +328,7 @@ async def skill(chat: Chat, name: str, page: str, *calls: Sequence[str]) -> str:
     return chat.told()
 
 
-@pytest.mark.skipif(shutil.which("pandoc") is None, reason="no pandoc was found; `apt-get install pandoc`")
+@pytest.mark.requires("pandoc")
 async def test_the_skill_of_pandoc(chat: Chat) -> None:
     (chat.gateway.workspace / "note.md").write_text("# Boat\n\nRow it.\n")
     await skill(chat, "pandoc-convert", PANDOC, ["pandoc", "note.md", "-o", "note.html"])

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
 
-from tests.linear import functions, patterns, shapes
+from tests.linear import fed, functions, patterns, shapes
 from tests.linear.judge import Act, Shape, grows_faster
 
 _PATTERN = (2_000, 0.001)
@@ -49,6 +49,13 @@ def _patterns() -> Iterator[tuple[str, Verdicts]]:
         yield found.where, partial(of_pattern, found)
 
 
+def _changed() -> Iterator[tuple[str, Verdicts]]:
+    known = fed.known()
+    for found in patterns.everything():
+        if fed.mark_of(found) not in known:
+            yield found.where, partial(of_pattern, found)
+
+
 def of_pattern(found: patterns.Found, now: Callable[[str], None]) -> Iterator[str]:
     for method in sorted(found.methods):
         act = _used(found.pattern, method)
@@ -69,12 +76,12 @@ def _used(pattern: patterns.Pattern, method: str) -> Act:
     return (lambda text: use(text.encode())) if isinstance(pattern.pattern, bytes) else use
 
 
-def _functions() -> Iterator[tuple[str, Verdicts]]:
+def _functions(*, is_deep: bool = True) -> Iterator[tuple[str, Verdicts]]:
     for name, act in functions.FUNCTIONS.items():
-        yield name, partial(of_function, act)
+        yield name, partial(of_function, act, is_deep=is_deep)
 
 
-def of_function(act: Act, now: Callable[[str], None]) -> Iterator[str]:
+def of_function(act: Act, now: Callable[[str], None], *, is_deep: bool = True) -> Iterator[str]:
     def quietly(text: str) -> None:
         with suppress(Exception):  # what a function refuses is not its answer's business
             act(text)
@@ -85,7 +92,8 @@ def of_function(act: Act, now: Callable[[str], None]) -> Iterator[str]:
         return f"{shape}: {verdict}" if verdict else ""
 
     yield from filter(None, (told(shape, _WIDE) for shape in shapes.general()))
-    yield from filter(None, (told(shape, _DEEP) for shape in shapes.deep()))
+    if is_deep:
+        yield from filter(None, (told(shape, _DEEP) for shape in shapes.deep()))
 
 
 def _endless() -> Iterator[tuple[str, Verdicts]]:
@@ -95,7 +103,9 @@ def _endless() -> Iterator[tuple[str, Verdicts]]:
 
 _KINDS: dict[str, Callable[[], Iterator[tuple[str, Verdicts]]]] = {
     "patterns": _patterns,
+    "changed": _changed,
     "functions": _functions,
+    "functions-wide": lambda: _functions(is_deep=False),
     "endless": _endless,
 }
 

@@ -22,6 +22,7 @@ from agent.memory.log_writer import append_history, append_log, append_section
 from agent.memory.paths import FileError
 from tests import forked
 from tests.agent.places import Watch, group, morning, owner
+from tests.strength import examples
 
 TODAY = morning().clock.today()
 anything = st.text(alphabet=st.characters(exclude_categories=[]), max_size=300)  # lone surrogates and NUL too
@@ -104,7 +105,7 @@ def test_a_section_and_history(tmp_path: Path) -> None:
     assert said(path) == "# History\n\n[2026-11-21 08:30] We spoke of Rome.\n\n[2026-11-21 08:30] Then of Paris.\n"
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=80)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=examples(80))
 @given(text=anything, heading=st.none() | anything)
 def test_whatever_is_told_stays_one_bullet(tmp_path: Path, text: str, heading: str | None) -> None:
     watch = morning()
@@ -183,7 +184,7 @@ def test_invariant_07_the_history_only_grows(tmp_path: Path) -> None:
     assert rewrite(notes, tmp_path, watch.clock.today(), lambda _: b"of Rome").text == "of Rome"
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=60)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=examples(60))
 @given(st.lists(st.tuples(st.sampled_from(["append", "section", "rewrite", "remove", "midnight"]), anything)))
 def test_invariant_07_no_sequence_of_writes_shortens_a_log(tmp_path: Path, acts: list[tuple[str, str]]) -> None:
     watch = morning()

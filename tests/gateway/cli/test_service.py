@@ -123,12 +123,11 @@ def test_nothing_is_written_outside_the_home_but_what_the_configuration_names(tm
     assert line.split("=")[1].split()[:3] == [f"{tmp_path}/home", "/srv/work", f"{tmp_path}/ann/backups"]
 
 
-ANALYZE = shutil.which("systemd-analyze")
 HIGHEST = {"user": 6.9, "namespaced": 3.4, "system": 2.7}
 """A little above the figures in docs/running.md: each version of systemd counts in its own way."""
 
 
-@pytest.mark.skipif(ANALYZE is None, reason="needs systemd")
+@pytest.mark.requires("systemd-analyze")
 @pytest.mark.parametrize("kind", HIGHEST)
 def test_systemd_finds_the_unit_in_order_and_well_confined(kind: str, tmp_path: Path) -> None:
     home = Home(tmp_path / "100% mine $HOME")

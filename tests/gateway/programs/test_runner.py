@@ -23,6 +23,7 @@ from gateway.programs.output import MOST_SHOWN, ProgramOutput
 from gateway.programs.runner import HowEnded, ProgramCall, ProgramEnd, ProgramLimits, ProgramRunner
 from gateway.programs.sandbox import Sandbox, find_sandbox, works
 from tests.fakes import started_again
+from tests.strength import requires
 
 PYTHON = "/usr/bin/python3"
 LIMITS = ProgramLimits(processes=20, memory=300_000_000, file_size=10_000_000)
@@ -55,7 +56,8 @@ def world(request: pytest.FixtureRequest, tmp_path: Path) -> World:
     home.create()
     sandbox = find_sandbox(home) if request.param == "sandbox" else Sandbox()
     if request.param == "sandbox" and not sandbox.bwrap:
-        pytest.skip("bubblewrap does not work here")
+        requires("bubblewrap")
+        pytest.skip("bubblewrap may make no sandbox here: allow user namespaces, or run as root")
     return World(home, sandbox)
 
 
@@ -65,7 +67,8 @@ def boxed(tmp_path: Path) -> World:
     home.create()
     sandbox = find_sandbox(home)
     if not sandbox.bwrap:
-        pytest.skip("bubblewrap does not work here")
+        requires("bubblewrap")
+        pytest.skip("bubblewrap may make no sandbox here: allow user namespaces, or run as root")
     return World(home, sandbox)
 
 
