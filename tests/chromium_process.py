@@ -38,9 +38,12 @@ def serving(folder: Path) -> Iterator[str]:
     config = folder / "chromium.json"
     config.write_text(json.dumps({"executablePath": find_chromium(), "args": arguments, "timeout": PATIENCE}))
     command = [sys.executable, "-m", "playwright", "launch-server", "--browser", "chromium", "--config", str(config)]
-    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True) as server:
+    with subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, start_new_session=True
+    ) as server:
         assert server.stdout is not None
         try:
             yield server.stdout.readline().strip()
         finally:
-            server.send_signal(signal.SIGINT)  # on which it ends its browser
+            os.killpg(server.pid, signal.SIGTERM)  # on which it ends its browser
+            server.stdout.read()

@@ -143,6 +143,9 @@ def _become(request: Request, descriptors: list[int]) -> NoReturn:
     os.chdir(request.cwd)
     os.environ.clear()
     os.environ.update(request.environ)
+    given = os.environ.get
+    if not given("LC_ALL") and (given("LC_CTYPE") or given("LANG") or "C") in ("C", "POSIX"):
+        os.environ["LC_CTYPE"] = "C.UTF-8"  # as PEP 538 has it
     time.tzset()
     locale.setlocale(locale.LC_CTYPE, "")
     sys.stdin = open(0, encoding="utf-8", errors="surrogateescape", closefd=False)  # noqa: SIM115

@@ -59,7 +59,7 @@ def _diagonal(values: Sequence[Sequence[Any]]) -> list[tuple[Any, ...]]:
 
 def examples(number: int) -> int:
     """How many random examples of a property are tried."""
-    return number if is_full else max(min(number, 10), number // 5)
+    return number if is_full else max(min(number, 5), number // 5)
 
 
 def requires(what: str) -> None:
