@@ -54,6 +54,9 @@ def _changed() -> Iterator[tuple[str, Verdicts]]:
     for found in patterns.everything():
         if fed.mark_of(found) not in known:
             yield found.where, partial(of_pattern, found)
+    for name, act in functions.FUNCTIONS.items():
+        if fed.mark_of_function(name) not in known:
+            yield name, partial(of_function, act)
 
 
 def of_pattern(found: patterns.Found, now: Callable[[str], None]) -> Iterator[str]:
@@ -76,12 +79,12 @@ def _used(pattern: patterns.Pattern, method: str) -> Act:
     return (lambda text: use(text.encode())) if isinstance(pattern.pattern, bytes) else use
 
 
-def _functions(*, is_deep: bool = True) -> Iterator[tuple[str, Verdicts]]:
+def _functions() -> Iterator[tuple[str, Verdicts]]:
     for name, act in functions.FUNCTIONS.items():
-        yield name, partial(of_function, act, is_deep=is_deep)
+        yield name, partial(of_function, act)
 
 
-def of_function(act: Act, now: Callable[[str], None], *, is_deep: bool = True) -> Iterator[str]:
+def of_function(act: Act, now: Callable[[str], None]) -> Iterator[str]:
     def quietly(text: str) -> None:
         with suppress(Exception):  # what a function refuses is not its answer's business
             act(text)
@@ -92,8 +95,7 @@ def of_function(act: Act, now: Callable[[str], None], *, is_deep: bool = True) -
         return f"{shape}: {verdict}" if verdict else ""
 
     yield from filter(None, (told(shape, _WIDE) for shape in shapes.general()))
-    if is_deep:
-        yield from filter(None, (told(shape, _DEEP) for shape in shapes.deep()))
+    yield from filter(None, (told(shape, _DEEP) for shape in shapes.deep()))
 
 
 def _endless() -> Iterator[tuple[str, Verdicts]]:
@@ -105,7 +107,6 @@ _KINDS: dict[str, Callable[[], Iterator[tuple[str, Verdicts]]]] = {
     "patterns": _patterns,
     "changed": _changed,
     "functions": _functions,
-    "functions-wide": lambda: _functions(is_deep=False),
     "endless": _endless,
 }
 
