@@ -138,9 +138,10 @@ def _pinned(name: str) -> str:
 
 def _install(steps: Steps, text: str, again: str, needed: str, *options: str) -> None:
     """Installs nothing but files with the hashes of constraints.txt."""
-    lines = VENV / "needed.txt"
-    lines.write_text(needed, encoding="utf-8")
-    _run(steps, text, [*_PIP, "--require-hashes", "-r", str(lines), *options], again)
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8", suffix=".txt") as lines:
+        lines.write(needed)
+        lines.flush()
+        _run(steps, text, [*_PIP, "--require-hashes", "-r", lines.name, *options], again)
 
 
 def _install_by_npm(steps: Steps, npm: str, again: str) -> None:

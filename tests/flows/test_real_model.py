@@ -93,7 +93,6 @@ async def test_a_window_that_overflows_makes_the_conversation_shorter(tmp_path: 
                 told.say(f"{count}. {LONG}")
                 await hears(told.telegram, count)
                 await told.idle()
-        print(told.heard(), server.requests, server.log)
         assert len(told.heard()) == 5
         assert [one for one in entries(told.home.path) if one["type"] == "compaction"]
         assert server.requests <= 25, "a few for each message: it is not asked for ever"
@@ -132,12 +131,12 @@ async def test_a_server_that_is_started_again_in_the_middle_of_an_answer(
             await gateway.while_alive(sees_it_written(telegram))
             await server.kill()
             await server.start()
-            (first,) = await gateway.while_alive(hears(telegram, 1))
+            (first,) = await gateway.while_alive(hears(telegram, 1))  # it was tried again, for some seconds
+            assert "can't reach the model's server" in first or "Say “go on” for the rest" in first
             telegram.say("Two and two?")
-            _, second = await gateway.while_alive(hears(telegram, 2))
+            await gateway.while_alive(hears(telegram, 2))
             await gateway.until_status(
                 lambda status: not status["inbox"]["waiting"] and not status["outbox"]["waiting"]
             )
-            print(first, second, gateway.log, server.log)
             assert len(telegram.messages(OWNER)) == 2
             assert times_written(gateway.home, "Tell me a tale") == times_written(gateway.home, "Two and two?") == 1
