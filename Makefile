@@ -47,7 +47,7 @@ clean:
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # What is installed, by who needs it. Editable: a change in the sources needs no step in between.
-.venv/run .venv/test .venv/test-all .venv/check: pyproject.toml constraints.txt
+.venv/run .venv/test .venv/check .venv/test-all: pyproject.toml constraints.txt
 	@command -v $(PYTHON) >/dev/null 2>&1 || { $(NO_PYTHON); }
 	@$(PYTHON) -c '$(OLD_PYTHON)'
 	@$(PYTHON) -I gateway/install.py $(@F) $(PYTHON)
