@@ -30,6 +30,8 @@ _PROMISED = re.compile(
 )
 _NUMBER = re.compile(r"\d[\d.,:/-]*")
 _NAME = re.compile(r"(?<=[a-zäöüß,;] )[A-ZÄÖÜÉ][a-zäöüßéèñ]{2,}")
+_SPEAKER = re.compile(r"\A[-*\s]*(?:\d\d:\d\d )?[^\s:][^:\n]{0,60}: ")
+"""Before what somebody said; a name tells no language."""
 _QUESTION = re.compile(r"[?？]\s*$")
 
 
@@ -50,7 +52,8 @@ def extract(spoken: Sequence[DayMessage], most: int = MOST_LINES) -> list[str]:
 
 def language_of_day(lines: Iterable[str]) -> Language | None:
     """The language of most lines; None where undecided."""
-    told = Counter(language for line in lines if (language := told_language(line))).most_common(2)
+    said = (_SPEAKER.sub("", line) for line in lines)
+    told = Counter(language for line in said if (language := told_language(line))).most_common(2)
     is_level = len(told) == 2 and told[0][1] == told[1][1]
     return told[0][0] if told and not is_level else None
 
