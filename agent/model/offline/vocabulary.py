@@ -61,30 +61,7 @@ class Vocabulary:
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _SENTENCE_END = re.compile(r"[.!?:¡¿;\n|–—(\"“„«][^\w]*\Z")
-_PARTICLES = frozenset(
-    {
-        *(
-            "al",
-            "bin",
-            "da",
-            "das",
-            "de",
-            "del",
-            "della",
-            "den",
-            "der",
-            "di",
-            "dos",
-            "du",
-            "e",
-            "el",
-            "ibn",
-            "la",
-            "las",
-        ),
-        *("le", "los", "van", "von", "y", "zu"),
-    }
-)
+_PARTICLE = re.compile(r"al|bin|d[aiou]s?|de|del|della|de[nr]|e|el|ibn|l[aeo]s?|van|von|y|zu")
 """Small words that stand within names."""
 
 
@@ -104,11 +81,13 @@ def told_words(text: str) -> list[tuple[str, ...]]:
     told: list[tuple[str, ...]] = []
     for at, one in enumerate(found):
         in_name = large[at] and not starts[at]
-        if one[0] in _PARTICLES:
+        if _PARTICLE.fullmatch(one[0]):
             first, last = at, at
-            while first > 0 and at - first < 3 and found[first][0] in _PARTICLES and not starts[first]:
+            while first > 0 and at - first < 3 and _PARTICLE.fullmatch(found[first][0]) and not starts[first]:
                 first -= 1
-            while last < len(found) - 1 and last - at < 3 and found[last][0] in _PARTICLES and not starts[last + 1]:
+            while (
+                last < len(found) - 1 and last - at < 3 and _PARTICLE.fullmatch(found[last][0]) and not starts[last + 1]
+            ):
                 last += 1
             in_name = large[first] and large[last]
         if not in_name:
