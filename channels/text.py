@@ -8,7 +8,6 @@ import enum
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from functools import cache
 from urllib.parse import urlsplit
 
@@ -43,18 +42,6 @@ def clean(text: str) -> str:
 def utf16_len(text: str) -> int:
     """Length in UTF-16 code units."""
     return len(text) + sum(1 for character in text if character > "\uffff") if not text.isascii() else len(text)
-
-
-def counted(number: int, thing: str) -> str:
-    """`1 vote`, `2 votes`."""
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
-
-
-def moment_in_utc(unix: int) -> str:
-    try:
-        return datetime.fromtimestamp(unix, UTC).strftime("%Y-%m-%d %H:%M UTC")
-    except (ValueError, OverflowError, OSError):
-        return str(unix)
 
 
 def web_host(url: str) -> str:

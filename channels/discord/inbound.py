@@ -14,9 +14,20 @@ from datetime import UTC, datetime
 
 from channels.discord.directory import Directory, DiscordChat
 from channels.discord.shown import attachments, beside, reactions, snapshots
-from channels.json_fields import Json, Malformed, get, need, need_object, object_of, objects_of, strings_of, text_of
+from channels.json_fields import (
+    Json,
+    Malformed,
+    get,
+    moment_in_utc,
+    need,
+    need_object,
+    object_of,
+    objects_of,
+    strings_of,
+    text_of,
+)
 from channels.message import Address, Attachment, ChatKind, InboundMessage, Origin, Quote, Sender, UnreadableEvent
-from channels.text import clean, moment_in_utc
+from channels.text import clean
 
 CHANNEL = "discord"
 INTERACTION = "interaction:"

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from channels.json_fields import Json, get, object_of, objects_of, text_of
+from channels.json_fields import Json, counted, get, object_of, objects_of, text_of
 from channels.message import Attachment
-from channels.text import counted
 
 _VOICE_FLAG = 1 << 13
 _KINDS = {"image": "photo", "video": "video", "audio": "audio"}

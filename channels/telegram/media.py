@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from channels.json_fields import Json, get, object_of, objects_of, text_of
+from channels.json_fields import Json, counted, get, moment_in_utc, object_of, objects_of, text_of
 from channels.message import Attachment
 from channels.telegram.written import name_of, worded
-from channels.text import counted, moment_in_utc
 
 _FILES = (
     ("animation", "animation", "video/mp4"),

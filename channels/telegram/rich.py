@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from channels.json_fields import Json, get, objects_of, text_of
+from channels.json_fields import Json, get, moment_in_utc, objects_of, text_of
 from channels.telegram.media import named
 from channels.telegram.written import fenced, link, name_of, quoted
-from channels.text import clean, moment_in_utc
+from channels.text import clean
 
 _QUOTES = ("blockquote", "expandable_blockquote", "pullquote")
 _SURROUNDED = {"strikethrough": "~~", "spoiler": "||", "code": "`"}

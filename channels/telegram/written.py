@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
-from channels.json_fields import Json, get, object_of, objects_of, text_of
-from channels.text import clean, moment_in_utc
+from channels.json_fields import Json, get, moment_in_utc, object_of, objects_of, text_of
+from channels.text import clean
 
 _LANGUAGE = re.compile(r"[\w+#.-]{1,40}")
 _BACKTICKS = re.compile(r"`+")
