@@ -26,7 +26,7 @@ from channels.message import (
 )
 from channels.telegram.media import attachments, named
 from channels.telegram.rich import rich_text
-from channels.telegram.written import Mark, link, marked, marked_up, name_of, worded
+from channels.telegram.written import TextMark, link, marked, marked_up, name_of, worded
 from channels.text import utf16_len
 
 CHANNEL = "telegram"
@@ -170,7 +170,7 @@ def _stop(stop: Json, event_id: str) -> InboundMessage | None:
 @dataclass(frozen=True, slots=True)
 class _Written:
     text: str
-    marks: tuple[Mark, ...]
+    marks: tuple[TextMark, ...]
 
     @classmethod
     def of(cls, message: Json) -> _Written:
@@ -202,15 +202,15 @@ class _Written:
                 return self._covered(first).partition("@")[0] + marked_up(self.text, self.marks, first.end)
         return self.markdown
 
-    def _covered(self, mark: Mark) -> str:
+    def _covered(self, mark: TextMark) -> str:
         return self.text[mark.start : mark.end]
 
-    def _is_mention(self, mark: Mark, bot: TelegramIdentity) -> bool:
+    def _is_mention(self, mark: TextMark, bot: TelegramIdentity) -> bool:
         if mark.type == "text_mention":
             return mark.user_id == bot.id
         return mark.type == "mention" and self._covered(mark).casefold() == f"@{bot.username}".casefold()
 
-    def _is_command(self, mark: Mark, bot: TelegramIdentity) -> bool:
+    def _is_command(self, mark: TextMark, bot: TelegramIdentity) -> bool:
         if mark.type != "bot_command":
             return False
         _, at, name = self._covered(mark).partition("@")

@@ -46,7 +46,7 @@ _LAYERS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class TextMark:
     """An entity: `start` and `end` count characters. `detail`: its address, language, name or time."""
 
     type: str
@@ -62,13 +62,13 @@ def worded(parent: Json, field: str, entities: str) -> str:
     return marked_up(text, marks)
 
 
-def marked(parent: Json, field: str, entities: str) -> tuple[str, tuple[Mark, ...]]:
+def marked(parent: Json, field: str, entities: str) -> tuple[str, tuple[TextMark, ...]]:
     """A field and what stands on it. Lone surrogates are replaced, which moves nothing."""
     text = (get(parent, field, str) or "").encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return text, tuple(_marks(text, objects_of(parent, entities)))
 
 
-def marked_up(text: str, marks: Sequence[Mark], start: int = 0) -> str:
+def marked_up(text: str, marks: Sequence[TextMark], start: int = 0) -> str:
     """The text from `start` on, as Markdown."""
     edges = sorted({start, len(text), *(edge for one in marks for edge in (one.start, one.end) if edge > start)})
     runs = [
@@ -83,10 +83,10 @@ class _Run:
     """Text that is the same throughout: what it stands in, for each layer."""
 
     text: str
-    layers: tuple[Mark | None, ...]
+    layers: tuple[TextMark | None, ...]
 
 
-def _marks(text: str, entities: Iterator[Json]) -> Iterator[Mark]:
+def _marks(text: str, entities: Iterator[Json]) -> Iterator[TextMark]:
     units = text.encode("utf-16-le")
     for entity in entities:
         offset, length, kind = get(entity, "offset", int), get(entity, "length", int), get(entity, "type", str)
@@ -96,7 +96,7 @@ def _marks(text: str, entities: Iterator[Json]) -> Iterator[Mark]:
             continue
         start, end = _characters(units, offset), _characters(units, offset + length, whole=True)
         user = object_of(entity, "user")
-        yield Mark(kind, start, end, _detail(entity, kind, user), get(user, "id", int) if user else None)
+        yield TextMark(kind, start, end, _detail(entity, kind, user), get(user, "id", int) if user else None)
 
 
 def _characters(units: bytes, offset: int, *, whole: bool = False) -> int:
@@ -124,11 +124,11 @@ def name_of(who: Json) -> str:
     return " ".join(full.split()) or str(who.get("id", "somebody"))
 
 
-def _standing_on(text: str, marks: Sequence[Mark], layer: _Layer, at: int) -> Mark | None:
+def _standing_on(text: str, marks: Sequence[TextMark], layer: _Layer, at: int) -> TextMark | None:
     return next((one for one in marks if one.start <= at < one.end and _layer(text, one) is layer), None)
 
 
-def _layer(text: str, mark: Mark) -> _Layer | None:
+def _layer(text: str, mark: TextMark) -> _Layer | None:
     """Code of several lines is a block."""
     layer = _LAYERS.get(mark.type)
     return _Layer.PRE if layer is _Layer.CODE and "\n" in text[mark.start : mark.end].strip() else layer
