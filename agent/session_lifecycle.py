@@ -109,14 +109,12 @@ class SessionLifecycle:
 
     def _note_end(self, ended: Transcript, scope: Scope) -> str:
         """Writes a conversation's end into the log; returns why that failed."""
-        builder = snapshot(ended, self._clock)
-        if builder is None:
-            return ""
         try:
             log = read_text(log_path(scope, self._clock.today()), scope.folder)
-            if log is None or builder.body not in log.text:
+            end = snapshot(ended, self._clock, log.text if log is not None else "")
+            if end is not None:
                 with self._history.author(scope).writes("/new"):
-                    append_section(scope, self._clock, builder.heading, builder.body)
+                    append_section(scope, self._clock, end.heading, end.body)
         except FileError as problem:
             _log.error("the end of %s is not in the log: %s", ended.header.id, problem)
             return str(problem)

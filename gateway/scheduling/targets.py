@@ -76,16 +76,18 @@ class Targets:
         address = Address.parse(to)
         if address.channel not in self.channels:
             raise NoTarget(f"I can't reach {to}: {address.channel} is switched off")
-        chat = ChatDirectory(self.access, self.known).at(address)
-        if chat is None:
-            raise NoTarget(
-                f"I don't know the chat {address}; someone who may talk to me has to write to me there first"
-            )
-        target = Target.of(chat)
+        target = Target.of(self.chat(to))
         if not isinstance(verdict := self._verdict(target), Admitted):
             why = verdict.why if isinstance(verdict, Ignored) else "no one there may talk to me"
             raise NoTarget(f"I'm not allowed to write to {to}: {why}")
         return target
+
+    def chat(self, to: str) -> KnownChat:
+        """The chat of an address, whether its channel is on or not. Raises `NoTarget`."""
+        chat = ChatDirectory(self.access, self.known).at(Address.parse(to))
+        if chat is None:
+            raise NoTarget(f"I don't know the chat {to}; someone who may talk to me has to write to me there first")
+        return chat
 
     def language(self, address: Address) -> Language:
         """The language of our sentences in a chat."""
