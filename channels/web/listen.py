@@ -8,7 +8,7 @@ import errno
 import socket
 from collections.abc import AsyncIterator, Callable
 
-from channels.loopback import is_loopback
+from channels.network import is_loopback
 from channels.message import SourceFailed
 
 Factory = Callable[[], asyncio.BaseProtocol]

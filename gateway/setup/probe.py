@@ -15,7 +15,7 @@ from enum import StrEnum
 
 from agent.formats.parsing import load_json
 from agent.model.base import Json
-from channels.loopback import is_here
+from channels.network import is_here
 from gateway.config import Config
 from gateway.config.errors import did_you_mean
 from gateway.config.values import named_zone

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from agent.formats.imports import without_collector
 from agent.model.anthropic.stream import AnswerAssembler
 from agent.model.base import AccessDenied, AnswerTooLong, ModelEvent, ModelNotFound, ModelRequest
+from agent.model.errors import client_made
 
 if TYPE_CHECKING:
     from agent.model.anthropic.client import AnthropicClient
@@ -125,7 +126,8 @@ def _load(key: str, base_url: str, timeout_s: float, window_s: float) -> Anthrop
     with without_collector():
         from agent.model.anthropic.client import AnthropicClient  # noqa: PLC0415 (imports the SDK)
 
-    return AnthropicClient(key, base_url, timeout_s, window_s)
+    with client_made():
+        return AnthropicClient(key, base_url, timeout_s, window_s)
 
 
 _WINDOW = (

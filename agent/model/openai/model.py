@@ -27,6 +27,7 @@ from agent.model.base import (
     ToolCallStarted,
     Usage,
 )
+from agent.model.errors import client_made
 from agent.model.offline.memory_calls import MemoryCall, asked_calls, call_blocks
 from agent.model.openai.dialect import OPENAI_URL, Dialect, FeatureRefused, api_root
 from agent.model.tokens import estimate, estimate_blocks, estimate_tools
@@ -184,4 +185,5 @@ def _load(key: str, root: str, timeout_s: float, window_s: float) -> OpenAIClien
     with without_collector():
         from agent.model.openai.client import OpenAIClient  # noqa: PLC0415 (imports the SDK)
 
-    return OpenAIClient(key, root, timeout_s, window_s)
+    with client_made():
+        return OpenAIClient(key, root, timeout_s, window_s)
