@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 
 from agent.clock import Clock, utc_stamp
 from agent.formats.sqlite import StorageUnavailable
+from agent.formats.system_errors import again, cannot
 from channels.message import Channel, Event, InboundMessage, Migrated, OutboundMessage, SendError, UnreadableEvent
 from gateway.commands.runner import CommandRunner, ParsedCommand
 from gateway.messages.active_work import EndedProcess
@@ -74,7 +75,6 @@ _PAIRING = (
     "`daybook pair approve {code}`\n\n"
     "on the computer I run on. Otherwise send my owner this code: {code}\n\nIt is valid for one hour."
 )
-_DISK = "The disk is full, so I couldn't save your message. I'll get to it as soon as there is space again."
 _TOO_OFTEN = "That's more than I can answer here. I'm still reading, and will answer again in a minute."
 _NOT_LISTED = "Here I only answer people my owner has listed, and you aren't one of them."
 _NO_CODE = (
@@ -157,8 +157,8 @@ class Router:
             return
         try:
             rows = await self._inbox.admit(self._with_turns(arrivals), unreadable)
-        except StorageUnavailable:
-            await self._tell_of_disk(arrivals)
+        except StorageUnavailable as error:
+            await self._tell_of_disk(arrivals, error)
             raise
         self._told_of_disk.clear()
         for row in rows:
@@ -273,15 +273,16 @@ class Router:
         self._outbox.wake_chat(event.new)
         log.info("%s has moved to %s", event.old, event.new)
 
-    async def _tell_of_disk(self, arrivals: Sequence[AdmittedMessage]) -> None:
+    async def _tell_of_disk(self, arrivals: Sequence[AdmittedMessage], error: StorageUnavailable) -> None:
         """Reports a failing disk once for each chat and outage, directly: nothing can be stored."""
+        said = f"{cannot(error)}, so I couldn't save your message. I'll get to it as soon as {again(error)}."
         for address in {arrival.message.address for arrival in arrivals if not arrival.overheard}:
             channel = self._channels.get(address.channel)
             if channel is None or str(address) in self._told_of_disk:
                 continue
             self._told_of_disk.add(str(address))
             try:
-                await channel.send(OutboundMessage(address, _DISK, key=f"disk:{address}:error"))
+                await channel.send(OutboundMessage(address, said, key=f"disk:{address}:error"))
             except SendError as unsent:
                 log.error("could not save a message, nor tell %s so: %s", address, unsent)
 

@@ -49,9 +49,7 @@ class PublicResolver(AbstractResolver):
 def open_session(key: str) -> aiohttp.ClientSession:
     """Sends the key as a bearer token, if there is one."""
     headers = {"Authorization": f"Bearer {key}"} if key else {}
-    return aiohttp.ClientSession(
-        connector=aiohttp.TCPConnector(), cookie_jar=aiohttp.DummyCookieJar(), headers=headers
-    )
+    return aiohttp.ClientSession(connector=aiohttp.TCPConnector(), cookie_jar=aiohttp.DummyCookieJar(), headers=headers)
 
 
 async def post(

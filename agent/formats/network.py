@@ -1,5 +1,5 @@
-"""What the machine's environment says about connections: proxies, certificates. `channels/network.py` reads the same for
-the channels; a test holds them together."""
+"""What the machine's environment says about connections: proxies, certificates. `channels/network.py` reads the same
+for the channels; a test holds them together."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import os
 import ssl
 from contextlib import suppress
 from functools import cache
+from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -84,12 +85,12 @@ def _context(strict: bool, variables: tuple[tuple[str, str], ...]) -> ssl.SSLCon
 def _load(context: ssl.SSLContext, name: str, value: str) -> None:
     places = value.split(os.pathsep) if name == "SSL_CERT_DIR" else [value]
     cure = f"Correct {name}, or unset it, then restart Daybook."
-    found = [place for place in places if os.path.exists(place)]
+    found = [place for place in places if Path(place).exists()]
     if not found:
         raise BadEnvironment(f"{name} names certificates that are not there: {value[:300]}. {cure}")
     try:
         for place in found:
-            if os.path.isdir(place):
+            if Path(place).is_dir():
                 context.load_verify_locations(capath=place)
             else:
                 context.load_verify_locations(cafile=place)

@@ -7,7 +7,6 @@ and HISTORY.md only grow (invariant 7).
 from __future__ import annotations
 
 import enum
-import errno
 import hashlib
 import os
 import stat
@@ -20,6 +19,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from agent.formats.plain_text import repair_surrogates
+from agent.formats.system_errors import system_says
 from agent.memory import daily_log, disk
 from agent.memory.history import record_around
 from agent.memory.patch import addition_of, edit_of
@@ -68,18 +68,6 @@ _NEW_FILE = 0o600
 _TRIES = 5
 """Attempts at a file that others change at the same time."""
 _BUSY = "{name} is being changed by another program; try again in a moment"
-_SYSTEM_SAYS = {
-    errno.ENOSPC: "the disk is full",
-    errno.EDQUOT: "the disk quota is used up",
-    errno.EROFS: "the disk is read-only",
-    errno.EACCES: "the permissions do not allow it",
-    errno.EPERM: "the permissions do not allow it",
-    errno.ENOENT: "there is no such file",
-    errno.EISDIR: "it is a folder",
-    errno.ENOTDIR: "a folder of its path is a file",
-    errno.ENAMETOOLONG: "its name is too long",
-    errno.ELOOP: "it is a link that leads nowhere",
-}
 
 
 class NotWritten(FileError):
@@ -379,7 +367,7 @@ def _writing(path: Path, root: Path, name: str, *, make: bool = True) -> Iterato
         with open_parent(path, root, make=make) as (folder, real_name), disk.locked(folder):
             yield folder, real_name
     except OSError as error:
-        raise NotWritten(f"{name} was not written: {_reason(error)}") from error
+        raise NotWritten(f"{name} was not written: {system_says(error)}") from error
 
 
 @contextmanager
@@ -387,8 +375,4 @@ def _reading(name: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise UnreadableFile(f"{name} cannot be read: {_reason(error)}") from error
-
-
-def _reason(error: OSError) -> str:
-    return _SYSTEM_SAYS.get(error.errno or 0, (error.strerror or "the system does not say why").lower())
+        raise UnreadableFile(f"{name} cannot be read: {system_says(error)}") from error

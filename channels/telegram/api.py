@@ -97,7 +97,12 @@ class AiohttpRequest(BaseRequest):
         timeout = aiohttp.ClientTimeout(sock_connect=_CONNECT_WITHIN, sock_read=silence)
         try:
             async with self._session.request(
-                method, url, data=_form(request_data), timeout=timeout, allow_redirects=False, proxy=proxy_for(self._base_url)
+                method,
+                url,
+                data=_form(request_data),
+                timeout=timeout,
+                allow_redirects=False,
+                proxy=proxy_for(self._base_url),
             ) as answer:
                 return answer.status, await answer.read()
         except BadEnvironment as error:

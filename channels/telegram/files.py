@@ -16,8 +16,8 @@ from telegram import Bot
 from telegram.error import BadRequest, Forbidden, TelegramError
 from yarl import URL
 
-from channels.network import BadEnvironment, is_here, proxy_for
 from channels.message import Attachment, NotFetched, OutboundFile, Refused
+from channels.network import BadEnvironment, is_here, proxy_for
 from channels.pictures import PICTURE_TYPES, picture_type
 from channels.sounds import is_voice_note, sound_type
 from channels.telegram.api import open_session

@@ -217,6 +217,15 @@ class SqliteEngine:
             raise StorageUnavailable(f"Can't open {path}: {error}. `daybook doctor` says what to do.") from error
 
     def sentence(self, error: Exception) -> str:
+        """SQLite does not say what the system said, so that is asked again: it becomes the cause."""
+        probe = self._path.with_name(f"{self._path.name}.probe")
+        try:
+            probe.write_bytes(b"\0" * 4096)
+        except OSError as reason:
+            error.__cause__ = error.__cause__ or reason
+        finally:
+            with contextlib.suppress(OSError):
+                probe.unlink(missing_ok=True)
         return str(error)
 
     def is_refusal(self, error: Exception) -> bool:

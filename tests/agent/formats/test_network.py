@@ -30,7 +30,13 @@ from gateway.mcp.values import RemoteLaunch
 from tests.agent.model.asking import events_of, refused, request
 
 _AWAY = "http://model.invalid"
-_SOCKS = ("socks5://127.0.0.1:9", "socks5h://127.0.0.1:9", "socks4://u:secret@127.0.0.1:9", "socks://[::1]:9", "SOCKS5://a:1")
+_SOCKS = (
+    "socks5://127.0.0.1:9",
+    "socks5h://127.0.0.1:9",
+    "socks4://u:secret@127.0.0.1:9",
+    "socks://[::1]:9",
+    "SOCKS5://a:1",
+)
 _ODD = ("ftp://127.0.0.1:9", "http://", "http://a:port", "http://[::1")
 _VARIABLES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy", *network._CERTIFICATES)
 
@@ -140,10 +146,15 @@ async def test_every_other_client_names_the_certificates(monkeypatch: pytest.Mon
 
 
 _VALUES = st.sampled_from(["", "http://127.0.0.1:9", "127.0.0.1:9", "https://p", "*", "model.invalid", *_SOCKS, *_ODD])
-_NAMES = [spelled for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy") for spelled in (name, name.upper())]
+_NAMES = [
+    spelled for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy") for spelled in (name, name.upper())
+]
 
 
-@given(st.dictionaries(st.sampled_from(_NAMES), _VALUES), st.sampled_from([_AWAY, "https://model.invalid", "http://[::1]:9"]))
+@given(
+    st.dictionaries(st.sampled_from(_NAMES), _VALUES),
+    st.sampled_from([_AWAY, "https://model.invalid", "http://[::1]:9"]),
+)
 def test_the_channels_and_the_agent_read_the_environment_alike(variables: dict[str, str], url: str) -> None:
     def read(module: object) -> str:
         try:
