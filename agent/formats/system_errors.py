@@ -18,7 +18,6 @@ _OF_A_DISK = _NO_ROOM | {errno.EROFS, errno.EIO, getattr(errno, "ESTALE", errno.
 _SAYS = {
     errno.ENOSPC: "the disk is full",
     errno.EDQUOT: "the disk quota is used up",
-    errno.EFBIG: "no larger file is allowed",
     errno.EROFS: "the disk is read-only",
     errno.EIO: "the disk fails to read or write",
     errno.EACCES: "the permissions do not allow it",

@@ -24,10 +24,12 @@ from agent.memory import daily_log, disk
 from agent.memory.history import record_around
 from agent.memory.patch import addition_of, edit_of
 from agent.memory.paths import (
+    FOLDERS,
     FileError,
     Folder,
     OutOfReach,
     UnreadableFile,
+    folded_name,
     inside,
     name_below,
     open_folder,
@@ -192,7 +194,7 @@ def _write(
         real = folder.path / real_name
         for _ in range(_TRIES):
             known = folder.stat(real_name)
-            _raise_refusal(_read_only_refusal(name, known))
+            _raise_refusal(_read_only_refusal(name, known) or _folder_refusal(name, known))
             before = _read_limited(folder, real_name, name) if known is not None else None
             _raise_refusal(refusal(real, before, before))  # whatever the new content
             after = change(before)
@@ -255,8 +257,10 @@ def check_writable(path: Path, root: Path) -> None:
 
 def add(path: Path, root: Path, data: bytes) -> None:
     """Writes a new file of any kind; one of that name stays. Raises `NotWritten`."""
-    with _writing(path, root, name_below(path, root)) as (folder, real_name):
-        if folder.stat(real_name) is None:
+    name = name_below(path, root)
+    with _writing(path, root, name) as (folder, real_name):
+        if (known := folder.stat(real_name)) is None:
+            _raise_refusal(_folder_refusal(name, known))
             disk.replace(folder, real_name, data, _NEW_FILE, lambda: None)
 
 
@@ -293,7 +297,7 @@ def append(path: Path, root: Path, addition: Callable[[str], str], beginning: st
     with _writing(path, root, name) as (folder, real_name):
         for _ in range(_TRIES):
             known = folder.stat(real_name)
-            _raise_refusal(_read_only_refusal(name, known))
+            _raise_refusal(_read_only_refusal(name, known) or _folder_refusal(name, known))
             end = disk.tail(folder, real_name, _TAIL_BYTES) if known is not None else b""
             if b"\0" in end:
                 raise UnreadableFile(f"{name} is a binary file, or UTF-16 text; save it as UTF-8")
@@ -352,6 +356,13 @@ def _read_limited(folder: Folder, real_name: str, name: str, limit: int = MAX_BY
 def _raise_refusal(refusal: str | None) -> None:
     if refusal is not None:
         raise NotWritten(refusal)
+
+
+def _folder_refusal(name: str, known: os.stat_result | None) -> str | None:
+    """What belongs into a folder could never be written if its name were a file's."""
+    if known is not None or "/".join(map(folded_name, name.split("/"))) not in FOLDERS:
+        return None
+    return f"{name} is the name of a folder here; give the file another name, such as {name}.md"
 
 
 def _read_only_refusal(name: str, known: os.stat_result | None) -> str | None:
