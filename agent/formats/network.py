@@ -6,7 +6,7 @@ from __future__ import annotations
 import ipaddress
 import os
 import ssl
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -77,7 +77,7 @@ def _context(strict: bool, variables: tuple[tuple[str, str], ...]) -> ssl.SSLCon
     context.load_verify_locations(certifi.where())
     for name, value in variables:
         if value:
-            with suppress(() if strict else BadEnvironment):
+            with nullcontext() if strict else suppress(BadEnvironment):
                 _load(context, name, value)
     return context
 

@@ -21,6 +21,7 @@ from agent.model.base import (
     AccessDenied,
     AnswerTooLong,
     Completed,
+    InvalidRequest,
     ModelEvent,
     ModelNotFound,
     ModelRequest,
@@ -108,7 +109,10 @@ class OpenAIModel:
         if self._is_openais:
             return HOSTED_WINDOW
         if model not in self._windows:
-            window = await (await self._opened()).window(model)
+            try:
+                window = await (await self._opened()).window(model)
+            except InvalidRequest:  # there is no client: said where it is asked something
+                return CAREFUL_WINDOW
             if window is None:
                 return CAREFUL_WINDOW
             self._windows[model] = window

@@ -69,6 +69,7 @@ async def test_a_proxy_that_no_client_speaks_is_named(
     monkeypatch.setenv(name, proxy)
     model = made(_AWAY)
     error = await refused(model)
+    await model.context_window("m")  # asked before each turn: that must not end it
     assert name in str(error) and "unset" in str(error) and "restart" in str(error)
     assert "secret" not in str(error)
     assert ("SOCKS" in str(error)) is (proxy in _SOCKS)
