@@ -325,7 +325,8 @@ class Access:
 
     def _may_ask(self, channel: str, user_id: str, sent_at: datetime) -> bool:
         waiting = [one for one in self.requests() if one.channel == channel]
-        is_declined = self._declined.get(f"{channel}:{user_id}", "") > utc_stamp(sent_at)
+        asked_at = utc_stamp(min(sent_at, self._clock.instant()))
+        is_declined = self._declined.get(f"{channel}:{user_id}", "") > asked_at
         has_asked = is_declined or any(one.user_id == user_id for one in waiting)
         return len(waiting) < OPEN_CODES_PER_CHANNEL and not has_asked
 

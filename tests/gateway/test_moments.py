@@ -12,6 +12,7 @@ _ROOT = Path(gateway.__file__).parent
 _NOW = frozenset({"now", "instant", "today", "utcnow", "time", "monotonic"})
 ALLOWED = {
     "router.py:_offer_pairing": "the code is valid from when it is shown; the row says when it was written",
+    "policy/access.py:_may_ask": "a platform's clock that is ahead does not end an hour",
     "policy/access.py:new_request": "the code is valid from when it is shown",
     "policy/access.py:load": "what is over is not read",
     "policy/access.py:asked": "what is over is forgotten",
