@@ -17,7 +17,7 @@ import certifi
 _CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
 
 
-class BadEnvironment(Exception):
+class WrongVariable(Exception):
     """A variable of the environment allows no connection. The text is a sentence that names it and what to do."""
 
 
@@ -33,7 +33,7 @@ def is_here(url: str) -> bool:
 
 
 def proxy_for(url: str) -> str | None:
-    """The environment's proxy; none for this machine. Raises `BadEnvironment` for one that speaks no HTTP."""
+    """The environment's proxy; none for this machine. Raises `WrongVariable` for one that speaks no HTTP."""
     parts = urlsplit(url)
     if is_here(url) or proxy_bypass(parts.hostname or ""):
         return None
@@ -46,12 +46,12 @@ def proxy_for(url: str) -> str | None:
     proxy = proxy if "://" in proxy else f"http://{proxy}"
     scheme = proxy.partition("://")[0].lower()
     if scheme.startswith("socks"):
-        raise BadEnvironment(
+        raise WrongVariable(
             f"{name} is a SOCKS proxy ({scheme}), which Daybook can't use. Set {parts.scheme.upper()}_PROXY to your "
             f"proxy's HTTP address, or unset {name}, then restart Daybook."
         )
     if scheme not in ("http", "https") or not _has_host(proxy):
-        raise BadEnvironment(
+        raise WrongVariable(
             f"{name} is not the address of an HTTP proxy. Set it to one, as http://127.0.0.1:8080, or unset it, then "
             "restart Daybook."
         )
@@ -67,7 +67,7 @@ def _has_host(url: str) -> bool:
 
 def tls(*, strict: bool = True) -> ssl.SSLContext:
     """The certificates of the system, of Python's packages and of the environment; shared, as loading them takes some
-    20 ms. Raises `BadEnvironment` for a variable that names none, if `strict`."""
+    20 ms. Raises `WrongVariable` for a variable that names none, if `strict`."""
     return _context(strict, tuple((name, os.environ.get(name, "")) for name in _CERTIFICATES))
 
 
@@ -77,7 +77,7 @@ def _context(strict: bool, variables: tuple[tuple[str, str], ...]) -> ssl.SSLCon
     context.load_verify_locations(certifi.where())
     for name, value in variables:
         if value:
-            with nullcontext() if strict else suppress(BadEnvironment):
+            with nullcontext() if strict else suppress(WrongVariable):
                 _load(context, name, value)
     return context
 
@@ -87,7 +87,7 @@ def certificates_problem() -> str:
     Channels go on without them: people read in their chat what is wrong."""
     try:
         tls()
-    except BadEnvironment as problem:
+    except WrongVariable as problem:
         return f" {problem}"
     return ""
 
@@ -97,7 +97,7 @@ def _load(context: ssl.SSLContext, name: str, value: str) -> None:
     cure = f"Correct {name}, or unset it, then restart Daybook."
     found = [place for place in places if Path(place).exists()]
     if not found:
-        raise BadEnvironment(f"{name} names certificates that are not there: {value[:300]}. {cure}")
+        raise WrongVariable(f"{name} names certificates that are not there: {value[:300]}. {cure}")
     try:
         for place in found:
             if Path(place).is_dir():
@@ -106,4 +106,4 @@ def _load(context: ssl.SSLContext, name: str, value: str) -> None:
                 context.load_verify_locations(cafile=place)
     except OSError as error:
         why = "it holds no certificates" if isinstance(error, ssl.SSLError) else error.strerror
-        raise BadEnvironment(f"{name} names {value[:300]}, which can't be used: {why}. {cure}") from error
+        raise WrongVariable(f"{name} names {value[:300]}, which can't be used: {why}. {cure}") from error

@@ -17,7 +17,7 @@ from channels.discord.rate_limit import GlobalRateLimit
 from channels.discord.shards import Shard
 from channels.json_fields import get, object_of
 from channels.message import SourceFailed
-from channels.network import BadEnvironment
+from channels.network import WrongVariable
 from channels.tasks import Pause
 
 LOGIN_TIMEOUT = 60.0
@@ -58,7 +58,7 @@ class DiscordClient:
         check_version()
         try:
             client = cls(options, shard, turn)
-        except BadEnvironment as problem:
+        except WrongVariable as problem:
             raise SourceFailed(str(problem)) from None
         try:
             async with asyncio.timeout(LOGIN_TIMEOUT):

@@ -11,7 +11,7 @@ import aiohttp
 from channels.discord.errors import redacted
 from channels.json_fields import Json, get, object_of, objects_of
 from channels.message import NotFetched
-from channels.network import BadEnvironment, proxy_for, tls
+from channels.network import WrongVariable, proxy_for, tls
 
 _TIMEOUT = aiohttp.ClientTimeout(total=120.0, sock_connect=10.0, sock_read=30.0)
 _CHUNK = 1 << 16
@@ -46,7 +46,7 @@ async def download(url: str, to: Path, most: int) -> None:
                 passing = answer.status >= 500 or answer.status == 429
                 raise NotFetched(f"Discord's file server answers with status {answer.status}", passing=passing)
             await _write(answer.content, to, most)
-    except BadEnvironment as problem:
+    except WrongVariable as problem:
         raise NotFetched(str(problem), passing=True) from None
     except (aiohttp.ClientError, TimeoutError) as error:
         raise NotFetched(

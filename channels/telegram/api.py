@@ -23,7 +23,7 @@ from telegram.request import BaseRequest, RequestData
 from telegram.warnings import PTBUserWarning
 
 from channels.json_fields import load_json
-from channels.network import BadEnvironment, certificates_problem, proxy_for, tls
+from channels.network import WrongVariable, certificates_problem, proxy_for, tls
 
 warnings.filterwarnings("ignore", "Please use 'Bot", PTBUserWarning)
 logging.getLogger("telegram.request.BaseRequest").setLevel(logging.CRITICAL)  # logs proxies' whole pages
@@ -105,7 +105,7 @@ class AiohttpRequest(BaseRequest):
                 proxy=proxy_for(self._base_url),
             ) as answer:
                 return answer.status, await answer.read()
-        except BadEnvironment as error:
+        except WrongVariable as error:
             raise NeverSent(str(error)) from error
         except aiohttp.ClientConnectorCertificateError as error:
             raise NeverSent(f"{error}.{certificates_problem()}") from error

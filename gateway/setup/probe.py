@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from agent.formats.parsing import load_json
 from agent.model.base import Json
-from channels.network import BadEnvironment, is_here, proxy_for, tls
+from channels.network import WrongVariable, is_here, proxy_for, tls
 from gateway.config import Config
 from gateway.config.errors import did_you_mean
 from gateway.config.values import named_zone
@@ -115,7 +115,7 @@ def _ask(url: str, headers: Mapping[str, str], data: bytes | None, timeout: floa
         )
         with opener.open(urllib.request.Request(url, data, dict(headers)), timeout=timeout) as response:
             return _reply(response.status, response.headers.get("Date"), response.read(_MOST))
-    except BadEnvironment as problem:
+    except WrongVariable as problem:
         return ProbeReply(0, str(problem))
     except urllib.error.HTTPError as error:
         with error:

@@ -213,7 +213,7 @@ async def test_what_was_written_in_an_outage_counts_when_it_was_sent(daybook: Da
         at = began + timedelta(seconds=3 * number)
         daybook.chat.say(f"word{number}.", chat=GROUP, sender=ALICE, group=True, sent_at=at)
     async with daybook.running() as gateway:
-        await daybook.chat.wait_until(lambda: daybook.chat.offered == 40)
+        await daybook.chat.wait_heard(chat=GROUP)
         await settled(gateway)
     assert set(daybook.chat.heard(GROUP)) == {"Read."}, "nobody was told that it is too often"
     said = daybook.everything_asked()

@@ -160,7 +160,7 @@ def test_the_channels_and_the_agent_read_the_environment_alike(variables: dict[s
     def read(module: object) -> str:
         try:
             return repr(module.proxy_for(url))  # type: ignore[attr-defined]
-        except (network.BadEnvironment, channels_network.BadEnvironment) as problem:
+        except (network.BadEnvironment, channels_network.WrongVariable) as problem:
             return str(problem)
 
     with pytest.MonkeyPatch.context() as patch:
