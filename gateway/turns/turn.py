@@ -13,7 +13,6 @@ import os
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
-from pathlib import Path
 
 from agent.formats.system_errors import cannot, is_about_files
 from agent.memory.redaction_lock import StaleRead
@@ -100,7 +99,9 @@ class Turn:
                 await self._run()
 
     async def _run(self) -> None:
-        await asyncio.to_thread(_look_into, self._route.scope.workspace)
+        await asyncio.to_thread(
+            os.listdir, self._route.scope.workspace
+        )  # raises while it is gone: nothing is known then
         self._stood = await self._services.inbox.take(self.rows, self.id, alone=self.is_trial)
         self._said = tuple(self._services.inbox.row(row.seq) for row in self._said)  # an edit may have come until now
         await self._close_interrupted()  # not before: a crash would find its messages with a turn that was stopped
@@ -392,11 +393,6 @@ class Turn:
         message = self.rows[0].message
         language = await self._services.database.run(chat_rows.language, message.address)
         return replace(end, text=f"{end.text}\n\n{late_mark(due.moment, message.sent_at, language)}"), outcome
-
-
-def _look_into(workspace: Path) -> None:
-    """Raises `OSError` while it is gone: without it an answer would know nothing, and nobody would know why."""
-    os.scandir(workspace).close()
 
 
 async def _unseen(_: TurnEvent) -> None:
