@@ -88,7 +88,8 @@ class SessionLifecycle:
             return
         transcript = await asyncio.to_thread(self._session_cache.current, request.session)
         last = await self._session_cache.last_activity(request.session)
-        if transcript is None or last is None or self._clock.instant() - last < timedelta(minutes=minutes):
+        asked_at = min([self._clock.instant(), *(one.at for one in request.said)])  # not when an outage was over
+        if transcript is None or last is None or asked_at - last < timedelta(minutes=minutes):
             return
         if not _has_begun(transcript, request):
             await self.leave(request.session, request.scope, ContextLossReason.IDLE)

@@ -222,6 +222,8 @@ async def _build_turns(
     scheduling: Scheduling,
     effects: _Effects,
 ) -> TurnQueue:
+    for agent in agents.by_name.values():
+        agent.deferred.on_refused = scheduling.schedule.reports.tell_of_files
     services = TurnServices(
         database=core.database,
         inbox=messaging.inbox,

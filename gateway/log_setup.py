@@ -141,6 +141,17 @@ class _LogFile(RotatingFileHandler):
 
     has_failed = False
 
+    def shouldRollover(self, record: logging.LogRecord) -> int:
+        """Goes on in a new file where this one was deleted or moved."""
+        file = Path(self.baseFilename)
+        if self.stream is not None and not (
+            file.exists() and os.path.samestat(file.stat(), os.fstat(self.stream.fileno()))
+        ):
+            self.stream.close()
+            self.stream = None
+            _make_private(file)
+        return super().shouldRollover(record)
+
     def doRollover(self) -> None:
         file = Path(self.baseFilename)
         assert self.stream is not None

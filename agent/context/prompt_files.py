@@ -85,8 +85,8 @@ def own_places(scope: Scope, today: date, settings: MemorySettings) -> tuple[Pro
 def read(place: PromptFile) -> FileText | None:
     """None if there is none. Raises `UnreadableFile`."""
     if place.common and place.path.is_symlink():
-        target = place.path.resolve()
-        if target.parent != place.root.resolve() or target.name not in _COMMON_NAMES:
+        target = Path(os.path.realpath(place.path))  # `resolve` raises what differs by version for a loop
+        if target.parent != Path(os.path.realpath(place.root)) or target.name not in _COMMON_NAMES:
             raise OutOfReach(f"{place.name} is a link to another file; put the text itself there")
     return read_text(place.path, place.root)
 

@@ -17,7 +17,8 @@ from aiohttp.abc import AbstractResolver
 from yarl import URL
 
 from agent.formats.addresses import AddressRefused, AddressRules, NotPublic
-from agent.formats.http import PublicResolver, tls
+from agent.formats.http import PublicResolver
+from agent.formats.network import BadEnvironment, tls
 from agent.media.reader import Reader, Reading
 from agent.media.sniff import HEAD, Kind, sniffed
 from agent.media.unreadable import Unreadable
@@ -67,7 +68,7 @@ class Fetcher:
             address = self._rules.checked(given)
             async with asyncio.timeout(self._seconds):
                 answer = await self._answer(address)
-        except AddressRefused as error:
+        except (AddressRefused, BadEnvironment) as error:
             raise PageUnavailable(str(error)) from error
         except TimeoutError as error:
             raise PageUnavailable(f"its server did not answer within {self._seconds:g} seconds") from error

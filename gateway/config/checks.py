@@ -10,7 +10,7 @@ from pathlib import Path
 from agent.model.base import split_provider
 from agent.model.openai.dialect import api_root
 from agent.model.prices import Prices, TokenPrice
-from channels.loopback import is_loopback
+from channels.network import is_loopback
 from gateway.config.errors import ConfigPath, did_you_mean
 from gateway.config.schema import SERVED, Config, MemoryConfig, ModelConfig, WebConfig
 from gateway.config.values import PLATFORMS

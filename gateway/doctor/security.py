@@ -13,7 +13,7 @@ from pydantic import BaseModel, SecretStr
 
 from agent.formats.sqlite import StorageUnavailable
 from agent.skills import FOLDER as SKILLS
-from channels.loopback import is_loopback
+from channels.network import is_loopback
 from gateway.config import Config, ConfigError, load
 from gateway.config.schema import GroupConfig, GuildConfig
 from gateway.doctor.examine import open_to_others

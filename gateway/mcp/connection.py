@@ -19,6 +19,7 @@ from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import TypeAdapter, ValidationError
 
+from agent.formats.network import BadEnvironment
 from agent.formats.untrusted import clean
 from agent.model.base import Json
 from gateway.home import version
@@ -191,6 +192,8 @@ def _translated(
             raise McpFailure(f"{name} {what}: it ended", is_over=True) from error
         said = clean(error.message)[:_SAID_CHARS]
         raise McpFailure(f"{name} {what}" if what else f"{name} refused the call", said) from error
+    except BadEnvironment as problem:
+        raise McpFailure(str(problem), is_over=True) from problem
     except (ValidationError, ValueError, RuntimeError) as error:
         odd = f"{name} {what or 'did not answer'} as the protocol says"
         raise McpFailure(odd if what else f"{odd}. {_MAYBE}") from error

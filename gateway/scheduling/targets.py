@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
+import secrets
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from agent.formats.sqlite import StorageUnavailable
 from agent.languages.codes import Language
 from agent.memory.scope import Audience
 from channels.message import Address, ChatKind, DueJob, InboundMessage, Origin, Sender
@@ -157,3 +159,11 @@ class OwnerReports:
     async def tell_owner(self, text: str, key: str) -> None:
         if drafts := await self.to_owner(text, key):
             await self._outbox.write(drafts)
+
+    async def tell_of_files(self, why: str) -> None:
+        """Tells the owner why the workspace takes nothing; where not even that can be written, the log says it."""
+        said = f"I can't write down what left a conversation: {why}. I keep it, and try again after each answer."
+        try:
+            await self.tell_owner(said, f"files:{secrets.token_hex(4)}")
+        except StorageUnavailable as error:
+            log.error("could not tell the owner: %s", error)

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 from agent.formats.imports import without_collector
 from agent.model.anthropic.stream import AnswerAssembler
-from agent.model.base import AccessDenied, AnswerTooLong, ModelEvent, ModelNotFound, ModelRequest
+from agent.model.base import AccessDenied, AnswerTooLong, InvalidRequest, ModelEvent, ModelNotFound, ModelRequest
+from agent.model.errors import client_made
 
 if TYPE_CHECKING:
     from agent.model.anthropic.client import AnthropicClient
@@ -80,7 +81,10 @@ class AnthropicModel:
 
     async def context_window(self, model: str) -> int | None:
         if model not in self._windows and self._key_problem() is None:
-            window = await (await self._opened()).window(model)
+            try:
+                window = await (await self._opened()).window(model)
+            except InvalidRequest:  # there is no client: said where it is asked something
+                return None
             if window is None:
                 return None
             self._windows[model] = window
@@ -125,7 +129,8 @@ def _load(key: str, base_url: str, timeout_s: float, window_s: float) -> Anthrop
     with without_collector():
         from agent.model.anthropic.client import AnthropicClient  # noqa: PLC0415 (imports the SDK)
 
-    return AnthropicClient(key, base_url, timeout_s, window_s)
+    with client_made():
+        return AnthropicClient(key, base_url, timeout_s, window_s)
 
 
 _WINDOW = (

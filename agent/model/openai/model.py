@@ -21,12 +21,14 @@ from agent.model.base import (
     AccessDenied,
     AnswerTooLong,
     Completed,
+    InvalidRequest,
     ModelEvent,
     ModelNotFound,
     ModelRequest,
     ToolCallStarted,
     Usage,
 )
+from agent.model.errors import client_made
 from agent.model.offline.memory_calls import MemoryCall, asked_calls, call_blocks
 from agent.model.openai.dialect import OPENAI_URL, Dialect, FeatureRefused, api_root
 from agent.model.tokens import estimate, estimate_blocks, estimate_tools
@@ -107,7 +109,10 @@ class OpenAIModel:
         if self._is_openais:
             return HOSTED_WINDOW
         if model not in self._windows:
-            window = await (await self._opened()).window(model)
+            try:
+                window = await (await self._opened()).window(model)
+            except InvalidRequest:  # there is no client: said where it is asked something
+                return CAREFUL_WINDOW
             if window is None:
                 return CAREFUL_WINDOW
             self._windows[model] = window
@@ -184,4 +189,5 @@ def _load(key: str, root: str, timeout_s: float, window_s: float) -> OpenAIClien
     with without_collector():
         from agent.model.openai.client import OpenAIClient  # noqa: PLC0415 (imports the SDK)
 
-    return OpenAIClient(key, root, timeout_s, window_s)
+    with client_made():
+        return OpenAIClient(key, root, timeout_s, window_s)

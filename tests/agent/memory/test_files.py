@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -17,9 +18,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agent.memory import disk, files
-from agent.memory.files import MAX_BYTES, NotWritten, UnreadableFile, read_text, remove, rewrite
+from agent.memory.files import MAX_BYTES, NotWritten, UnreadableFile, add, append, read_text, remove, rewrite
 from agent.memory.log_writer import append_history, append_log, append_section
-from agent.memory.paths import FileError
+from agent.memory.paths import FileError, make_private
+from agent.memory.scope import Scope
 from tests import forked
 from tests.agent.places import Watch, group, morning, owner
 from tests.strength import examples
@@ -129,9 +131,31 @@ def test_whatever_is_told_stays_one_bullet(tmp_path: Path, text: str, heading: s
 
 def test_folders_are_made_for_their_owner_only(tmp_path: Path) -> None:
     scope = group(tmp_path / "home" / "workspace")
+    make_private(scope.workspace)
     append_log(scope, morning().clock, "hello")
     made = [tmp_path / "home", scope.workspace, scope.folder.parent, scope.folder, scope.folder / "memory"]
     assert [folder.stat().st_mode & 0o777 for folder in made] == [0o700] * 5
+
+
+@pytest.mark.parametrize("scope_of", [owner, group])
+def test_a_workspace_that_is_gone_is_not_made_again(tmp_path: Path, scope_of: Callable[[Path], Scope]) -> None:
+    scope = scope_of(tmp_path / "workspace")
+    with pytest.raises(NotWritten, match="there is no such file"):
+        append_log(scope, morning().clock, "hello")
+    assert not scope.workspace.exists()
+
+
+@pytest.mark.parametrize("name", ["memory", "Memory", "memory/notes", "people", "skills", "exports", "groups."])
+def test_no_file_gets_the_name_of_a_folder_of_the_layout(tmp_path: Path, name: str) -> None:
+    scope = owner(tmp_path)
+    for write in (
+        lambda path: rewrite(path, tmp_path, morning().clock.today(), lambda _: b"text"),
+        lambda path: append(path, tmp_path, lambda _: "text", ""),
+        lambda path: add(path, tmp_path, b"text"),
+    ):
+        with pytest.raises(NotWritten, match="is the name of a folder"):
+            write(scope.folder / name)
+    assert not (tmp_path / name).exists()
 
 
 def test_an_entry_after_a_torn_line_begins_on_its_own(tmp_path: Path) -> None:
