@@ -30,6 +30,7 @@ from agent.journal.summary import Summary, SummaryRequest, UpcomingJob, summary
 from agent.journal.writer import Journal
 from agent.languages.codes import Language
 from agent.media.store import Store
+from agent.memory.consents import Consents
 from agent.memory.files import FileError
 from agent.memory.forget import ForgetPlan, forget, line_matcher, refresh_plan
 from agent.memory.history import History
@@ -92,6 +93,7 @@ class Agent:
         past = PastSessions(archive)
         self.settings = settings
         self.workspace = workspace
+        self.consents = Consents(sessions.parent / "consents" / f"{settings.name}.db", clock)
         self.skills = Skills(workspace, configured=configured)
         self.history = History(sessions.parent / "history" / f"{settings.name}.db", clock)
         self.index = MemoryIndex(sessions.parent, settings.name, settings.memory.search, past, meaning)

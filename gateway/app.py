@@ -108,7 +108,9 @@ async def open_gateway(
         )
         messaging = await build_messaging(core, opened, media_limits or MediaLimits())
         scheduling = await build_scheduling(core, agents, opened, messaging, built_ins(config))
-        programs = await build_programs(home, config, core.database, core.clock, messaging.outbox, agents.sessions)
+        programs = await build_programs(
+            home, config, core.database, core.clock, messaging.outbox, agents.sessions, agents.by_name
+        )
         effects = _build_effects(core, agents, opened, messaging, scheduling, programs, web_rules or AddressRules())
         turns = await _build_turns(core, agents, opened, messaging, scheduling, effects)
         services = _build_services(core, agents, opened, messaging, scheduling, effects, turns)

@@ -96,6 +96,11 @@ class Home:
         return self.state / "programs"
 
     @property
+    def had_sandbox(self) -> Path:
+        """Exists once programs had a sandbox on this computer."""
+        return self.state / f"had-sandbox-{_host()}"
+
+    @property
     def web_token(self) -> Path:
         return self.state / "web-token"
 
@@ -150,7 +155,7 @@ class Home:
         return self.state / "schedule-last-good.yaml"
 
     def workspace(self, folder: str) -> Path:
-        return self.path / Path(folder).expanduser()
+        return self.path / os.path.expanduser(folder)  # noqa: PTH111 (the other raises for an unknown user)
 
     def create(self) -> None:
         """Raises `HomeError`."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from agent.agent import Agent
 from agent.clock import Clock
 from agent.formats.addresses import AddressRules
 from agent.media.painter import Painter
@@ -38,7 +39,8 @@ from gateway.policy.sessions import SessionPolicy
 from gateway.programs.allowed import AllowedPrograms
 from gateway.programs.background import ProgramRuns
 from gateway.programs.runner import ProgramRunner
-from gateway.programs.sandbox import Sandbox, find_sandbox
+from gateway.programs.sandbox import NO_SANDBOX, Sandbox, find_sandbox, missed_sandbox
+from gateway.programs.workspace import Workspaces, Written, remove_left_names
 from gateway.scheduling.targets import OwnerReports
 from gateway.store.database import Database
 from gateway.store.usage import UsageLedger
@@ -87,16 +89,27 @@ def _web_search(agent: AgentConfig, model: Model) -> WebSearch | None:
 
 
 async def build_programs(
-    home: Home, config: Config, database: Database, clock: Clock, outbox: Outbox, sessions: SessionPolicy
+    home: Home,
+    config: Config,
+    database: Database,
+    clock: Clock,
+    outbox: Outbox,
+    sessions: SessionPolicy,
+    agents: Mapping[str, Agent],
 ) -> ProgramTools:
     """Where no agent runs programs, nothing is looked for."""
     rules = {name: ExecRules(one.tools.exec_allow) for name, one in config.agents.items() if one.tools.exec}
-    sandbox = await asyncio.to_thread(find_sandbox, home) if rules else Sandbox()
-    if rules and not sandbox.bwrap:
-        log.warning("tools.exec is on, and there is no sandbox here: programs can read and change what Daybook can")
+    sandbox = await asyncio.to_thread(find_sandbox, home, config) if rules else Sandbox()
+    why_off = await asyncio.to_thread(missed_sandbox, home, sandbox) if rules else ""
+    if rules and (why_off or not sandbox.is_tight):
+        log.warning("%s", why_off or f"tools.exec is on. {NO_SANDBOX[sandbox.is_root]}")
     await asyncio.to_thread(shutil.rmtree, home.programs, ignore_errors=True)  # left by a killed process
-    runs = ProgramRuns(database, clock, outbox, sessions, ProgramRunner(sandbox, home.programs))
-    return ProgramTools(runs, AllowedPrograms(database, clock, sandbox), sessions, rules)
+    for one in agents.values() if not config.is_shared else ():
+        await asyncio.to_thread(remove_left_names, one.workspace)
+    workspaces = Workspaces([Written(one.workspace, one.history, one.consents) for one in agents.values()])
+    runner = ProgramRunner(sandbox, workspaces, home.programs)
+    runs = ProgramRuns(database, clock, outbox, sessions, runner)
+    return ProgramTools(runs, AllowedPrograms(database, clock, runner), sessions, rules, why_off)
 
 
 def build_picture_tools(

@@ -14,12 +14,14 @@ import asyncio
 import hashlib
 import json
 import logging
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from agent.agent import Agent
 from agent.clock import Clock, utc_stamp
+from agent.formats.exact import block_of, exactly
 from agent.formats.parsing import load_json
 from agent.formats.sqlite import StorageUnavailable
 from agent.formats.untrusted import clean, marked_block
@@ -39,7 +41,6 @@ from gateway.messages.outbox import Outbox
 from gateway.policy.access import Role
 from gateway.policy.sessions import SessionPolicy, SessionRoute
 from gateway.programs.allowed import AllowedPrograms
-from gateway.programs.background import command_line
 from gateway.scheduling.targets import NoTarget, OwnerReports
 from gateway.store import chat_rows, outbox_rows, question_rows
 from gateway.store.connection import Connection
@@ -61,7 +62,6 @@ from gateway.tools.pending_effect import (
     question_text,
     read,
     result_text,
-    visible_lines,
 )
 
 log = logging.getLogger(__name__)
@@ -109,8 +109,8 @@ class ListedApproval:
 
     @property
     def text(self) -> str:
-        """All of it that matters, on one line."""
-        return " · ".join(filter(None, (self.what, visible(on_one_line(self.content), 80), self.because)))
+        """What it is and why it is asked, on one line."""
+        return " · ".join(filter(None, (self.what, self.because)))
 
 
 class Approvals:
@@ -208,14 +208,14 @@ class Approvals:
     async def _shown(
         self, text: str, strings: ApprovalStrings, address: Address
     ) -> tuple[str, tuple[OutboundFile, ...]]:
-        """A text without markup, or both ends of a long one and a file: the owner must see what they approve."""
-        shown = visible_lines(text.replace("`", "'")).strip("\n")
+        """A text exactly, or both ends of a long one and a file: the owner must see what they approve."""
+        shown = exactly(text)
         left_out = len(shown) - _SHOWN_HEAD - _SHOWN_TAIL
         files: tuple[OutboundFile, ...] = ()
-        if left_out > 0 and (files := await self._whole(text, address)):
+        if left_out > 0 and (files := await self._whole(shown, address)):
             note = strings.left_out.format(number=f"{left_out:,}")
             shown = f"{shown[:_SHOWN_HEAD]}\n{note}\n{shown[-_SHOWN_TAIL:]}"
-        return f"```\n{shown}\n```" if shown else "", files
+        return block_of(shown) if shown else "", files
 
     async def _whole(self, text: str, address: Address) -> tuple[OutboundFile, ...]:
         """The text as a file, where the chat takes it."""
@@ -245,11 +245,11 @@ class Approvals:
                 ListedApproval(
                     question,
                     effect_text(pending, strings),
-                    visible_lines(pending.effect.text),
+                    exactly(pending.effect.text),
                     on_one_line(pending.effect.private),
                     cause_text(pending, strings),
                     chat_text(pending.row.message),
-                    command_line(pending.effect.words) if pending.effect.words else "",
+                    shlex.join(pending.effect.words),
                 )
             )
         return found
@@ -282,11 +282,13 @@ class Approvals:
         pending = read(question)
         outcome, result = "refused", ""
         if is_yes:
+            words, folder = pending.effect.words, pending.effect.folder
+            scope = self._sessions.of_row(pending.row).scope
+            state = await self.allowed.state(words, folder, scope) if is_lasting and words else ""
             async with self._scope_work.of(pending.session, SHORT_WAIT):
                 outcome, result = await self._carried_out(question.id, pending)
-        if is_lasting and outcome == _STARTED:
-            scope = self._sessions.of_row(pending.row).scope
-            await self.allowed.allow(pending.effect.words, scope.folder / pending.effect.folder, scope)
+            if state and outcome == _STARTED:
+                await self.allowed.allow(words, state)
         english = LANGUAGES[Language.ENGLISH].approvals
         what = effect_text(pending, english)
         note = (
