@@ -95,6 +95,10 @@ class Home:
         """What running programs write to their /tmp."""
         return self.state / "programs"
 
+    def consents(self, agent: str) -> Path:
+        """What the owner has said yes to for good."""
+        return self.state / "consents" / f"{agent}.db"
+
     @property
     def had_sandbox(self) -> Path:
         """Exists once programs had a sandbox on this computer."""

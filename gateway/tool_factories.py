@@ -7,18 +7,19 @@ import logging
 import shutil
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
 from agent.agent import Agent
 from agent.clock import Clock
 from agent.formats.addresses import AddressRules
+from agent.formats.secrets import NO_SECRETS, KnownSecrets
 from agent.media.painter import Painter
 from agent.media.reader import Reader
 from agent.media.store import Store
 from agent.model.base import Model
-from agent.web.page import PageSource, WebSearch
+from agent.web.page import Page, PageSource, WebSearch
 from channels.message import Channel
 from gateway.config import AgentConfig, Config
 from gateway.config.capabilities import (
@@ -57,7 +58,7 @@ _PAGE_CHARS = 400_000
 
 
 def build_web_tools(
-    config: Config, sessions: SessionPolicy, models: Mapping[str, Model], rules: AddressRules
+    config: Config, sessions: SessionPolicy, models: Mapping[str, Model], rules: AddressRules, secrets: KnownSecrets
 ) -> WebTools:
     """`models`: of each agent."""
 
@@ -65,11 +66,24 @@ def build_web_tools(
     def pages() -> PageSource:
         from agent.web.fetch import Fetcher  # noqa: PLC0415 (only where a page is opened)
 
-        return Fetcher(Reader(_PAGE_CHARS, config.media.max_pages), rules)
+        return _WithoutSecrets(Fetcher(Reader(_PAGE_CHARS, config.media.max_pages), rules), secrets)
 
     on = {name: one for name, one in config.agents.items() if one.tools.web}
     searches = {name: _web_search(one, models[name]) for name, one in on.items()}
     return WebTools(sessions, pages, searches, rules)
+
+
+@dataclass(frozen=True, slots=True)
+class _WithoutSecrets:
+    """Pages that are whole when secrets are struck out: they are shown in parts."""
+
+    source: PageSource
+    secrets: KnownSecrets
+
+    async def page(self, given: str) -> Page:
+        page = await self.source.page(given)
+        text = await asyncio.to_thread(self.secrets, page.text)
+        return replace(page, text=text, links=tuple(map(self.secrets, page.links)))
 
 
 def _web_search(agent: AgentConfig, model: Model) -> WebSearch | None:
@@ -96,6 +110,7 @@ async def build_programs(
     outbox: Outbox,
     sessions: SessionPolicy,
     agents: Mapping[str, Agent],
+    secrets: KnownSecrets,
 ) -> ProgramTools:
     """Where no agent runs programs, nothing is looked for."""
     rules = {name: ExecRules(one.tools.exec_allow) for name, one in config.agents.items() if one.tools.exec}
@@ -108,7 +123,7 @@ async def build_programs(
         await asyncio.to_thread(remove_left_names, one.workspace)
     workspaces = Workspaces([Written(one.workspace, one.history, one.consents) for one in agents.values()])
     runner = ProgramRunner(sandbox, workspaces, home.programs)
-    runs = ProgramRuns(database, clock, outbox, sessions, runner)
+    runs = ProgramRuns(database, clock, outbox, sessions, runner, secrets)
     return ProgramTools(runs, AllowedPrograms(database, clock, runner), sessions, rules, why_off)
 
 
@@ -143,11 +158,13 @@ class OpenMcp:
     catalog: McpCatalog
 
 
-async def open_mcp(stack: AsyncExitStack, home: Home, config: Config, clock: Clock) -> OpenMcp:
+async def open_mcp(
+    stack: AsyncExitStack, home: Home, config: Config, clock: Clock, secrets: KnownSecrets = NO_SECRETS
+) -> OpenMcp:
     """The configured MCP servers, which end with `stack`."""
     agents = {name: agent.tools.mcp for name, agent in config.agents.items()}
     kept = await asyncio.to_thread(KeptMcp, home.mcp)
-    servers = McpServers(kept)
+    servers = McpServers(kept, secrets=secrets)
     catalog = await asyncio.to_thread(McpCatalog, servers, agents)
     if any(agents.values()):
         await stack.enter_async_context(servers)

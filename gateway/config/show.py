@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from urllib.parse import unquote, urlsplit
 
 import yaml
 from pydantic import BaseModel, SecretStr
 
+from agent.formats.secrets import KnownSecrets
 from agent.model.base import Json
+from gateway.config import dotenv
 from gateway.config.errors import ConfigPath
 from gateway.config.schema import SHARED_SECTIONS, AgentConfig, Config
 
@@ -51,6 +54,16 @@ def _secrets(value: object) -> Iterator[str]:
     elif isinstance(value, BaseModel):
         for name in type(value).model_fields:
             yield from _secrets(getattr(value, name))
-    elif isinstance(value, dict):
-        for inner in value.values():
+    elif isinstance(value, dict | list | tuple):
+        for inner in value.values() if isinstance(value, dict) else value:
             yield from _secrets(inner)
+
+
+def known_secrets(config: Config, env_file: str, others: Iterable[str] = ()) -> KnownSecrets:
+    """All that must not leave by what programs, servers and pages print. `env_file`: its text; a value of it that the
+    configuration shows openly is none."""
+    values, _ = dotenv.parse(env_file)
+    plain = json.dumps(config.model_dump(mode="json"), ensure_ascii=False)
+    secrets = {*secrets_of(config), *others, *(value for value in values.values() if value not in plain)}
+    passwords = {urlsplit(one).password or "" for one in secrets if one.startswith(("postgres", "http"))}
+    return KnownSecrets(secrets | {unquote(one) for one in passwords} | passwords)

@@ -17,6 +17,7 @@ from typing import TypeVar
 
 from agent.clock import Clock, utc_stamp
 from agent.formats.exact import block_of
+from agent.formats.secrets import NO_SECRETS, KnownSecrets
 from agent.formats.sqlite import StorageUnavailable
 from agent.languages.registry import LANGUAGES
 from agent.languages.table import ProgramStrings
@@ -86,8 +87,15 @@ class ProgramRuns:
     """A source of messages on the ends of approved programs."""
 
     def __init__(
-        self, database: Database, clock: Clock, outbox: Outbox, sessions: SessionPolicy, runner: ProgramRunner
+        self,
+        database: Database,
+        clock: Clock,
+        outbox: Outbox,
+        sessions: SessionPolicy,
+        runner: ProgramRunner,
+        secrets: KnownSecrets = NO_SECRETS,
     ) -> None:
+        self._secrets = secrets
         self.runner = runner
         self._database = database
         self._clock = clock
@@ -222,7 +230,8 @@ class ProgramRuns:
         await self._tell(replace(row, how=end.how, code=end.code, output=shown), receive)
 
     async def _carried_out(self, row: ProgramRow) -> tuple[ProgramEnd, ProgramOutput]:
-        output, call = ProgramOutput(), ProgramCall(row.argv, row.folder, row.network, row.seconds)
+        output = ProgramOutput(self._secrets)
+        call = ProgramCall(row.argv, row.folder, row.network, row.seconds)
         task = asyncio.create_task(self.runner.run(call, self._scope(row), output), name=f"running {row.seq}")
         self._running[row.seq] = RunningProgram(row, task, output)
         try:
@@ -231,6 +240,7 @@ class ProgramRuns:
             if not task.cancelling():  # a second one would leave the program behind
                 task.cancel()
             await asyncio.wait({task})
+            output.is_over = True
             del self._running[row.seq]
         if task.cancelled():
             return ProgramEnd(HowEnded.STOPPED), output
