@@ -5,8 +5,9 @@ One SQLite file per agent in `state/`. A lost one asks anew.
 
 from __future__ import annotations
 
+import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
@@ -17,7 +18,9 @@ from agent.memory.paths import make_private
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS skills (sha TEXT PRIMARY KEY, ts TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS skills_asked (sha TEXT PRIMARY KEY);
-CREATE TABLE IF NOT EXISTS program_writes (number INTEGER PRIMARY KEY AUTOINCREMENT, ts TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS program_writes (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, ts TEXT NOT NULL, argv TEXT NOT NULL
+);
 """
 
 
@@ -46,15 +49,17 @@ class Consents:
         with self._open() as db:
             return db.execute("INSERT INTO skills_asked VALUES (?) ON CONFLICT DO NOTHING", [sha]).rowcount > 0
 
-    def programs_wrote(self) -> None:
-        """Ends what was allowed for as long as nobody else writes."""
+    def program_wrote(self, argv: Sequence[str]) -> None:
+        """Ends what other programs were allowed for as long as nobody else writes."""
         with self._open() as db:
-            db.execute("INSERT INTO program_writes (ts) VALUES (?)", [self._now()])
+            db.execute("INSERT INTO program_writes (ts, argv) VALUES (?, ?)", [self._now(), json.dumps(list(argv))])
 
-    def last_program_write(self) -> int:
+    def last_program_write(self, words: Sequence[str]) -> int:
+        """The number of the last one by a program that does not begin with `words`."""
         with self._open() as db:
-            (number,) = db.execute("SELECT max(number) FROM program_writes").fetchone()
-        return int(number or 0)
+            rows = db.execute("SELECT number, argv FROM program_writes ORDER BY number DESC")
+            others = (number for number, argv in rows if json.loads(argv)[: len(words)] != list(words))
+            return int(next(others, 0))
 
     def _now(self) -> str:
         return utc_stamp(self._clock.now())

@@ -73,4 +73,6 @@ class AllowedPrograms:
     def _state(self, argv: Sequence[str], folder: str, scope: Scope) -> str:
         at, sandbox = scope.folder / folder, self._runner.sandbox
         named = state_of(argv, at, scope.folder, sandbox.find(argv[0], at))
-        return f"{named} {self._runner.workspaces.mark(scope, folder)} {'in' if sandbox.is_tight else 'no'} sandbox"
+        return (
+            f"{named} {self._runner.workspaces.mark(scope, folder, argv)} {'in' if sandbox.is_tight else 'no'} sandbox"
+        )

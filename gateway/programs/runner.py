@@ -96,7 +96,7 @@ class ProgramRunner:
         scratch = self._scratch / secrets.token_hex(8)
         scratch.mkdir(parents=True, mode=0o700)
         stack.callback(shutil.rmtree, scratch, ignore_errors=True)
-        mounts = stack.enter_context(self.workspaces.lent(scope, scratch))
+        mounts = stack.enter_context(self.workspaces.lent(scope, scratch, call.argv))
         limits = (self._limits.processes, self._limits.memory, self._limits.file_size)
         argv = self.sandbox.command(call.argv, mounts.folder / call.folder, mounts, network=call.network)
         return ("program", *map(str, limits), *argv), self.sandbox.environment(os.environ, scratch)

@@ -59,6 +59,7 @@ def is_read_by_programs(path: str, folder: str = "") -> bool:
 @dataclass(slots=True)
 class _Watched:
     workspace: Path
+    argv: Sequence[str]
     stamps: Stamps | None
 
 
@@ -78,8 +79,9 @@ class Workspaces:
         self._made: dict[Path, _Made] = {}
         self._lock = threading.Lock()
 
-    def mark(self, scope: Scope, folder: str) -> str:
-        """Another one after each write of a tool or a program to what programs read. Raises `StorageUnavailable`."""
+    def mark(self, scope: Scope, folder: str, words: Sequence[str]) -> str:
+        """Another one after each write of a tool or of a program that does not begin with `words` to what programs
+        read: what a program that is allowed does itself is allowed with it. Raises `StorageUnavailable`."""
         workspace = scope.workspace.resolve()
         with self._lock:
             for one in self._watched:
@@ -87,15 +89,15 @@ class Workspaces:
                     self._look(one)
         written = self._written[workspace]
         by_tools = written.history.last_edit(lambda path: is_read_by_programs(path, folder))
-        return f"{by_tools} {written.consents.last_program_write()} {self._not_kept}"
+        return f"{by_tools} {written.consents.last_program_write(words)} {self._not_kept}"
 
     @contextmanager
-    def lent(self, scope: Scope, scratch: Path) -> Iterator[Mounts]:
+    def lent(self, scope: Scope, scratch: Path, argv: Sequence[str]) -> Iterator[Mounts]:
         """The mounts of a program while it runs. Raises `OSError`."""
         folder = scope.folder.resolve()
         with self._lock:
             self._make_names(folder)
-            watched = _Watched(scope.workspace.resolve(), _stamps(scope.workspace.resolve()))
+            watched = _Watched(scope.workspace.resolve(), argv, _stamps(scope.workspace.resolve()))
             self._watched.append(watched)
         try:
             yield _mounts(scope, folder, scratch)
@@ -110,7 +112,7 @@ class Workspaces:
         if now is None or now != watched.stamps:
             watched.stamps = now
             try:
-                self._written[watched.workspace].consents.programs_wrote()
+                self._written[watched.workspace].consents.program_wrote(watched.argv)
             except StorageUnavailable as error:
                 _log.error("that a program has written is not kept over a restart: %s", error)
                 self._not_kept += 1

@@ -458,19 +458,20 @@ async def test_git_takes_no_command_from_a_folder_that_looks_like_a_repository(w
 )
 async def test_the_mark_changes_where_a_program_has_written(world: World, script: str, is_another: bool) -> None:
     (world.workspace / "fine.txt").write_text("fine")
-    before = world.workspaces.mark(world.scope, "")
+    before = world.workspaces.mark(world.scope, "", ("other",))
     await world.runs("sh", "-c", script)
-    assert (world.workspaces.mark(world.scope, "") != before) is is_another
+    assert (world.workspaces.mark(world.scope, "", ("other",)) != before) is is_another
+    assert world.workspaces.mark(world.scope, "", ("sh", "-c")) == before, "what it does itself is allowed with it"
     (world.workspace / "own.txt").write_text("the owner's own")
-    assert (world.workspaces.mark(world.scope, "") != before) is is_another
+    assert (world.workspaces.mark(world.scope, "", ("other",)) != before) is is_another
 
 
 async def test_the_mark_changes_while_a_program_still_runs(world: World) -> None:
     os.mkfifo(world.workspace / "go")
-    before = world.workspaces.mark(world.scope, "")
+    before = world.workspaces.mark(world.scope, "", ("other",))
     task = asyncio.create_task(world.runs("sh", "-c", "echo x > helper.py; echo begun > memory.begun; read word < go"))
     await asyncio.to_thread(until, lambda: (world.workspace / "memory.begun").exists())
-    assert world.workspaces.mark(world.scope, "") != before
+    assert world.workspaces.mark(world.scope, "", ("other",)) != before
     await asyncio.to_thread((world.workspace / "go").write_text, "on\n")
     await task
 
@@ -491,11 +492,11 @@ async def test_the_mark_changes_while_a_program_still_runs(world: World) -> None
     ],
 )
 def test_the_mark_changes_where_a_tool_has_written(world: World, path: str, folder: str, is_another: bool) -> None:
-    before = world.workspaces.mark(world.scope, folder)
+    before = world.workspaces.mark(world.scope, folder, ("other",))
     author = Author(History(world.home.state / "history.db", CLOCK), world.scope, "main/owner")
     with author.writes("write_file"):
         files.rewrite(world.workspace / path, world.workspace, CLOCK.today(), lambda _: b"x")
-    assert (world.workspaces.mark(world.scope, folder) != before) is is_another
+    assert (world.workspaces.mark(world.scope, folder, ("other",)) != before) is is_another
 
 
 async def test_it_sees_neither_homes_nor_ours(boxed: World) -> None:
