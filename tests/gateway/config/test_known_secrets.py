@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from gateway.config import Config, known_secrets
 
-
 ENVIRON = {"NOTES_KEY": "key-of-the-notes", "AT": "/srv/notes", "SAYS": "Be kind to all"}
 
 
@@ -18,7 +17,7 @@ def test_what_is_known() -> None:
                 "mcp": {
                     "notes": {
                         "command": ["notes"],
-                        "env": {"NOTES_KEY": "key-of-the-notes", "AT": "/srv/notes", "SAYS": "Be kind to all"},
+                        "env": ENVIRON,
                     }
                 }
             },
