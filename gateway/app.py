@@ -108,7 +108,9 @@ async def open_gateway(
         )
         messaging = await build_messaging(core, opened, media_limits or MediaLimits())
         scheduling = await build_scheduling(core, agents, opened, messaging, built_ins(config))
-        programs = await build_programs(home, config, core.database, core.clock, messaging.outbox, agents.sessions)
+        programs = await build_programs(
+            home, config, core.database, core.clock, messaging.outbox, agents.sessions, agents.by_name, core.secrets
+        )
         effects = _build_effects(core, agents, opened, messaging, scheduling, programs, web_rules or AddressRules())
         turns = await _build_turns(core, agents, opened, messaging, scheduling, effects)
         services = _build_services(core, agents, opened, messaging, scheduling, effects, turns)
@@ -173,7 +175,7 @@ def _build_effects(
     access, sessions, outbox, reports = core.access, agents.sessions, messaging.outbox, scheduling.schedule.reports
     schedule_tools = ScheduleTools(scheduling.jobs, sessions)
     message_tools = MessageTools(database, clock, access, sessions, outbox, messaging.outgoing, channels.by_name)
-    web_tools = build_web_tools(config, sessions, agents.models, web_rules)
+    web_tools = build_web_tools(config, sessions, agents.models, web_rules, core.secrets)
     tasks = Tasks(database, clock, access, messaging.inbox, outbox, core.timeouts.task)
     delegate_tools = DelegateTools(tasks, sessions)
 
@@ -210,6 +212,7 @@ def _build_effects(
         tools,
         programs.allowed,
         core.scope_work,
+        core.secrets,
     )
     return _Effects(tools, approvals, tasks, programs, mcp_operations)
 

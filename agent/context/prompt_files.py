@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-import os
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import lru_cache
@@ -112,8 +112,15 @@ def _excerpt(lines: list[str], start: int, end: int) -> Excerpt:
 
 
 def _place(scope: Scope, folder: Path, names: tuple[str, ...], part: Part, *, common: bool = False) -> PromptFile:
-    found = names if len(names) == 1 else (name for name in names if os.path.lexists(folder / name))
+    found = names if len(names) == 1 else (name for name in names if _says_something(folder / name))
     return _named(scope, folder, next(iter(found), names[0]), part, common)
+
+
+def _says_something(path: Path) -> bool:
+    """False for an empty file too, as programs find in place of a missing one."""
+    with suppress(OSError, ValueError):
+        return path.lstat().st_size > 0
+    return False
 
 
 @lru_cache(maxsize=2048)

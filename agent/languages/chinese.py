@@ -90,6 +90,7 @@ CHINESE = LanguageTable(
         lasting="“总是”表示：以后凡是以 `{words}` 开头的命令，只要其中的文件没有改变，我都不再询问。",
         with_network="它要使用网络。",
         no_sandbox="这台电脑上没有沙箱：我能读取和修改的，它都能。",
+        as_root="我以 root 身份运行，没有沙箱能限制它：这台电脑上的一切它都能读取和修改。",
         started="已同意：{what}。有结果我会告诉你。",
         allowed="这些我不询问就运行：",
         ask_again="重新询问：{words}",

@@ -85,6 +85,7 @@ ENGLISH = LanguageTable(
         "asking, as long as its files stay as they are.",
         with_network="It wants to use the network.",
         no_sandbox="There is no sandbox on this computer: it can read and change everything that I can.",
+        as_root="I run as root, so there is no sandbox that holds: it can read and change everything on this computer.",
         started="Approved: {what}. I'll come back with the result.",
         allowed="I run these without asking:",
         ask_again="Ask again: {words}",

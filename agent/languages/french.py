@@ -80,6 +80,7 @@ FRENCH = LanguageTable(
         "`{words}`, tant que ses fichiers ne changent pas.",
         with_network="Il veut utiliser le réseau.",
         no_sandbox="Il n'y a pas de bac à sable sur cet ordinateur : il peut lire et modifier tout ce que je peux.",
+        as_root="Je tourne en root, aucun bac à sable n'y tient : il peut tout lire et modifier sur cet ordinateur.",
         started="Accepté : {what}. Je reviens avec le résultat.",
         allowed="J'exécute ceci sans demander :",
         ask_again="Redemander : {words}",

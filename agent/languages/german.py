@@ -80,6 +80,7 @@ GERMAN = LanguageTable(
         "solange die Dateien darin so bleiben.",
         with_network="Es will ins Netz.",
         no_sandbox="Auf diesem Rechner gibt es keine Sandbox: Es kann alles lesen und ändern, was ich kann.",
+        as_root="Ich laufe als root, da hält keine Sandbox: Es kann auf diesem Rechner alles lesen und ändern.",
         started="Erlaubt: {what}. Ich melde mich mit dem Ergebnis.",
         allowed="Das führe ich ohne Frage aus:",
         ask_again="Wieder fragen: {words}",

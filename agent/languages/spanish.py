@@ -80,6 +80,7 @@ SPANISH = LanguageTable(
         "`{words}`, mientras sus archivos sigan igual.",
         with_network="Quiere usar la red.",
         no_sandbox="En este ordenador no hay aislamiento: puede leer y cambiar todo lo que puedo yo.",
+        as_root="Funciono como root, y ahí no hay aislamiento que valga: puede leer y cambiar todo en este ordenador.",
         started="Aprobado: {what}. Vuelvo con el resultado.",
         allowed="Esto lo ejecuto sin preguntar:",
         ask_again="Volver a preguntar: {words}",

@@ -87,6 +87,7 @@ class ApprovalStrings:
     )
     with_network: str = field(metadata={SHOWN: "below the question about a program"})
     no_sandbox: str = field(metadata={SHOWN: "below the question about a program, where the system has no bubblewrap"})
+    as_root: str = field(metadata={SHOWN: "below the question about a program, where Daybook runs as root"})
     started: str = field(metadata={SHOWN: "after a yes to a program"})
     allowed: str = field(metadata={SHOWN: "/approvals, above the programs with a lasting yes"})
     ask_again: str = field(metadata={SHOWN: "/approvals, button that takes a lasting yes back"})

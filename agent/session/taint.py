@@ -15,10 +15,15 @@ from agent.model.base import Block, text_in
 from agent.session.entries import CompactionEntry, Entry, MessageEntry, is_reset, system_of
 from agent.session.pictures import path_of
 from agent.session.transcript import Transcript
-from agent.tools.base import Effect
+from agent.tools.base import Effect, EffectKind
 from agent.tools.foreign_text import ForeignText, foreign, in_blocks, in_memory, in_text, names, unique
 from agent.values import ForwardedText, UserMessage
 
+PROGRAM_TOOLS = frozenset({"exec", "exec_status"})
+PROGRAM_ENDED = "program:"
+"""Begins the id of a message that tells the end of a program."""
+ON_NETWORK = " with a network"
+"""Ends the source of what a program with a network printed."""
 _OF_OTHERS = ("groups/", "people/")
 _NAME_PAGES = frozenset({"web_fetch", "web_search"})
 _GOES_ON = re.compile(r"[\w\-%/?#&=~+@:$*]|[.,;!'()][\w\-%/?#&=~+@:$*]")
@@ -31,6 +36,8 @@ class Taint:
     """Taken in by this turn."""
     held: tuple[ForeignText, ...] = ()
     """In the conversation from before."""
+    printed: tuple[ForeignText, ...] = ()
+    """In it from before too: what programs without a network have printed."""
     prompt: tuple[ForeignText, ...] = ()
     """In the prompt's files."""
     marked: tuple[str, ...] = ()
@@ -38,15 +45,18 @@ class Taint:
 
     @property
     def every(self) -> tuple[ForeignText, ...]:
-        return unique((*self.now, *self.held, *self.prompt))
+        return unique((*self.now, *self.held, *self.printed, *self.prompt))
 
     @property
     def taken_in(self) -> tuple[ForeignText, ...]:
         """What answers are made from, without the prompt's files."""
-        return unique((*self.now, *self.held))
+        return unique((*self.now, *self.held, *self.printed))
 
     def causes(self, effect: Effect) -> tuple[ForeignText, ...]:
-        """What may be the reason of an effect."""
+        """What may be the reason of an effect. What a program printed is none of a later message's wish for one that is
+        allowed: else no yes would last beyond the first output."""
+        if effect.kind is EffectKind.RUN and not effect.always:
+            return unique((*self.now, *self.held, *self.prompt))
         return unique((*self.now, *self.prompt)) if effect.this_turn else self.every
 
     def of_answers(self, scope: Scope) -> tuple[ForeignText, ...]:
@@ -101,16 +111,27 @@ def taint(transcript: Transcript, scope: Scope, turn: str, said: frozenset[str] 
     turns = {turn, *(one.meta.turn for one in messages if not said.isdisjoint(one.meta.said))}
     now: list[ForeignText] = []
     held: list[ForeignText] = []
+    printed: list[ForeignText] = []
     for entry in messages:
         if entry.role != "user":
             continue
-        into = now if entry.meta.turn in turns else held
+        into = now if entry.meta.turn in turns else printed if _is_printed(entry) else held
         if entry.meta.said and not scope.is_private and (not sender or entry.meta.by != sender):
             into.append(foreign(entry.meta.sender or "somebody", said_words(entry), is_talk=True))
         into += of_entry(entry, paths)
     system = "\n".join(system_of(transcript.header, entries))
     prompt = in_memory(system, scope)
-    return Taint(unique(now), unique(held), prompt, marked_lines(system))
+    return Taint(unique(now), unique(held), unique(printed), prompt, marked_lines(system))
+
+
+def _is_printed(entry: MessageEntry) -> bool:
+    """True for what a program without a network printed, in a call's result or in the message of its end."""
+    found = entry.meta.foreign or ()
+    said = entry.meta.said
+    is_end = bool(said) and all(id.rpartition(f":{PROGRAM_ENDED}")[0] for id in said)  # CHANNEL:program:NUMBER
+    if not found or not (is_end or entry.meta.tool in PROGRAM_TOOLS):
+        return False
+    return not any(one.source.endswith(ON_NETWORK) for one in found)
 
 
 def of_entry(entry: MessageEntry, paths: Mapping[str, str] | None = None) -> tuple[ForeignText, ...]:

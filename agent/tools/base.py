@@ -52,6 +52,7 @@ class EffectNote(enum.StrEnum):
 
     NETWORK = "with_network"
     NO_SANDBOX = "no_sandbox"
+    AS_ROOT = "as_root"
 
 
 @dataclass(frozen=True, slots=True)

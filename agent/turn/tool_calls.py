@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
 from agent.context.file_changes import FileWatch, seen_by
+from agent.formats.secrets import NO_SECRETS, KnownSecrets
 from agent.formats.untrusted import clean
 from agent.memory.provenance import provenance_of_writes
 from agent.memory.redaction_lock import ReadEpoch, StaleRead
@@ -40,7 +42,7 @@ STOPPED_CALL = "Stopped by the person: this call may or may not have taken effec
 
 class ToolRunner:
     """Files that tools write are added to `written`; `approvals` asks the owner if text of others may be the reason of
-    an effect."""
+    an effect. `secrets` are in no result."""
 
     def __init__(
         self,
@@ -50,7 +52,9 @@ class ToolRunner:
         freshness: FileWatch,
         written: set[Path],
         approvals: OwnerConsent | None = None,
+        secrets: KnownSecrets = NO_SECRETS,
     ) -> None:
+        self._secrets = secrets
         self._tools = {tool.name: tool for tool in tools}
         self._record = record
         self._scope = scope
@@ -130,13 +134,14 @@ class ToolRunner:
     async def _record_result(
         self, call: Block, done: ToolResult, *, error: bool, files: Mapping[str, SeenFile] | None = None
     ) -> None:
+        foreign = (replace(one, source=self._secrets(one.source), line=self._secrets(one.line)) for one in done.foreign)
         await self._record.result(
             call,
-            _capped(clean(done.text)) or "(no output)",
+            _capped(self._secrets(clean(done.text))) or "(no output)",
             error=error,
             files=files,
             quoted=done.quoted,
-            foreign=done.foreign,
+            foreign=tuple(foreign),
             pictures=done.pictures,
         )
 

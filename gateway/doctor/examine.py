@@ -11,8 +11,9 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from agent.clock import utc_stamp
+from agent.clock import Clock, utc_stamp
 from agent.formats.sqlite import StorageUnavailable
+from agent.memory.consents import Consents
 from agent.session.transcript import Transcript, TranscriptUnusable
 from gateway.config import Config, ConfigError, dotenv_names, load
 from gateway.doctor import schedule, workspace
@@ -194,7 +195,8 @@ def _workspaces(home: Home, config: Config) -> Iterator[Finding]:
                 what = Sentence("{path} should be a folder, but {why}", path=path, why=why)
                 yield Finding("workspace", False, what, "move it somewhere else, then restart Daybook")
             yield from _unreadable_pages(folder)
-            yield from workspace.skills(folder, dotenv_names(home))
+            consents = Consents(home.consents(name), Clock(config.zone))
+            yield from workspace.skills(folder, consents, dotenv_names(home))
             yield from workspace.common(folder)
             yield from workspace.index(folder, agent.memory.max_index_lines, agent.memory.max_index_bytes)
 

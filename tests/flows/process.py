@@ -37,6 +37,8 @@ T = TypeVar("T")
 OWNER = 11111
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = (sys.executable, "-m", "gateway")
+AS_USER = (*(("unshare", "--user", "--map-user=1000", "--map-group=1000") if os.geteuid() == 0 else ()), *COMMAND)
+"""What is not root to itself, where the tests are: no sandbox holds root."""
 START_S = 120.0
 """Longest wait for the first getUpdates. As all such bounds it is reached by failures only, on a busy machine too."""
 END_S = 120.0

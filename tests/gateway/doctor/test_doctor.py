@@ -18,6 +18,7 @@ import pytest
 from click.testing import CliRunner
 
 from gateway.cli import daybook
+from gateway.config import Config
 from gateway.doctor.examine import examine
 from gateway.doctor.mend import mend
 from gateway.home import Home
@@ -407,8 +408,11 @@ def test_programs_without_a_sandbox_are_named(home: Home) -> None:
     home.config_file.write_text("tools: {exec: true}\n")
     home.config_file.chmod(0o600)
     (found,) = [finding for finding in examine(home, {}) if finding.check == "programs"]
-    has_one = bool(find_sandbox(home).bwrap)
-    assert found.ok and ("run in a sandbox" if has_one else "there is no sandbox here") in found.message
+    has_one = find_sandbox(home, Config()).is_tight
+    assert found.ok and ("run in a sandbox" if has_one else "here is no sandbox") in found.message
+    home.had_sandbox.touch()
+    (found,) = [finding for finding in examine(home, {}) if finding.check == "programs"]
+    assert found.ok is has_one and ("Programs are off" in found.message) is not has_one
 
 
 @pytest.mark.parametrize("name", ["memory", "memory/notes", "people", "skills"])
