@@ -148,6 +148,10 @@ class TryLater(ModelError):
         self.overloaded = overloaded
 
 
+class NoContent(TryLater):
+    """The server kept the connection busy for long and said nothing: it is not asked the same again."""
+
+
 class AccessDenied(ModelError):
     """The key is missing, wrong, or has no right or credit: only the operator can help."""
 

@@ -12,7 +12,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from typing import TYPE_CHECKING
 
 from agent.formats.imports import without_collector
-from agent.model.anthropic.stream import AnswerAssembler
+from agent.model.anthropic.stream import MOST_SILENCES, AnswerAssembler, with_content
 from agent.model.base import AccessDenied, AnswerTooLong, ModelEvent, ModelNotFound, ModelRequest
 
 if TYPE_CHECKING:
@@ -100,7 +100,8 @@ class AnthropicModel:
 
     async def _answer(self, client: AnthropicClient, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         answer = AnswerAssembler(request.model, local=self._base_url != ANTHROPIC_URL)
-        async with contextlib.aclosing(client.events(request)) as events:
+        limit = MOST_SILENCES * self._timeout_s
+        async with contextlib.aclosing(with_content(client.events(request), limit)) as events:
             async for event in events:
                 for told in answer.feed(event):
                     yield told

@@ -6,11 +6,13 @@ Lines that are no event are kept, so that they can be quoted.
 
 from __future__ import annotations
 
+import asyncio
 import codecs
+import contextlib
 import json
 import re
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from agent.formats.parsing import load_json
@@ -21,6 +23,7 @@ from agent.model.base import (
     Completed,
     Json,
     ModelEvent,
+    NoContent,
     Started,
     TextDelta,
     ToolCallStarted,
@@ -85,7 +88,7 @@ class AnswerAssembler:
         if not self._stop_reason and not self._is_over:
             raise TryLater("The model's answer was cut off.")
         invalid: dict[str, str] = {}
-        content = [block.finished(invalid) for block in self._blocks if not block.was_markup]
+        content = list(_made_once(block.finished(invalid) for block in self._blocks if not block.was_markup))
         if not any(block.get("type") == "tool_use" for block in content):
             content += self._raw_calls(invalid)
         reason = _STOPS.get(self._stop_reason, repair_surrogates(self._stop_reason))
@@ -149,6 +152,49 @@ class AnswerAssembler:
             cache_write=count("cache_creation_input_tokens", 0),
             searches=count("web_search_requests", 0),
         )
+
+
+def _made_once(blocks: Iterable[Block]) -> Iterator[Block]:
+    """Leaves out a call that a server sends again under the same id and name, with no arguments or the same ones."""
+    told: dict[tuple[Json, Json], Json] = {}
+    for block in blocks:
+        if block.get("type") == "tool_use":
+            key = (block.get("id"), block.get("name"))
+            if key in told and block.get("input") in ({}, told[key]):
+                continue
+            told[key] = block.get("input")
+        yield block
+
+
+MOST_SILENCES = 10
+"""Times the longest silence of a server that an answer may go without content, whatever else is sent meanwhile."""
+
+
+async def with_content(events: AsyncGenerator[Event, None], seconds: float) -> AsyncGenerator[Event, None]:
+    """Passes the events of an answer on. Raises `NoContent` after so many seconds without content: pings, comments
+    and empty deltas are none."""
+    loop = asyncio.get_running_loop()
+    left = seconds
+    async with contextlib.aclosing(events):
+        while True:
+            began = loop.time()
+            try:
+                async with asyncio.timeout(left):
+                    event = await anext(events, None)
+            except TimeoutError as error:
+                raise NoContent(
+                    f"The model's server kept the connection open for {seconds:g} seconds and said nothing.",
+                    overloaded=True,
+                ) from error
+            if event is None:
+                return
+            left = seconds if _has_content(event) else left - (loop.time() - began)
+            yield event
+
+
+def _has_content(event: Event) -> bool:
+    part = _object(event.get("content_block") or event.get("delta"))
+    return part.get("type") == "tool_use" or any(part.get(field) for field in (*_FIELDS, "signature", "citation"))
 
 
 def events_of(message: Json) -> Iterator[Event]:

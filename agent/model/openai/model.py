@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from agent.clock import Clock
 from agent.formats.imports import without_collector
 from agent.model.anthropic.model import WINDOW_S, known_models
-from agent.model.anthropic.stream import AnswerAssembler
+from agent.model.anthropic.stream import MOST_SILENCES, AnswerAssembler, with_content
 from agent.model.base import (
     AccessDenied,
     AnswerTooLong,
@@ -143,7 +143,8 @@ class OpenAIModel:
     async def _answer(self, client: OpenAIClient, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         dialect = self._dialect(request.model)
         answer = AnswerAssembler(request.model, local=not self._is_openais)
-        async with contextlib.aclosing(client.events(request, dialect, _estimated(request))) as events:
+        told_events = client.events(request, dialect, _estimated(request))
+        async with contextlib.aclosing(with_content(told_events, MOST_SILENCES * self._timeout_s)) as events:
             async for event in events:
                 for told in answer.feed(event):
                     yield told
