@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 
 from agent.model.anthropic.stream import Event
 from agent.model.base import CUT, OTHER_THINKING, REFUSED, Json, TryLater
-from agent.model.markup import input_of
 from agent.model.tokens import estimate
+from agent.model.written_calls import input_of
 
 _REASONING = ("reasoning_content", "reasoning", "thinking")
 _STOPS = {

@@ -14,6 +14,7 @@ from agent.clock import Clock
 from agent.model.anthropic.stream import AnswerAssembler
 from agent.model.base import Block, Completed, InvalidRequest, Json, Message, ModelError, ModelEvent, TryLater
 from agent.model.errors import ServerMessage, said_in
+from agent.model.markup import MarkupFilter
 from agent.model.openai.dialect import Dialect, api_root, learnt
 from agent.model.openai.model import OpenAIModel
 from agent.model.openai.request import body_of, call_id
@@ -58,7 +59,7 @@ def end(reason: str = "stop") -> dict[str, Json]:
 
 
 def told(chunks: list[Any]) -> tuple[list[ModelEvent], Completed]:
-    reader, answer = ChunkReader("m", 10), AnswerAssembler("m", local=True)
+    reader, answer = ChunkReader("m", 10), AnswerAssembler("m", MarkupFilter)
     events: list[ModelEvent] = []
     for one in chunks:
         for event in reader.feed(one):
