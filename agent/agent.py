@@ -10,6 +10,7 @@ import dataclasses
 import itertools
 import logging
 from collections.abc import Awaitable, Callable, Collection, Sequence
+from contextlib import suppress
 from datetime import date, datetime
 from functools import partial
 from pathlib import Path
@@ -44,14 +45,14 @@ from agent.session.archive import Archive, SessionInfo
 from agent.session.entries import RedactionEntry
 from agent.session.export import markdown
 from agent.session.past_sessions import PastSessions
-from agent.session.transcript import Transcript
+from agent.session.transcript import Transcript, TranscriptUnusable
 from agent.session.turn_record import TurnRecord, text_of, turns_of_said
 from agent.session_lifecycle import NewSession, SessionLifecycle
 from agent.sessions import SessionCache
 from agent.settings import AgentSettings
 from agent.silence import deliverable_text
 from agent.skills import Skills
-from agent.tools.base import Tool, offered
+from agent.tools.base import ConversationConsent, Tool, offered
 from agent.turn.loop import run_turn
 from agent.turn.model_call import ModelCaller
 from agent.turn.outcome import ending
@@ -171,7 +172,13 @@ class Agent:
 
         ask = ModelCaller(window, request.purpose, self._store)
         calls = ToolRunner(
-            own_tools, record, request.scope, conversation.freshness, conversation.written, request.approvals
+            own_tools,
+            record,
+            request.scope,
+            conversation.freshness,
+            conversation.written,
+            request.approvals,
+            partial(self._session_cache.beside, request.session, transcript.header.id),
         )
 
         async def run(may_join: bool, emit: Emit) -> TurnResult:
@@ -195,6 +202,11 @@ class Agent:
             return (await (tool.once.approved or tool.once.run)(arguments, name)).text
         async with self._redaction_lock.writing(scope):
             return (await (tool.approved or tool.run)(arguments)).text
+
+    async def allow(self, consent: ConversationConsent) -> None:
+        """Keeps the owner's yes in the conversation that it was for, unless that is gone."""
+        with suppress(FileNotFoundError, TranscriptUnusable):
+            await self._session_cache.allow(SessionKey(self.settings.name, consent.path), consent.id, consent.allows)
 
     async def stopped(self, session: SessionKey, turn_id: str, shown: str) -> None:
         """Closes a cancelled turn in its transcript. `shown`: the part of its reply that the person saw."""
