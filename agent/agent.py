@@ -10,6 +10,7 @@ import dataclasses
 import itertools
 import logging
 from collections.abc import Awaitable, Callable, Collection, Sequence
+from contextlib import suppress
 from datetime import date, datetime
 from functools import partial
 from pathlib import Path
@@ -46,14 +47,14 @@ from agent.session.archive import Archive, SessionInfo
 from agent.session.entries import RedactionEntry
 from agent.session.export import markdown
 from agent.session.past_sessions import PastSessions
-from agent.session.transcript import Transcript
+from agent.session.transcript import Transcript, TranscriptUnusable
 from agent.session.turn_record import TurnRecord, text_of, turns_of_said
 from agent.session_lifecycle import NewSession, SessionLifecycle
 from agent.sessions import SessionCache
 from agent.settings import AgentSettings
 from agent.silence import deliverable_text
 from agent.skills import Skills
-from agent.tools.base import Tool, ToolError, offered
+from agent.tools.base import ConversationConsent, Tool, ToolError, offered
 from agent.turn.loop import run_turn
 from agent.turn.model_call import ModelCaller
 from agent.turn.outcome import ending
@@ -183,6 +184,7 @@ class Agent:
             conversation.written,
             request.approvals,
             self._secrets,
+            partial(self._session_cache.beside, request.session, transcript.header.id),
         )
 
         async def run(may_join: bool, emit: Emit) -> TurnResult:
@@ -211,6 +213,11 @@ class Agent:
         except ToolError as error:
             raise ToolError(self._secrets(str(error)), error.foreign, error.pictures) from error
         return self._secrets(result.text)
+
+    async def allow(self, consent: ConversationConsent) -> None:
+        """Keeps the owner's yes in the conversation that it was for, unless that is gone."""
+        with suppress(FileNotFoundError, TranscriptUnusable):
+            await self._session_cache.allow(SessionKey(self.settings.name, consent.path), consent.id, consent.allows)
 
     async def stopped(self, session: SessionKey, turn_id: str, shown: str) -> None:
         """Closes a cancelled turn in its transcript. `shown`: the part of its reply that the person saw."""

@@ -23,6 +23,7 @@ from agent.memory.scope import Scope
 from agent.session.archive import SessionInfo
 from agent.session.entries import MessageEntry
 from agent.session.export import snapshot
+from agent.session.outgoing import allowed_in
 from agent.session.transcript import Transcript
 from agent.session.turn_record import turns_of_said
 from agent.sessions import SessionCache
@@ -95,11 +96,14 @@ class SessionLifecycle:
             await self.leave(request.session, request.scope, ContextLossReason.IDLE)
 
     async def _begin_anew(self, request: TurnRequest) -> None:
-        """Begins a session without deferred work for the last one: no job becomes memory."""
-        transcript = await asyncio.to_thread(self._session_cache.current, request.session)
-        if transcript is None or not _has_begun(transcript, request):
+        """Begins a session without deferred work for the last one: no job becomes memory. What the owner has allowed a
+        job holds for its next run."""
+        last = await asyncio.to_thread(self._session_cache.current, request.session)
+        if last is None or not _has_begun(last, request):
             async with self._redaction_lock.writing(request.scope):
-                await asyncio.to_thread(self._session_cache.start, request.session, request.scope)
+                begun = await asyncio.to_thread(self._session_cache.start, request.session, request.scope)
+            for what in allowed_in(last.entries) if last is not None else ():
+                await self._session_cache.allow(request.session, begun.header.id, what)
 
     def _new_session(self, key: SessionKey, scope: Scope) -> NewSession:
         ended = self._session_cache.current(key)

@@ -61,8 +61,11 @@ JAPANESE = LanguageTable(
             add_job="{target} 向けにこのジョブを追加する",
             remove_job="{target} 向けのこのジョブを削除する",
             fetch="{target} を開く",
+            search="ウェブで {target} を検索する",
+            draw="{target} で画像を作る",
             run="{target} を動かす",
             use_tool="ツール {target} を使う",
+            use_new_tool="ツール {target} を初めて使う（ツール自身の説明は下にあります）",
             use_changed_tool="ツール {target}（説明が最初に使ったときから変わっています）を使う",
         ),
         question="**「{what}」を実行してもいいですか？**",
@@ -87,6 +90,10 @@ JAPANESE = LanguageTable(
         with_network="ネットワークを使います。",
         no_sandbox="このコンピューターにはサンドボックスがありません。私が読み書きできるものはすべて読み書きできます。",
         as_root="root で動いているため、サンドボックスは効きません。このコンピューターのすべてを読み書きできます。",
+        for_conversation="24時間以内に「はい」と言われないかぎり行いません。「はい」は、この会話でそこへ送るものすべてに有効"
+        "です。あなたの私的な記憶の行については、あらためて尋ねます。",
+        for_tool="24時間以内に「はい」と言われないかぎり行いません。「はい」は、ツールの説明がこのままであるかぎり有"
+        "効です。あなたの私的な記憶の行については、あらためて尋ねます。",
         started="承認されました：{what}。結果が出たらお知らせします。",
         allowed="確認せずに実行するもの：",
         ask_again="また確認する：{words}",

@@ -31,6 +31,10 @@ class ImageServer:
     api_key: str = field(default="", repr=False)
     seconds: float = SECONDS
 
+    @property
+    def host(self) -> str:
+        return urlsplit(self.base_url).hostname or self.base_url
+
     async def draw(self, prompt: str) -> DrawnPicture:
         """Raises `NotDrawn`."""
         try:

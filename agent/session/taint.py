@@ -5,7 +5,6 @@ A summary is made of foreign text, so a compacted conversation still has it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -25,9 +24,6 @@ PROGRAM_ENDED = "program:"
 ON_NETWORK = " with a network"
 """Ends the source of what a program with a network printed."""
 _OF_OTHERS = ("groups/", "people/")
-_NAME_PAGES = frozenset({"web_fetch", "web_search"})
-_GOES_ON = re.compile(r"[\w\-%/?#&=~+@:$*]|[.,;!'()][\w\-%/?#&=~+@:$*]")
-"""What stands behind an address that goes on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,36 +64,9 @@ class Taint:
         return Provenance(names(self.of_answers(scope)), self.marked)
 
 
-def needs_yes(effect: Effect, found: Taint, transcript: Transcript) -> bool:
-    if effect.always or effect.private:
-        return True
-    return bool(found.causes(effect)) and not (effect.address and _is_named(effect.address, transcript))
-
-
-def _is_named(address: str, transcript: Transcript) -> bool:
-    """True where a person's message, a page or a search names it: then nothing of the model's is in it."""
-    bare = address.partition("://")[2].removeprefix("www.").rstrip("/")
-    for entry in transcript.entries:
-        if isinstance(entry, MessageEntry) and (
-            (entry.meta.said and entry.meta.by) or (entry.meta.tool in _NAME_PAGES and not entry.meta.error)
-        ):
-            for block in entry.content:
-                given = block.get("content") if block.get("type") == "tool_result" else block.get("text")
-                if isinstance(given, str) and names_address(given, bare):
-                    return True
-    return False
-
-
-def names_address(text: str, bare: str) -> bool:
-    """True for the whole address: what it only begins with could go on with anything."""
-    at = text.find(bare)
-    while at >= 0:
-        rest = text[at + len(bare) :].removeprefix("/")
-        before = text[at - 1 : at]
-        if not _GOES_ON.match(rest) and not (before.isalnum() or before in ("-", "_", "@", "%")):
-            return True
-        at = text.find(bare, at + 1)
-    return False
+def needs_yes(effect: Effect, found: Taint) -> bool:
+    """For what sends nothing to a host of others."""
+    return effect.always or bool(effect.private) or bool(found.causes(effect))
 
 
 def taint(transcript: Transcript, scope: Scope, turn: str, said: frozenset[str] = frozenset()) -> Taint:
@@ -108,7 +77,7 @@ def taint(transcript: Transcript, scope: Scope, turn: str, said: frozenset[str] 
     messages = [entry for entry in entries[start:] if isinstance(entry, MessageEntry)]
     sender = next((one.meta.by for one in messages if one.meta.turn == turn and one.meta.said), "")
     paths = _paths(messages) if any(one.meta.foreign is None for one in messages) else {}
-    turns = {turn, *(one.meta.turn for one in messages if not said.isdisjoint(one.meta.said))}
+    turns = turns_that_answer(transcript, turn, said)
     now: list[ForeignText] = []
     held: list[ForeignText] = []
     printed: list[ForeignText] = []
@@ -132,6 +101,12 @@ def _is_printed(entry: MessageEntry) -> bool:
     if not found or not (is_end or entry.meta.tool in PROGRAM_TOOLS):
         return False
     return not any(one.source.endswith(ON_NETWORK) for one in found)
+
+
+def turns_that_answer(transcript: Transcript, turn: str, said: frozenset[str]) -> frozenset[str]:
+    """The turn, and those before it that were interrupted."""
+    messages = (one for one in transcript.entries if isinstance(one, MessageEntry))
+    return frozenset({turn, *(one.meta.turn for one in messages if not said.isdisjoint(one.meta.said))})
 
 
 def of_entry(entry: MessageEntry, paths: Mapping[str, str] | None = None) -> tuple[ForeignText, ...]:

@@ -134,8 +134,8 @@ SENTENCES: Mapping[str, str] = {
     "tools.mcp.*.tools": "Which of its tools, by its own names; empty: all.",
     "tools.mcp.*.scopes": "Who may use them: `owner`, other `people`, `groups`.",
     "tools.mcp.*.timeout_s": "Seconds for a call, longer where it tells of progress; a start may take 30 at least.",
-    "tools.mcp.*.ask": "`writes`: you are asked before each call of a tool that does not say it only reads. `all`: "
-    "before each call. `none`: only where text of others may be the reason.",
+    "tools.mcp.*.ask": "`writes`: you are asked before the first use of each tool, and before each call of one "
+    "that does not say it only reads. `all`: before each call. `none`: only where text of others may be the reason.",
     "limits.person_daily_usd": "What each other person may cost in a day.",
     "limits.group_daily_usd": "What each group may cost in a day.",
     "media.max_mb": "Larger files are not fetched.",

@@ -33,7 +33,7 @@ from agent.memory import files
 from agent.memory.paths import FileError
 from agent.model.base import Json
 from agent.skills import SkillOrigin
-from agent.tools.base import GONE, Effect, EffectKind, EffectRequest, Tool, ToolError
+from agent.tools.base import GONE, Effect, EffectKind, EffectNote, EffectRequest, Tool, ToolError
 from agent.tools.foreign_text import visible
 from channels.message import Address, Channel, InboundMessage, OutboundFile
 from gateway.messages.confirmations import Confirmations
@@ -156,7 +156,7 @@ class Approvals:
 
     async def ask(self, wanted: EffectRequest, row: InboxRow, session: str) -> str:
         """Asks the owner; returns the result for the model. Raises `ToolError`."""
-        digest = _digest(session, wanted.tool, wanted.arguments, wanted.effect)
+        digest = _digest(session, wanted)
         waiting = [one for one in map(read, self._questions.open_of(KIND)) if one.session == session]
         if any(one.digest == digest for one in waiting):
             return _WAITS
@@ -171,6 +171,7 @@ class Approvals:
             session,
             replace(row, message=_without_text(row.message)),
             digest,
+            wanted.consent,
         )
         try:
             address, person = await self._reports.private_chat(row, self._sessions.of_row(row))
@@ -379,7 +380,10 @@ class Approvals:
             effect = await tool.effect(arguments)
             if effect is None or (effect.target, effect.before) != (pending.effect.target, pending.effect.before):
                 raise _Changed
-        return await agent.run_approved(scope, tool, arguments, name)
+        result = await agent.run_approved(scope, tool, arguments, name)
+        if pending.consent is not None:
+            await agent.allow(pending.consent)
+        return result
 
     async def _note(self, id: str, pending: PendingEffect, text: str) -> None:
         """Notes the outcome for the session, or for that which delegated its task; a job has a new one each time."""
@@ -423,8 +427,13 @@ def _known_result(pending: PendingEffect, result: str) -> str:
     return f"\n{marked_block('enclosed', result[:_FOREIGN_CHARS], name=pending.effect.target)}"
 
 
-def _digest(session: str, tool: str, arguments: Json, effect: Effect) -> str:
-    whole = json.dumps([session, tool, arguments, effect.target, effect.before], sort_keys=True)
+def _digest(session: str, wanted: EffectRequest) -> str:
+    """Names what is asked about: of questions whose yes counts for a host in the conversation, one is enough."""
+    effect, consent = wanted.effect, wanted.consent
+    if consent is not None and EffectNote.FOR_CONVERSATION in effect.notes and not effect.always:
+        whole = json.dumps([session, wanted.tool, consent.id, consent.allows])
+    else:
+        whole = json.dumps([session, wanted.tool, wanted.arguments, effect.target, effect.before], sort_keys=True)
     return hashlib.sha256(whole.encode()).hexdigest()
 
 

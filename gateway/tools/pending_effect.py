@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 from agent.formats.exact import fenced, on_a_line
 from agent.formats.untrusted import label
 from agent.languages.table import ApprovalStrings
-from agent.tools.base import Effect, EffectKind
+from agent.tools.base import ConversationConsent, Effect, EffectKind, EffectNote
 from agent.tools.foreign_text import ForeignText, visible
 from channels.message import Address, ChatKind, InboundMessage
 from gateway.messages.confirmations import buttons
@@ -33,10 +33,12 @@ class PendingEffect:
     row: InboxRow
     """The message that is answered, without its text."""
     digest: str
+    consent: ConversationConsent | None = None
 
 
-RESULTS = (EffectKind.USE_TOOL, EffectKind.USE_CHANGED_TOOL)
+RESULTS = (EffectKind.USE_TOOL, EffectKind.USE_NEW_TOOL, EffectKind.USE_CHANGED_TOOL)
 """Effects whose results are text of others, and what they were wanted for."""
+_GOOD_FOR_MORE = (EffectNote.FOR_TOOL, EffectNote.FOR_CONVERSATION)
 _SHOWN = 2_000
 _TITLE = 60
 """Of a command line, which stands whole below."""
@@ -64,14 +66,15 @@ def question_text(pending: PendingEffect, block: str, strings: ApprovalStrings, 
         asked.append(block)
     if pending.effect.private:
         asked.append(strings.private.format(line=on_one_line(pending.effect.private)))
-    asked += (getattr(strings, note) for note in pending.effect.notes)
+    lasting = [note for note in pending.effect.notes if note in _GOOD_FOR_MORE]
+    asked += (getattr(strings, note) for note in pending.effect.notes if note not in lasting)
     if because := cause_text(pending, strings):
         asked.append(because)
     if pending.row.message.address != address:
         asked.append(strings.asked_in.format(chat=chat_text(pending.row.message)))
     if pending.effect.words:
         asked.append(strings.lasting.format(words=shlex.join(pending.effect.words)))
-    return "\n\n".join([*asked, strings.good_for])
+    return "\n\n".join([*asked, getattr(strings, lasting[0]) if lasting else strings.good_for])
 
 
 def effect_text(pending: PendingEffect, strings: ApprovalStrings) -> str:
@@ -84,8 +87,11 @@ def effect_text(pending: PendingEffect, strings: ApprovalStrings) -> str:
         EffectKind.ADD_JOB: effects.add_job,
         EffectKind.REMOVE_JOB: effects.remove_job,
         EffectKind.FETCH: effects.fetch,
+        EffectKind.SEARCH: effects.search,
+        EffectKind.DRAW: effects.draw,
         EffectKind.RUN: effects.run,
         EffectKind.USE_TOOL: effects.use_tool,
+        EffectKind.USE_NEW_TOOL: effects.use_new_tool,
         EffectKind.USE_CHANGED_TOOL: effects.use_changed_tool,
     }
     longest = _TITLE if pending.effect.kind is EffectKind.RUN else _SHOWN
