@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import os
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, timedelta

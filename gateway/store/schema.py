@@ -8,6 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 from agent.formats.sqlite import connect, transaction
+from gateway.store.connection import Connection
 
 STEPS = (
     """
@@ -302,6 +303,6 @@ def _statements(step: str) -> Iterator[str]:
             statement = ""
 
 
-def schema_version(connection: sqlite3.Connection) -> int:
+def schema_version(connection: sqlite3.Connection | Connection) -> int:
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     return int(version)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import shlex
-import shutil
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from functools import partial

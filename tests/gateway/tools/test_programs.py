@@ -31,7 +31,8 @@ def long(*argv: str, **more: Json) -> Call:
 
 
 @pytest.fixture
-def home(daybook: Daybook, as_user: None) -> Daybook:
+def home(daybook: Daybook, request: pytest.FixtureRequest) -> Daybook:
+    request.getfixturevalue("as_user")
     daybook.settings["channels"] = {"telegram": {"groups": {GROUP: {}}, "allow": [ALICE]}}
     daybook.settings["tools"] = {"exec": True, "exec_allow": [["echo"], ["cat"]]}
     return daybook
