@@ -161,9 +161,10 @@ def judged(
 ) -> Judgement:
     """Blocks. `offered`: tools whose descriptions the model reads."""
     new = sent(tool.name, given) or Sent(outgoing.host, (), "")
-    others = (one for one in offered if one.server and host_of_server(one.server) != outgoing.host)
+    others = (one for one in offered if one.server and one.server != tool.server)
     described = (foreign(one.server, one.spec.description) for one in others)
-    causes = unique((*found.every, *described))
+    own = found_tools(tool.server)  # a server is no stranger to what it says of its own tools
+    causes = unique((*(one for one in found.every if not tool.server or one != own), *described))
     once = hashlib.sha256(json.dumps([tool.name, given], sort_keys=True).encode()).hexdigest()
     root = seen.root.header
 
@@ -187,6 +188,11 @@ def allowed_mark(id: str, ts: str, what: str) -> MarkEntry:
 
 def allowed_in(entries: Sequence[Entry]) -> tuple[str, ...]:
     return tuple(str(one.fields.get("what")) for one in entries if isinstance(one, MarkEntry) and one.type == ALLOWED)
+
+
+def found_tools(server: str) -> ForeignText:
+    """What a search among tools reads of a server."""
+    return foreign(server, "descriptions of its tools")
 
 
 def host_of_server(name: str) -> str:

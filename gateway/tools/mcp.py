@@ -19,7 +19,7 @@ from agent.memory.paths import FileError
 from agent.memory.scope import Scope
 from agent.model.base import Json
 from agent.model.tokens import estimate_tool
-from agent.session.outgoing import host_of_server
+from agent.session.outgoing import found_tools, host_of_server
 from agent.tools.base import Effect, EffectKind, EffectNote, Once, Outgoing, Tool, ToolError, ToolResult
 from agent.tools.foreign_text import ForeignText, foreign, visible
 from agent.tools.schema import Arguments, Text, spec, takes
@@ -223,7 +223,7 @@ class _Finder:
 
 def _sources(entries: Sequence[CatalogEntry]) -> tuple[ForeignText, ...]:
     names = dict.fromkeys(one.server.name for one in entries)
-    return tuple(foreign(name, "descriptions of its tools") for name in names)
+    return tuple(map(found_tools, names))
 
 
 def _arguments(given: Json) -> Mapping[str, Json]:
