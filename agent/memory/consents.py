@@ -58,7 +58,7 @@ class Consents:
         """The number of the last one by a program that does not begin with `words`."""
         with self._open() as db:
             rows = db.execute("SELECT number, argv FROM program_writes ORDER BY number DESC")
-            others = (number for number, argv in rows if json.loads(argv)[: len(words)] != list(words))
+            others = (number for number, argv in rows if load_json(argv)[: len(words)] != list(words))
             return int(next(others, 0))
 
     def _now(self) -> str:
