@@ -48,7 +48,8 @@ SENTENCES: Mapping[str, str] = {
     "model.servers.openai.api_key": "Its key. Better in `.env` as `OPENAI_API_KEY`.",
     "model.effort": "How hard it thinks, where the model knows that.",
     "model.cache": "How long the server keeps the beginning of a conversation: it makes long ones cheap.",
-    "model.timeout_s": "Seconds without a sign from the server after which a call is made anew.",
+    "model.timeout_s": "Seconds without a sign from the server after which a call is made anew; "
+    "after ten times as long without a word, whatever else it sends, it is given up.",
     "model.prices.*.input": "USD for a million tokens that the model reads.",
     "model.prices.*.output": "USD for a million tokens that it writes.",
     "model.prices.*.cache_write": "USD for a million tokens that are put into its cache.",

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 from agent.clock import Clock
 from agent.formats.imports import without_collector
+from agent.model.answering import AnswerReader
 from agent.model.anthropic.model import WINDOW_S, known_models
-from agent.model.anthropic.stream import AnswerAssembler
 from agent.model.base import (
     AccessDenied,
     AnswerTooLong,
@@ -61,6 +61,7 @@ class OpenAIModel:
         self._timeout_s = timeout_s
         self._window_s = window_s
         self._clock = clock
+        self._answers = AnswerReader(timeout_s, is_makers=self._is_openais)
         self._client: OpenAIClient | None = None
         self._opening = asyncio.Lock()
         self._windows: dict[str, int] = {}
@@ -142,17 +143,12 @@ class OpenAIModel:
 
     async def _answer(self, client: OpenAIClient, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         dialect = self._dialect(request.model)
-        answer = AnswerAssembler(request.model, local=not self._is_openais)
-        async with contextlib.aclosing(client.events(request, dialect, _estimated(request))) as events:
+        told = client.events(request, dialect, _estimated(request))
+        async with contextlib.aclosing(self._answers.read(told, request)) as events:
             async for event in events:
-                for told in answer.feed(event):
-                    yield told
-        for told in answer.rest():
-            yield told
-        completed = answer.completed()
-        if not dialect.tools and request.purpose == "flush":
-            completed = _written_down(request, completed)
-        yield completed
+                if isinstance(event, Completed) and not dialect.tools and request.purpose == "flush":
+                    event = _written_down(request, event)
+                yield event
 
     def _key_problem(self) -> str | None:
         if not self._key and self._is_openais:
