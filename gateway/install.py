@@ -132,8 +132,10 @@ def needs(purpose: str) -> list[str]:
 
 def _pinned(name: str) -> str:
     """The lines of constraints.txt with the version of a package and the hashes of its files."""
-    found = re.search(rf"^{name}==(?:.*\\\n)*.*\n", LISTS[1].read_text(encoding="utf-8"), re.MULTILINE)
-    return found[0] if found else ""
+    lines = iter(LISTS[1].read_text(encoding="utf-8").splitlines(keepends=True))
+    found = list(itertools.dropwhile(lambda line: not line.startswith(f"{name}=="), lines))
+    end = next((at for at, line in enumerate(found) if not line.endswith("\\\n")), len(found))
+    return "".join(found[: end + 1])
 
 
 def _install(steps: Steps, text: str, again: str, needed: str, *options: str) -> None:

@@ -12,6 +12,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from agent.clock import Clock, utc_stamp
+from agent.formats.parsing import load_json
 from agent.formats.sqlite import StorageUnavailable, connect, storage_errors
 from agent.memory.paths import make_private
 

@@ -188,7 +188,7 @@ class _Unpacker:
 
 
 def _window_bits(head: bytes) -> int:
-    """Of gzip, of deflate as it is specified, or of the raw one that some servers send."""
+    """Tells zlib what to read: gzip, deflate as it is specified, or the raw one that some servers send."""
     if head.startswith(_GZIP):
         return zlib.MAX_WBITS | 16
     has_head = head[0] & 0x0F == zlib.DEFLATED and int.from_bytes(head[:_HEAD]) % 31 == 0
