@@ -78,9 +78,7 @@ class ImageServer:
         if not is_own:
             _check(url)
         headers = {"Authorization": f"Bearer {self.api_key}"} if self.api_key and is_own else {}
-        connector = aiohttp.TCPConnector(
-            resolver=None if is_own else http.PublicResolver(AddressRules()), ssl=tls()
-        )
+        connector = aiohttp.TCPConnector(resolver=None if is_own else http.PublicResolver(AddressRules()), ssl=tls())
         timeout = aiohttp.ClientTimeout(total=_FETCH_SECONDS, sock_connect=10)
         try:
             async with (
