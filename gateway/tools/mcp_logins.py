@@ -31,8 +31,8 @@ log = logging.getLogger(__name__)
 _AGAIN = timedelta(days=1)
 """After which a job, or another person, may have the owner asked again who did not use the link."""
 _WAITS = (
-    "{name} needs its owner's login first: they have got a link in their private chat. Nothing is done yet. Do not "
-    "call it again now; say that it waits for the login, and works after it."
+    "{name} needs its owner's login first: a link for it is in their private chat. Nothing is done yet; it works after "
+    "the login, not before."
 )
 _NOBODY = "{name} needs its owner's login first, and no chat of theirs is known. Nothing is done."
 _FAILED = "{name} needs a login, which can't begin: {why}. Nothing is done."

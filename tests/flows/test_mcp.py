@@ -378,7 +378,9 @@ async def test_the_picture_of_a_call_from_before_a_restart_is_shown(
     async with FakeOpenAI() as chat:
         server: Any = chat if provider == "openai" else model
         more = {"model": by_openai(chat)} if provider == "openai" else {}
-        async with after_a_power_cut(telegram, model, server, settings(log), f"home__{tool}", more) as gateway:
+        async with after_a_power_cut(
+            telegram, model, server, settings(log, ask="none"), f"home__{tool}", more
+        ) as gateway:
             server.answer("A dot.")
             await gateway.start()
             await hears(gateway, telegram, "A dot.")

@@ -21,6 +21,7 @@ from tests.fakes.telegram.world import Message
 from tests.flows.process import OWNER, GatewayProcess
 from tests.flows.story import ALICE, BOB, Story, story
 from tests.flows.test_canaries import kept
+from tests.flows.test_mcp import asked, press, questions
 
 
 @dataclass(slots=True)
@@ -75,13 +76,20 @@ async def test_a_first_need_brings_a_link_and_after_the_login_the_tools_are_ther
         await wants_login(told.home.path)
         await asks(told, "what is far away?", "far__login", "It waits for your login.")
         assert "needs its owner's login first" in told.last_asked
-        asked = await told.hears("To use far I need you to log in: 127.0.0.1")
-        assert "daybook mcp login far" in asked.text
+        invitation = await told.hears("To use far I need you to log in: 127.0.0.1")
+        assert "daybook mcp login far" in invitation.text and not questions(told.telegram)
         status, page = await arrived(await opened(await link(told.telegram)), **{"Accept-Language": "de"})
         assert status == 200 and "Du bist bei far angemeldet" in page
         await told.hears("You are logged in to far at 127.0.0.1; it has 4 tools.")
-        await asks(told, "and now?", "far__look", "It is far away.")
-        assert "far__login" not in offered(told) and "Found it far away" in told.last_asked
+        await asks(told, "and now?", "far__look", "May I?")
+        assert "far__login" not in offered(told)
+        await asked(told)
+        assert "use the tool far: look for the first time" in questions(told.telegram)[-1].text
+        press(told.telegram, "Yes")
+        await told.hears("Found it far away")
+        await asks(told, "and it?", "far__look", "It is far away.")
+        assert not questions(told.telegram), "asked about once"
+        assert len(links(told.telegram)) == 1
         told.no_request_was_refused()
         assert not told.telegram.messages(BOB) and far.logins.refused == []
         state = query(await link(told.telegram))["state"]
@@ -99,9 +107,14 @@ async def test_a_grant_that_was_taken_back_is_asked_for_again_once(tmp_path: Pat
         far.logins.revoke()
         async with told.running():
             await asks(told, "look again", "far__look", "It waits once more.")
+            await asked(told)
+            assert len(links(told.telegram)) == 1, "nothing is needed of the server before the yes"
+            press(told.telegram, "Yes")
             second = await link(told.telegram, 2)
+            await told.hears("That didn't work (far needs its owner's login first: a link for it is in their private")
             await asks(told, "and again", "far__look", "It still waits.")
             assert len(links(told.telegram)) == 2, "one link is enough"
+            assert not questions(told.telegram), "and one yes"
             await arrived(await opened(second))
             await told.telegram.wait_for(lambda: sum("You are logged in" in one for one in told.heard()) == 2)
             await asks(told, "once more", "far__look", "Here it is.")
@@ -261,7 +274,11 @@ async def needed(gateway: GatewayProcess, telegram: FakeTelegram, model: FakeAnt
 
 async def test_no_token_is_anywhere_but_in_its_file(telegram: FakeTelegram, model: FakeAnthropic) -> None:
     async with far_away() as far:
-        settings = {"tools": far.tools(), "log": {"level": "debug"}, "channels": {"web": {"enabled": True, "port": 0}}}
+        settings = {
+            "tools": far.tools(ask="none"),
+            "log": {"level": "debug"},
+            "channels": {"web": {"enabled": True, "port": 0}},
+        }
         async with GatewayProcess(telegram, model, settings) as gateway:
             await gateway.while_alive(wants_login(gateway.home))
             await arrived(await opened(await needed(gateway, telegram, model, 1)))
