@@ -125,7 +125,10 @@ class Conversation:
 
     @cached_property
     def own_ever(self) -> tuple[str, ...]:
-        return tuple(_own(one) for one in self._messages if self._is_asker(one))
+        """What the person says in any turn, also where a task of theirs was asked for."""
+        asked = self.root.entries if self.root is not self.transcript and self.scope.is_private else ()
+        said = (one for one in asked if isinstance(one, MessageEntry) and one.meta.said and one.meta.by)
+        return tuple(map(_own, (*(one for one in self._messages if self._is_asker(one)), *said)))
 
     @cached_property
     def named(self) -> tuple[str, ...]:

