@@ -32,6 +32,7 @@ _LEAST_SAID = 0.4
 """Of decoded bytes; less is noise."""
 _MOST = 120
 """Readings of one text."""
+_MOST_OF_PIECES = 40
 _LONGEST = 20_000
 """Characters that are looked at in more ways than as they stand."""
 
@@ -64,10 +65,21 @@ def readings(text: str) -> tuple[str, ...]:
 
 
 def of_pieces(pieces: Sequence[str]) -> Iterator[str]:
-    """The texts that pieces give: as they stand one after the other, and each read in one of the ways first."""
-    yield "".join(pieces)
-    for way in _WAYS_OF_PIECES:
-        yield "".join(way(one) or one for one in pieces)
+    """The texts that pieces give: as they stand one after the other, and each read in some of the ways first."""
+    first = tuple(pieces)
+    seen, todo = {first}, [(first, _DEEPEST)]
+    for some, deep in todo:
+        yield "".join(some)
+        for other in zip(*map(_ways_of_piece, some), strict=True) if deep else ():
+            if other not in seen and len(seen) < _MOST_OF_PIECES:
+                seen.add(other)
+                todo.append((other, deep - 1))
+
+
+@lru_cache(maxsize=4_096)
+def _ways_of_piece(piece: str) -> tuple[str, ...]:
+    """It, read in each of the ways, or as it stands where it can't be."""
+    return tuple(way(piece) or piece for way in _WAYS_OF_PIECES)
 
 
 def _digit(one: str) -> str:

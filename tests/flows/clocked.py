@@ -1,5 +1,6 @@
 """`python -m tests.flows.clocked --home DIR gateway`: the gateway in a process of its own, on a clock that stands in
-the file `now` beside the home, and without waiting between two tries at the model. Other commands are the real ones."""
+the file `now` beside the home, without waiting between two tries at the model; its web may be on loopback. Other
+commands are the real ones."""
 
 from __future__ import annotations
 
@@ -18,6 +19,7 @@ from gateway.config import load
 from gateway.home import Home
 from gateway.models import build_model
 from gateway.rpc.server import serve
+from tests.flows.life_web import rules
 
 COMMAND = (sys.executable, "-m", "tests.flows.clocked")
 
@@ -36,7 +38,7 @@ async def live(home: Home) -> None:
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
     model_of = functools.partial(build_model, sleep=_without_waiting)
     async with (
-        open_gateway(home, config, channels=True, clock=clock, model_of=model_of) as gateway,
+        open_gateway(home, config, channels=True, clock=clock, model_of=model_of, web_rules=rules()) as gateway,
         serve(home.socket, gateway.operations, gateway.terminal),
     ):
         await gateway.run(stop)

@@ -26,6 +26,7 @@ from gateway.rpc.client import connect
 from tests.fakes.anthropic import FakeAnthropic, Held, Received, compose
 from tests.fakes.telegram import FakeTelegram
 from tests.flows.clocked import COMMAND, set_clock
+from tests.flows.life_web import LifeWeb, Questions, life_web
 from tests.flows.persona import Persona, codes
 from tests.flows.process import GatewayProcess
 from tests.flows.story import ALICE, BOB, GROUP, ZONE
@@ -69,6 +70,13 @@ class Tally:
     compactions: int = 0
     paragraphs: int = 0
     repeated: int = 0
+    web_searches: int = 0
+    pages_opened: int = 0
+    questions: int = 0
+    questions_a_day: float = 0.0
+    most_questions_a_day: int = 0
+    too_many_questions: list[str] = field(default_factory=list)
+    """Days with more than two."""
     lost: list[str] = field(default_factory=list)
     leaked: list[str] = field(default_factory=list)
     remembered_although_forgotten: list[str] = field(default_factory=list)
@@ -87,8 +95,12 @@ class Tally:
 class Life:
     """The people, what they planted, and what they can see of it."""
 
-    def __init__(self, telegram: FakeTelegram, model: FakeAnthropic, gateway: GatewayProcess, seed: int) -> None:
+    def __init__(
+        self, telegram: FakeTelegram, model: FakeAnthropic, gateway: GatewayProcess, web: LifeWeb, seed: int
+    ) -> None:
         self.telegram = telegram
+        self.web = web
+        self.questions = Questions(telegram)
         self.model = model
         self.gateway = gateway
         self.persona = Persona()
@@ -136,6 +148,8 @@ class Life:
         who = ("GROUP", "BOB")[number % 2]
         await self.says(who, f"{WAYS[number // 2 % len(WAYS)]} {self.fact(who)}")
         await self.says(who, f"By the way, {self.fact(who)}.{' and so on' * self.chance.randrange(20, 200)}")
+        self.at(day, 16)
+        await self._looks_out(number, who)
         if number % 5 == 4:
             self.at(day, 17)
             await self.says("BOB", "Tell me all about Alice")
@@ -147,6 +161,14 @@ class Life:
         await self.says("ALICE", f"By the way, {self.fact('ALICE')}.{' good night' * self.chance.randrange(1, 160)}")
         await self._evening()
         self._compare_past_days(day)
+
+    async def _looks_out(self, number: int, who: str) -> None:
+        """What nobody at home knows is asked of others."""
+        subject = f"{SUBJECTS[number % len(SUBJECTS)]} {number}"
+        await self.says("ALICE", f"Search the web for {subject}")
+        await self.says("ALICE", (f"Read {self.web.day(number)}", f"Find out about {subject}")[number % 2])
+        await self.says("ALICE", f"Ask at home for {subject}")
+        await self.says(who, ("Search the web for", "Find out about")[number % 3 == 2] + f" {subject}")
 
     async def _morning(self, number: int) -> None:
         await self.says("ALICE", f"{WAYS[number % len(WAYS)]} {self.fact('ALICE')}")
@@ -233,8 +255,16 @@ class Life:
         if self.chance.random() < 0.03:
             await self._kill()  # in the midst of what is done behind the answer
         await self._idle()
+        await self._says_yes()
         self.model.calm()
         return "\n".join(found)
+
+    async def _says_yes(self) -> None:
+        """To every question that came."""
+        if self.questions.open():
+            self.questions.press(str(self._now.date()))
+            await self.gateway.while_alive(self.telegram.wait_for(lambda: not self.questions.open(), ANSWERED_WITHIN))
+            await self._idle()
 
     async def command(self, who: str, words: str, answer: str) -> None:
         """Something that is answered without a number."""
@@ -358,6 +388,11 @@ class Life:
         tally.paragraphs = self.persona.asked["consolidation"]
         tally.refused = [request.text[-300:] for request in asked if request.status not in (200, 500, 529)]
         tally.leaked = list(self._leaks())
+        tally.web_searches, tally.pages_opened = len(self.web.queries), len(self.web.opened)
+        tally.questions = self.questions.of_days.total()
+        tally.questions_a_day = round(tally.questions / tally.days, 2)
+        tally.most_questions_a_day = max(self.questions.of_days.values(), default=0)
+        tally.too_many_questions = self.questions.too_many
         self._count_answers()
         self._count_results()
 
@@ -428,10 +463,12 @@ async def life(seed: int, *, journal: bool = True) -> AsyncIterator[Life]:
         "memory": {"journal": journal},
         "channels": {"telegram": {"allow": [BOB], "groups": {GROUP: {"mention": "required"}}}},
     }
-    async with FakeTelegram() as telegram, FakeAnthropic() as model:
+    async with FakeTelegram() as telegram, FakeAnthropic() as model, life_web() as web:
+        settings["tools"] = web.tools
         gateway = GatewayProcess(telegram, model, settings, start_now=False, command=COMMAND)
+        gateway.environ |= web.environ
         async with gateway:
-            lived = Life(telegram, model, gateway, seed)
+            lived = Life(telegram, model, gateway, web, seed)
             lived.at(FIRST_DAY, 7)
             await gateway.start()
             yield lived

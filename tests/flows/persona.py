@@ -20,6 +20,7 @@ _FACT = re.compile(r"the code of [\w ]{1,30} is [A-Z]+\d{4}QX")
 TAG = re.compile(r"\(m\d+\)")
 """Numbers a message, anywhere on its last line."""
 _CODE = re.compile(r"[A-Z]+\d{4}QX")
+_FURTHER = re.compile(r"http://127\.0\.0\.1:\d+/day/\d+/more")
 _PRIVATE_PLACES = ("../../MEMORY.md", "../../memory/2026-03-02.md", "../telegram-22222/MEMORY.md", "memory/HISTORY.md")
 
 
@@ -57,7 +58,7 @@ class Persona:
         if WRITE_IT_DOWN in newest:
             return "asked again", "NO_REPLY"
         words = newest.splitlines()[-1]
-        return "turn", _tagged(_replied(words, _results(body)), words)
+        return "turn", _tagged(_replied(words, _results(body), body), words)
 
 
 def _consolidated(shown: str) -> Answer:
@@ -82,8 +83,10 @@ def _flushed(body: dict[str, Any]) -> Answer | str:
     return compose(tools=[("memory_append", {"text": fact}) for fact in facts]) if facts else "NO_REPLY"
 
 
-def _replied(words: str, results: str) -> Answer:
+def _replied(words: str, results: str, body: dict[str, Any]) -> Answer:
     if results:
+        if (link := _FURTHER.search(results)) and link[0] not in str(body["messages"][-2]):
+            return compose(tool=("web_fetch", {"url": link[0]}), thinking="There is more.")
         found = [code for code in codes(words) if code in results] or codes(results)[:5]
         return compose(f"That is done. {' '.join(found)}", thinking="It is written.")
     fact = next(iter(_FACT.findall(words)), "")
@@ -91,6 +94,8 @@ def _replied(words: str, results: str) -> Answer:
         return compose("Let me write that down.", tool=call, thinking="This is for my memory.")
     if words.startswith("Look up "):
         return compose(tool=("memory_search", {"query": words.removeprefix("Look up ").split()[0]}), thinking="Hm.")
+    if (sent := _sending(TAG.sub("", words).strip())) is not None:
+        return compose(tool=sent, thinking="Others may know.")
     if words.startswith("Tell me all about Alice"):
         nosy = [("memory_search", {"query": "Alice ALICE safe garden"}), ("memory_list", {})]
         nosy += [("read_file", {"path": path}) for path in _PRIVATE_PLACES]
@@ -115,6 +120,19 @@ def _writing(words: str, fact: str) -> tuple[str, Mapping[str, Any]] | None:
         return "memory_save", {**kept, "content": fact}
     if words.startswith("For good: "):
         return "memory_update", {"old_text": "", "new_text": f"- {fact}"}
+    return None
+
+
+def _sending(words: str) -> tuple[str, Mapping[str, Any]] | None:
+    """Calls to hosts of others: in the person's words, by the address that they wrote, and in words of its own."""
+    if words.startswith("Search the web for "):
+        return "web_search", {"query": words.removeprefix("Search the web for ")}
+    if words.startswith("Find out about "):
+        return "web_search", {"query": f"{words.removeprefix('Find out about ')} price and opening hours in Graz"}
+    if words.startswith("Read "):
+        return "web_fetch", {"url": words.removeprefix("Read ")}
+    if words.startswith("Ask at home for "):
+        return "home__look", {"text": words.removeprefix("Ask at home for ")}
     return None
 
 
