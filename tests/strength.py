@@ -8,6 +8,7 @@ requires("pandoc")                in a test or fixture: what is missing is said 
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import itertools
 import os
@@ -32,9 +33,17 @@ _PLAINLY = 4
 is_full = False
 """Set before any test is collected."""
 
+
+@functools.cache
+def _sandbox() -> str:
+    from gateway.programs.sandbox import works  # noqa: PLC0415 (most tests need nothing of the gateway)
+
+    return works(shutil.which("bwrap"))
+
+
 _THERE: Mapping[str, tuple[Callable[[], object], str]] = {
     "bindfs": (lambda: shutil.which("bindfs"), "apt-get install bindfs"),
-    "bubblewrap": (lambda: shutil.which("bwrap"), "apt-get install bubblewrap"),
+    "bubblewrap": (_sandbox, "apt-get install bubblewrap, and allow user namespaces"),
     "chromium": (find_chromium, "apt-get install chromium, or CHROMIUM=/path/to/it"),
     "espeak-ng": (lambda: shutil.which("espeak-ng"), "apt-get install espeak-ng"),
     "ffmpeg": (lambda: shutil.which("ffmpeg"), "apt-get install ffmpeg"),
@@ -62,12 +71,16 @@ def examples(number: int) -> int:
     return number if is_full else max(min(number, 5), number // 5)
 
 
+def is_there(what: str) -> bool:
+    """Whether this machine has a program or package."""
+    return bool(_THERE[what][0]())
+
+
 def requires(what: str) -> None:
     """Skips the test where a program or package is missing; in CI it fails for want of a browser."""
-    found, command = _THERE[what]
-    if not found():
+    if not is_there(what):
         end = pytest.fail if what == "chromium" and os.environ.get("CI") == "true" else pytest.skip
-        end(f"needs {what}: {command}")
+        end(f"needs {what}: {_THERE[what][1]}")
 
 
 # The hooks of the plugin

@@ -51,9 +51,11 @@ class Consents:
             return db.execute("INSERT INTO skills_asked VALUES (?) ON CONFLICT DO NOTHING", [sha]).rowcount > 0
 
     def program_wrote(self, argv: Sequence[str]) -> None:
-        """Ends what other programs were allowed for as long as nobody else writes."""
+        """Ends what other programs were allowed for as long as nobody else writes. The newest of each is kept."""
+        words = json.dumps(list(argv))
         with self._open() as db:
-            db.execute("INSERT INTO program_writes (ts, argv) VALUES (?, ?)", [self._now(), json.dumps(list(argv))])
+            db.execute("DELETE FROM program_writes WHERE argv = ?", [words])
+            db.execute("INSERT INTO program_writes (ts, argv) VALUES (?, ?)", [self._now(), words])
 
     def last_program_write(self, words: Sequence[str]) -> int:
         """The number of the last one by a program that does not begin with `words`."""

@@ -6,10 +6,21 @@ from collections.abc import Iterator
 
 from gateway.config import Config
 from gateway.home import Home
-from gateway.programs.sandbox import NO_SANDBOX, find_sandbox, missed_sandbox
+from gateway.programs.sandbox import find_sandbox, missed_sandbox
 from gateway.setup.probe import Finding
+from gateway.spoken_time import Sentence
 
 _CHECK = "programs"
+_NO_SANDBOX = (
+    "warning: tools.exec is on, and there is no sandbox here, so that programs can read and change all that "
+    "Daybook can; install bubblewrap, or turn tools.exec off"
+)
+_AS_ROOT = (
+    "warning: tools.exec is on, and Daybook runs as root, whom no sandbox holds, so that programs can read and change "
+    "everything on this computer; run it as another user, or turn tools.exec off"
+)
+_GET_ONE = "make bubblewrap work and restart Daybook, or delete {file} if programs may run without a sandbox"
+_NOT_AS_ROOT = "run Daybook as the user of before, or delete {file} if programs may run without a sandbox"
 
 
 def programs(home: Home, config: Config) -> Iterator[Finding]:
@@ -19,7 +30,9 @@ def programs(home: Home, config: Config) -> Iterator[Finding]:
     sandbox = find_sandbox(home, config)
     if sandbox.is_tight:
         yield Finding(_CHECK, True, "programs run in a sandbox (bubblewrap)")
-    elif why_off := missed_sandbox(home, sandbox):
-        yield Finding(_CHECK, False, why_off)
+    elif missed_sandbox(home, sandbox):
+        said = "programs are off: they had a sandbox here before, and have none now"
+        way = _NOT_AS_ROOT if sandbox.is_root else _GET_ONE
+        yield Finding(_CHECK, False, said, Sentence(way, file=home.had_sandbox))
     else:
-        yield Finding(_CHECK, True, f"warning: tools.exec is on. {NO_SANDBOX[sandbox.is_root]}")
+        yield Finding(_CHECK, True, _AS_ROOT if sandbox.is_root else _NO_SANDBOX)

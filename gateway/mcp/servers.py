@@ -171,7 +171,7 @@ class ManagedServer:
                 await asyncio.wait([watching])
 
     async def _list(self, connection: McpConnection) -> None:
-        tools = await connection.tools()
+        tools = tuple(_described(one, self._secrets) for one in await connection.tools())
         if tools == self._tools:
             return
         self._tools = tools  # before it is kept: the disk may be slow
@@ -198,6 +198,21 @@ class ManagedServer:
         log.warning("%s", self._secrets(": ".join([str(failure), *self.said])))
         if not running.opened.done():
             running.opened.set_exception(failure)
+
+
+def _described(tool: RemoteTool, secrets: KnownSecrets) -> RemoteTool:
+    """The tool without known secrets in what it says of itself, whose end may have been cut off."""
+    told = secrets(secrets.before_cut(tool.description.removesuffix("…")))
+    about = told + "…" * tool.description.endswith("…")
+    return replace(tool, description=about, schema={key: _struck(one, secrets) for key, one in tool.schema.items()})
+
+
+def _struck(value: Json, secrets: KnownSecrets) -> Json:
+    if isinstance(value, str):
+        return secrets(value)
+    if isinstance(value, Mapping):
+        return {key: _struck(one, secrets) for key, one in value.items()}
+    return [_struck(one, secrets) for one in value] if isinstance(value, list | tuple) else value
 
 
 def _without(result: CallResult, secrets: KnownSecrets) -> CallResult:

@@ -11,7 +11,7 @@ from tests.channels.web.test_views import XSS
 from tests.chromium import chromium
 from tests.fakes.anthropic import FakeAnthropic
 from tests.fakes.telegram import FakeTelegram
-from tests.flows.process import AS_USER, OWNER, GatewayProcess
+from tests.flows.process import OWNER, GatewayProcess, as_user
 from tests.flows.test_guard import questions
 from tests.flows.test_page_jobs import SETTINGS, at_the_page, gateway
 from tests.flows.test_web import where
@@ -66,10 +66,11 @@ async def test_what_waits_for_a_yes_is_read_and_answered_on_the_page(
         assert await asyncio.to_thread(rules.read_text) == (before if answer == "No" else rule)
 
 
+@pytest.mark.requires("bubblewrap")
 async def test_always_on_the_page_is_for_exactly_these_leading_words(
     chromium: Browser, telegram: FakeTelegram, model: FakeAnthropic
 ) -> None:
-    async with GatewayProcess(telegram, model, {**SETTINGS, "tools": {"exec": True}}, command=AS_USER) as gateway:
+    async with GatewayProcess(telegram, model, {**SETTINGS, "tools": {"exec": True}}, command=as_user()) as gateway:
 
         async def calls(*argv: str, then: str) -> None:
             model.answer(tool=("exec", {"argv": list(argv)}))

@@ -408,11 +408,13 @@ def test_programs_without_a_sandbox_are_named(home: Home) -> None:
     home.config_file.write_text("tools: {exec: true}\n")
     home.config_file.chmod(0o600)
     (found,) = [finding for finding in examine(home, {}) if finding.check == "programs"]
-    has_one = find_sandbox(home, Config()).is_tight
-    assert found.ok and ("run in a sandbox" if has_one else "here is no sandbox") in found.message
+    sandbox = find_sandbox(home, Config())
+    has_one, lacks = sandbox.is_tight, "runs as root" if sandbox.is_root else "there is no sandbox here"
+    assert found.ok and ("run in a sandbox" if has_one else lacks) in found.message
     home.had_sandbox.touch()
     (found,) = [finding for finding in examine(home, {}) if finding.check == "programs"]
-    assert found.ok is has_one and ("Programs are off" in found.message) is not has_one
+    assert found.ok is has_one and ("programs are off" in found.message) is not has_one
+    assert has_one or str(home.had_sandbox) in found.fix
 
 
 @pytest.mark.parametrize("name", ["memory", "memory/notes", "people", "skills"])

@@ -14,9 +14,11 @@ from pathlib import Path
 
 import pytest
 
+from agent.formats.secrets import KnownSecrets
 from gateway.config.capabilities import LocalMcpServer
 from gateway.mcp.errors import McpFailure
 from gateway.mcp.kept import KeptMcp
+from gateway.mcp.schemas import LONGEST_DESCRIPTION
 from gateway.mcp.servers import ManagedServer, McpServers
 from tests.fakes import started_again
 from tests.gateway.mcp.conftest import PROGRAM, FakeProgram, until
@@ -44,6 +46,21 @@ async def test_a_program_is_started_at_its_first_use_and_ended_with_all_it_start
     assert not is_alive(started["pid"])
     await until(lambda: not is_alive(child))
     assert len(fake.events("stdin closed")) == 1, "it was given the time to end by itself"
+
+
+async def test_no_key_is_in_what_a_server_says_of_its_tools(tmp_path: Path) -> None:
+    """Its words are in every request. The second description is cut in the middle of the key."""
+    key = "canary-4711-0123456789-abcdefghij"
+    schema = {"type": "object", "properties": {"a": {"type": "string", "description": f"as {key}"}}}
+    cut = f"{'word ' * (LONGEST_DESCRIPTION // 5 - 4)}{key}{key}"
+    listed = [{"name": "two", "description": cut, "inputSchema": schema}]
+    async with McpServers(KeptMcp(tmp_path / "mcp"), secrets=KnownSecrets([key])) as servers:
+        fake = FakeProgram(servers, tmp_path / "log")
+        server = fake.server(env={"DESCRIPTION": f"Look, with {key}.", "LISTED": json.dumps(listed)})
+        await server.start()
+        said = {one.name: f"{one.description} {one.schema}" for one in server.tools or ()}
+    assert said["look"].startswith("Look, with [secret left out].") and "as [secret left out]" in said["two"]
+    assert "canary" not in f"{said}{[one.read_text() for one in (tmp_path / 'mcp').rglob('*.json')]}"
 
 
 async def test_a_stubborn_program_is_killed(tmp_path: Path) -> None:
@@ -124,6 +141,7 @@ import asyncio, sys
 from pathlib import Path
 from gateway.config.capabilities import LocalMcpServer
 from gateway.mcp.kept import KeptMcp
+from gateway.mcp.schemas import LONGEST_DESCRIPTION
 from gateway.mcp.servers import ManagedServer, McpServers
 from tests.fakes import started_again
 

@@ -65,22 +65,17 @@ class World:
 def world(request: pytest.FixtureRequest, tmp_path: Path) -> World:
     home = Home(tmp_path / "home")
     home.create()
-    sandbox = find_sandbox(home, Config()) if request.param == "sandbox" else Sandbox()
-    if request.param == "sandbox" and not sandbox.bwrap:
+    if request.param == "sandbox":
         requires("bubblewrap")
-        pytest.skip("bubblewrap may make no sandbox here: allow user namespaces, or run as root")
-    return World(home, sandbox)
+    return World(home, find_sandbox(home, Config()) if request.param == "sandbox" else Sandbox())
 
 
 @pytest.fixture
 def boxed(tmp_path: Path) -> World:
+    requires("bubblewrap")
     home = Home(tmp_path / "home")
     home.create()
-    sandbox = find_sandbox(home, Config())
-    if not sandbox.bwrap:
-        requires("bubblewrap")
-        pytest.skip("bubblewrap may make no sandbox here: allow user namespaces, or run as root")
-    return World(home, sandbox)
+    return World(home, find_sandbox(home, Config()))
 
 
 def left(*besides: int) -> list[str]:
@@ -395,6 +390,7 @@ def opt() -> Iterator[Path]:
         yield Path(folder)
 
 
+@pytest.mark.requires("bubblewrap")
 async def test_nothing_that_the_configuration_names_is_shown(opt: Path) -> None:
     for name in ("backups", "other", "home"):
         (opt / name).mkdir()
@@ -405,24 +401,20 @@ async def test_nothing_that_the_configuration_names_is_shown(opt: Path) -> None:
     home = Home(opt / "home")
     home.create()
     (home.path / ".env").write_text("canary")
-    sandbox = find_sandbox(home, config)
-    if not sandbox.bwrap:
-        pytest.skip("bubblewrap does not work here")
-    world = World(home, sandbox)
+    world = World(home, find_sandbox(home, config))
     script = f"cat {opt}/*/* {opt}/*/.env; ls -A {opt}/*; echo x > {opt}/home/made; echo x > made"
     await world.runs("sh", "-c", script)
     assert "cat: " in world.printed and "canary" not in world.printed and "state" not in world.printed
     assert (world.workspace / "made").exists() and not (home.path / "made").exists()
 
 
+@pytest.mark.requires("bubblewrap")
 async def test_a_home_that_is_the_workspace_shows_none_of_its_keys(tmp_path: Path) -> None:
     home = Home(tmp_path)
     home.create()
     for name in (".env", "config.yaml", "state/canary"):
         (tmp_path / name).write_text("canary")
     sandbox = find_sandbox(home, Config.model_validate({"agents": {"main": {"workspace": "."}}}))
-    if not sandbox.bwrap:
-        pytest.skip("bubblewrap does not work here")
     world = World(home, sandbox, tmp_path)
     await world.runs("sh", "-c", "cat .env config.yaml state/*; echo x > made; rm -r state .env config.yaml")
     assert "canary" not in world.printed and (tmp_path / "made").exists()

@@ -18,6 +18,9 @@ from tests.gateway.conftest import ALICE, GROUP, OWNER, Daybook
 from tests.gateway.tools.approving import FOREIGN, Owner, lay, write
 
 PYTHON = "/usr/bin/python3"
+pytestmark = pytest.mark.usefixtures("as_user")
+sandboxed = pytest.mark.requires("bubblewrap")
+"""What is of the sandbox, and "always", which is offered with one only."""
 
 
 def exec_(*argv: str, **more: Json) -> Call:
@@ -31,8 +34,7 @@ def long(*argv: str, **more: Json) -> Call:
 
 
 @pytest.fixture
-def home(daybook: Daybook, request: pytest.FixtureRequest) -> Daybook:
-    request.getfixturevalue("as_user")
+def home(daybook: Daybook) -> Daybook:
     daybook.settings["channels"] = {"telegram": {"groups": {GROUP: {}}, "allow": [ALICE]}}
     daybook.settings["tools"] = {"exec": True, "exec_allow": [["echo"], ["cat"]]}
     return daybook
@@ -74,6 +76,7 @@ async def test_only_the_owner_in_private_has_programs(owner: Owner, home: Dayboo
 # asking -------------------------------------------------------------------------------------------------------------
 
 
+@sandboxed
 async def test_a_program_is_asked_about_and_its_output_is_in_the_answer(owner: Owner, home: Daybook) -> None:
     lay(home, "notes.txt", "seven apples\n")
     async with home.running():
@@ -98,6 +101,7 @@ async def test_a_no_runs_nothing(owner: Owner, home: Daybook) -> None:
     assert not (home.workspace / "made").exists()
 
 
+@sandboxed
 async def test_always_is_for_these_leading_words_until_it_is_taken_back(owner: Owner, home: Daybook) -> None:
     async with home.running():
         await owner.asks(exec_("wc", "-w", "AGENTS.md"))
@@ -117,6 +121,7 @@ async def test_always_is_for_these_leading_words_until_it_is_taken_back(owner: O
         assert any("wc -l AGENTS.md" in one for one in owner.questions.values())
 
 
+@sandboxed
 async def test_always_can_be_said_on_the_page(owner: Owner, home: Daybook) -> None:
     async with home.running() as gateway:
         await owner.asks(exec_("wc", "-w", "AGENTS.md"))
@@ -138,6 +143,7 @@ async def test_always_is_refused_where_it_cannot_be_said(owner: Owner, home: Day
         assert rows(await gateway.ask("approvals.list")) == [listed]
 
 
+@sandboxed
 async def test_always_for_a_script_ends_where_it_changes(owner: Owner, home: Daybook) -> None:
     lay(home, "tool.py", "print('one')\n")
     async with home.running():
@@ -157,6 +163,7 @@ async def always(owner: Owner, home: Daybook, *argv: str) -> None:
     await heard(home, "Done.")
 
 
+@sandboxed
 async def test_always_ends_with_a_file_that_somebody_else_writes(owner: Owner, home: Daybook) -> None:
     """What a script imports is in none of its words."""
     lay(home, "tool.py", "import helper\n")
@@ -181,6 +188,7 @@ async def test_a_yes_ends_with_a_file_that_somebody_else_writes_meanwhile(owner:
     assert not (home.workspace / "made").exists() and not (home.workspace / "stolen").exists()
 
 
+@sandboxed
 async def test_always_ends_with_what_an_allowed_program_writes(owner: Owner, home: Daybook) -> None:
     home.settings["tools"] = {"exec": True, "exec_allow": [["touch"]]}
     lay(home, "tool.py", "print('one')\n")
@@ -205,6 +213,7 @@ async def test_as_root_there_is_no_sandbox_and_it_says_so(
         assert [one.label for row in question.buttons for one in row] == ["Once", "No"]
 
 
+@sandboxed
 async def test_an_always_of_the_sandbox_is_none_without_it(
     owner: Owner, home: Daybook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -343,6 +352,7 @@ async def test_a_long_output_is_kept_whole_in_a_file(owner: Owner, home: Daybook
     assert kept.read_text() == (home.workspace / "long.txt").read_text()
 
 
+@sandboxed
 async def test_no_key_of_the_gateway_reaches_a_program(
     owner: Owner, home: Daybook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -358,6 +368,7 @@ async def test_no_key_of_the_gateway_reaches_a_program(
         assert "workspace" in found and "state" not in found and ".env" not in found
 
 
+@sandboxed
 async def test_the_files_of_rules_are_read_only_to_programs(owner: Owner, home: Daybook) -> None:
     home.settings["tools"] = {"exec": True, "exec_allow": [["touch"], ["cp"]]}
     async with home.running():
