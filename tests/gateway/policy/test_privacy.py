@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
 from agent.memory.consents import Consents
+from agent.memory.files import sha_of
 from agent.model.base import Json, ModelRequest
 from agent.model.scripted import Call, ScriptedAnswer
 from channels.message import OutboundMessage
@@ -91,14 +91,13 @@ def plant(daybook: Daybook) -> None:
             head = file.read_text() if file.exists() else f"# {TODAY}\n" if name.startswith("memory/2") else ""
             file.write_text(f"{head}\n- 08:00 The {WORD} word of the safe is {secret}\n")
 
+    consents = Consents(daybook.home.consents("main"), daybook.moment.clock)
     for name, (description, body, more) in SKILLS.items():
         page = daybook.workspace / "skills" / name / "SKILL.md"
         page.parent.mkdir(parents=True, exist_ok=True)
         page.write_text(f"---\ndescription: {description} {WORD}\n{more}\n---\n\n{body} {WORD}\n")
         (page.parent / "beside.md").write_text(f"{WORD} {body}")
-        Consents(daybook.home.consents("main"), daybook.moment.clock).approve_skill(
-            sha256(page.read_bytes()).hexdigest()
-        )
+        consents.approve_skill(sha_of(page.read_bytes()))
     job = f"  - id: secret\n    kind: message\n    text: {WORD} {JOB}\n    when: {{cron: '0 8 1 1 *'}}\n    to: owner\n"
     (daybook.workspace / "schedule.yaml").write_text(f"jobs:\n{job}")
 
