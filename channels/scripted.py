@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from channels.message import (
@@ -74,7 +75,7 @@ class _Failure:
 
 
 class ScriptedChannel:
-    """`history` lists every effect in order; `offered` counts batches passed to `receive`."""
+    """`history` lists every effect in order; `offered` counts batches passed to `receive`; people write at `now`."""
 
     def __init__(
         self,
@@ -89,6 +90,7 @@ class ScriptedChannel:
     ) -> None:
         self.history: list[Act] = []
         self.offered = 0
+        self.now: Callable[[], datetime] = partial(datetime.now, UTC)
         self._name = name
         self._limit = limit
         self._preview = preview
@@ -136,7 +138,7 @@ class ScriptedChannel:
             kind=ChatKind.GROUP if group else ChatKind.PRIVATE,
             sender=Sender(sender, name or f"Person {sender}", is_bot),
             text=text,
-            sent_at=sent_at or datetime.now(UTC),
+            sent_at=sent_at or self.now(),
             platform_id=edit_of or number,
             attachments=tuple(attachments),
             quote=quote,
@@ -170,7 +172,7 @@ class ScriptedChannel:
             kind=ChatKind.GROUP if shown.address.chat_id in self._groups else ChatKind.PRIVATE,
             sender=Sender(sender, f"Person {sender}"),
             text=data,
-            sent_at=sent_at or datetime.now(UTC),
+            sent_at=sent_at or self.now(),
             platform_id=platform_id,
             origin=Origin.COMMAND,
         )

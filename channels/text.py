@@ -1,5 +1,5 @@
-"""Markdown as a small tree to render from. Text without a meaning in it (HTML that is no formatting, link definitions,
-`__init__`) is kept as written."""
+"""Markdown as a small tree to render from. Text without a meaning in it (raw HTML, link definitions, `__init__`) is
+kept as written; only `<br>` in a cell of a table, which can't be written otherwise, is a line break."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import pairwise
 from urllib.parse import urlsplit
 
 from markdown_it import MarkdownIt
@@ -17,7 +18,6 @@ from markdown_it.token import Token
 from channels.delimiters import extend, is_inside_word
 from channels.formula import readable
 from channels.maths import Tex, pieces, protected, restored, restored_address
-from channels.tags import FROM_TAG, without_tags
 
 _DEEPEST = 60
 """Levels of nesting. The parser drops deeper ones, so such a text is shown as written."""
@@ -25,6 +25,7 @@ _DEEPEST = 60
 _UNSENDABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _PIPE = re.compile(r"(?<!\\)\|")
+_BREAK = re.compile(r"<br[ \t]*+/?>", re.IGNORECASE)
 _PYTHON_NAMES = frozenset(
     name for kind in vars(builtins).values() if isinstance(kind, type) for name in dir(kind) if name.startswith("__")
 ) | {f"__{name}__" for name in ("all", "author", "debug", "file", "import", "main", "path", "post_init", "version")}
@@ -163,8 +164,14 @@ def parse(markdown: str) -> tuple[Block, ...]:
 
 
 def tokens_of(source: str) -> list[Token]:
-    """The parser's tokens, without tags of HTML that have their like in Markdown."""
-    return without_tags(_parser().parse(source), _parser(html_blocks=False))
+    """The parser's tokens; `<br>` in a cell of a table is a line break."""
+    tokens = _parser().parse(source)
+    for cell, inline in pairwise(tokens):
+        if cell.type in ("th_open", "td_open"):
+            for child in inline.children or []:
+                if child.type == "html_inline" and _BREAK.fullmatch(child.content):
+                    child.type, child.tag, child.content = "hardbreak", "br", ""
+    return tokens
 
 
 def visible(inlines: Iterable[Inline]) -> str:
@@ -192,11 +199,9 @@ def spelled_out(label: str, url: str) -> str:
 
 
 @cache
-def _parser(*, html_blocks: bool = True) -> MarkdownIt:
+def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"maxNesting": _DEEPEST}).enable(["table", "strikethrough"])
     parser.disable(["reference"])  # an unused definition would vanish
-    if not html_blocks:
-        parser.disable(["html_block"])
     extend(parser)
     return parser
 
@@ -378,8 +383,6 @@ def _close(span: _Span, follows: str) -> list[Inline]:
     inlines, markup = span.inlines, span.opener.markup
     if span.opener.type == "link_open":
         return [Link(restored_address(str(span.opener.attrs.get("href", ""))), tuple(inlines))]
-    if span.opener.info == FROM_TAG:
-        return [Marked(_MARKS[span.opener.type], tuple(inlines))]
     words = visible(inlines)
     in_word = is_inside_word(span.before, follows)
     # Stars multiply beside numbers, or around a one-letter variable.

@@ -14,7 +14,7 @@ from gateway.config.schema import DiscordConfig, TelegramConfig
 from gateway.home import Home
 from gateway.setup.discord import PORTAL, check_discord
 from gateway.setup.model import check_model
-from gateway.setup.probe import Finding, get
+from gateway.setup.probe import Finding, get_of_platform
 from gateway.setup.telegram import TelegramCheck, check_telegram
 from gateway.spoken_time import Sentence
 from gateway.web.host import page_address, read_token
@@ -46,7 +46,7 @@ def _privacy_mode(config: TelegramConfig, api: str, bot: TelegramCheck) -> list[
     for chat, group in config.groups.items():
         if group.mention == "required":
             continue
-        member = get(f"{api}/getChatMember?chat_id={chat}&user_id={bot.id}", {}).body.get("result")
+        member = get_of_platform(f"{api}/getChatMember?chat_id={chat}&user_id={bot.id}", {}).body.get("result")
         if isinstance(member, Mapping) and member.get("status") == "administrator":
             continue
         what = Sentence(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from gateway.setup.probe import CheckResult, Outcome, get
+from gateway.setup.probe import CheckResult, Outcome, get_of_platform
 from gateway.spoken_time import Sentence
 
 PORTAL = "discord.com/developers, your application, Bot"
@@ -35,7 +35,7 @@ class DiscordCheck(CheckResult):
 def check_discord(token: str, api_url: str) -> DiscordCheck:
     """Asks who the bot is, and whether it may read messages. Blocks."""
     headers = {"Authorization": f"Bot {token.strip()}", "User-Agent": _AGENT}
-    reply = get(f"{api_url.rstrip('/')}/applications/@me", headers)
+    reply = get_of_platform(f"{api_url.rstrip('/')}/applications/@me", headers)
     where = urlsplit(api_url).netloc
     if reply.status == 0:
         fix = "check your network and proxy settings"

@@ -95,8 +95,10 @@ def _has_no_such_path(reply: ProbeReply, name: str) -> bool:
 
 
 def _is_wrong_address(reply: ProbeReply, name: str, models: Sequence[str]) -> bool:
-    """True for a path that is not there; False if it is the model that the server does not have."""
-    return _has_no_such_path(reply, name) and (not models or name in models)
+    """True for a path that is not there, or that leads elsewhere, where a key is not sent; False if it is the model
+    that the server does not have."""
+    leads_on = 300 <= reply.status < 400
+    return leads_on or (_has_no_such_path(reply, name) and (not models or name in models))
 
 
 def list_models(provider: str, key: str, base_url: str | None) -> tuple[str, ...]:

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import http.client
+import asyncio
 import json
-import urllib.error
-import urllib.request
+import os
+import socket
+import ssl
 import zoneinfo
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from enum import StrEnum
-from urllib.parse import urlsplit
 
+from agent.formats.network import BadEnvironment
 from agent.formats.parsing import load_json
 from agent.model.base import Json
-from channels.network import WrongVariable, is_here, proxy_for, tls
+from channels.network import WrongVariable, certificates_problem, proxy_for, tls
 from gateway.config import Config
 from gateway.config.errors import did_you_mean
 from gateway.config.values import named_zone
@@ -97,33 +98,65 @@ class ProbeReply:
 
 
 def get(url: str, headers: Mapping[str, str]) -> ProbeReply:
-    """Asks once, by the proxies and certificates of the clients that turns and channels use. Blocks; never raises."""
-    return _ask(url, headers, None, TIMEOUT)
+    """Asks once, by the client that turns use for a model. Blocks; never raises."""
+    return asyncio.run(_asked_for_model(url, headers, None, TIMEOUT))
 
 
 def post(url: str, headers: Mapping[str, str], body: Mapping[str, Json], timeout: float) -> ProbeReply:
     """Sends JSON once, as `get`."""
-    return _ask(url, {**headers, "content-type": "application/json"}, json.dumps(body).encode(), timeout)
+    headers = {**headers, "content-type": "application/json"}
+    return asyncio.run(_asked_for_model(url, headers, json.dumps(body).encode(), timeout))
 
 
-def _ask(url: str, headers: Mapping[str, str], data: bytes | None, timeout: float) -> ProbeReply:
+def get_of_platform(url: str, headers: Mapping[str, str]) -> ProbeReply:
+    """Asks once, by a client like the channels'. Blocks; never raises."""
+    return asyncio.run(_asked_for_channel(url, headers))
+
+
+async def _asked_for_model(url: str, headers: Mapping[str, str], data: bytes | None, timeout: float) -> ProbeReply:
+    import httpx2  # noqa: PLC0415 (large: only where a server is asked)
+
+    from agent.model.transport import http_client  # noqa: PLC0415
+
+    method = "GET" if data is None else "POST"
     try:
-        proxy = proxy_for(url)
-        opener = urllib.request.build_opener(
-            urllib.request.ProxyHandler({urlsplit(url).scheme: proxy} if proxy else {}),
-            urllib.request.HTTPSHandler(context=tls(strict=not is_here(url))),
-        )
-        with opener.open(urllib.request.Request(url, data, dict(headers)), timeout=timeout) as response:
-            return _reply(response.status, response.headers.get("Date"), response.read(_MOST))
+        async with (
+            asyncio.timeout(timeout),
+            http_client(url, httpx2.Timeout(None)) as client,
+            client.stream(method, url, headers=headers, content=data) as answer,
+        ):
+            return _reply(answer.status_code, answer.headers.get("Date"), await _beginning(answer.aiter_bytes()))
+    except BadEnvironment as problem:
+        return ProbeReply(0, str(problem))
+    except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError) as error:
+        return ProbeReply(0, _reason(error, timeout))
+
+
+async def _asked_for_channel(url: str, headers: Mapping[str, str]) -> ProbeReply:
+    import aiohttp  # noqa: PLC0415 (large: only where a platform is asked)
+
+    try:
+        async with (
+            asyncio.timeout(TIMEOUT),
+            aiohttp.ClientSession(connector=aiohttp.TCPConnector(ssl=tls(strict=False))) as client,
+            client.get(url, headers=headers, allow_redirects=False, proxy=proxy_for(url)) as answer,
+        ):
+            return _reply(answer.status, answer.headers.get("Date"), await _beginning(answer.content.iter_any()))
     except WrongVariable as problem:
         return ProbeReply(0, str(problem))
-    except urllib.error.HTTPError as error:
-        with error:
-            return _reply(error.code, error.headers.get("Date"), error.read(_MOST))
-    except urllib.error.URLError as error:
-        return ProbeReply(0, _reason(error.reason, timeout))
-    except (OSError, http.client.HTTPException, ValueError) as error:
-        return ProbeReply(0, _reason(error, timeout))
+    except aiohttp.ClientConnectorCertificateError as error:
+        return ProbeReply(0, f"{error.certificate_error}.{certificates_problem()}")
+    except (aiohttp.ClientError, OSError, ValueError) as error:
+        return ProbeReply(0, _reason(error, TIMEOUT))
+
+
+async def _beginning(body: AsyncIterator[bytes]) -> bytes:
+    data = bytearray()
+    async for piece in body:
+        data += piece
+        if len(data) >= _MOST:
+            break
+    return bytes(data[:_MOST])
 
 
 def _reply(status: int, date: str | None, data: bytes) -> ProbeReply:
@@ -142,10 +175,17 @@ def _date(text: str | None) -> datetime | None:
     return date if date and date.tzinfo else None
 
 
-def _reason(error: object, timeout: float) -> str:
-    if isinstance(error, TimeoutError):
-        return Sentence("no answer within {timeout} s", timeout=f"{timeout:.0f}")
-    return (error.strerror or type(error).__name__) if isinstance(error, OSError) else type(error).__name__
+def _reason(error: BaseException, timeout: float) -> str:
+    """In the system's words where the system refused: the clients' own tell an address, or only that it failed."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, TimeoutError) and not cause.errno:
+            return Sentence("no answer within {timeout} s", timeout=f"{timeout:.0f}")
+        if isinstance(cause, OSError) and cause.errno:
+            is_own = isinstance(cause, ssl.SSLError | socket.gaierror)
+            return cause.strerror or type(cause).__name__ if is_own else os.strerror(cause.errno)
+        cause = cause.exceptions[0] if isinstance(cause, BaseExceptionGroup) else cause.__cause__ or cause.__context__
+    return type(error).__name__
 
 
 _TOLERANCE = timedelta(seconds=90)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from gateway.setup.probe import CheckResult, Outcome, check_clock, get
+from gateway.setup.probe import CheckResult, Outcome, check_clock, get_of_platform
 from gateway.spoken_time import Sentence
 
 _TOKEN = re.compile(r"\d{6,14}:[A-Za-z0-9_-]{30,}")
@@ -29,7 +29,7 @@ def check_telegram(token: str, base_url: str) -> TelegramCheck:
     if not _TOKEN.fullmatch(token):
         fix = "copy it from @BotFather again; tokens look like 123456789:AAE…"
         return TelegramCheck(Outcome.MALFORMED, "this doesn't look like a bot token", fix)
-    reply = get(f"{base_url}{token}/getMe", {})
+    reply = get_of_platform(f"{base_url}{token}/getMe", {})
     where = urlsplit(base_url).netloc
     if reply.status == 0:
         fix = "check your network and proxy settings"
@@ -43,7 +43,7 @@ def check_telegram(token: str, base_url: str) -> TelegramCheck:
     if reply.status != 200 or not isinstance(bot, Mapping):
         what = Sentence("{where} answered with status {status}", where=where, status=reply.status)
         return TelegramCheck(Outcome.BUSY, what, "try again in a few minutes")
-    hook = get(f"{base_url}{token}/getWebhookInfo", {}).body.get("result")
+    hook = get_of_platform(f"{base_url}{token}/getWebhookInfo", {}).body.get("result")
     webhook = urlsplit(str(hook.get("url") or "")).netloc if isinstance(hook, Mapping) else ""
     text = Sentence("connected as @{name}", name=bot.get("username"))
     if webhook:

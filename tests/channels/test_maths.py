@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from html import unescape
+
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -140,34 +142,23 @@ def test_a_line_in_a_cell(platform: object, tag: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("markdown", "shown", "html"),
+    "html",
     [
-        ("H<sub>2</sub>O and x<sup>10</sup>", "H₂O and x¹⁰", "<p>H₂O and x¹⁰</p>"),
-        ("a <b>bold</b> <i>word</i>", "a bold word", "<p>a <strong>bold</strong> <em>word</em></p>"),
-        ("<del>old</del> H<b>2</b>O", "old H2O", "<p><s>old</s> H<strong>2</strong>O</p>"),
-        ("press <kbd>Ctrl</kbd>", "press Ctrl", "<p>press <code>Ctrl</code></p>"),
-        ("one<br>two", "one\ntwo", "<p>one<br>two</p>"),
-        ('<p align="center">hi</p>', "hi", "<p>hi</p>"),
-        ("the <b> tag, </b> and **<i>x**</i>", "the  tag,  and x", None),
-        ("use <b> alone", "use <b> alone", "<p>use &lt;b&gt; alone</p>"),
-        ("List<String> x", "List<String> x", "<p>List&lt;String&gt; x</p>"),
-        ("`<b>x</b>`", "<b>x</b>", "<p><code>&lt;b&gt;x&lt;/b&gt;</code></p>"),
-        ("<script>x</script>", "<script>x</script>", "<p>&lt;script&gt;x&lt;/script&gt;</p>"),
-        (
-            "<details>\n<summary>More</summary>\n\n- a **b**\n\n</details>",
-            "More\n\n• a b",
-            "<p><strong>More</strong></p><ul><li>a <strong>b</strong></li></ul>",
-        ),
-        ("<details><summary>More</summary>\nall of it\n</details>\n\nEnd", "More\nall of it\n\nEnd", None),
-        ("<details>\nno end", "<details>\nno end", None),
-        ("| a |\n|---|\n| <ul><li>x</li><li>y</li></ul> |", "a\n---------\n• x / • y", None),
-        ('<q>yes</q> &amp; <a href="https://a.org">there</a>', "“yes” & there", None),
+        "H<sub>2</sub>O and x<sup>10</sup>",
+        "a <b>bold</b> <i>word</i> & <q>more</q>",
+        "<del>old</del> H<b>2</b>O",
+        "press <kbd>Ctrl</kbd>",
+        "one<br>two",
+        '<p align="center">hi</p>',
+        "List<String> x",
+        "<script>x</script>",
+        "<details>\n<summary>More</summary>\nall of it\n</details>",
+        '<a href="/here">there</a>',
+        "| a |\n|---|\n| <ul><li>x</li></ul> |",
+        "| a |\n|---|\n| `<br>` |",
     ],
 )
-def test_html_that_models_write(markdown: str, shown: str, html: str | None) -> None:
-    if "**<i>" not in markdown:
-        assert telegram(markdown) == shown
-    if html is not None:
-        assert page(markdown) == html
-    for sent in (telegram(markdown), discord(markdown)):
-        assert "</details>" not in sent and "</sub>" not in sent
+def test_other_html_stays_text(html: str) -> None:
+    as_text = html.splitlines()[-1].strip("| `")
+    assert as_text in telegram(html) and as_text in plain(html) and as_text in on_discord(html)
+    assert as_text in unescape(page(html).replace("<br>", "\n"))

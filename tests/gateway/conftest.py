@@ -140,6 +140,14 @@ class Daybook:
     built_ins: Callable[[Config], Sequence[BuiltIn]] = lambda _: ()
     settings: dict[str, object] = field(default_factory=lambda: {"owners": [f"telegram:{OWNER}"]})
 
+    def __post_init__(self) -> None:
+        self._share_time()
+
+    def _share_time(self) -> None:
+        """People write at the present of the gateway's clock."""
+        for channel in (self.chat, *self.others):
+            channel.now = lambda: self.moment.now
+
     @property
     def workspace(self) -> Path:
         return self.home.workspace("workspace")
@@ -161,6 +169,7 @@ class Daybook:
     @asynccontextmanager
     async def running(self) -> AsyncIterator[Running]:
         """Ended in order when the block ends, unless it was killed before."""
+        self._share_time()
         channels: list[Channel] = [self.chat, *self.others]
         stop = asyncio.Event()
         async with (

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
 
+from gateway.setup.discord import check_discord
 from gateway.setup.model import check_model
-from gateway.setup.probe import Outcome
+from gateway.setup.probe import CheckResult, Outcome
+from gateway.setup.telegram import check_telegram
 
 Answer = Callable[[str, str], tuple[int, str]]
 """Of method and path: status and body."""
@@ -27,6 +31,8 @@ def served(answer: Answer) -> Iterator[str]:
             self.rfile.read(int(self.headers.get("content-length") or 0))
             status, body = answer(self.command, self.path)
             self.send_response(status)
+            if status == 302:
+                self.send_header("location", body)
             self.end_headers()
             self.wfile.write(body.encode())
 
@@ -95,7 +101,69 @@ def test_an_api_that_answers_is_well(provider: str, lists: str) -> None:
         assert check_model(provider, "key", url, "model-7").ok
 
 
-def test_a_proxy_that_is_none_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ALL_PROXY", "socks5://127.0.0.1:9")
-    found = check_model("openai", "key", "http://model.invalid/v1", "model-7")
+@pytest.mark.parametrize("provider", ["anthropic", "openai"])
+def test_an_address_that_leads_elsewhere_gets_no_key_there_as_in_turns(provider: str) -> None:
+    asked = []
+
+    def answer(method: str, path: str) -> tuple[int, str]:
+        asked.append(path)
+        return (200, _models(_ANTHROPIC, path)) if "elsewhere" in path else (302, "/elsewhere/v1/models/model-7")
+
+    with served(answer) as url:
+        assert check_model(provider, "key", url, "model-7").outcome is Outcome.NO_API
+    assert asked and not any("elsewhere" in path for path in asked)
+
+
+CHECKS: dict[str, Callable[[str], CheckResult]] = {
+    "anthropic": lambda url: check_model("anthropic", "key", url, "model-7"),
+    "openai": lambda url: check_model("openai", "key", url, "model-7"),
+    "telegram": lambda url: check_telegram("12345678:" + "a" * 35, f"{url}/bot"),
+    "discord": lambda url: check_discord("token", url),
+}
+each = pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)
+
+
+@each
+@pytest.mark.parametrize("proxy", ["socks5://127.0.0.1:9", "SOCKS4://u:p@a:1", "socks5h://[::1]:9"])
+def test_a_proxy_that_is_none_is_named(
+    monkeypatch: pytest.MonkeyPatch, check: Callable[[str], CheckResult], proxy: str
+) -> None:
+    monkeypatch.setenv("ALL_PROXY", proxy)
+    found = check("http://model.invalid")
     assert found.outcome is Outcome.UNREACHABLE and "ALL_PROXY is a SOCKS proxy" in found.text
+
+
+@pytest.mark.parametrize("provider", ["anthropic", "openai"])
+def test_a_certificate_file_that_is_gone_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, provider: str
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "gone"))
+    found = check_model(provider, "key", "https://model.invalid", "model-7")
+    assert found.outcome is Outcome.UNREACHABLE and "SSL_CERT_FILE names certificates that are not there" in found.text
+
+
+@each
+def test_the_system_says_why_there_is_no_connection(check: Callable[[str], CheckResult]) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        found = check(f"http://127.0.0.1:{taken.getsockname()[1]}")
+    assert found.outcome is Outcome.UNREACHABLE and found.text.endswith(": Connection refused")
+
+
+@each
+def test_what_breaks_off_or_is_no_http_is_no_traceback(check: Callable[[str], CheckResult]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def answer() -> None:
+            with suppress(OSError):
+                while True:
+                    with server.accept()[0] as caller:
+                        caller.recv(100)
+                        caller.sendall(b"220 mail.example ESMTP\r\n")
+
+        thread = threading.Thread(target=answer, daemon=True)
+        thread.start()
+        found = check(f"http://127.0.0.1:{server.getsockname()[1]}")
+        assert found.outcome is Outcome.UNREACHABLE
+        server.shutdown(socket.SHUT_RDWR)
+        thread.join()
