@@ -28,7 +28,14 @@ _PASSED_OVER = frozenset(
 )
 """Kinds of content that ChatGPT does not show as messages."""
 _CANVAS = "canmore."
-_WHOLE = re.compile(r"(?:\(\?[imsux]{1,5}\))?(?:\^|\\A)?(?:\.|\[\\s\\S\]|\[\\S\\s\]|\(\?:\.\|\\n\))[*+]\??(?:\$|\\Z)?")
+_WHOLE = re.compile(
+    r"""
+      (?:\(\?[imsux]{1,5}\))? (?:\^|\\A)?
+      (?:\. | \[(?:\\s\\S|\\S\\s|\\w\\W|\\W\\w|\\d\\D|\\D\\d)\] | \((?:\?:)?(?:\.\|\\n|\\n\|\.)\))
+      [*+]\?? (?:\$|\\Z)?
+    """,
+    re.VERBOSE,
+)
 """The patterns by which ChatGPT writes a whole document anew."""
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _CONTROLS = {"n": "\n", "t": "\t", "r": "\r"}

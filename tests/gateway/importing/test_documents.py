@@ -75,7 +75,10 @@ def told(findings: Findings) -> str:
         ([updated((".*", "all new"))], "all new"),
         ([updated((r"(?s)^.*$", r"a\d\\b \1"))], r"a\d\\b \1"),
         ([updated((r"[\s\S]*", "all new"))], "all new"),
-        ([updated((r"\A(?:.|\n)+\Z", "all new"))], "all new"),
+        *(
+            ([updated((whole, "all new"))], "all new")
+            for whole in (r"\A(?:.|\n)+\Z", r"(.|\n)*", r"(?ms)^.+$", "(?s).*?", r"^[\w\W]*$", r"[\S\s]+?")
+        ),
         ([updated(("beans", "kale"))], "# Plan\n\n- kale\n- peas (few)"),
         ([updated((r"\- peas \(few\)", "- peas"))], "# Plan\n\n- beans\n- peas"),
         ([updated(("peas (few)", "peas"))], "# Plan\n\n- beans\n- peas"),
