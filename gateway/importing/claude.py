@@ -1,17 +1,21 @@
-"""Conversations, memories and projects of a Claude export. Pure."""
+"""Conversations with their Artifacts, memories and projects of a Claude export. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import PurePosixPath
 
 from agent.model.base import Json
 from gateway.importing.chatgpt import moment
+from gateway.importing.documents import Documents, Replacement, text_of
 from gateway.importing.values import Findings, ImportedChat, ImportedDocument, ImportedMessage
 
 _SPEAKERS = {"human": "User", "assistant": "Claude"}
 _PASSED_OVER = frozenset({"tool_use", "tool_result", "thinking", "redacted_thinking", "token_budget", "flag", "image"})
+_WRITERS = frozenset({"artifacts", "create_file", "str_replace"})
+"""Tools that write documents."""
 
 
 def is_chat(value: Json) -> bool:
@@ -24,13 +28,15 @@ def chat(value: Mapping[str, Json], findings: Findings) -> ImportedChat | None:
     begun = moment(value.get("created_at")) or moment(value.get("updated_at"))
     messages: list[ImportedMessage] = []
     unknown: set[str] = set()
+    written = Documents()
     raw = value.get("chat_messages")
     for one in raw if isinstance(raw, list) else []:
         if not isinstance(one, dict):
             continue
         speaker = _SPEAKERS.get(str(one.get("sender")))
+        calls = _calls(one) if speaker == "Claude" else []
         text, documents = _text(one, unknown), _documents(one)
-        if not text and not documents:
+        if not text and not documents and not calls:
             continue
         at = moment(one.get("created_at")) or (messages[-1].at if messages else begun)
         if speaker is None:
@@ -39,26 +45,72 @@ def chat(value: Mapping[str, Json], findings: Findings) -> ImportedChat | None:
         if at is None:
             findings.skip(f"“{title}”", "has no date")
             return None
+        for name, given in calls:
+            _follow(name, given, written, len(messages))
         messages.append(ImportedMessage(at, speaker, text, documents))
     if unknown:
         findings.skip(f"“{title}”", f"holds what cannot be shown as text ({', '.join(sorted(unknown))})")
+    written.report(title, "Claude's", findings)
     id = value.get("uuid") or (f"{begun.timestamp():.0f}" if begun else title)
-    return ImportedChat(str(id), title, tuple(messages)) if messages else None
+    said = written.placed(messages)
+    return ImportedChat(str(id), title, said) if said else None
+
+
+def _blocks(message: Mapping[str, Json]) -> list[Mapping[str, Json]]:
+    content = message.get("content")
+    return [one for one in content if isinstance(one, dict)] if isinstance(content, list) else []
 
 
 def _text(message: Mapping[str, Json], unknown: set[str]) -> str:
-    blocks = message.get("content")
     words: list[str] = []
-    for block in blocks if isinstance(blocks, list) else []:
-        if not isinstance(block, dict):
-            continue
-        text = block.get("text")
-        if block.get("type") == "text" and isinstance(text, str):
+    kinds = set[str]()
+    for block in _blocks(message):
+        kind, text = str(block.get("type")), block.get("text")
+        kinds.add(kind)
+        if kind == "text" and isinstance(text, str):
             words.append(text.strip())
-        elif (kind := str(block.get("type"))) not in _PASSED_OVER:
+        elif kind not in _PASSED_OVER:
             unknown.add(kind[:40])
-    plain = message.get("text")
-    return "\n\n".join(filter(None, words)) or (plain.strip() if isinstance(plain, str) else "")
+    plain = (
+        "" if "tool_use" in kinds else text_of(message, "text").strip()
+    )  # which says of calls that they are not shown
+    return "\n\n".join(filter(None, words)) or plain
+
+
+def _calls(message: Mapping[str, Json]) -> list[tuple[str, Mapping[str, Json]]]:
+    """The calls that write documents, but those that failed: names and arguments."""
+    blocks = _blocks(message)
+    failed = {text_of(one, "tool_use_id") for one in blocks if one.get("is_error") is True}
+    found: list[tuple[str, Mapping[str, Json]]] = []
+    for number, block in enumerate(blocks):
+        if block.get("type") != "tool_use" or (name := text_of(block, "name")) not in _WRITERS:
+            continue
+        id, given, after = text_of(block, "id"), block.get("input"), blocks[number + 1 : number + 2]
+        if id in failed if id else any(one.get("is_error") is True for one in after):
+            continue
+        found.append((name, given if isinstance(given, dict) else {}))
+    return found
+
+
+def _follow(name: str, given: Mapping[str, Json], documents: Documents, message: int) -> None:
+    """Writes or changes a document."""
+    path = text_of(given, "path")
+    id, title = (
+        (text_of(given, "id"), text_of(given, "title")) if name == "artifacts" else (path, PurePosixPath(path).name)
+    )
+    text = given.get("file_text" if name == "create_file" else "content")
+    command = "update" if name == "str_replace" else text_of(given, "command")
+    old, new = given.get("old_str"), given.get("new_str", "")
+    if command == "update" and isinstance(old, str) and isinstance(new, str):
+        documents.change(id, title, [Replacement((old,), new)], message)
+    elif command == "update":
+        documents.miss_change(id)
+    elif not isinstance(text, str):
+        documents.miss_document(id)
+    elif command == "rewrite":
+        documents.change(id, title, [Replacement(None, text)], message)
+    else:
+        documents.write(id, title, text, message)
 
 
 def _documents(message: Mapping[str, Json]) -> tuple[ImportedDocument, ...]:

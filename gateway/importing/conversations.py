@@ -132,15 +132,18 @@ def _section(
         if len(text) > _LONGEST_MESSAGE:
             findings.skip(f"a message in {where}", f"is longer than {_LONGEST_MESSAGE:,} characters and was cut")
             text = f"{text[:_LONGEST_MESSAGE]} […]"
-        said = daily_log.entry(clock.local(one.at), f"{one.speaker}: {without_secrets(text, where, findings.secrets)}")
-        parts.append(marked(said, source))
+        if text.strip():
+            said = f"{one.speaker}: {without_secrets(text, where, findings.secrets)}"
+            parts.append(marked(daily_log.entry(clock.local(one.at), said), source))
         for document in one.documents:
             words = without_secrets(visible(document.text), where, findings.secrets)
             if len(words) > _LONGEST_MESSAGE:
                 findings.skip(f"{document.name} in {where}", "is a long document and was cut")
                 words = f"{words[:_LONGEST_MESSAGE]} […]"
             name = " ".join(visible(document.name).split())[:_TITLE_CHARS]
-            parts.append(marked(daily_log.entry(clock.local(one.at), f"Document {name}:\n{words}"), name, source))
+            name = without_secrets(name, where, findings.secrets)
+            said = f"{one.speaker}, document {name}:\n{words}"
+            parts.append(marked(daily_log.entry(clock.local(one.at), said), name, source))
     return _Section(messages[0].at, "".join(parts))
 
 

@@ -6,10 +6,10 @@ import errno
 import os
 import stat
 import zipfile
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import IO, Protocol
 
 from gateway.importing.values import LABELS, MOST_BYTES, Findings, ImportKind, ImportRefused
@@ -19,6 +19,7 @@ _MOST_FILES = 50_000
 _DEEPEST = 40
 _MOST_LISTED = 100
 _OF_MACOS = "__MACOSX"
+_OF_LOGSEQ = "is Logseq's own, with its settings and old versions of pages"
 
 
 class FileTree(Protocol):
@@ -35,8 +36,8 @@ class FileTree(Protocol):
     def below(self, folder: str) -> FileTree: ...
 
     def files(self, findings: Findings, below: str = "") -> Iterator[BroughtFile]:
-        """All regular files in it or a folder of it, sorted by name; hidden ones are passed over. Raises
-        `ImportRefused`."""
+        """All regular files in it or a folder of it, sorted by name; hidden ones and Logseq's own are passed over.
+        Raises `ImportRefused`."""
         ...
 
     def open(self, name: str) -> IO[bytes]:
@@ -90,7 +91,9 @@ class FolderTree:
             if entry.is_symlink():
                 findings.skip(shown(name), "is a link, which is not followed")
             elif entry.is_dir(follow_symlinks=False):
-                if depth < _DEEPEST:
+                if _is_logseqs(name, self.has_file):
+                    findings.skip(f"{shown(name)}/", _OF_LOGSEQ)
+                elif depth < _DEEPEST:
                     yield from self._walk(Path(entry.path), f"{name}/", findings, depth + 1)
                 else:
                     findings.skip(shown(name), "lies too deep")
@@ -144,15 +147,25 @@ class _ZipTree:
                 findings.skip(name, why)
             if len(found) > _MOST_LISTED:
                 findings.skip(f"each of {len(found) - _MOST_LISTED:,} more", why)
+        of_logseq: dict[str, bool] = {}
         for whole in sorted(self._zip.names):
             name = whole.removeprefix(self._prefix)
             parts = name.split("/")
             if not whole.startswith(within) or any(part.startswith(".") for part in parts):
                 continue
+            if any(self._is_passed_over("/".join(parts[:n]), of_logseq, findings) for n in range(1, len(parts))):
+                continue
             if len(parts) > _DEEPEST:
                 findings.skip(name, "lies too deep")
             else:
                 yield BroughtFile(name, self)
+
+    def _is_passed_over(self, folder: str, known: dict[str, bool], findings: Findings) -> bool:
+        if folder not in known:
+            known[folder] = _is_logseqs(folder, self.has_file)
+            if known[folder]:
+                findings.skip(f"{folder}/", _OF_LOGSEQ)
+        return known[folder]
 
     def open(self, name: str) -> IO[bytes]:
         opened = self._zip.open(self._prefix + name)
@@ -184,6 +197,14 @@ def open_tree(path: Path, kind: ImportKind) -> Iterator[FileTree]:
             what = "folder of Markdown" if kind is ImportKind.TEXT else "workspace"
             raise ImportRefused(f"{path} is no {what}. {it_looks_like(other, path)}")
         yield tree
+
+
+def _is_logseqs(folder: str, has_file: Callable[[str], bool]) -> bool:
+    """True for the folder beside the pages of a graph, and for its old versions where its settings are missing."""
+    name = PurePosixPath(folder)
+    if name.name == "logseq":
+        return has_file(f"{folder}/config.edn")
+    return name.parent.name == "logseq" and name.name in ("bak", "version-files")
 
 
 def _no_folder(path: Path) -> str:

@@ -15,8 +15,13 @@ from tests.fakes.telegram import FakeTelegram
 from tests.flows.process import GatewayProcess
 from tests.flows.story import ALICE, Story, story
 from tests.gateway.importing.made import (
+    canvas,
+    canvas_answer,
+    chatgpt_chat,
+    chatgpt_message,
     claude_chat,
     claude_message,
+    claude_use,
     claude_zip,
     jsonl,
     lisbon,
@@ -53,6 +58,38 @@ async def test_an_old_chat_is_found_and_gone_after_its_undo(tmp_path: Path) -> N
         told.say("And now?")
         await told.hears("I don't know.")
         assert "Try **Ramiro**" not in told.asked_with("And now?").text
+        told.no_request_was_refused()
+
+
+async def test_the_document_that_was_written_beside_a_chat_is_found_as_it_was_last(tmp_path: Path) -> None:
+    at = 1741083731.0
+    change = {"pattern": "in the shed", "multiple": False, "replacement": "under the third pot"}
+    canvas_chat = chatgpt_chat(
+        chatgpt_message("user", "Write down what the neighbour needs to know in summer.", at),
+        canvas("create_textdoc", {"name": "For the neighbour", "content": "The spare key is in the shed."}, at + 9),
+        canvas_answer("a"),
+        chatgpt_message("assistant", "I've written it beside our chat.", at + 10),
+        chatgpt_message("user", "It is under the third pot now.", at + 86_400),
+        canvas("update_textdoc", {"updates": [change]}, at + 86_409),
+        canvas_answer("a"),
+        chatgpt_message("assistant", "Changed.", at + 86_410),
+    )
+    chats = tmp_path / "conversations.json"
+    chats.write_text(json.dumps([canvas_chat]))
+    made = {"id": "boat", "command": "create", "title": "Boat list", "content": "Oars: at Ann's. Anchor: lent to Tom."}
+    artifact = claude_message("assistant", "", content=[claude_use("artifacts", made)])
+    async with story(tmp_path / "daybook") as told, told.running():
+        await bring(told, "chatgpt", chats)
+        await bring(told, "claude", claude_zip(tmp_path / "export.zip", [claude_chat(artifact)]))
+        for question, words, answer in (
+            ("Where did I leave the spare key?", "spare key neighbour", "The spare key is under the third pot."),
+            ("Who has the anchor?", "anchor boat", "Anchor: lent to Tom."),
+        ):
+            told.model.answer(tool=("memory_search", {"query": words}))
+            told.model.answer(f"In an old document: {answer}")
+            told.say(question)
+            await told.hears(f"In an old document: {answer}")
+            assert answer in told.last_asked and "in the shed" not in told.last_asked
         told.no_request_was_refused()
 
 

@@ -57,7 +57,7 @@ def claude_zip(path: Path, chats: Sequence[Any], **more: Any) -> Path:
     return path
 
 
-def chatgpt_message(role: str, text: str, at: float | None, **content: Any) -> dict[str, Any]:
+def chatgpt_message(role: str, text: str, at: float | None, /, **content: Any) -> dict[str, Any]:
     return {
         "author": {"role": role, "name": None, "metadata": {}},
         "create_time": at,
@@ -82,6 +82,24 @@ def chatgpt_chat(*messages: Mapping[str, Any], id: str = "6f-lisbon", title: str
         "current_node": last,
         "conversation_id": id,
     }
+
+
+def canvas(call: str, value: Any, at: float) -> dict[str, Any]:
+    """A call of Canvas, with its arguments or a text in their place."""
+    text = value if isinstance(value, str) else json.dumps(value)
+    called = chatgpt_message("assistant", "", at, content_type="code", language="json", text=text, parts=None)
+    return called | {"recipient": f"canmore.{call}"}
+
+
+def canvas_answer(id: str, title: str = "") -> dict[str, Any]:
+    told = chatgpt_message("tool", "Successfully updated text document", None)
+    about = {"textdoc_id": id, "textdoc_type": "document", "version": 1, **({"title": title} if title else {})}
+    return told | {"author": {"role": "tool", "name": "canmore"}, "metadata": {"canvas": about}}
+
+
+def claude_use(name: str, given: Any, id: str | None = None) -> dict[str, Any]:
+    """A call of a tool in the content of one of Claude's messages."""
+    return {"type": "tool_use", "id": id, "name": name, "input": given}
 
 
 def openclaw(folder: Path) -> Path:

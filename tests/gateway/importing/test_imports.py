@@ -26,6 +26,7 @@ from tests.gateway.importing.made import (
     claude_zip,
     lisbon,
     openclaw,
+    zipped,
 )
 
 DAY = "memory/imported/claude/2025-03-04.md"
@@ -260,6 +261,51 @@ async def test_a_vault_keeps_its_names_links_and_front_matter(
     assert "Привет" in written["memory/notes/my-vault/wide.md"].decode()
     assert [one["what"] for one in report["skipped"]] == [".png (1)"] and len(report["remarks"]) == 1
     assert (await bring(gateway, "text", vault))["files"] == []
+
+
+@pytest.mark.parametrize("is_zip", [False, True])
+@pytest.mark.parametrize("within", ["", "work/graphs/"])
+async def test_old_versions_that_logseq_keeps_are_no_memories(
+    gateway: Running, daybook: Daybook, tmp_path: Path, is_zip: bool, within: str
+) -> None:
+    graph = tmp_path / "graph"
+    graph.mkdir()
+    (graph / "index.md").write_text("All that I wrote\n")
+    for name, text in {
+        "pages/Lock.md": "The lock is green\n",
+        "journals/2025_03_04.md": "- the lock became green\n",
+        "logseq/config.edn": "{}",
+        "logseq/bak/pages/Lock/2025-03-03T10_00_00.000Z.Desktop.md": "The lock is blue\n",
+        "logseq/bak/journals/2025_03_04/2025-03-04T10_00_00.000Z.Desktop.md": "- the lock is blue\n",
+        "logseq/version-files/local/pages/Lock/2025-03-02.md": "The lock is blue\n",
+        "logseq/.recycle/pages_Old.md": "The lock is blue\n",
+        "logseq/logseq/about.md": "The lock is blue\n",
+        ".trash/Lock.md": "The lock is blue\n",
+        "without settings/logseq/bak/pages/Lock/2025-03-01.md": "The lock is blue\n",
+        "notes/logseq/how to.md": "Logseq is a program for notes\n",
+        "notes/bak/green.md": "The lock of the shed is green as well\n",
+    }.items():
+        file = graph / within / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    report = await bring(gateway, "text", zipped(graph, tmp_path / "graph.zip", "graph/") if is_zip else graph)
+    assert sorted(one["path"] for one in report["files"]) == [
+        f"memory/imported/graph/{within}journals/2025-03-04 2025_03_04.md",
+        *sorted(
+            f"memory/notes/graph/{one}"
+            for one in (
+                "index.md",
+                f"{within}notes/bak/green.md",
+                f"{within}notes/logseq/how to.md",
+                f"{within}pages/Lock.md",
+            )
+        ),
+    ]
+    left_out = {one["what"]: one["why"] for one in report["skipped"]}
+    assert sorted(left_out) == [f"{within}logseq/", f"{within}without settings/logseq/bak/"]
+    assert all("Logseq" in why and "old versions" in why for why in left_out.values())
+    found = json.dumps(await gateway.ask("memory.search", query="which colour is the lock, blue or green"))
+    assert "green" in found and "is blue" not in found
 
 
 # taking back
