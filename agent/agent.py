@@ -125,6 +125,7 @@ class Agent:
             settings, self._session_cache, deferred, self.history, self._redaction_lock, clock
         )
         self.deferred = self._lifecycle.deferred
+        self.flush_ahead = self._lifecycle.flush_ahead
         marks = sessions.parent / "journal" / f"{settings.name}.db"
         self.journal = Journal(
             settings, archive, marks, model, self._windows, self.history, self._redaction_lock, clock

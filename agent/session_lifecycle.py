@@ -11,7 +11,7 @@ from agent.clock import Clock
 from agent.compaction.compact import Compacted
 from agent.compaction.consolidate import concerned, consolidate
 from agent.compaction.deferred import DeferredStore, DeferredTask, DeferredWork
-from agent.compaction.flush import before_context_loss
+from agent.compaction.flush import before_context_loss, is_near
 from agent.compaction.flush_state import ContextLossReason
 from agent.context.request import RequestBuilder
 from agent.memory.daily_log import log_path
@@ -76,6 +76,17 @@ class SessionLifecycle:
         if last is not None:
             await self.deferred.defer(DeferredTask(key.path, left.header.id, scope, reason, last))
 
+    async def flush_ahead(self, key: SessionKey, scope: Scope) -> None:
+        """Defers the flush that the message after the last answer would set off, so that it does not wait for it."""
+        try:
+            transcript = await asyncio.to_thread(self._session_cache.current, key)
+            id = transcript.header.id if transcript is not None else ""
+            builder = await self._session_cache.builder_of(key, scope, id)
+            if builder is not None and is_near(builder):
+                await self.defer(key, scope, builder.transcript, ContextLossReason.THRESHOLD)
+        except (OSError, FileError) as problem:
+            _log.warning("%s: the next message may have to wait for its flush: %s", key, problem)
+
     async def compacted(self, builder: RequestBuilder, done: Compacted) -> None:
         """Notes the work for what a summary has replaced."""
         task = DeferredTask(
@@ -132,9 +143,9 @@ class SessionLifecycle:
         )
         if builder is None:
             return
-        if task.reason.leaves:
+        if task.reason.leaves or (task.reason is ContextLossReason.THRESHOLD and is_near(builder)):
             await before_context_loss(builder, task.reason)
-        if task.reason is not ContextLossReason.SWITCH:
+        if task.reason not in (ContextLossReason.SWITCH, ContextLossReason.THRESHOLD):
             await consolidate(builder, concerned(builder.transcript.entries, task.upto), task.source)
 
 

@@ -76,6 +76,7 @@ class SessionCache:
         self._open: OrderedDict[SessionKey, OpenSession] = OrderedDict()
         self._builders: OrderedDict[Path, RequestBuilder] = OrderedDict()
         self._transcripts: WeakValueDictionary[Path, Transcript] = WeakValueDictionary()
+        self._flushing: WeakValueDictionary[Path, asyncio.Lock] = WeakValueDictionary()
         self._reading = threading.Lock()
 
     async def take_up(self, key: SessionKey, scope: Scope, sealed: Mapping[str, str] = _NOTHING) -> OpenSession:
@@ -190,6 +191,7 @@ class SessionCache:
             self._search,
             partial(self.fixed_part, scope),
             partial(self._redaction_lock.reading, scope),
+            self._flushing.setdefault(transcript.path, asyncio.Lock()),
         )
         _keep(self._builders, transcript.path, builder)
         return builder

@@ -1,5 +1,5 @@
-"""Deferred work of sessions: the flush of one that was left, and its paragraph in HISTORY.md. A task is on disk until
-it is done: one small file beside the transcript. The store blocks."""
+"""Deferred work of sessions: the flush of one that was left or is nearly full, and its paragraph in HISTORY.md. A task
+is on disk until it is done: one small file beside the transcript. The store blocks."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class DeferredTask:
     scope: Scope
     reason: ContextLossReason
     upto: str
-    """The compaction that dropped the part, or the last entry of a session that was left."""
+    """The compaction that dropped the part, or the last message of the session."""
 
     @property
     def source(self) -> str:

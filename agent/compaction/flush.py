@@ -2,7 +2,8 @@
 
 `before_context_loss` is the one gate before every loss of context (invariant 5). The turn is silent: its text goes
 nowhere, is no part of the conversation, and only tools that add to memory are run. Its `flush` entries make it happen
-once per cycle over crashes. A failed flush never delays what it precedes.
+once per cycle over crashes. A failed flush never delays what it precedes. Where the next message would set it off
+(`is_near`), it is made behind the answer before.
 
 An answer whose calls have all been written ends it, for a second request on a full window would cost as much as a turn.
 Only after a call that reads, was refused or failed is the model asked again.
@@ -49,6 +50,7 @@ from agent.model.base import (
     result_block,
 )
 from agent.model.client import ask
+from agent.model.tokens import estimate_blocks
 from agent.session.entries import Entry, MarkEntry, MessageEntry
 from agent.session.taint import taint
 from agent.silence import NO_REPLY
@@ -88,14 +90,33 @@ Nobody reads your answer. Go on with no task, answer no question.
 - Nothing to add: answer {silence} alone."""
 
 
+def is_near(builder: RequestBuilder) -> bool:
+    """True where the last message is answered and one as long as that would set a flush off."""
+    budget = builder.budget
+    messages = [entry for entry in builder.transcript.entries if isinstance(entry, MessageEntry)]
+    if not messages or messages[-1].role != "assistant" or not _is_wanted(builder.transcript.entries, MOST_TRIES):
+        return False
+    said = next((estimate_blocks(entry.content) for entry in reversed(messages) if entry.meta.said), 0)
+    return not budget.has_room(builder.projected() + min(said, budget.compact_at - budget.flush_at))
+
+
+def _is_wanted(entries: Sequence[Entry], most_tries: int) -> bool:
+    cycle = flush_state_of(entries)
+    return cycle.flushed != cycle.number and cycle.tries < most_tries and answered_since(entries)
+
+
 async def before_context_loss(builder: RequestBuilder, reason: ContextLossReason) -> None:
-    """Flushes, unless this cycle has been. Never raises for a failing model or workspace; raises
-    `TranscriptNotWritten`."""
+    """Flushes, unless this cycle has been; waits for a flush that goes on, and does not repeat one that failed then.
+    Never raises for a failing model or workspace; raises `TranscriptNotWritten`."""
+    most_tries = 1 if builder.flushing.locked() else MOST_TRIES
+    async with builder.flushing:
+        if _is_wanted(builder.transcript.entries, most_tries):
+            await _flush(builder, reason)
+
+
+async def _flush(builder: RequestBuilder, reason: ContextLossReason) -> None:
     transcript = builder.transcript
-    cycle = flush_state_of(transcript.entries)
-    if cycle.flushed == cycle.number or cycle.tries >= MOST_TRIES or not answered_since(transcript.entries):
-        return
-    record = _Record(builder, reason, cycle.number)
+    record = _Record(builder, reason, flush_state_of(transcript.entries).number)
     if not builder.settings.session.flush.enabled:
         await record.write(FlushStatus.SKIPPED, why="disabled")
         return

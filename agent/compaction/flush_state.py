@@ -54,7 +54,7 @@ def flush_state_of(entries: Sequence[Entry]) -> FlushState:
             match entry.fields.get("state"):
                 case FlushStatus.STARTED:
                     tries += 1
-                case FlushStatus.DONE | FlushStatus.SKIPPED:
+                case FlushStatus.DONE | FlushStatus.SKIPPED if entry.fields.get("cycle", number) == number:
                     flushed = number
                     if entry.fields.get("reason") in [loss for loss in ContextLossReason if loss.leaves]:
                         number, tries = number + 1, 0

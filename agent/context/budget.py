@@ -37,6 +37,10 @@ class Budget:
     def fits(self, projected: int) -> bool:
         return projected + self.answer <= self.window
 
+    def has_room(self, projected: int) -> bool:
+        """True if nothing has to be done before a request of that size."""
+        return projected < self.flush_at and self.fits(projected)
+
 
 def budget_of(window: int | None, reserve: int, soft: int, max_tokens: int) -> Budget:
     """The thresholds of a window (None: unknown). In a tiny one, reserve and answer take at most a quarter each, the

@@ -3,6 +3,7 @@ and messages before their own text, and so the server's cache."""
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -61,6 +62,8 @@ class RequestBuilder:
     read_fixed: Callable[[], FixedPart]
     reading: Callable[[], ReadEpoch]
     """Taken before what is sent or written is read."""
+    flushing: asyncio.Lock
+    """The session's: held while a flush goes on."""
 
     @property
     def system(self) -> tuple[str, ...]:

@@ -89,8 +89,7 @@ class ContextWindow:
 
     @property
     def _has_room(self) -> bool:
-        size = self._builder.projected()
-        return size < self._builder.budget.flush_at and self._builder.budget.fits(size)
+        return self._builder.budget.has_room(self._builder.projected())
 
     async def _make_room(self) -> None:
         older = older_than(self._builder.transcript.entries, KEPT_TURNS)

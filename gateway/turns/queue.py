@@ -208,7 +208,7 @@ class TurnQueue:
                         return await self._end_stopped(carried)
                     try:
                         if not await self._answer(turn):
-                            return None
+                            return await self._flush_ahead(turn.rows[0])
                     except OSError:
                         lane.put_back(row.seq for row in turn.rows if row not in carried)
                         raise
@@ -315,6 +315,12 @@ class TurnQueue:
             return running.wish == "interrupt"
         finally:
             running.is_over.set()
+
+    async def _flush_ahead(self, answered: InboxRow) -> None:
+        """For what the next message may need; a job's or task's session gets none."""
+        if answered.message.due is None and not answered.message.is_task:
+            route = self._services.route(answered)
+            await self._services.agents[route.session.agent].flush_ahead(route.session, route.scope)
 
     async def _wait_for_disk(self, row: InboxRow, error: OSError) -> None:
         """Waits for the disk; the sender is informed once, with nothing on disk."""
