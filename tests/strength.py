@@ -27,7 +27,7 @@ from tests.chromium_process import find_chromium
 from tests.fakes.postgres import programs
 
 _SLOWEST = 30
-_PLAINLY = 4
+_PLAINLY = 16
 """With `--full` one test of so many starts its gateways plainly: most of a plain start are the same imports again."""
 
 is_full = False
