@@ -31,7 +31,7 @@ from agent.model.base import REFUSED, Completed, Json, Message, ModelError, Mode
 from agent.model.client import ask
 from agent.model.tokens import estimate
 from agent.session.entries import CompactionEntry, Entry
-from agent.session.export import lines
+from agent.session.export import lines, spoken
 from agent.session.taint import sources_of
 from agent.silence import deliverable_text
 
@@ -181,8 +181,8 @@ async def _findings(builder: RequestBuilder, reading: ReadEpoch, said: str) -> C
 def _extract(entries: Sequence[Entry], clock: Clock) -> str:
     asked_for = [
         with_days(" ".join(line.text.split())[:_EXTRACT_CHARS], line.at.date())
-        for line in lines(entries, clock)
-        if line.who
+        for _, line in spoken(entries, clock)
+        if line.who and not line.is_answered
     ]
     return " / ".join([*asked_for[:2], *asked_for[2:][-4:]])
 

@@ -81,8 +81,7 @@ def _is_worth_a_line(spoken: Sequence[DayMessage], at: int) -> bool:
         return True
     after = spoken[at + 1].line if at + 1 < len(spoken) else None
     return not (
-        spoken[at].is_answered
-        or (after is not None and not after.who and not _is_nod(after) and not only_asks(after.text))
+        line.is_answered or (after is not None and not after.who and not _is_nod(after) and not only_asks(after.text))
     )
 
 

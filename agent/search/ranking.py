@@ -23,7 +23,6 @@ from itertools import pairwise
 
 from agent.languages.date_words import ANYWHERE, Region
 from agent.languages.dates import Span, days_named
-from agent.languages.terms import fold, runs
 from agent.search.answer_types import Holds, answer_tests, is_question, only_asks
 from agent.search.bm25 import BEFORE, BEHIND, SYNONYM, proximity
 from agent.search.chunking import speech
@@ -32,7 +31,7 @@ from agent.search.results import Limits, Ranked
 from agent.search.rows import FoundRow, PassageRow, SectionRow, WindowRow
 from agent.search.store import IndexStore
 from agent.search.text_kinds import OF_KIND, TextKind
-from agent.search.tokenizer import Term
+from agent.search.tokenizer import Term, query_terms
 from agent.search.vectors.protocol import Similarity
 
 WEIGHTS: Mapping[str, float] = {
@@ -221,19 +220,20 @@ def _add_answers(short: Iterable[_Scored], texts: Mapping[int, FoundRow], holds:
 def _add_replies(short: Iterable[_Scored], texts: Mapping[int, FoundRow], before: Mapping[int, int]) -> None:
     for one in short:
         row = texts.get(before[one.passage]) if one.passage in before else None
-        if row is not None and is_question(row.text):
+        own = texts.get(one.passage)
+        if row is not None and is_question(row.text) and (own is None or not only_asks(speech(own.text).words)):
             one.parts["reply"] = WEIGHTS["reply"]
 
 
 def _put_questions_behind(
     short: Iterable[_Scored], texts: Mapping[int, FoundRow], kinds: Mapping[int, int], query: str
 ) -> None:
-    asked = frozenset(runs(fold(query)))
+    asked = frozenset(query_terms(query))
     for one in short:
         row = texts.get(one.passage)
         if row is None or not only_asks(words := speech(row.text).words):
             continue
-        if asked.issuperset(word for word in runs(fold(words)) if not word.isdecimal()):  # a time may stand before
+        if asked.issuperset(term for term in query_terms(words) if not term.token.isdecimal()):  # a time, before it
             one.part *= _ASKS_THE_SAME
         elif kinds[one.passage] == TextKind.PEOPLE:
             one.part *= _ONLY_ASKS

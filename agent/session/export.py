@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from agent.clock import Clock
@@ -13,6 +13,7 @@ from agent.languages.days_meant import with_days, without_days
 from agent.memory.provenance import with_mark
 from agent.model.base import REFUSED
 from agent.model.offline.model import NAME as OFFLINE
+from agent.search.answer_types import only_asks
 from agent.session.branch import in_newest_version
 from agent.session.entries import CompactionEntry, Entry, MarkEntry, MessageEntry, is_reset
 from agent.session.taint import own_sources
@@ -23,6 +24,8 @@ from agent.silence import deliverable_text
 _ME = "Assistant"
 _EARLIER = "_An earlier version, which was replaced:_"
 SNAPSHOT_MESSAGES = 15
+_FOUND = re.compile(r"^> ", re.MULTILINE)
+"""A passage from memory."""
 _ENTRY = re.compile(r"^- (?:\d{2}:\d{2} )?")
 _SNAPSHOT_CHARS = 1_000
 """Of one message in a snapshot; the transcript keeps the whole."""
@@ -38,6 +41,8 @@ class Line:
     text: str
     sources: tuple[str, ...] = ()
     """Of foreign text in it."""
+    is_answered: bool = False
+    """A question to which the offline assistant found something."""
 
     def marked(self, text: str) -> str:
         """The text with its mark; a person's own has none."""
@@ -71,9 +76,21 @@ def is_canned(entry: Entry) -> bool:
     return isinstance(entry, MessageEntry) and entry.role == "assistant" and entry.meta.model == OFFLINE
 
 
+def spoken(entries: Sequence[Entry], clock: Clock) -> list[tuple[int, Line]]:
+    """Each line with its entry's place. The offline assistant's answers are none: they repeat what was noted."""
+    said: list[tuple[int, Line]] = []
+    for at, entry in enumerate(entries):
+        for line in lines([entry], clock):
+            if not is_canned(entry):
+                said.append((at, line))
+            elif said and said[-1][1].who and only_asks(said[-1][1].text) and _FOUND.search(line.text):
+                said[-1] = (said[-1][0], replace(said[-1][1], is_answered=True))
+    return said
+
+
 def snapshot(transcript: Transcript, clock: Clock, log: str) -> Snapshot | None:
     """The end of a conversation for the daily log, without what that has already."""
-    said = list(lines([entry for entry in transcript.entries if not is_canned(entry)], clock))
+    said = [line for _, line in spoken(transcript.entries, clock) if not line.is_answered]
     noted = noted_in(log)
     new = [line for line in said[-SNAPSHOT_MESSAGES:] if as_said(line.text) not in noted and _bullet(line) not in log]
     if not new:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
+from itertools import takewhile
 from pathlib import Path
 
 from agent.clock import Clock
@@ -14,8 +15,8 @@ from agent.search.chunking import Passage, passages
 from agent.search.sources import IndexSource, SessionAge, read, signature_of
 from agent.session.archive import Archive
 from agent.session.branch import BRANCH, in_newest_version
-from agent.session.entries import RESET, CompactionEntry, Entry, MessageEntry, is_reset
-from agent.session.export import lines
+from agent.session.entries import RESET, CompactionEntry, Entry, is_reset
+from agent.session.export import Line, lines, spoken
 from agent.session.jsonl import read_entry
 from agent.session.redaction import redacted
 
@@ -101,24 +102,18 @@ class PastSessions:
         """The session that hits call `path`, if the scope has it. Blocks; raises `UnreadableFile`."""
         source = next((source for source in self._transcripts(scope) if source.name == path), None)
         data = read(source) if source is not None else None
-        return None if data is None else self._heard(_entries(data), None, clock)
+        if data is None:
+            return None
+        return _heard([(number, line) for number, entry in _entries(data) for line in lines([entry], clock)])
 
     def parsed(self, data: bytes, clock: Clock, current: bool) -> Sequence[Passage]:
         if current and not any(mark in data for mark in _LEAVES):
             return ()
         entries = _entries(data)
         end = _left_behind([entry for _, entry in entries]) if current else None
-        return self._heard(entries, end, clock)
-
-    def _heard(self, entries: Sequence[tuple[int, Entry]], end: str | None, clock: Clock) -> Sequence[Passage]:
-        found: list[Passage] = []
-        days: dict[date, int] = {}
-        for number, entry in entries:
-            if entry.id == end:
-                break
-            if isinstance(entry, MessageEntry):
-                found += _said(number, entry, clock, days)
-        return found
+        kept = list(takewhile(lambda one: one[1].id != end, entries))
+        said = spoken([entry for _, entry in kept], clock)
+        return _heard([(kept[at][0], line) for at, line in said if not line.is_answered])
 
 
 def _entries(data: bytes) -> list[tuple[int, Entry]]:
@@ -145,10 +140,13 @@ def _left_behind(entries: Sequence[Entry]) -> str:
     return entries[0].id if entries else ""
 
 
-def _said(number: int, entry: MessageEntry, clock: Clock, days: dict[date, int]) -> Iterator[Passage]:
-    for line in lines([entry], clock):
+def _heard(said: Iterable[tuple[int, Line]]) -> Sequence[Passage]:
+    found: list[Passage] = []
+    days: dict[date, int] = {}
+    for number, line in said:
         day = line.at.date()
         section = days.setdefault(day, len(days))
         for part in passages(line.text):
             text = f"{line.at:%H:%M} {line.who or _ME}: {line.marked(part.text)}"
-            yield Passage(number, number, text, "", section, day)
+            found.append(Passage(number, number, text, "", section, day))
+    return found

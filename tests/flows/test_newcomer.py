@@ -64,6 +64,21 @@ async def test_a_question_brings_its_answer_and_nothing_that_only_stands_beside_
     assert "the key hangs by the door" in found.out and "Anna" not in found.out
 
 
+async def test_after_the_evening_a_question_finds_the_fact_and_never_itself(gateway: GatewayProcess) -> None:
+    """The README's bike, after the day was summed up and its talk ended."""
+    said = (
+        "My bike is in the cellar, the key hangs by the door.",
+        "Where is the bike?",
+        "The plumber comes on Friday.",
+    )
+    for words in (*said, "Who has the key?", "/daily now", "Where is the bike?", "/new"):
+        assert (await gateway.cli("chat", "-m", words)).code == 0
+    for asked in ("Where is the bike?", "Who has the key?", "/memory bike"):
+        found = re.findall("^> .*", (await gateway.cli("chat", "-m", asked)).out, re.MULTILINE)
+        assert "My bike is in the cellar" in found[0]
+        assert not any("?" in passage for passage in found)
+
+
 async def test_the_end_of_a_talk_adds_nothing_to_a_note(gateway: GatewayProcess) -> None:
     """A fact stands once in a day's log, not as a note and as a talk; nothing of the offline assistant does."""
     assert (await gateway.cli("chat", "-m", "My bike is in the cellar")).code == 0

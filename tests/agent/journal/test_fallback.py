@@ -56,7 +56,7 @@ def test_a_question_that_was_answered_is_not_worth_a_line() -> None:
             "Where is the bike?" in line
             for line in extract(talk(*("Alice: Hello", "Alice: Where is the bike?"), answer))
         )
-    found = [said[0], replace(said[1], is_answered=True)]
+    found = [said[0], replace(said[1], line=replace(said[1].line, is_answered=True))]
     assert extract(found) == ["- 09:01 Alice: My bike is in the cellar"]
     assert extract(found[1:]) == ["- 09:02 Alice: Where is the bike?"], "a day of nothing else"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from agent.context.prompt import FixedPart
 from agent.forget import bring_back, redact
 from agent.memory.scope import Scope
 from agent.model.base import Json
+from agent.model.offline.model import NAME as OFFLINE
 from agent.session.archive import Archive
 from agent.session.entries import CompactionEntry, Entry, Header, MessageEntry, Meta, RedactionEntry
 from agent.session.past_sessions import PastSessions
@@ -88,6 +90,19 @@ async def test_what_was_recalled_is_not_found(talks: Talks) -> None:
     await talks.talk("owner", OLD, said(1, "Hello"))
     await talks.talk("owner", NEW, current=True)
     assert talks.find(owner(talks.workspace), "zeppelin") == []
+
+
+async def test_what_the_offline_assistant_found_is_not_found_again_nor_the_question(talks: Talks) -> None:
+    told, quoted, nothing = (
+        replace(answered(number, text), meta=Meta(model=OFFLINE))
+        for number, text in ((2, "Noted:\n\n> the zebra is striped"), (4, "> the zebra is striped"), (6, "Nothing."))
+    )
+    asked = said(3, "Where is the zebra?", "m2"), said(5, "Who feeds the zebra?", "m3")
+    await talks.talk("owner", OLD, said(1, "The zebra is striped"), told, asked[0], quoted, asked[1], nothing)
+    texts = talks.find(owner(talks.workspace), "zebra")
+    assert len(texts) == 2 and "The zebra is striped" in texts[0] and "Who feeds the zebra?" in texts[1]
+    opened = await talks.tool("memory_get", owner(talks.workspace))({"path": f"sessions/{OLD}.jsonl"})
+    assert "Nothing." in opened and "Where is the zebra?" in opened
 
 
 async def test_what_the_context_holds_is_not_found_and_what_left_it_is(talks: Talks) -> None:
