@@ -44,22 +44,20 @@ from agent.search.indexer import keep_indexed
 from agent.search.results import Search
 from agent.search.vectors.protocol import SemanticIndex
 from agent.session.archive import Archive, SessionInfo
-from agent.session.entries import RedactionEntry
 from agent.session.export import markdown
 from agent.session.past_sessions import PastSessions
 from agent.session.transcript import Transcript, TranscriptUnusable
-from agent.session.turn_record import TurnRecord, text_of, turns_of_said
+from agent.session.turn_record import TurnRecord, turn_of, turns_of_said
 from agent.session_lifecycle import NewSession, SessionLifecycle
 from agent.sessions import SessionCache
 from agent.settings import AgentSettings
-from agent.silence import deliverable_text
 from agent.skills import Skills
 from agent.tools.base import ConversationConsent, Tool, ToolError, offered
 from agent.turn.loop import run_turn
 from agent.turn.model_call import ModelCaller
-from agent.turn.outcome import ending
+from agent.turn.outcome import ending, stop
 from agent.turn.remember_guard import RememberGuard
-from agent.turn.tool_calls import STOPPED_CALL, ToolRunner
+from agent.turn.tool_calls import ToolRunner
 from agent.turn.user_input import UserInput, branch, tell_outcomes
 from agent.turn.window import ContextWindow
 from agent.values import CHAT, Emit, ResultKind, SessionKey, TurnRequest, TurnResult
@@ -70,7 +68,6 @@ _STOP_WAITS = 0.5
 """Seconds that a stop, which must be felt at once, waits for a file that another program holds."""
 _END_WAITS = 5.0
 """Seconds that the end waits for such a file."""
-_STOPPED_HERE = "[Stopped here by the person]"
 
 
 class Agent:
@@ -163,7 +160,8 @@ class Agent:
         offers = partial(offered, own_tools)
         builder = await self._session_cache.builder(request.session, request.scope, transcript, offers(), request.model)
         await branch(conversation, request.said, self._redaction_lock, self._clock)
-        record = TurnRecord(transcript, _turn_of(transcript, request), self._clock, [said.id for said in request.said])
+        said = [one.id for one in request.said]
+        record = TurnRecord(transcript, turn_of(said, transcript, request.id), self._clock, said)
         incoming = UserInput(
             conversation, record, builder.budget.window, self._recall, self._redaction_lock, self._clock
         )
@@ -172,9 +170,6 @@ class Agent:
         await incoming.record_messages(request.said)
         smaller = partial(self._windows.overflowed, builder.model_name)
         window = ContextWindow(builder, record.turn, smaller, partial(self._lifecycle.compacted, builder), offers)
-
-        async def arrived() -> None:
-            await incoming.record_messages(await request.arrived())
 
         ask = ModelCaller(window, request.purpose, self._store)
         calls = ToolRunner(
@@ -189,8 +184,11 @@ class Agent:
         )
 
         async def run(may_join: bool, emit: Emit) -> TurnResult:
-            limit = self.settings.session.max_tool_rounds
-            return await run_turn(record, ask, calls, arrived if may_join else _nobody, limit, emit)
+            async def arrived() -> None:
+                if may_join:
+                    await incoming.record_messages(await request.arrived())
+
+            return await run_turn(record, ask, calls, arrived, self.settings.session.max_tool_rounds, emit)
 
         guard = self._remember_guard(request.session, conversation, record)
         end = await (guard.kept(run, emit) if request.purpose == CHAT else run(True, emit))
@@ -229,7 +227,7 @@ class Agent:
         if not record.entries:
             return
         if ending(record, self.settings.session.max_tool_rounds) is None:
-            await self._stop(record, shown)
+            await stop(record, shown)
         conversation = self._session_cache.held(session)
         if conversation is None or conversation.transcript is not transcript:
             return
@@ -240,13 +238,6 @@ class Agent:
             _log.warning("a request to remember in %s is not written down yet", session)
         except FileError as problem:
             _log.error("a request to remember in %s is not written down: %s", session, problem)
-
-    async def _stop(self, record: TurnRecord, shown: str) -> None:
-        for call in record.open_calls:
-            await record.result(call, STOPPED_CALL, error=True)
-        said = "\n\n".join(filter(None, (deliverable_text(text_of(answer)) for answer in record.answers)))
-        rest = "" if _forgotten_since(record) else shown.removeprefix(said).strip()
-        await record.stopped(f"{rest}\n\n{_STOPPED_HERE}" if rest else _STOPPED_HERE)
 
     async def new_session(self, key: SessionKey, scope: Scope) -> NewSession:
         """Starts a new session without waiting for a model: the end of the conversation goes into today's log; flush
@@ -406,18 +397,3 @@ class Agent:
         remembering = frozenset(tool.name for tool in conversation.tools if tool.remembers)
         author = self._session_cache.author(key, conversation.scope)
         return RememberGuard(record, conversation.scope, self._clock, author, self._redaction_lock, remembering)
-
-
-async def _nobody() -> None: ...
-
-
-def _forgotten_since(record: TurnRecord) -> bool:
-    since = itertools.takewhile(lambda entry: entry.id != record.entries[-1].id, reversed(record.transcript.entries))
-    return any(isinstance(entry, RedactionEntry) for entry in since)
-
-
-def _turn_of(transcript: Transcript, request: TurnRequest) -> str:
-    """The turn of a request; if all its messages joined another turn, that one."""
-    turns = turns_of_said(transcript.all_entries)
-    known = [turns.get(said.id) for said in request.said]
-    return known[0] if known and known[0] and len(set(known)) == 1 else request.id

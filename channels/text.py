@@ -90,7 +90,6 @@ class Formula:
 
     @property
     def shown(self) -> str:
-        """In readable signs, else as it was written."""
         return readable(self.tex.formula) or self.tex.written
 
 

@@ -379,8 +379,15 @@ def open_channels(
     for channel in channels.values():
         stack.push_async_callback(channel.aclose)
     sources += [SupervisedSource(channel) for channel in channels.values()]
-    if config.database_url is None:  # else whoever leads has them, though one that stands still holds the locks
-        _hold_tokens(stack, tokens(config), sources)
+    # With a database server, whoever leads has the tokens, though a gateway that stands still holds the locks.
+    held = tokens(config) if config.database_url is None else {}
+    for source in sources:
+        if token := held.get(source.source.name):
+            try:
+                stack.enter_context(hold_token(token, os.environ))
+            except TokenBusy as error:  # another gateway uses it
+                log.error("%s stays off: %s", source.source.name, error)
+                source.failure = ChannelStatus(Health.DOWN, str(error))
     return OpenChannels(terminal, channels, sources, web_host, web_record)
 
 
@@ -390,16 +397,3 @@ def build_nightly_backup(home: Home, config: Config) -> NightlyBackup:
     return NightlyBackup(
         home, home.path / Path(config.backup.to).expanduser(), config.backup.keep, copy_of(config.postgres_url)
     )
-
-
-def _hold_tokens(stack: AsyncExitStack, held: Mapping[str, str], sources: list[SupervisedSource]) -> None:
-    """Locks the tokens. A channel whose token another gateway uses stays off."""
-    for source in sources:
-        token = held.get(source.source.name)
-        if token is None:
-            continue
-        try:
-            stack.enter_context(hold_token(token, os.environ))
-        except TokenBusy as error:
-            log.error("%s stays off: %s", source.source.name, error)
-            source.failure = ChannelStatus(Health.DOWN, str(error))

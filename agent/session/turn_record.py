@@ -163,6 +163,13 @@ def turns_of_said(entries: Iterable[Entry]) -> dict[str, str]:
     return {id: one.meta.turn for one in entries if isinstance(one, MessageEntry) for id in one.meta.said}
 
 
+def turn_of(said: Sequence[str], transcript: Transcript, new: str) -> str:
+    """The turn that all these messages joined; if there is none, the new turn."""
+    turns = turns_of_said(transcript.all_entries)
+    known = [turns.get(id) for id in said]
+    return known[0] if known and known[0] and len(set(known)) == 1 else new
+
+
 def entry_of(message: str, entries: Iterable[Entry]) -> MessageEntry | None:
     """The entry of a person's message, by the message's id."""
     return next((one for one in entries if isinstance(one, MessageEntry) and message in one.meta.said), None)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+
 from agent.model.base import CUT, FULL, PAUSED, REFUSED
-from agent.session.entries import MessageEntry
+from agent.session.entries import MessageEntry, RedactionEntry
 from agent.session.turn_record import STOPPED, TurnRecord, calls_of, text_of
 from agent.silence import deliverable_text, is_visible
 from agent.tools.foreign_text import unique
+from agent.turn.tool_calls import STOPPED_CALL
 from agent.values import ResultKind, TurnResult
 
 CUT_OFF = "_(My answer got too long and stops here. Say “go on” for the rest.)_"
@@ -24,6 +27,7 @@ DECLINED = "The model declined to answer this. Please rephrase it, or send /new 
 EMPTY = "The model gave an empty answer twice. Please try again, or rephrase it."
 TOO_MANY_STEPS = "I stopped after {limit} steps without finishing this. Say “go on” and I'll continue."
 WAS_STOPPED = "This was stopped."
+_STOPPED_HERE = "[Stopped here by the person]"
 
 
 def ending(record: TurnRecord, limit: int) -> TurnResult | None:
@@ -57,6 +61,17 @@ def ending(record: TurnRecord, limit: int) -> TurnResult | None:
 def failed(record: TurnRecord, sentence: str) -> TurnResult:
     """The end of a turn that could not go on: its text so far, and why."""
     return _end(record, ResultKind.ERROR, _said(record), sentence)
+
+
+async def stop(record: TurnRecord, shown: str) -> None:
+    """Closes a cancelled turn. `shown`: the part of its reply that the person saw."""
+    for call in record.open_calls:
+        await record.result(call, STOPPED_CALL, error=True)
+    said = "\n\n".join(filter(None, (deliverable_text(text_of(answer)) for answer in record.answers)))
+    since = itertools.takewhile(lambda entry: entry.id != record.entries[-1].id, reversed(record.transcript.entries))
+    is_forgotten = any(isinstance(entry, RedactionEntry) for entry in since)
+    rest = "" if is_forgotten else shown.removeprefix(said).strip()
+    await record.stopped(f"{rest}\n\n{_STOPPED_HERE}" if rest else _STOPPED_HERE)
 
 
 def is_blank(answer: MessageEntry) -> bool:
