@@ -187,7 +187,7 @@ async def test_no_file_grows_beyond_its_limit(world: World) -> None:
 
 
 async def test_a_gigabyte_is_read_and_both_ends_are_shown(world: World) -> None:
-    end = await world.runs("sh", "-c", "echo first; head -c 1000000000 /dev/zero; echo last")
+    end = await world.runs("sh", "-c", "echo first; head -c 1000000000 /dev/zero; echo last", seconds=600)
     assert end == ProgramEnd(HowEnded.EXITED)
     assert world.printed.startswith("first\n") and world.printed.endswith("last\n")
     assert len(world.printed) < MOST_SHOWN + 200 and "1,000,000,011 bytes in all" in world.printed
