@@ -99,6 +99,7 @@ async def test_what_the_offline_assistant_found_is_not_found_again_nor_the_quest
     )
     asked = said(3, "Where is the zebra?", "m2"), said(5, "Who feeds the zebra?", "m3")
     await talks.talk("owner", OLD, said(1, "The zebra is striped"), told, asked[0], quoted, asked[1], nothing)
+    await talks.talk("owner", NEW, *(said(at, f"Entry {at} of something else", f"n{at}") for at in range(1, 9)))
     texts = talks.find(owner(talks.workspace), "zebra")
     assert len(texts) == 2 and "The zebra is striped" in texts[0] and "Who feeds the zebra?" in texts[1]
     opened = await talks.tool("memory_get", owner(talks.workspace))({"path": f"sessions/{OLD}.jsonl"})
