@@ -80,10 +80,11 @@ class SessionLifecycle:
         """Defers the flush that the message after the last answer would set off, so that it does not wait for it."""
         try:
             transcript = await asyncio.to_thread(self._session_cache.current, key)
-            id = transcript.header.id if transcript is not None else ""
-            builder = await self._session_cache.builder_of(key, scope, id)
+            if transcript is None:
+                return
+            builder = await self._session_cache.builder_of(key, scope, transcript.header.id)
             if builder is not None and is_near(builder):
-                await self.defer(key, scope, builder.transcript, ContextLossReason.THRESHOLD)
+                await self.defer(key, scope, transcript, ContextLossReason.THRESHOLD)
         except (OSError, FileError) as problem:
             _log.warning("%s: the next message may have to wait for its flush: %s", key, problem)
 

@@ -134,7 +134,7 @@ def build_model(
     served = {name: _served(config, name, clock) for name in (own, *(one for one in SERVED if one != own))}
     metered = {name: MeteredModel(one, ledger, prices_of(config, name)) for name, one in served.items()}
     routed = RoutedModel(metered, own)
-    model: Model = ResilientModel(routed, config.fallbacks, providers=tuple(served), sleep=sleep)
+    model: Model = ResilientModel(routed, config.fallbacks, providers=tuple(served), sleep=sleep, waits=ledger.waits)
     if config.daily_budget_usd is not None:
         model = BudgetedModel(model, offline, ledger, config.daily_budget_usd, clock)
     return model, served[own]

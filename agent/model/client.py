@@ -7,6 +7,7 @@ import contextlib
 import dataclasses
 import random
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from typing import Protocol
 
 from agent.model.base import (
     REFUSED,
@@ -164,6 +165,9 @@ FIRST_WAIT = 1.0
 SERVER_JITTER = 0.25
 """Share by which the server's own delay is stretched at most, so that many clients do not come back at one moment."""
 
+LONGEST_WAIT = 60.0
+"""Seconds that a call waits for a server; a longer delay ends it."""
+
 _LATER = "I tried several times. Please send your message again in a few minutes."
 
 
@@ -193,13 +197,25 @@ class RoutedModel:
         return self._models[provider or self._usual], bare
 
 
+class ServerWaits(Protocol):
+    """How long each model's server wants no more calls. Nothing raises."""
+
+    def left(self, model: str) -> float:
+        """Seconds."""
+
+    async def begin(self, model: str, seconds: float) -> None:
+        """Returns once the next process knows it, too."""
+
+    def end(self, model: str) -> None: ...
+
+
 class ResilientModel:
     """Tries every model at most `attempts` times, with no wait longer than `longest_wait` seconds.
 
     `TryLater` is retried, but for `NoContent`. After its tries an overloaded model gives way to the next of
     `fallbacks`, an unknown one at once; one whose server is not there or wants no more calls to the next of another of
     `providers`. Before each new try comes `Restarted`. Another model gets no thinking, nor does a server that refused
-    it, once. Raises `StaleRequest`.
+    it, once. What a server asks to wait is waited for by every call (`waits`). Raises `StaleRequest`.
     """
 
     def __init__(
@@ -209,9 +225,10 @@ class ResilientModel:
         *,
         providers: Sequence[str] = (),
         attempts: int = 4,
-        longest_wait: float = 60.0,
+        longest_wait: float = LONGEST_WAIT,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         jitter: Callable[[], float] = random.random,
+        waits: ServerWaits | None = None,
     ) -> None:
         if attempts < 1:
             raise ValueError("a model needs at least one attempt")
@@ -222,11 +239,18 @@ class ResilientModel:
         self._longest_wait = longest_wait
         self._sleep = sleep
         self._jitter = jitter
+        self._waits = waits
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         names = list(dict.fromkeys((request.model, *self._fallbacks)))
         tries = _Tries(request, names, self._attempts)
+        restarted = self._asked_to_wait(request.model)
         while True:
+            if restarted is not None:
+                yield restarted
+                await self._sleep(restarted.wait)
+                if self._waits is not None and restarted.wait:
+                    self._waits.end(restarted.model)
             if not request.is_current():
                 raise StaleRequest
             try:
@@ -243,8 +267,8 @@ class ResilientModel:
                 restarted = self._next_model(tries, error)
             except TryLater as error:
                 restarted = self._again(tries, error)
-            yield restarted
-            await self._sleep(restarted.wait)
+                if self._waits is not None and error.retry_after is not None and restarted.wait:
+                    await self._waits.begin(restarted.model, restarted.wait)
 
     async def context_window(self, model: str) -> int | None:
         return await self._model.context_window(model)
@@ -252,11 +276,17 @@ class ResilientModel:
     async def aclose(self) -> None:
         await self._model.aclose()
 
+    def _asked_to_wait(self, model: str) -> Restarted | None:
+        wait = min(self._longest_wait, self._waits.left(model)) if self._waits is not None else 0.0
+        why = f"The model's server has asked me to wait. Trying again in {duration(wait)}."
+        return Restarted(why, wait, model) if wait else None
+
     def _next_model(self, tries: _Tries, error: ModelNotFound | TryLater) -> Restarted:
         if not tries.names_left:
             raise error
         tries.move_on()
-        return Restarted(f"{error} Switching to {tries.request.model}.", 0.0, tries.request.model)
+        name = tries.request.model
+        return self._asked_to_wait(name) or Restarted(f"{error} Switching to {name}.", 0.0, name)
 
     def _again(self, tries: _Tries, error: TryLater) -> Restarted:
         too_long = error.retry_after is not None and error.retry_after > self._longest_wait

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from datetime import datetime
 
 import click
 
@@ -50,6 +51,9 @@ def status_command(context: CliContext, as_json: bool) -> None:
     click.echo(f"{'inbox':<10} {inbox.get('waiting')} waiting, {inbox.get('unreadable')} unreadable")
     sent = f"{outbox.get('waiting')} waiting, {outbox.get('failed')} failed, {outbox.get('repeated')} repeated"
     click.echo(f"{'outbox':<10} {sent}")
+    for wait in rows(status.get("model_waits")):
+        until = datetime.fromisoformat(str(wait.get("until"))).astimezone(answer.zone)
+        click.echo(f"{'waiting':<10} for {wait.get('model')} until {until:%H:%M:%S}, as its server asks")
     tokens = f"{usage.get('input')} tokens in, {usage.get('output')} out, {usage.get('cache_read')} from the cache"
     click.echo(f"{'today':<10} {usage.get('calls')} calls, {tokens}, ${usage.get('cost_usd')}")
     for job in rows(status.get("jobs"))[:_JOBS_SHOWN]:

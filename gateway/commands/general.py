@@ -33,12 +33,14 @@ async def status(context: CommandContext) -> str:
     services, session = context.services, str(context.route.session)
     report = await context.context_report()
     window = report.budget.window
+    until = (await services.ledger.waits.ends()).get(report.model)
+    waits = f", waiting until {services.clock.local(until):%H:%M:%S}, as its server asks" if until is not None else ""
     lines = [
         f"- Conversation: {'answering now' if services.turns.is_running(session) else 'idle'}",
         f"- Context: {report.projected:,} of {window:,} tokens ({report.projected / window:.0%})",
         f"- Saved to memory: {times(report.flushes)} in this conversation, next at {report.budget.flush_at:,} tokens",
         f"- Shortened: {times(report.compactions)}, next at {report.budget.compact_at:,} tokens",
-        f"- Model: `{report.model}`",
+        f"- Model: `{report.model}`{waits}",
         *(_task(row, services.clock) for row in services.turns.tasks_of(session)),
     ]
     if context.route.role is Role.OWNER and context.route.is_private:

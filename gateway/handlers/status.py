@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 
+from agent.clock import utc_stamp
 from agent.formats.sqlite import StorageUnavailable
 from agent.model.base import Json
 from channels.message import Health
@@ -27,6 +28,7 @@ _NOTHING_KNOWN: Mapping[str, Json] = {
     "sessions": 0,
     "inbox": {"waiting": 0, "oldest": "", "unreadable": 0},
     "outbox": {"waiting": 0, "oldest": "", "failed": 0, "repeated": 0},
+    "model_waits": [],
     "jobs": [],
     "usage": {},
 }
@@ -73,7 +75,7 @@ class StatusOperations:
     async def _stored(self) -> dict[str, Json]:
         services = self.services
         inbox, outbox = await services.inbox.counts(), await services.outbox.counts()
-        today = await services.ledger.sums(1)
+        today, waits = await services.ledger.sums(1), await services.ledger.waits.ends()
         gateways = await services.database.run(processes) if services.database.is_shared else ()
         sessions = [info for _, agent in services.agents.items() for info in await agent.sessions()]
         return {
@@ -99,6 +101,7 @@ class StatusOperations:
                 "failed": outbox.failed,
                 "repeated": outbox.repeated,
             },
+            "model_waits": [{"model": one, "until": utc_stamp(until)} for one, until in waits.items()],
             "jobs": jobs_json(await services.jobs.rows(OPERATOR), _NEXT_JOBS),
             "usage": {
                 "day": services.clock.today().isoformat(),

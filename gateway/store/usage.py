@@ -1,17 +1,26 @@
-"""The ledger of model calls: no call is missing in it."""
+"""The ledger of model calls, in which none is missing, and how long servers want no more of them."""
 
 from __future__ import annotations
 
+import logging
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from agent.clock import Clock, utc_stamp
+from agent.formats.sqlite import StorageUnavailable
 from agent.memory.scope import Audience
 from agent.model.base import UsageRecord
+from agent.model.client import LONGEST_WAIT
+from gateway.store import chat_rows
 from gateway.store.connection import Connection
 from gateway.store.database import Database
+
+log = logging.getLogger(__name__)
+
+_WAIT = "model-wait"
+"""The name under which a model's wait stands beside what people chose."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,16 +84,58 @@ def account_of(session: str) -> Account:
     return (audience, "" if audience == Audience.OWNER else id)
 
 
+class StoredWaits:
+    """`ServerWaits` to which the next process keeps, too. An end that lies farther away than anybody waits, because the
+    clock was changed, counts as the farthest possible."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+        self._until: dict[str, datetime] = {}
+
+    async def load(self) -> None:
+        self._until.update(await self._stored())
+
+    async def _stored(self) -> dict[str, datetime]:
+        stored = await self._database.run(chat_rows.chosen, _WAIT)
+        return {model: datetime.fromisoformat(until) for model, until in stored.items()}
+
+    def left(self, model: str) -> float:
+        return self._left(self._until.get(model))
+
+    def _left(self, until: datetime | None) -> float:
+        return 0.0 if until is None else min(LONGEST_WAIT, max(0.0, (until - self._clock.instant()).total_seconds()))
+
+    async def begin(self, model: str, seconds: float) -> None:
+        self._until[model] = until = self._clock.instant() + timedelta(seconds=seconds)
+        try:
+            await self._database.run(chat_rows.choose, model, _WAIT, utc_stamp(until))
+        except StorageUnavailable as error:
+            log.error("a restart would not wait for %s: %s", model, error)
+
+    def end(self, model: str) -> None:
+        if self._until.pop(model, None) is not None:
+            self._database.post(chat_rows.choose, model, _WAIT, None)
+
+    async def ends(self) -> Mapping[str, datetime]:
+        """The end of each model's wait, of other processes too. Raises `StorageUnavailable`."""
+        left = {model: self._left(until) for model, until in (await self._stored()).items()}
+        now = self._clock.instant()
+        return {model: now + timedelta(seconds=seconds) for model, seconds in sorted(left.items()) if seconds}
+
+
 class UsageLedger:
     """Keeps today's sums in memory too: budgets must be known before each call."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
+        self.waits = StoredWaits(database, clock)
         self._database = database
         self._clock = clock
         self._day = ""
         self._spent: defaultdict[Account, float] = defaultdict(float)
 
     async def load(self) -> None:
+        await self.waits.load()
         self._begin_day()
         day, before = self._day, self._spent.copy()
         sums = await self.sums(1)

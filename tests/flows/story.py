@@ -48,6 +48,8 @@ class Story:
         self.moment: datetime | None = None
         self.gateway: Gateway | None = None
         self.waits: list[float] = []
+        self.waits_pass = asyncio.Event()
+        self.waits_pass.set()
         self.timeouts = Timeouts()
         self.web_rules = AddressRules()
 
@@ -81,8 +83,8 @@ class Story:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[Gateway]:
-        """One life of the gateway, ended as by SIGTERM. It does not wait between two tries at the model; what it would
-        have waited stands in `waits`."""
+        """One life of the gateway, ended as by SIGTERM. It waits between two tries at the model for `waits_pass` only;
+        what it would have waited stands in `waits`."""
         config = load(self.home, {}).config
         clock = Clock(ZoneInfo(config.timezone), self._now)
         model_of = functools.partial(build_model, sleep=self._without_waiting)
@@ -112,6 +114,7 @@ class Story:
 
     async def _without_waiting(self, seconds: float) -> None:
         self.waits.append(seconds)
+        await self.waits_pass.wait()
 
     def _now(self) -> datetime:
         return self.moment or datetime.now(UTC)

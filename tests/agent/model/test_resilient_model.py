@@ -272,3 +272,65 @@ async def test_a_name_with_a_provider_is_asked_there() -> None:
         events = [event async for event in routed.stream(asked)]
         assert isinstance(events[-1], Completed) and events[-1].text == said
     assert there.requests[0].model == "llama3.3:70b"
+
+
+class Asked:
+    """Waits as a gateway keeps them, in the order of what was noted."""
+
+    def __init__(self, **left: float) -> None:
+        self.seconds = {name.replace("_", "-"): seconds for name, seconds in left.items()}
+        self.noted: list[tuple[str, float]] = []
+
+    def left(self, model: str) -> float:
+        return self.seconds.get(model, 0.0)
+
+    async def begin(self, model: str, seconds: float) -> None:
+        self.seconds[model] = seconds
+        self.noted.append((model, seconds))
+
+    def end(self, model: str) -> None:
+        self.seconds.pop(model, None)
+
+
+async def test_what_the_server_asks_is_noted_before_it_is_waited_for_and_ends_with_it() -> None:
+    waits = Asked()
+    seen: list[float] = []
+
+    async def sleep(_: float) -> None:
+        seen.append(waits.left("claude-sonnet-5-5"))
+
+    model = ScriptedModel(TryLater("Limit.", retry_after=8), TryLater("Down."), "Hi")
+    await events_of(ResilientModel(model, sleep=sleep, jitter=lambda: 0.0, waits=waits))
+    assert waits.noted == [("claude-sonnet-5-5", 8.0)] and seen == [8.0, 0.0]
+    assert waits.seconds == {}
+
+
+async def test_a_call_waits_as_the_server_asked_for_another_but_never_longer_than_it_may(patience: Patience) -> None:
+    waits = Asked(claude_sonnet_5_5=1e9)
+    model = ScriptedModel("Hi")
+    events = await events_of(ResilientModel(model, longest_wait=60, sleep=patience, waits=waits))
+    assert patience.slept == [60] and waits.seconds == {}
+    assert restarts(events)[0].why == "The model's server has asked me to wait. Trying again in 60 seconds."
+
+
+async def test_a_fallback_waits_for_its_own_server_only(patience: Patience) -> None:
+    waits = Asked(claude_opus_5_5=20.0)
+    model = ScriptedModel(ModelNotFound("No such model."), "Hi")
+    events = await events_of(ResilientModel(model, ["claude-opus-5-5"], sleep=patience, waits=waits))
+    assert patience.slept == [20.0] and final_text(events) == "Hi"
+    assert [asked.model for asked in model.requests] == ["claude-sonnet-5-5", "claude-opus-5-5"]
+
+
+async def test_a_stopped_wait_goes_on_for_the_next_call() -> None:
+    waits, slept = Asked(), asyncio.Event()
+
+    async def sleep(_: float) -> None:
+        slept.set()
+        await asyncio.Event().wait()
+
+    model = ResilientModel(ScriptedModel(TryLater("Limit.", retry_after=8)), sleep=sleep, waits=waits)
+    call = asyncio.create_task(events_of(model))
+    await slept.wait()
+    call.cancel()
+    await asyncio.wait({call})
+    assert waits.left("claude-sonnet-5-5") >= 8

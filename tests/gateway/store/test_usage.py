@@ -8,9 +8,10 @@ from datetime import timedelta
 import pytest
 
 from agent.model.base import Usage, UsageRecord
+from agent.model.client import LONGEST_WAIT
 from gateway.store.database import Database
 from gateway.store.usage import UsageLedger, account_of
-from tests.gateway.conftest import Moment
+from tests.gateway.conftest import Moment, on_sqlite
 
 
 def call(
@@ -102,3 +103,34 @@ async def test_what_each_of_the_others_cost_today_is_known_after_a_restart(datab
         assert one.spent_today_by(("group", "telegram--100")) == 0.0
     moment.pass_(timedelta(days=1))
     assert ledger.spent_today_by(("person", "alice")) == ledger.spent_today == 0.0
+
+
+async def test_a_servers_wait_is_known_to_the_next_process_and_ends(database: Database, moment: Moment) -> None:
+    first = UsageLedger(database, moment.clock).waits
+    await first.begin("m", 40)
+    moment.pass_(timedelta(seconds=15))
+    second = UsageLedger(database, moment.clock)
+    await second.load()
+    assert second.waits.left("m") == 25 and second.waits.left("other") == 0
+    assert await second.waits.ends() == {"m": moment.clock.instant() + timedelta(seconds=25)}
+    second.waits.end("m")
+    assert second.waits.left("m") == 0 and await second.waits.ends() == {}
+    await second.waits.begin("m", 40)
+    moment.pass_(timedelta(seconds=41))
+    assert second.waits.left("m") == 0 and await second.waits.ends() == {}
+
+
+async def test_a_servers_wait_is_bounded_where_the_clock_was_changed(database: Database, moment: Moment) -> None:
+    waits = UsageLedger(database, moment.clock).waits
+    await waits.begin("m", 40)
+    moment.pass_(-timedelta(days=400))
+    assert waits.left("m") == LONGEST_WAIT
+    assert await waits.ends() == {"m": moment.clock.instant() + timedelta(seconds=LONGEST_WAIT)}
+
+
+@on_sqlite
+async def test_a_servers_wait_that_cannot_be_stored_is_waited_for_here(database: Database, moment: Moment) -> None:
+    waits = UsageLedger(database, moment.clock).waits
+    await database.run(lambda connection: connection.execute("PRAGMA query_only = 1"))
+    await waits.begin("m", 40)
+    assert waits.left("m") == 40
