@@ -17,9 +17,8 @@ from gateway.messages.confirmations import ALWAYS, answer_of
 from gateway.programs.background import command_line
 from gateway.store.program_rows import AllowedWords
 from gateway.store.question_rows import StoredQuestion
-from gateway.tools.approvals import ListedApproval
 from gateway.tools.pending_effect import KIND as APPROVAL
-from gateway.tools.pending_effect import is_for_lasting_yes
+from gateway.tools.pending_effect import ListedApproval, is_for_lasting_yes
 
 Take = Callable[[CommandContext, StoredQuestion, bool], Awaitable[str | CommandReply]]
 """Acts on an answer and returns the reply. It may be called again for the same answer after a crash, and must

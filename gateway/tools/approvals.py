@@ -11,7 +11,6 @@ A bare "yes" does not count: it may answer something that the model said since.
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 import logging
 import shlex
@@ -25,7 +24,7 @@ from agent.formats.exact import block_of, exactly
 from agent.formats.parsing import load_json
 from agent.formats.secrets import NO_SECRETS, KnownSecrets
 from agent.formats.sqlite import StorageUnavailable
-from agent.formats.untrusted import clean, marked_block
+from agent.formats.untrusted import clean
 from agent.languages.codes import Language
 from agent.languages.registry import LANGUAGES
 from agent.languages.table import ApprovalStrings
@@ -33,8 +32,7 @@ from agent.memory import files
 from agent.memory.paths import FileError
 from agent.model.base import Json
 from agent.skills import SkillOrigin
-from agent.tools.base import GONE, Effect, EffectKind, EffectNote, EffectRequest, Tool, ToolError
-from agent.tools.foreign_text import visible
+from agent.tools.base import GONE, Effect, EffectKind, EffectRequest, Tool, ToolError
 from channels.message import Address, Channel, InboundMessage, OutboundFile
 from gateway.messages.confirmations import Confirmations
 from gateway.messages.inbox import asking_session
@@ -53,12 +51,14 @@ from gateway.store.scope_work import SHORT_WAIT, ScopeWork
 from gateway.tools.pending_effect import (
     KIND,
     PENDING,
-    RESULTS,
+    ListedApproval,
     PendingEffect,
     answer_buttons,
     cause_text,
     chat_text,
+    digest_of,
     effect_text,
+    known_result,
     on_one_line,
     outcome_text,
     question_text,
@@ -85,34 +85,11 @@ _SAID_YES = "Your owner said yes: {what}. What came of it: {result}"
 _SAID_NO = "Your owner said no: {what}. It was not done; do not try it another way."
 _IS_DONE = "It is done."
 _STARTED = "started"
-_RESULT_CHARS = 300
-_FOREIGN_CHARS = 8_000
 _FILES = (EffectKind.WRITE, EffectKind.WRITE_COMMON, EffectKind.WRITE_SKILL)
 
 
 class _Changed(Exception):
     """The effect is no longer the one that the yes was asked for."""
-
-
-@dataclass(frozen=True, slots=True)
-class ListedApproval:
-    """An open question as lists show it."""
-
-    question: StoredQuestion
-    what: str
-    content: str
-    """What would be sent or written; may be empty, as the next two."""
-    private: str
-    because: str
-    chat: str
-    """Where it was asked for."""
-    lasting: str = ""
-    """The leading words that a lasting yes would count for, if it can be given."""
-
-    @property
-    def text(self) -> str:
-        """What it is and why it is asked, on one line."""
-        return " · ".join(filter(None, (self.what, self.because)))
 
 
 class Approvals:
@@ -156,7 +133,7 @@ class Approvals:
 
     async def ask(self, wanted: EffectRequest, row: InboxRow, session: str) -> str:
         """Asks the owner; returns the result for the model. Raises `ToolError`."""
-        digest = _digest(session, wanted)
+        digest = digest_of(session, wanted)
         waiting = [one for one in map(read, self._questions.open_of(KIND)) if one.session == session]
         if any(one.digest == digest for one in waiting):
             return _WAITS
@@ -331,7 +308,7 @@ class Approvals:
         pending = self._without_secrets(pending)
         what = effect_text(pending, english)
         note = (
-            _SAID_YES.format(what=what, result=_known_result(pending, result)) if is_yes else _SAID_NO.format(what=what)
+            _SAID_YES.format(what=what, result=known_result(pending, result)) if is_yes else _SAID_NO.format(what=what)
         )
         shown = result_text(pending, result) if outcome == "done" else ""
         await self._note(question.id, pending, note)
@@ -391,8 +368,7 @@ class Approvals:
             return
         session = asking_session(replace(pending.row, session=pending.session))
         now = self._clock.now()
-        oldest = utc_stamp(now - _KEPT)
-        await self._database.run(question_rows.add_outcome, id, session, text, utc_stamp(now), oldest)
+        await self._database.run(question_rows.add_outcome, id, session, text, utc_stamp(now), utc_stamp(now - _KEPT))
 
     async def strings(self, address: Address) -> ApprovalStrings:
         return LANGUAGES[await self._database.run(chat_rows.language, address)].approvals
@@ -418,23 +394,6 @@ class _TurnConsent:
 
     async def acknowledge(self, ids: Sequence[str]) -> None:
         await self.approvals.acknowledge(ids)
-
-
-def _known_result(pending: PendingEffect, result: str) -> str:
-    """For the model: on the sentence's line, or below it as text of others."""
-    if pending.effect.kind not in RESULTS:
-        return visible(result, _RESULT_CHARS)
-    return f"\n{marked_block('enclosed', result[:_FOREIGN_CHARS], name=pending.effect.target)}"
-
-
-def _digest(session: str, wanted: EffectRequest) -> str:
-    """Names what is asked about: of questions whose yes counts for a host in the conversation, one is enough."""
-    effect, consent = wanted.effect, wanted.consent
-    if consent is not None and EffectNote.FOR_CONVERSATION in effect.notes and not effect.always:
-        whole = json.dumps([session, wanted.tool, consent.id, consent.allows])
-    else:
-        whole = json.dumps([session, wanted.tool, wanted.arguments, effect.target, effect.before], sort_keys=True)
-    return hashlib.sha256(whole.encode()).hexdigest()
 
 
 def _without_text(message: InboundMessage) -> InboundMessage:

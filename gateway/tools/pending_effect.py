@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import shlex
 from dataclasses import dataclass
 
 from pydantic import TypeAdapter
 
 from agent.formats.exact import fenced, on_a_line
-from agent.formats.untrusted import label
+from agent.formats.untrusted import label, marked_block
 from agent.languages.table import ApprovalStrings
-from agent.tools.base import ConversationConsent, Effect, EffectKind, EffectNote
+from agent.tools.base import ConversationConsent, Effect, EffectKind, EffectNote, EffectRequest
 from agent.tools.foreign_text import ForeignText, visible
 from channels.message import Address, ChatKind, InboundMessage
 from gateway.messages.confirmations import buttons
@@ -36,8 +38,31 @@ class PendingEffect:
     consent: ConversationConsent | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class ListedApproval:
+    """An open question as lists show it."""
+
+    question: StoredQuestion
+    what: str
+    content: str
+    """What would be sent or written; may be empty, as the next two."""
+    private: str
+    because: str
+    chat: str
+    """Where it was asked for."""
+    lasting: str = ""
+    """The leading words that a lasting yes would count for, if it can be given."""
+
+    @property
+    def text(self) -> str:
+        """What it is and why it is asked, on one line."""
+        return " · ".join(filter(None, (self.what, self.because)))
+
+
 RESULTS = (EffectKind.USE_TOOL, EffectKind.USE_NEW_TOOL, EffectKind.USE_CHANGED_TOOL)
 """Effects whose results are text of others, and what they were wanted for."""
+_RESULT_CHARS = 300
+_FOREIGN_CHARS = 8_000
 _GOOD_FOR_MORE = (EffectNote.FOR_TOOL, EffectNote.FOR_CONVERSATION)
 _SHOWN = 2_000
 _TITLE = 60
@@ -125,3 +150,20 @@ def chat_text(message: InboundMessage) -> str:
 def on_one_line(text: str) -> str:
     shown = visible(label(text, 200)).translate(str.maketrans("*_`~#|", "      "))
     return " ".join(shown.split())
+
+
+def known_result(pending: PendingEffect, result: str) -> str:
+    """For the model: on the sentence's line, or below it as text of others."""
+    if pending.effect.kind not in RESULTS:
+        return visible(result, _RESULT_CHARS)
+    return f"\n{marked_block('enclosed', result[:_FOREIGN_CHARS], name=pending.effect.target)}"
+
+
+def digest_of(session: str, wanted: EffectRequest) -> str:
+    """Names what is asked about: of questions whose yes counts for a host in the conversation, one is enough."""
+    effect, consent = wanted.effect, wanted.consent
+    if consent is not None and EffectNote.FOR_CONVERSATION in effect.notes and not effect.always:
+        whole = json.dumps([session, wanted.tool, consent.id, consent.allows])
+    else:
+        whole = json.dumps([session, wanted.tool, wanted.arguments, effect.target, effect.before], sort_keys=True)
+    return hashlib.sha256(whole.encode()).hexdigest()
