@@ -367,8 +367,7 @@ class Approvals:
             return
         session = asking_session(replace(pending.row, session=pending.session))
         now = self._clock.now()
-        oldest = utc_stamp(now - _KEPT)
-        await self._database.run(question_rows.add_outcome, id, session, text, utc_stamp(now), oldest)
+        await self._database.run(question_rows.add_outcome, id, session, text, utc_stamp(now), utc_stamp(now - _KEPT))
 
     async def strings(self, address: Address) -> ApprovalStrings:
         return LANGUAGES[await self._database.run(chat_rows.language, address)].approvals

@@ -61,6 +61,8 @@ class ListedApproval:
 
 RESULTS = (EffectKind.USE_TOOL, EffectKind.USE_NEW_TOOL, EffectKind.USE_CHANGED_TOOL)
 """Effects whose results are text of others, and what they were wanted for."""
+_RESULT_CHARS = 300
+_FOREIGN_CHARS = 8_000
 _GOOD_FOR_MORE = (EffectNote.FOR_TOOL, EffectNote.FOR_CONVERSATION)
 _SHOWN = 2_000
 _RESULT_CHARS = 300
