@@ -49,7 +49,7 @@ _OF_EVERY_ADDRESS = frozenset({"http", "https", "www", "wiki", "index", "html", 
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class SentCall:
     """What one call sends: to whom, and piece by piece with the place of each."""
 
     site: str
@@ -98,9 +98,9 @@ class Conversation:
         return tuple(one for one in self.transcript.entries if isinstance(one, MessageEntry))
 
     @cached_property
-    def before(self) -> tuple[tuple[Sent, str], ...]:
+    def before(self) -> tuple[tuple[SentCall, str], ...]:
         """What has left, in order, with its turn; calls that were refused, too."""
-        found: list[tuple[str, Sent, str]] = []
+        found: list[tuple[str, SentCall, str]] = []
         for transcript in (*self.beside, self.transcript):
             for entry in transcript.entries:
                 for block in calls_of(entry):
@@ -163,7 +163,7 @@ def judged(
     offered: Sequence[Tool],
 ) -> Judgement:
     """Blocks. `offered`: tools whose descriptions the model reads."""
-    new = sent(tool.name, given) or Sent(outgoing.host, (), "")
+    new = sent(tool.name, given) or SentCall(outgoing.host, (), "")
     others = (one for one in offered if one.server and one.server != tool.server)
     described = (foreign(one.server, one.spec.description) for one in others)
     own = found_tools(tool.server)  # a server is no stranger to what it says of its own tools
@@ -202,7 +202,7 @@ def host_of_server(name: str) -> str:
     return f"mcp:{name}"
 
 
-def sent(tool: str, given: Json) -> Sent | None:
+def sent(tool: str, given: Json) -> SentCall | None:
     """What a call sends; None for tools that send nothing to others."""
     if tool == FETCH:
         url = given.get("url") if isinstance(given, Mapping) else None
@@ -210,7 +210,7 @@ def sent(tool: str, given: Json) -> Sent | None:
     if tool not in (SEARCH, DRAW) and _OF_SERVER not in tool:
         return None
     pieces = tuple(_leaves(given, ""))
-    return Sent(_server(tool) or tool, pieces, "\n".join(piece for _, piece in pieces))
+    return SentCall(_server(tool) or tool, pieces, "\n".join(piece for _, piece in pieces))
 
 
 def site_of(host: str) -> str:
@@ -234,13 +234,13 @@ def names_address(text: str, bare: str) -> bool:
     return False
 
 
-def _of_address(url: str) -> Sent:
+def _of_address(url: str) -> SentCall:
     text = url.strip() if "://" in url else f"https://{url.strip()}"
     try:
         parts = urlsplit(text.partition("#")[0])
         host = parts.hostname or ""
     except ValueError:
-        return Sent("", (("address", url),), url, _bare(url))
+        return SentCall("", (("address", url),), url, _bare(url))
     site = site_of(host)
     labels = host.removesuffix(site).rstrip(".")
     pieces = [(f"label {at}", one) for at, one in enumerate(labels.split("."))] if labels else []
@@ -250,7 +250,7 @@ def _of_address(url: str) -> Sent:
     for at, one in enumerate(filter(None, re.split("[&;]", parts.query))):
         name, equals, value = one.partition("=")
         pieces += [(f"name {at}", name)] if not equals else [(f"value {name}", unquote_plus(value))]
-    return Sent(site, tuple(pieces), text.partition("://")[2].partition("#")[0], _bare(text))
+    return SentCall(site, tuple(pieces), text.partition("://")[2].partition("#")[0], _bare(text))
 
 
 def _bare(url: str) -> str:
@@ -277,7 +277,7 @@ def _server(tool: str) -> str:
     return host_of_server(server) if parts else ""
 
 
-def _leaving(new: Sent, seen: Conversation, *, is_suspect: bool) -> LeavingText:
+def _leaving(new: SentCall, seen: Conversation, *, is_suspect: bool) -> LeavingText:
     names = [place.partition(" ")[2] for place, _ in new.pieces if place.startswith("value ")]
     alone = (new.whole, *new.payload, "".join(new.payload), "".join(names), *of_pieces(new.payload))
     before = [made for made, _ in seen.before]
@@ -285,7 +285,7 @@ def _leaving(new: Sent, seen: Conversation, *, is_suspect: bool) -> LeavingText:
     return LeavingText(alone, joined, earlier, new.address, plain(seen.own_now), is_suspect)
 
 
-def _joined(before: Sequence[Sent], new: Sent) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _joined(before: Sequence[SentCall], new: SentCall) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The pieces that have left, one after the other, with the new ones and without: those of each place, and all that
     do not stand in every call of their place."""
     with_new, without = dict[str, None](), dict[str, None]()
@@ -308,7 +308,7 @@ def _last(texts: Iterator[str]) -> Iterator[str]:
     return (text[-_JOINED:] for text in texts)
 
 
-def _changing(calls: Sequence[Sent], *, only_last: bool = False) -> list[str]:
+def _changing(calls: Sequence[SentCall], *, only_last: bool = False) -> list[str]:
     counts: dict[tuple[str, str, str], int] = {}
     for one in calls:
         for place, piece in one.pieces:
@@ -324,12 +324,12 @@ def _changing(calls: Sequence[Sent], *, only_last: bool = False) -> list[str]:
     ]
 
 
-def _is_written(new: Sent, seen: Conversation) -> bool:
+def _is_written(new: SentCall, seen: Conversation) -> bool:
     """True for an address that the person has written."""
     return bool(new.address) and any(names_address(text, new.address) for text in seen.own_ever)
 
 
-def _is_own(new: Sent, seen: Conversation) -> bool:
+def _is_own(new: SentCall, seen: Conversation) -> bool:
     """True where every word was just said by the person, or another form of one."""
     own = frozenset(map(plain, _WORD.findall(seen.own_now)))
     text = new.whole
@@ -355,7 +355,7 @@ def _begin_alike(word: str, other: str) -> bool:
     return alike >= 4 and 2 * alike >= max(len(word), len(other))
 
 
-def _is_named(new: Sent, outgoing: Outgoing, seen: Conversation) -> bool:
+def _is_named(new: SentCall, outgoing: Outgoing, seen: Conversation) -> bool:
     """True for what only others named, while that is little."""
     if not new.address:  # a server may be told a name that it gave
         results = tuple(seen.results_of(outgoing.host))
