@@ -7,10 +7,14 @@ The life of `tests/flows/life.py`: an owner, a second person and a group, facts 
 badly, and a gateway process that is killed (SIGKILL) in the midst of all this. The seed fixes what is chosen at random,
 not how the processes interleave.
 
+The web, a search engine and a server of tools are part of every day, with pages of others; the owner says yes to what
+they are asked about them. How many questions a day that makes is counted: two are the most.
+
 At the end: how many questions about days that were told by relative words are answered (`relative.py`); `--relative`
 asks these alone, in some seconds.
 
-Exit code 1 where something was lost, leaked, refused by the model's server, answered twice or never.
+Exit code 1 where something was lost, leaked, refused by the model's server, answered twice or never, or where a day
+had more than two questions.
 """
 
 from __future__ import annotations
