@@ -166,10 +166,9 @@ def tokens_of(source: str) -> list[Token]:
     """The parser's tokens; `<br>` in a cell of a table is a line break."""
     tokens = _parser().parse(source)
     for cell, inline in pairwise(tokens):
-        if cell.type in ("th_open", "td_open"):
-            for child in inline.children or []:
-                if child.type == "html_inline" and _BREAK.fullmatch(child.content):
-                    child.type, child.tag, child.content = "hardbreak", "br", ""
+        for child in (inline.children or []) if cell.type in ("th_open", "td_open") else []:
+            if child.type == "html_inline" and _BREAK.fullmatch(child.content):
+                child.type, child.tag, child.content = "hardbreak", "br", ""
     return tokens
 
 
