@@ -79,7 +79,7 @@ async def open_gateway(
     timeouts: Timeouts = _USUAL,
     media_limits: MediaLimits | None = None,
     web_rules: AddressRules | None = None,
-    on_lost: OnLost = lambda: None,
+    on_lost: OnLost = lambda why: None,
 ) -> AsyncIterator[Gateway]:
     """Builds the gateway of a home and closes it again. `channels` False: only the terminal. `platforms` and `model_of`
     make channels and models; `built_ins`: jobs beside Daybook's own; `process`: operations of the process that it runs

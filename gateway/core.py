@@ -15,6 +15,7 @@ from functools import partial
 from agent.agent import Agent
 from agent.clock import Clock
 from agent.formats.sqlite import StorageUnavailable
+from agent.fs import guarded
 from agent.model.base import Model, Warmable
 from gateway.config import Config, ModelConfig
 from gateway.embedder.build import Embedders
@@ -29,7 +30,7 @@ from gateway.server import Timeouts
 from gateway.store import shares
 from gateway.store.claims import SOLE, Claims, ProcessClaims
 from gateway.store.connection import postgres_module
-from gateway.store.database import Database
+from gateway.store.database import Database, OnLost
 from gateway.store.lease import Lease
 from gateway.store.scope_work import ScopeWork
 from gateway.store.usage import UsageLedger
@@ -38,8 +39,6 @@ from gateway.tool_factories import OpenMcp, open_mcp
 
 log = logging.getLogger(__name__)
 
-OnLost = Callable[[], None]
-"""Ends the process: another may serve the home now. Called in any thread."""
 ModelOf = Callable[[ModelConfig, UsageLedger, Clock, str], tuple[Model, Warmable | None]]
 """As `build_model`."""
 
@@ -141,6 +140,7 @@ async def _join(
     lease = Lease(database, claims.number, on_lost)
     stack.push_async_callback(asyncio.to_thread, lease.end)
     stack.push_async_callback(_leave, database, claims.number)
+    stack.enter_context(guarded(lease.check_write))
     stack.enter_context(_checked_when_continued(lease.check))
 
     def hold() -> None:

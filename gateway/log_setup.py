@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Protocol
 from urllib.parse import quote
 
-from agent.formats.plain_text import repair_surrogates
 from agent.memory.disk import locked
+
+from agent.formats.plain_text import repair_surrogates
 from agent.memory.paths import open_parent
 
 HIDDEN = "***"

@@ -93,8 +93,8 @@ class Process:
 async def join(home: Home, url: str, *, waits: bool = True) -> Process:
     lost = threading.Event()
     engine, claims = await joined(home, url, {"web"}, waits=waits)
-    database = Database(engine, on_lost=lost.set)
-    return Process(engine, database, claims, Lease(database, claims.number, lost.set), lost)
+    database = Database(engine, on_lost=lambda why: lost.set())
+    return Process(engine, database, claims, Lease(database, claims.number, lambda why: lost.set()), lost)
 
 
 @pytest.fixture
@@ -486,7 +486,7 @@ async def test_a_chat_has_one_sender_and_the_page_is_the_leaders(two: tuple[Proc
 async def test_who_cannot_write_in_time_gives_up(home: Home, url: str) -> None:
     process = await join(home, url)
     lost, free = threading.Event(), threading.Event()
-    lease = Lease(process.database, 1, lost.set, seconds=0.2)
+    lease = Lease(process.database, 1, lambda why: lost.set(), seconds=0.2)
     process.database.post(lambda _: free.wait(120))
     assert await asyncio.to_thread(lost.wait, 120)
     free.set()

@@ -140,7 +140,7 @@ async def test_who_lost_the_server_says_so_before_anybody_hears_of_the_write() -
     with running() as server:
         lost = threading.Event()
 
-        def on_lost() -> None:
+        def on_lost(why: str) -> None:
             order.append("lost")
             lost.set()
 
