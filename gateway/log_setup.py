@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Protocol
 from urllib.parse import quote
 
-from agent.memory.disk import locked
-
 from agent.formats.plain_text import repair_surrogates
+from agent.fs import locked
 from agent.memory.paths import open_parent
 
 HIDDEN = "***"

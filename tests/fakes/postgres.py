@@ -99,6 +99,42 @@ class PostgresServer:
         self._process.kill()
         self._process.wait()
 
+    @contextmanager
+    def replica(self) -> Iterator[PostgresServer]:
+        """A hot standby, for which each commit waits."""
+        folder = programs()
+        assert folder is not None
+        data = self._folder.parent / "replica" / "data"
+        data.parent.mkdir(mode=0o700)
+        if _as_nobody():
+            shutil.chown(data.parent, "nobody")
+        subprocess.run(
+            [folder / "pg_basebackup", "-D", data, "-d", self.url(), "-R", "-X", "stream", "-c", "fast", "--no-sync"],
+            check=True,
+            capture_output=True,
+            **_as_nobody(),
+        )
+        server = PostgresServer(data, _free_port())
+        server.start()
+        with psycopg.connect(self.url(), autocommit=True) as session:
+            session.execute("ALTER SYSTEM SET synchronous_standby_names = '*'")
+            session.execute("SELECT pg_reload_conf()")
+        try:
+            yield server
+        finally:
+            server.stop()
+
+    def promote(self) -> None:
+        """Makes a replica the primary, and waits until it is."""
+        folder = programs()
+        assert folder is not None
+        subprocess.run(
+            [folder / "pg_ctl", "promote", "-w", "-D", self._folder], check=True, capture_output=True, **_as_nobody()
+        )
+        with psycopg.connect(self.url(), autocommit=True) as session:
+            session.execute("ALTER SYSTEM RESET synchronous_standby_names")
+            session.execute("SELECT pg_reload_conf()")
+
     def ended(self) -> None:
         """Waits for the end of a server that was told to stop."""
         assert self._process is not None
