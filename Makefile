@@ -1,6 +1,7 @@
 # A fresh clone needs git, make and python3 (with venv), nothing else.
-#   make run     set up and talk          make test    the whole test suite
-#   make check   format, lint, types      make wheel   dist/*.whl        make clean   back to the clone
+#   make run     set up and talk          make test       every promise, in minutes
+#   make check   format, lint, types      make test-all   each in every combination
+#   make wheel   dist/*.whl               make clean      back to the clone
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -12,15 +13,23 @@ NO_PYTHON = echo "Daybook needs Python 3.11 or newer, and there is no $(PYTHON) 
 OLD_PYTHON = import sys; sys.exit("Daybook needs Python 3.11 or newer, and $(PYTHON) is %d.%d. If you have a newer one, \
 	name it: make PYTHON=python3.12 $(MAKECMDGOALS)" % sys.version_info[:2] if sys.version_info < (3, 11) else 0)
 
-.PHONY: run test check wheel clean
+.PHONY: run test test-all check wheel clean
 .DELETE_ON_ERROR:
 
 # OPTIONS=--no-browser, for one.
 run: .venv/run
 	@$(BIN)/daybook gateway --terminal $(OPTIONS)
 
+# Each worker imports everything: without what Python keeps of that for the next time it takes twice as long.
+unexport PYTHONDONTWRITEBYTECODE
+
+# TESTS=tests/agent, or any words for pytest.
 test: .venv/test
-	@$(BIN)/pytest -n auto $(TESTS)
+	@$(BIN)/pytest -n auto --dist worksteal $(TESTS)
+
+# With servers of others, both stores, all of a random test's examples, and a share of plain starts.
+test-all: .venv/test-all
+	@$(BIN)/pytest -n auto --dist worksteal --full $(TESTS)
 
 check: .venv/check
 	$(BIN)/ruff format --check $(SOURCES) .ci/container
@@ -38,7 +47,7 @@ clean:
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # What is installed, by who needs it. Editable: a change in the sources needs no step in between.
-.venv/run .venv/test .venv/check: pyproject.toml constraints.txt
+.venv/run .venv/test .venv/check .venv/test-all: pyproject.toml constraints.txt
 	@command -v $(PYTHON) >/dev/null 2>&1 || { $(NO_PYTHON); }
 	@$(PYTHON) -c '$(OLD_PYTHON)'
 	@$(PYTHON) -I gateway/install.py $(@F) $(PYTHON)

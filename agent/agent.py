@@ -10,6 +10,7 @@ import dataclasses
 import itertools
 import logging
 from collections.abc import Awaitable, Callable, Collection, Sequence
+from contextlib import suppress
 from datetime import date, datetime
 from functools import partial
 from pathlib import Path
@@ -24,12 +25,14 @@ from agent.context.budget import ModelWindows
 from agent.context.recall import Recall
 from agent.context.request import OpenSession
 from agent.forget import Removal, bring_back, mentions, redact
+from agent.formats.secrets import NO_SECRETS, KnownSecrets
 from agent.formats.sqlite import StorageUnavailable
 from agent.heartbeat import heartbeat
 from agent.journal.summary import Summary, SummaryRequest, UpcomingJob, summary
 from agent.journal.writer import Journal
 from agent.languages.codes import Language
 from agent.media.store import Store
+from agent.memory.consents import Consents
 from agent.memory.files import FileError
 from agent.memory.forget import ForgetPlan, forget, line_matcher, refresh_plan
 from agent.memory.history import History
@@ -44,14 +47,14 @@ from agent.session.archive import Archive, SessionInfo
 from agent.session.entries import RedactionEntry
 from agent.session.export import markdown
 from agent.session.past_sessions import PastSessions
-from agent.session.transcript import Transcript
+from agent.session.transcript import Transcript, TranscriptUnusable
 from agent.session.turn_record import TurnRecord, text_of, turns_of_said
 from agent.session_lifecycle import NewSession, SessionLifecycle
 from agent.sessions import SessionCache
 from agent.settings import AgentSettings
 from agent.silence import deliverable_text
 from agent.skills import Skills
-from agent.tools.base import Tool, offered
+from agent.tools.base import ConversationConsent, Tool, ToolError, offered
 from agent.turn.loop import run_turn
 from agent.turn.model_call import ModelCaller
 from agent.turn.outcome import ending
@@ -87,12 +90,15 @@ class Agent:
         search: Search | None = None,
         configured: Collection[str] = (),
         meaning: SemanticIndex | None = None,
+        secrets: KnownSecrets = NO_SECRETS,
     ) -> None:
         archive = Archive(sessions, settings.name)
         past = PastSessions(archive)
         self.settings = settings
+        self._secrets = secrets
         self.workspace = workspace
-        self.skills = Skills(workspace, configured=configured)
+        self.consents = Consents(sessions.parent / "consents" / f"{settings.name}.db", clock)
+        self.skills = Skills(workspace, configured=configured, approved=self.consents.approved_skills)
         self.history = History(sessions.parent / "history" / f"{settings.name}.db", clock)
         self.index = MemoryIndex(sessions.parent, settings.name, settings.memory.search, past, meaning)
         self._archive = archive
@@ -171,7 +177,14 @@ class Agent:
 
         ask = ModelCaller(window, request.purpose, self._store)
         calls = ToolRunner(
-            own_tools, record, request.scope, conversation.freshness, conversation.written, request.approvals
+            own_tools,
+            record,
+            request.scope,
+            conversation.freshness,
+            conversation.written,
+            request.approvals,
+            self._secrets,
+            partial(self._session_cache.beside, request.session, transcript.header.id),
         )
 
         async def run(may_join: bool, emit: Emit) -> TurnResult:
@@ -191,10 +204,20 @@ class Agent:
 
     async def run_approved(self, scope: Scope, tool: Tool, arguments: Json, name: str) -> str:
         """Runs an approved call, once for each `name`. Raises `ToolError`."""
-        if tool.once is not None:
-            return (await (tool.once.approved or tool.once.run)(arguments, name)).text
-        async with self._redaction_lock.writing(scope):
-            return (await (tool.approved or tool.run)(arguments)).text
+        try:
+            if tool.once is not None:
+                result = await (tool.once.approved or tool.once.run)(arguments, name)
+            else:
+                async with self._redaction_lock.writing(scope):
+                    result = await (tool.approved or tool.run)(arguments)
+        except ToolError as error:
+            raise ToolError(self._secrets(str(error)), error.foreign, error.pictures) from error
+        return self._secrets(result.text)
+
+    async def allow(self, consent: ConversationConsent) -> None:
+        """Keeps the owner's yes in the conversation that it was for, unless that is gone."""
+        with suppress(FileNotFoundError, TranscriptUnusable):
+            await self._session_cache.allow(SessionKey(self.settings.name, consent.path), consent.id, consent.allows)
 
     async def stopped(self, session: SessionKey, turn_id: str, shown: str) -> None:
         """Closes a cancelled turn in its transcript. `shown`: the part of its reply that the person saw."""

@@ -23,6 +23,7 @@ from agent.memory.scope import Scope
 from agent.session.archive import SessionInfo
 from agent.session.entries import MessageEntry
 from agent.session.export import snapshot
+from agent.session.outgoing import allowed_in
 from agent.session.transcript import Transcript
 from agent.session.turn_record import turns_of_said
 from agent.sessions import SessionCache
@@ -88,17 +89,21 @@ class SessionLifecycle:
             return
         transcript = await asyncio.to_thread(self._session_cache.current, request.session)
         last = await self._session_cache.last_activity(request.session)
-        if transcript is None or last is None or self._clock.instant() - last < timedelta(minutes=minutes):
+        asked_at = min([self._clock.instant(), *(one.at for one in request.said)])  # not when an outage was over
+        if transcript is None or last is None or asked_at - last < timedelta(minutes=minutes):
             return
         if not _has_begun(transcript, request):
             await self.leave(request.session, request.scope, ContextLossReason.IDLE)
 
     async def _begin_anew(self, request: TurnRequest) -> None:
-        """Begins a session without deferred work for the last one: no job becomes memory."""
-        transcript = await asyncio.to_thread(self._session_cache.current, request.session)
-        if transcript is None or not _has_begun(transcript, request):
+        """Begins a session without deferred work for the last one: no job becomes memory. What the owner has allowed a
+        job holds for its next run."""
+        last = await asyncio.to_thread(self._session_cache.current, request.session)
+        if last is None or not _has_begun(last, request):
             async with self._redaction_lock.writing(request.scope):
-                await asyncio.to_thread(self._session_cache.start, request.session, request.scope)
+                begun = await asyncio.to_thread(self._session_cache.start, request.session, request.scope)
+            for what in allowed_in(last.entries) if last is not None else ():
+                await self._session_cache.allow(request.session, begun.header.id, what)
 
     def _new_session(self, key: SessionKey, scope: Scope) -> NewSession:
         ended = self._session_cache.current(key)
@@ -109,14 +114,12 @@ class SessionLifecycle:
 
     def _note_end(self, ended: Transcript, scope: Scope) -> str:
         """Writes a conversation's end into the log; returns why that failed."""
-        builder = snapshot(ended, self._clock)
-        if builder is None:
-            return ""
         try:
             log = read_text(log_path(scope, self._clock.today()), scope.folder)
-            if log is None or builder.body not in log.text:
+            end = snapshot(ended, self._clock, log.text if log is not None else "")
+            if end is not None:
                 with self._history.author(scope).writes("/new"):
-                    append_section(scope, self._clock, builder.heading, builder.body)
+                    append_section(scope, self._clock, end.heading, end.body)
         except FileError as problem:
             _log.error("the end of %s is not in the log: %s", ended.header.id, problem)
             return str(problem)

@@ -28,12 +28,13 @@ from agent.model.base import Model, ToolSpec
 from agent.search.results import Search
 from agent.session.archive import Archive, new_id
 from agent.session.entries import Header, MessageEntry
+from agent.session.outgoing import allowed_in, allowed_mark
 from agent.session.past_sessions import PastSessions
 from agent.session.transcript import Transcript, TranscriptUnusable
 from agent.settings import AgentSettings
 from agent.skills import Skills
 from agent.tools.base import Tool
-from agent.values import SessionKey
+from agent.values import TASKS, SessionKey
 
 _log = logging.getLogger(__name__)
 
@@ -132,6 +133,25 @@ class SessionCache:
                 with suppress(OSError, TranscriptUnusable):  # gone, or no transcript: `doctor` tells
                     found.append(self._read(path))
         return found
+
+    def beside(self, key: SessionKey, id: str) -> tuple[Transcript, ...]:
+        """The transcripts that share a conversation's account of what has left the machine: that of the session which
+        it works for, else those of its tasks. Blocks."""
+        works_for, is_task, _ = key.path.rpartition(f"/{TASKS}/")
+        if is_task:
+            asking = self.current(SessionKey(key.agent, works_for))
+            return (asking,) if asking is not None else ()
+        found = []
+        for task, name in self._archive.tasks_since(key, id):
+            with suppress(OSError, TranscriptUnusable):  # pruned meanwhile, or no transcript: `doctor` tells
+                found.append(self._read(self._archive.path(task, name)))
+        return tuple(found)
+
+    async def allow(self, key: SessionKey, id: str, what: str) -> None:
+        """Keeps the owner's yes in a conversation. Raises `TranscriptUnusable`."""
+        transcript = await asyncio.to_thread(self._read, self._archive.path(key, id))
+        if what not in allowed_in(transcript.entries):
+            await transcript.append(allowed_mark(transcript.new_id(), utc_stamp(self._clock.now()), what))
 
     def _read(self, path: Path) -> Transcript:
         """The transcript of a path, from memory while its file is unchanged. Raises `OSError`, `TranscriptUnusable`."""

@@ -1,7 +1,7 @@
 """Skills: `skills/<name>/SKILL.md` in a workspace, and built-in ones. Blocks.
 
 People and groups see a skill only if it is built in, says `shared: true`, or lies in their own folder (invariant 8).
-`always: true` puts it into the prompt.
+`always: true` puts it into the prompt. Both count only once the owner has said yes to the very text, whoever wrote it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from importlib.resources import files as package_files
@@ -47,6 +47,9 @@ class Skill:
     body: str = ""
     always: bool = False
     shared: bool = False
+    waits: bool = False
+    """It says one of these, and the owner has not said yes to its text."""
+    sha: str = ""
     bins: tuple[str, ...] = ()
     env: tuple[str, ...] = ()
     """Required programs and environment variables."""
@@ -69,12 +72,18 @@ _Stamp = tuple[int, datetime]
 
 
 class Skills:
-    """Parsed again after a change only. `configured`: variables set in the home's `.env`."""
+    """Parsed again after a change only. `approved`: hashes of the texts that the owner has said yes to. `configured`:
+    variables set in the home's `.env`."""
 
     def __init__(
-        self, workspace: Path, environ: Mapping[str, str] = os.environ, configured: Collection[str] = ()
+        self,
+        workspace: Path,
+        environ: Mapping[str, str] = os.environ,
+        configured: Collection[str] = (),
+        approved: Callable[[], frozenset[str]] = frozenset,
     ) -> None:
         self._workspace = workspace
+        self._approved = approved
         self._environ = environ
         self._configured = frozenset(configured)
         self._parsed: dict[Path, tuple[_Stamp, Skill]] = {}
@@ -125,7 +134,10 @@ class Skills:
             return replace(broken, problem=f"has no {FILE}")
         others = (entry for entry in inside if entry is not page and not entry.name.startswith("."))
         beside = tuple(f"{one.name}/" if one.kind is EntryKind.FOLDER else one.name for one in others)
-        return replace(self._read_skill(broken, scope.folder / FOLDER / folder.name / FILE, page), beside=beside)
+        skill = replace(self._read_skill(broken, scope.folder / FOLDER / folder.name / FILE, page), beside=beside)
+        if not (skill.always or skill.shared) or skill.sha in self._approved():
+            return skill
+        return replace(skill, always=False, shared=False, waits=True)
 
     def _read_skill(self, skill: Skill, path: Path, page: FolderEntry) -> Skill:
         stamp = (page.size, page.changed)
@@ -136,7 +148,8 @@ class Skills:
             read = files.read_text(path, path.parent)
         except UnreadableFile as error:
             return replace(skill, problem=f"cannot be read: {error.reason}")
-        parsed = parse(skill, read.text if read is not None else "")
+        parsed = parse(skill, read.text) if read is not None else parse(skill, "")
+        parsed = replace(parsed, sha=read.sha if read is not None else "")
         if abs(time.time() - page.changed.timestamp()) > _SETTLED_S:
             self._parsed[path] = (stamp, parsed)
         return parsed

@@ -18,7 +18,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from agent.model.base import Usage
-from agent.model.prices import CURRENT
+from agent.model.prices import Prices
 from benchmarks.figures import MB, Cell, markdown
 from benchmarks.people import JsonObject
 
@@ -157,7 +157,7 @@ def need(people: int, cost: Cost, assumed: Assumed, tokens: Usage) -> Need:
         rows_gb=rows_gb,
         model_calls_a_day=a_day * cost.model_calls,
         servers_usd=cores * assumed.usd_core + (disk_gb + rows_gb) * assumed.usd_gb,
-        model_usd={model: a_day * 30 * CURRENT[model].of(tokens) for model in MODELS},
+        model_usd={model: a_day * 30 * (Prices().cost(tokens, model) or 0.0) for model in MODELS},
     )
 
 

@@ -28,7 +28,7 @@ from channels.web.record import ChatEntry, MessageAuthor
 from gateway.home import Home
 from gateway.store import web_rows
 from gateway.store.database import Database
-from tests.chromium import find_chromium
+from tests.chromium_process import find_chromium
 
 PORT = 8796
 ADDRESS = f"http://127.0.0.1:{PORT}"

@@ -1,10 +1,11 @@
-"""Typed access to fields of a platform's JSON."""
+"""Typed access to fields of a platform's JSON, and words for their values."""
 
 from __future__ import annotations
 
 import json
 import math
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from channels.text import clean
@@ -68,6 +69,18 @@ def objects_of(parent: Json, field: str) -> Iterator[Json]:
 def strings_of(parent: Json, field: str) -> list[str]:
     value = parent.get(field)
     return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
+
+
+def counted(number: int, thing: str) -> str:
+    """`1 vote`, `2 votes`."""
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
+def moment_in_utc(unix: int) -> str:
+    try:
+        return datetime.fromtimestamp(unix, UTC).strftime("%Y-%m-%d %H:%M UTC")
+    except (ValueError, OverflowError, OSError):
+        return str(unix)
 
 
 def _complaint(parent: Json, field: str) -> str:

@@ -81,6 +81,12 @@ class Attachment(WholeTexts):
     words: str = ""
     """Content as text: a place, a contact, a sticker's emoji."""
 
+    @property
+    def shown(self) -> str:
+        """`[document a.pdf]`, `[location 48.1, 11.6]`."""
+        parts = (self.kind, "" if self.words.startswith(self.name) else self.name, self.words)
+        return f"[{' '.join(filter(None, parts))}]"
+
     def passed_on(self, how: str) -> Attachment:
         """A copy marked as another person's: a `quoted` photo, a `forwarded` voice."""
         return replace(self, kind=f"{how} {self.kind}")

@@ -10,6 +10,7 @@ from channels.text import (
     Block,
     CodeBlock,
     CodeSpan,
+    Formula,
     Heading,
     Inline,
     Link,
@@ -69,6 +70,8 @@ def _word(inline: Inline) -> str:
     match inline:
         case Text(text) | CodeSpan(text):
             return text
+        case Formula():
+            return inline.shown
         case Marked(_, inlines) | Link(_, inlines):
             return "".join(map(_word, inlines))
 

@@ -11,10 +11,15 @@ _WIDEST_COLUMN = 40
 
 
 def draw_table(table: Table) -> list[str]:
-    rows = [[" ".join(visible(cell).split()) for cell in row] for row in table.rows]
+    rows = [[_in_one_line(visible(cell)) for cell in row] for row in table.rows]
     widths = [min(max(map(columns, column)), _WIDEST_COLUMN) for column in zip(*rows, strict=True)]
     lines = [" | ".join(_pad(*cell) for cell in zip(row, widths, table.aligns, strict=True)).rstrip() for row in rows]
     return [lines[0], "-+-".join("-" * width for width in widths), *lines[1:]]
+
+
+def _in_one_line(cell: str) -> str:
+    lines = (" ".join(line.split()) for line in cell.split("\n"))
+    return " / ".join(filter(None, lines))
 
 
 def _pad(cell: str, width: int, align: Align) -> str:

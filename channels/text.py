@@ -1,5 +1,5 @@
-"""Markdown as a small tree to render from. Text without a meaning in it (raw HTML, link definitions, `__init__`) is
-kept as written."""
+"""Markdown as a small tree to render from. Text without a meaning in it (HTML that is no formatting, link definitions,
+`__init__`) is kept as written."""
 
 from __future__ import annotations
 
@@ -15,6 +15,9 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from channels.delimiters import extend, is_inside_word
+from channels.formula import readable
+from channels.maths import Tex, pieces, protected, restored, restored_address
+from channels.tags import FROM_TAG, without_tags
 
 _DEEPEST = 60
 """Levels of nesting. The parser drops deeper ones, so such a text is shown as written."""
@@ -80,7 +83,17 @@ class Link:
     inlines: tuple[Inline, ...]
 
 
-Inline = Text | CodeSpan | Marked | Link
+@dataclass(frozen=True, slots=True)
+class Formula:
+    tex: Tex
+
+    @property
+    def shown(self) -> str:
+        """In readable signs, else as it was written."""
+        return readable(self.tex.formula) or self.tex.written
+
+
+Inline = Text | CodeSpan | Marked | Link | Formula
 """A line break inside a paragraph is a `Text("\\n")`."""
 
 
@@ -142,10 +155,16 @@ Block = Paragraph | Heading | ListBlock | Table | CodeBlock | QuoteBlock | Rule
 
 def parse(markdown: str) -> tuple[Block, ...]:
     """CommonMark with tables, strikethrough and `||spoilers||`, also in unspaced scripts. Never raises."""
-    tokens = _parser().parse(markdown)
+    source = protected(markdown)
+    tokens = tokens_of(source)
     if any(token.level >= _DEEPEST - 2 for token in tokens):
         return (Paragraph((Text(markdown),)),)
-    return _Reader(tokens, markdown.split("\n")).blocks()
+    return _Reader(tokens, source.split("\n")).blocks()
+
+
+def tokens_of(source: str) -> list[Token]:
+    """The parser's tokens, without tags of HTML that have their like in Markdown."""
+    return without_tags(_parser().parse(source), _parser(html_blocks=False))
 
 
 def visible(inlines: Iterable[Inline]) -> str:
@@ -157,6 +176,8 @@ def _visible(inline: Inline) -> str:
     match inline:
         case Text(text) | CodeSpan(text):
             return text
+        case Formula():
+            return inline.shown
         case Marked(_, inlines):
             return visible(inlines)
         case Link(url, inlines):
@@ -171,9 +192,11 @@ def spelled_out(label: str, url: str) -> str:
 
 
 @cache
-def _parser() -> MarkdownIt:
+def _parser(*, html_blocks: bool = True) -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"maxNesting": _DEEPEST}).enable(["table", "strikethrough"])
     parser.disable(["reference"])  # an unused definition would vanish
+    if not html_blocks:
+        parser.disable(["html_block"])
     extend(parser)
     return parser
 
@@ -211,11 +234,11 @@ class _Reader:
             case "fence":
                 return _code_block(token)
             case "code_block":
-                return CodeBlock(token.content.removesuffix("\n"), "")
+                return CodeBlock(restored(token.content.removesuffix("\n")), "")
             case "hr":
                 return Rule()
             case "html_block":
-                return Paragraph((Text(token.content.rstrip("\n")),))
+                return Paragraph((Text(restored(token.content.rstrip("\n"))),))
             case _:
                 raise AssertionError(f"the parser made a block of an unknown kind: {token.type}")
 
@@ -257,7 +280,7 @@ class _Reader:
                     line = self._source[token.map[0]] if token.map else ""
                 case "tr_close":
                     if surplus := _cells(line)[len(aligns) :]:  # the parser drops cells without a header
-                        rows[-1][-1] += (Text(" | " + " | ".join(surplus)),)
+                        rows[-1][-1] += tuple(_texts(" | " + " | ".join(surplus)))
                 case "th_open" | "td_open":
                     if token.type == "th_open":
                         style = str(token.attrs.get("style", "text-align:left"))
@@ -270,8 +293,8 @@ class _Reader:
 
 def _code_block(token: Token) -> CodeBlock:
     """Further words of the fence, or a language without code, become a line of the code, lest they be lost."""
-    language, _, rest = token.info.strip().partition(" ")
-    lines = [line for line in (rest.strip(), token.content.removesuffix("\n")) if line]
+    language, _, rest = restored(token.info).strip().partition(" ")
+    lines = [line for line in (rest.strip(), restored(token.content).removesuffix("\n")) if line]
     return CodeBlock("\n".join(lines) or language, language)
 
 
@@ -303,9 +326,16 @@ class _Span:
         return self._found
 
     def _end_text(self) -> None:
-        if text := "".join(self._text):
-            self._found.append(Text(text))
+        self._found += _texts("".join(self._text))
         self._text = []
+
+
+def _texts(text: str) -> Iterator[Text | Formula]:
+    for piece in pieces(text):
+        if isinstance(piece, Tex):
+            yield Formula(piece)
+        elif piece:
+            yield Text(piece)
 
 
 def inlines_of(tokens: Sequence[Token]) -> tuple[Inline, ...]:
@@ -320,11 +350,12 @@ def inlines_of(tokens: Sequence[Token]) -> tuple[Inline, ...]:
                 stack[-1].add(Text("\n"))
                 last = "\n"
             case "code_inline":
-                stack[-1].add(CodeSpan(token.content))
+                stack[-1].add(CodeSpan(restored(token.content)))
                 last = token.content[-1:]
             case "image":
-                label = token.content or str(token.attrs.get("src", ""))
-                stack[-1].add(Link(str(token.attrs.get("src", "")), (Text(label),)))
+                address = restored_address(str(token.attrs.get("src", "")))
+                label = restored(token.content) or address
+                stack[-1].add(Link(address, (Text(label),)))
                 last = label[-1:]
             case _ if token.nesting == 1:
                 stack.append(_Span(token, last))
@@ -346,7 +377,9 @@ def _close(span: _Span, follows: str) -> list[Inline]:
     assert span.opener is not None
     inlines, markup = span.inlines, span.opener.markup
     if span.opener.type == "link_open":
-        return [Link(str(span.opener.attrs.get("href", "")), tuple(inlines))]
+        return [Link(restored_address(str(span.opener.attrs.get("href", ""))), tuple(inlines))]
+    if span.opener.info == FROM_TAG:
+        return [Marked(_MARKS[span.opener.type], tuple(inlines))]
     words = visible(inlines)
     in_word = is_inside_word(span.before, follows)
     # Stars multiply beside numbers, or around a one-letter variable.

@@ -109,7 +109,9 @@ async def open_gateway(
         )
         messaging = await build_messaging(core, opened, media_limits or MediaLimits())
         scheduling = await build_scheduling(core, agents, opened, messaging, built_ins(config))
-        programs = await build_programs(home, config, core.database, core.clock, messaging.outbox, agents.sessions)
+        programs = await build_programs(
+            home, config, core.database, core.clock, messaging.outbox, agents.sessions, agents.by_name, core.secrets
+        )
         effects = _build_effects(core, agents, opened, messaging, scheduling, programs, web_rules or AddressRules())
         turns = await _build_turns(core, agents, opened, messaging, scheduling, effects)
         services = _build_services(core, agents, opened, messaging, scheduling, effects, turns)
@@ -174,7 +176,7 @@ def _build_effects(
     access, sessions, outbox, reports = core.access, agents.sessions, messaging.outbox, scheduling.schedule.reports
     schedule_tools = ScheduleTools(scheduling.jobs, sessions)
     message_tools = MessageTools(database, clock, access, sessions, outbox, messaging.outgoing, channels.by_name)
-    web_tools = build_web_tools(config, sessions, agents.models, web_rules)
+    web_tools = build_web_tools(config, sessions, agents.models, web_rules, core.secrets)
     tasks = Tasks(database, clock, access, messaging.inbox, outbox, core.timeouts.task)
     delegate_tools = DelegateTools(tasks, sessions)
 
@@ -211,6 +213,7 @@ def _build_effects(
         tools,
         programs.allowed,
         core.scope_work,
+        core.secrets,
     )
     return _Effects(tools, approvals, tasks, programs, mcp_operations)
 
@@ -223,6 +226,8 @@ async def _build_turns(
     scheduling: Scheduling,
     effects: _Effects,
 ) -> TurnQueue:
+    for agent in agents.by_name.values():
+        agent.deferred.on_refused = scheduling.schedule.reports.tell_of_files
     services = TurnServices(
         database=core.database,
         inbox=messaging.inbox,

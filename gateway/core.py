@@ -5,19 +5,22 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import re
 import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, AsyncExitStack
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 from agent.agent import Agent
 from agent.clock import Clock
+from agent.formats.secrets import KnownSecrets
 from agent.formats.sqlite import StorageUnavailable
 from agent.fs import guarded
 from agent.model.base import Model, Warmable
-from gateway.config import Config, ModelConfig
+from gateway.config import Config, ModelConfig, known_secrets
 from gateway.embedder.build import Embedders
 from gateway.factories import build_agent, rules
 from gateway.home import Home, HomeBusy, shown
@@ -36,8 +39,12 @@ from gateway.store.scope_work import ScopeWork
 from gateway.store.usage import UsageLedger
 from gateway.supervisor import BackgroundTasks
 from gateway.tool_factories import OpenMcp, open_mcp
+from gateway.web.host import read_token
 
 log = logging.getLogger(__name__)
+
+_TOKEN = re.compile(r"[\w.~+/=-]{20,}", re.ASCII)
+"""In a login that is kept."""
 
 ModelOf = Callable[[ModelConfig, UsageLedger, Clock, str], tuple[Model, Warmable | None]]
 """As `build_model`."""
@@ -57,6 +64,7 @@ class Core:
     access: Access
     shared: SharedHome | None
     scope_work: ScopeWork
+    secrets: KnownSecrets
 
     @property
     def claims(self) -> Claims:
@@ -114,7 +122,25 @@ async def open_core(
         access,
         shared,
         ScopeWork(database, shared.claims if shared is not None else None),
+        await asyncio.to_thread(_known_secrets, home, config),
     )
+
+
+def _known_secrets(home: Home, config: Config) -> KnownSecrets:
+    """Those of now: a restart knows what is changed meanwhile."""
+    others: list[str] = []
+    if config.channels.web.enabled:
+        with contextlib.suppress(OSError, ValueError):
+            others.append(read_token(config.channels.web, home))
+    for file in home.mcp_logins.glob("*"):
+        others += _TOKEN.findall(_text(file))
+    return known_secrets(config, _text(home.env_file), others)
+
+
+def _text(file: Path) -> str:
+    with contextlib.suppress(OSError):
+        return file.read_text("utf-8", "replace")
+    return ""
 
 
 async def _open_sqlite(stack: AsyncExitStack, home: Home) -> Database:
@@ -197,11 +223,13 @@ async def open_agents(stack: AsyncExitStack, core: Core, model_of: ModelOf) -> O
         models[name] = model = limited_for_others(model, config.limits, core.ledger, clock, shown(home.env_file))
         stack.push_async_callback(model.aclose)
         warm += [anthropic] if anthropic else []
-        agents[name] = await build_agent(name, one, home, model, clock, embedders, index)
+        agents[name] = await build_agent(name, one, home, model, clock, embedders, index, core.secrets)
         stack.callback(agents[name].close)
     homes = {
         name: AgentHome(home.workspace(one.workspace), one.memory.group_daily_logs)
         for name, one in config.agents.items()
     }
     sessions = SessionPolicy(core.access, homes, config.default_agent, config.routes)
-    return OpenAgents(agents, models, warm, sessions, embedders, await open_mcp(stack, home, config, clock))
+    return OpenAgents(
+        agents, models, warm, sessions, embedders, await open_mcp(stack, home, config, clock, core.secrets)
+    )

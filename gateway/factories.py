@@ -15,6 +15,7 @@ from pathlib import Path
 from agent.agent import Agent
 from agent.clock import Clock
 from agent.formats.imports import without_collector, without_package
+from agent.formats.secrets import NO_SECRETS, KnownSecrets
 from agent.media.reader import Reader
 from agent.media.speak import Speaker, SpeechProgram, SpeechServer
 from agent.media.store import Store
@@ -70,7 +71,14 @@ from gateway.web.record import StoredChatRecord
 
 
 async def build_agent(
-    name: str, config: AgentConfig, home: Home, model: Model, clock: Clock, embedders: Embedders, index: Path | None
+    name: str,
+    config: AgentConfig,
+    home: Home,
+    model: Model,
+    clock: Clock,
+    embedders: Embedders,
+    index: Path | None,
+    secrets: KnownSecrets = NO_SECRETS,
 ) -> Agent:
     """Makes the workspace where there is none; the caller closes the agent. `index`: as `SearchSettings.folder`.
     Raises `HomeError`."""
@@ -83,7 +91,9 @@ async def build_agent(
     configured = await asyncio.to_thread(dotenv_names, home)
     settings = _settings(name, config, home, index)
     meaning = embedders.semantic_index(settings.memory.search.embedding)
-    return Agent(settings, workspace, home.sessions, model, clock, configured=configured, meaning=meaning)
+    return Agent(
+        settings, workspace, home.sessions, model, clock, configured=configured, meaning=meaning, secrets=secrets
+    )
 
 
 def _settings(name: str, config: AgentConfig, home: Home, index: Path | None) -> AgentSettings:

@@ -12,12 +12,31 @@ import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from agent.formats.system_errors import system_says
+from agent.memory.paths import FOLDERS
+
 PATIENCE = 5
 """Seconds after which a command says that there is no answer."""
 SILENT = 20
 """Seconds after which a gateway gives up what it does. A server that is being replaced may be slow, but not so slow."""
 _EVERY = 2.0
 _ask = getattr(os, "statvfs", os.stat)  # which no cache of the system answers, where there is one
+
+
+def layout_problems(workspace: Path) -> Iterator[tuple[Path, str]]:
+    """Folders of the layout that are something else or cannot be read, with why. Blocks."""
+    for name in sorted(FOLDERS):
+        folder = workspace / name
+        try:
+            os.scandir(folder).close()
+        except FileNotFoundError:  # made when it is needed
+            if folder.is_symlink():
+                yield folder, "it is a link that leads nowhere"
+        except NotADirectoryError:
+            if folder.exists() or folder.is_symlink():
+                yield folder, "it is a file"
+        except OSError as error:
+            yield folder, system_says(error)
 
 
 class Question:

@@ -97,6 +97,15 @@ class Home:
         """What running programs write to their /tmp."""
         return self.state / "programs"
 
+    def consents(self, agent: str) -> Path:
+        """What the owner has said yes to for good."""
+        return self.state / "consents" / f"{agent}.db"
+
+    @property
+    def had_sandbox(self) -> Path:
+        """Exists once programs had a sandbox on this computer."""
+        return self.state / f"had-sandbox-{_host()}"
+
     @property
     def web_token(self) -> Path:
         return self.state / "web-token"
@@ -152,7 +161,7 @@ class Home:
         return self.state / "schedule-last-good.yaml"
 
     def workspace(self, folder: str) -> Path:
-        return self.path / Path(folder).expanduser()
+        return self.path / os.path.expanduser(folder)  # noqa: PTH111 (the other raises for an unknown user)
 
     def create(self) -> None:
         """Raises `HomeError`."""

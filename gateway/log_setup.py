@@ -13,9 +13,9 @@ from datetime import UTC, datetime, tzinfo
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Protocol
-from urllib.parse import quote
 
 from agent.formats.plain_text import repair_surrogates
+from agent.formats.secrets import KnownSecrets
 from agent.fs import locked
 from agent.memory.paths import open_parent
 
@@ -46,14 +46,10 @@ class Redactor:
     """Hides known secrets, also inside addresses, and whatever looks like a token."""
 
     def __init__(self, secrets: Iterable[str]) -> None:
-        known = {form for secret in secrets if len(secret) >= _SHORTEST for form in (secret, quote(secret, safe=""))}
-        words = sorted(map(re.escape, known), key=len, reverse=True)
-        self._known = re.compile("|".join(words)) if words else None
+        self._known = KnownSecrets(secrets, _SHORTEST)
 
     def __call__(self, text: str) -> str:
-        if self._known:
-            text = self._known.sub(HIDDEN, text)
-        return _TOKEN_LIKE.sub(HIDDEN, text)
+        return _TOKEN_LIKE.sub(HIDDEN, self._known(text, HIDDEN))
 
 
 class _Text(logging.Formatter):
@@ -140,6 +136,17 @@ class _LogFile(RotatingFileHandler):
     """Several gateways of a computer may write one file."""
 
     has_failed = False
+
+    def shouldRollover(self, record: logging.LogRecord) -> int:
+        """Goes on in a new file where this one was deleted or moved."""
+        file = Path(self.baseFilename)
+        if self.stream is not None and not (
+            file.exists() and os.path.samestat(file.stat(), os.fstat(self.stream.fileno()))
+        ):
+            self.stream.close()
+            self.stream = None
+            _make_private(file)
+        return super().shouldRollover(record)
 
     def doRollover(self) -> None:
         file = Path(self.baseFilename)

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import dataclasses
 import logging
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from agent.clock import Clock, utc_stamp
 from agent.formats.sqlite import StorageUnavailable
+from agent.formats.system_errors import again, cannot
 from channels.message import Channel, Event, InboundMessage, Migrated, OutboundMessage, SendError, UnreadableEvent
 from gateway.commands.runner import CommandRunner, ParsedCommand
 from gateway.messages.active_work import EndedProcess
@@ -30,41 +31,43 @@ from gateway.turns.queue import TurnQueue
 from gateway.turns.user_message import user_message_id
 
 _WINDOW = timedelta(minutes=1)
+_DISORDER = timedelta(seconds=1)
+"""By which two messages of a sender may come in another order than they were sent."""
 _KEPT = 1_000
 """Members remembered at once; who has been silent for a window is forgotten first."""
 
 
 class SenderRate:
-    """At most `per_minute` calls of one sender in a chat within any minute; the rest is only overheard."""
+    """At most `per_minute` calls of one sender in a chat within any minute; the rest is only overheard. All times are
+    those at which something was sent: after an outage, what was written in hours comes at one moment."""
 
     def __init__(self) -> None:
-        self._calls: dict[tuple[str, str], deque[datetime]] = {}
+        self._calls: dict[tuple[str, str], list[datetime]] = {}
         self._told: dict[tuple[str, str], datetime] = {}
 
-    def allows(self, chat: str, sender: str, now: datetime, per_minute: int) -> bool:
+    def allows(self, chat: str, sender: str, sent_at: datetime, per_minute: int) -> bool:
         """True if a call may be answered, and counts it."""
         if len(self._calls) >= _KEPT:
-            self._calls = {key: calls for key, calls in self._calls.items() if calls and _is_recent(calls[-1], now)}
-        calls = self._calls.setdefault((chat, sender), deque())
-        while calls and not _is_recent(calls[0], now):
-            calls.popleft()
+            self._calls = {key: calls for key, calls in self._calls.items() if calls and _is_near(calls[-1], sent_at)}
+        calls = [call for call in self._calls.get((chat, sender), ()) if _is_near(call, sent_at)]
+        self._calls[chat, sender] = calls
         if len(calls) >= per_minute:
             return False
-        calls.append(now)
+        calls.append(sent_at)
         return True
 
-    def should_tell(self, chat: str, sender: str, now: datetime) -> bool:
+    def should_tell(self, chat: str, sender: str, sent_at: datetime) -> bool:
         """True once a minute for a sender who calls too often."""
-        self._told = {key: at for key, at in self._told.items() if _is_recent(at, now)}
+        self._told = {key: at for key, at in self._told.items() if _is_near(at, sent_at)}
         if (chat, sender) in self._told:
             return False
-        self._told[chat, sender] = now
+        self._told[chat, sender] = sent_at
         return True
 
 
-def _is_recent(call: datetime, now: datetime) -> bool:
-    """A future call was counted before the clock was put back."""
-    return timedelta() <= now - call < _WINDOW
+def _is_near(call: datetime, sent_at: datetime) -> bool:
+    """A call that is a little later came earlier, by another connection; one much later is of another clock."""
+    return -_DISORDER < sent_at - call < _WINDOW
 
 
 log = logging.getLogger(__name__)
@@ -74,7 +77,6 @@ _PAIRING = (
     "`daybook pair approve {code}`\n\n"
     "on the computer I run on. Otherwise send my owner this code: {code}\n\nIt is valid for one hour."
 )
-_DISK = "The disk is full, so I couldn't save your message. I'll get to it as soon as there is space again."
 _TOO_OFTEN = "That's more than I can answer here. I'm still reading, and will answer again in a minute."
 _NOT_LISTED = "Here I only answer people my owner has listed, and you aren't one of them."
 _NO_CODE = (
@@ -157,8 +159,8 @@ class Router:
             return
         try:
             rows = await self._inbox.admit(self._with_turns(arrivals), unreadable)
-        except StorageUnavailable:
-            await self._tell_of_disk(arrivals)
+        except StorageUnavailable as error:
+            await self._tell_of_disk(arrivals, error)
             raise
         self._told_of_disk.clear()
         for row in rows:
@@ -227,10 +229,10 @@ class Router:
 
     async def _is_too_often(self, message: InboundMessage) -> bool:
         rule = self._access.rule(message)
-        chat, sender, now = self._access.chat_of(message), message.sender.id, self._clock.instant()
-        if rule is None or self._rates.allows(chat, sender, now, rule.per_minute):
+        chat, sender, sent_at = self._access.chat_of(message), message.sender.id, message.sent_at
+        if rule is None or self._rates.allows(chat, sender, sent_at, rule.per_minute):
             return False
-        if message.due is None and not message.answer_with and self._rates.should_tell(chat, sender, now):
+        if message.due is None and not message.answer_with and self._rates.should_tell(chat, sender, sent_at):
             key = f"rate:{message.address.channel}:{message.id}:{{}}"
             drafts = self._outbox.drafts(key, message.address, _TOO_OFTEN, reply_to=message.platform_id)
             await self._outbox.write(drafts)
@@ -273,15 +275,16 @@ class Router:
         self._outbox.wake_chat(event.new)
         log.info("%s has moved to %s", event.old, event.new)
 
-    async def _tell_of_disk(self, arrivals: Sequence[AdmittedMessage]) -> None:
+    async def _tell_of_disk(self, arrivals: Sequence[AdmittedMessage], error: StorageUnavailable) -> None:
         """Reports a failing disk once for each chat and outage, directly: nothing can be stored."""
+        said = f"{cannot(error)}, so I couldn't save your message. I'll get to it as soon as {again(error)}."
         for address in {arrival.message.address for arrival in arrivals if not arrival.overheard}:
             channel = self._channels.get(address.channel)
             if channel is None or str(address) in self._told_of_disk:
                 continue
             self._told_of_disk.add(str(address))
             try:
-                await channel.send(OutboundMessage(address, _DISK, key=f"disk:{address}:error"))
+                await channel.send(OutboundMessage(address, said, key=f"disk:{address}:error"))
             except SendError as unsent:
                 log.error("could not save a message, nor tell %s so: %s", address, unsent)
 

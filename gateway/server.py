@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Collection, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from agent.agent import Agent
-from agent.model.base import Warmable
+from agent.model.base import ModelError, Warmable
 from channels.terminal import TerminalChannel
 from gateway.messages.active_work import ActiveWork
 from gateway.messages.outbox import Outbox
@@ -22,6 +23,8 @@ from gateway.supervisor import SECONDS, BackgroundTasks, SupervisedSource, watch
 from gateway.turns.queue import TurnQueue
 from gateway.turns.tasks import SECONDS as TASK_SECONDS
 from gateway.web.host import GatewayWebHost
+
+log = logging.getLogger(__name__)
 
 _WEB = "web"
 """The source that also says how this process is, so that it runs in each of several gateways."""
@@ -162,7 +165,10 @@ class Gateway:
         if self._warm:
             await asyncio.sleep(_WARM_UP_AFTER)
         for model in self._warm:
-            await model.warm_up()
+            try:
+                await model.warm_up()
+            except ModelError as error:  # said again to who asks it
+                log.error("%s", error)
 
 
 async def _within(seconds: float, work: Awaitable[object]) -> bool:

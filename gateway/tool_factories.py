@@ -7,17 +7,19 @@ import logging
 import shutil
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
+from agent.agent import Agent
 from agent.clock import Clock
 from agent.formats.addresses import AddressRules
+from agent.formats.secrets import NO_SECRETS, KnownSecrets
 from agent.media.painter import Painter
 from agent.media.reader import Reader
 from agent.media.store import Store
 from agent.model.base import Model
-from agent.web.page import PageSource, WebSearch
+from agent.web.page import Page, PageSource, WebSearch
 from channels.message import Channel
 from gateway.config import AgentConfig, Config
 from gateway.config.capabilities import (
@@ -38,7 +40,8 @@ from gateway.policy.sessions import SessionPolicy
 from gateway.programs.allowed import AllowedPrograms
 from gateway.programs.background import ProgramRuns
 from gateway.programs.runner import ProgramRunner
-from gateway.programs.sandbox import Sandbox, find_sandbox
+from gateway.programs.sandbox import NO_SANDBOX, Sandbox, find_sandbox, missed_sandbox
+from gateway.programs.workspace import Workspaces, Written, remove_left_names
 from gateway.scheduling.targets import OwnerReports
 from gateway.store.database import Database
 from gateway.store.usage import UsageLedger
@@ -55,7 +58,7 @@ _PAGE_CHARS = 400_000
 
 
 def build_web_tools(
-    config: Config, sessions: SessionPolicy, models: Mapping[str, Model], rules: AddressRules
+    config: Config, sessions: SessionPolicy, models: Mapping[str, Model], rules: AddressRules, secrets: KnownSecrets
 ) -> WebTools:
     """`models`: of each agent."""
 
@@ -63,11 +66,24 @@ def build_web_tools(
     def pages() -> PageSource:
         from agent.web.fetch import Fetcher  # noqa: PLC0415 (only where a page is opened)
 
-        return Fetcher(Reader(_PAGE_CHARS, config.media.max_pages), rules)
+        return _WithoutSecrets(Fetcher(Reader(_PAGE_CHARS, config.media.max_pages), rules), secrets)
 
     on = {name: one for name, one in config.agents.items() if one.tools.web}
     searches = {name: _web_search(one, models[name]) for name, one in on.items()}
     return WebTools(sessions, pages, searches, rules)
+
+
+@dataclass(frozen=True, slots=True)
+class _WithoutSecrets:
+    """Pages that are whole when secrets are struck out: they are shown in parts."""
+
+    source: PageSource
+    secrets: KnownSecrets
+
+    async def page(self, given: str) -> Page:
+        page = await self.source.page(given)
+        text = await asyncio.to_thread(self.secrets, page.text)
+        return replace(page, text=text, links=tuple(map(self.secrets, page.links)))
 
 
 def _web_search(agent: AgentConfig, model: Model) -> WebSearch | None:
@@ -87,16 +103,28 @@ def _web_search(agent: AgentConfig, model: Model) -> WebSearch | None:
 
 
 async def build_programs(
-    home: Home, config: Config, database: Database, clock: Clock, outbox: Outbox, sessions: SessionPolicy
+    home: Home,
+    config: Config,
+    database: Database,
+    clock: Clock,
+    outbox: Outbox,
+    sessions: SessionPolicy,
+    agents: Mapping[str, Agent],
+    secrets: KnownSecrets,
 ) -> ProgramTools:
     """Where no agent runs programs, nothing is looked for."""
     rules = {name: ExecRules(one.tools.exec_allow) for name, one in config.agents.items() if one.tools.exec}
-    sandbox = await asyncio.to_thread(find_sandbox, home) if rules else Sandbox()
-    if rules and not sandbox.bwrap:
-        log.warning("tools.exec is on, and there is no sandbox here: programs can read and change what Daybook can")
+    sandbox = await asyncio.to_thread(find_sandbox, home, config) if rules else Sandbox()
+    why_off = await asyncio.to_thread(missed_sandbox, home, sandbox) if rules else ""
+    if rules and (why_off or not sandbox.is_tight):
+        log.warning("%s", why_off or f"tools.exec is on. {NO_SANDBOX[sandbox.is_root]}")
     await asyncio.to_thread(shutil.rmtree, home.programs, ignore_errors=True)  # left by a killed process
-    runs = ProgramRuns(database, clock, outbox, sessions, ProgramRunner(sandbox, home.programs))
-    return ProgramTools(runs, AllowedPrograms(database, clock, sandbox), sessions, rules)
+    for one in agents.values() if not config.is_shared else ():
+        await asyncio.to_thread(remove_left_names, one.workspace)
+    workspaces = Workspaces([Written(one.workspace, one.history, one.consents) for one in agents.values()])
+    runner = ProgramRunner(sandbox, workspaces, home.programs)
+    runs = ProgramRuns(database, clock, outbox, sessions, runner, secrets)
+    return ProgramTools(runs, AllowedPrograms(database, clock, runner), sessions, rules, why_off)
 
 
 def build_picture_tools(
@@ -130,11 +158,13 @@ class OpenMcp:
     catalog: McpCatalog
 
 
-async def open_mcp(stack: AsyncExitStack, home: Home, config: Config, clock: Clock) -> OpenMcp:
+async def open_mcp(
+    stack: AsyncExitStack, home: Home, config: Config, clock: Clock, secrets: KnownSecrets = NO_SECRETS
+) -> OpenMcp:
     """The configured MCP servers, which end with `stack`."""
     agents = {name: agent.tools.mcp for name, agent in config.agents.items()}
     kept = await asyncio.to_thread(KeptMcp, home.mcp)
-    servers = McpServers(kept)
+    servers = McpServers(kept, secrets=secrets)
     catalog = await asyncio.to_thread(McpCatalog, servers, agents)
     if any(agents.values()):
         await stack.enter_async_context(servers)

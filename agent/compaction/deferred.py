@@ -14,7 +14,9 @@ from pathlib import Path
 
 from agent.compaction.flush_state import ContextLossReason
 from agent.formats.parsing import load_json
+from agent.formats.system_errors import cannot
 from agent.fs import atomic_write, rewrite
+from agent.memory.paths import FileError
 from agent.memory.scope import Audience, Scope
 from agent.settings import GroupLogs
 
@@ -116,7 +118,7 @@ def _tries(data: bytes) -> int:
 _log = logging.getLogger(__name__)
 
 MOST_TRIES = 5
-"""At one piece of work that a model or the workspace does not let be done."""
+"""At one piece of work that a model does not let be done. What the disk refuses is not counted."""
 
 
 class DeferredWork:
@@ -130,6 +132,9 @@ class DeferredWork:
         self._known: set[DeferredTask] = set()
         self._put_off: list[DeferredTask] = []
         self._taken_up = asyncio.Event()
+        self._is_refused = False
+        self.on_refused: Callable[[str], Awaitable[None]] = _nobody
+        """Called at the first task whose files cannot be written, not again before one was done."""
 
     async def defer(self, task: DeferredTask) -> None:
         """Raises `OSError`, and then there is no task."""
@@ -177,29 +182,40 @@ class DeferredWork:
                 await self._do(task)
             except RetryLater as problem:
                 await self._later(task, problem)
-            except OSError as error:  # the disk: it stays deferred until the next start
-                _log.error("%s: %s", task.source, error)
+            except OSError as error:
+                await self._wait_for_disk(task, cannot(error))
             except Exception:
                 _log.exception("%s: deferred work failed", task.source)
                 await asyncio.to_thread(self._store.done, task)
             else:
                 await asyncio.to_thread(self._store.done, task)
+                self._is_refused = False
                 self.again()
             self._known.discard(task)
             self._queue.task_done()
 
     async def _later(self, task: DeferredTask, problem: RetryLater) -> None:
+        if isinstance(problem.__cause__, FileError):
+            return await self._wait_for_disk(task, str(problem))
         try:
             tries = await asyncio.to_thread(self._store.failed, task)
-        except OSError as error:  # not counted: it stays deferred until the next start
-            _log.error("%s: %s", task.source, error)
-            return
+        except OSError as error:
+            return await self._wait_for_disk(task, cannot(error))
         if tries >= MOST_TRIES:
             _log.error("%s: given up after %d tries: %s", task.source, tries, problem)
             await asyncio.to_thread(self._store.done, task)
-            return
+            return None
         _log.warning("%s: put off after try %d of %d: %s", task.source, tries, MOST_TRIES, problem)
         self._put_off.append(task)
+        return None
+
+    async def _wait_for_disk(self, task: DeferredTask, why: str) -> None:
+        """Puts the task off without counting a try: nothing is wrong with it. Who owns the files is told once."""
+        _log.error("%s: put off until it can be written: %s", task.source, why)
+        self._put_off.append(task)
+        if not self._is_refused:
+            self._is_refused = True
+            await self.on_refused(why)
 
     async def idle(self) -> None:
         await self._taken_up.wait()
@@ -208,3 +224,7 @@ class DeferredWork:
 
 async def _all(_: str) -> bool:
     return True
+
+
+async def _nobody(_: str) -> None:
+    """There is nobody to tell."""

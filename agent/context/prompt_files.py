@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import lru_cache
@@ -85,8 +86,8 @@ def own_places(scope: Scope, today: date, settings: MemorySettings) -> tuple[Pro
 def read(place: PromptFile) -> FileText | None:
     """None if there is none. Raises `UnreadableFile`."""
     if place.common and place.path.is_symlink():
-        target = place.path.resolve()
-        if target.parent != place.root.resolve() or target.name not in _COMMON_NAMES:
+        target = Path(os.path.realpath(place.path))  # `resolve` raises what differs by version for a loop
+        if target.parent != Path(os.path.realpath(place.root)) or target.name not in _COMMON_NAMES:
             raise OutOfReach(f"{place.name} is a link to another file; put the text itself there")
     return read_text(place.path, place.root)
 
@@ -112,8 +113,15 @@ def _excerpt(lines: list[str], start: int, end: int) -> Excerpt:
 
 
 def _place(scope: Scope, folder: Path, names: tuple[str, ...], part: Part, *, common: bool = False) -> PromptFile:
-    found = names if len(names) == 1 else (name for name in names if os.path.lexists(folder / name))
+    found = names if len(names) == 1 else (name for name in names if _says_something(folder / name))
     return _named(scope, folder, next(iter(found), names[0]), part, common)
+
+
+def _says_something(path: Path) -> bool:
+    """False for an empty file too, as programs find in place of a missing one."""
+    with suppress(OSError, ValueError):
+        return path.lstat().st_size > 0
+    return False
 
 
 @lru_cache(maxsize=2048)

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import ipaddress
 import socket
-import ssl
 from collections.abc import Mapping
-from functools import cache
 from http import HTTPStatus
-from urllib.parse import urlsplit
-from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
-import certifi
 from aiohttp.abc import AbstractResolver, ResolveResult
 
 from agent.formats.addresses import AddressRules, NotPublic
+from agent.formats.network import BadEnvironment, is_here, proxy_for, tls
 
 MOST_BYTES = 20_000_000
 """Of an answer."""
@@ -53,9 +49,7 @@ class PublicResolver(AbstractResolver):
 def open_session(key: str) -> aiohttp.ClientSession:
     """Sends the key as a bearer token, if there is one."""
     headers = {"Authorization": f"Bearer {key}"} if key else {}
-    return aiohttp.ClientSession(
-        connector=aiohttp.TCPConnector(ssl=tls()), cookie_jar=aiohttp.DummyCookieJar(), headers=headers
-    )
+    return aiohttp.ClientSession(connector=aiohttp.TCPConnector(), cookie_jar=aiohttp.DummyCookieJar(), headers=headers)
 
 
 async def post(
@@ -108,13 +102,16 @@ async def _body(
             headers=headers,
             timeout=timeout,
             allow_redirects=False,
-            proxy=_proxy_for(url),
+            proxy=proxy_for(url),
+            ssl=tls(strict=not is_here(url)),
         ) as answer:
             if answer.status != HTTPStatus.OK:
                 raise RefusedCall(answer.status)
             body = await answer.content.read(MOST_BYTES)
             while len(body) < MOST_BYTES and (more := await answer.content.read(MOST_BYTES - len(body))):
                 body += more
+    except BadEnvironment as problem:
+        raise Unreachable(str(problem).removesuffix(".")) from problem
     except TimeoutError as error:
         raise Unreachable("no answer in time") from error
     except aiohttp.ClientConnectorError as error:
@@ -124,25 +121,3 @@ async def _body(
     if len(body) >= MOST_BYTES:
         raise ValueError("the answer is too large")
     return body
-
-
-def _proxy_for(url: str) -> str | None:
-    """The environment's proxy; none for this machine."""
-    parts = urlsplit(url)
-    host = parts.hostname or ""
-    try:
-        is_here = ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        is_here = host == "localhost" or host.endswith(".localhost")
-    if is_here or proxy_bypass(host):
-        return None
-    proxies = getproxies()
-    return proxies.get(parts.scheme) or proxies.get("all")
-
-
-@cache
-def tls() -> ssl.SSLContext:
-    """The certificates of the system and of Python's packages."""
-    context = ssl.create_default_context()
-    context.load_verify_locations(certifi.where())
-    return context

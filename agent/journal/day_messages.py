@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
 from agent.clock import Clock
@@ -12,6 +12,8 @@ from agent.session.entries import Entry
 from agent.session.export import Line, is_canned, lines
 from agent.session.transcript import Transcript
 
+_FOUND = re.compile(r"^> ", re.MULTILINE)
+"""A passage from memory."""
 _OUR_ID = re.compile(r"e(\d{6,12})", re.ASCII)
 
 
@@ -20,6 +22,8 @@ class DayMessage:
     number: int
     """Its entry's place in the transcript, repeated for each block."""
     line: Line
+    is_answered: bool = False
+    """The offline assistant found what was asked; its answer is no message of the day."""
 
     @property
     def text(self) -> str:
@@ -46,13 +50,15 @@ def read(transcript: Transcript, clock: Clock) -> DayConversation:
     number = 0
     for entry in transcript.entries:
         number = _number(entry, number)
-        if is_canned(entry):
-            continue
         for line in lines([entry], clock):
-            if line.text.strip():
-                days.setdefault(line.at.date(), []).append(DayMessage(number, line))
+            spoken = days.setdefault(line.at.date(), [])
+            if not is_canned(entry):
+                spoken += [DayMessage(number, line)] if line.text.strip() else []
+            elif spoken and spoken[-1].line.who and _FOUND.search(line.text):
+                spoken[-1] = replace(spoken[-1], is_answered=True)
     # the entry on line n of the file has the number n - 1: the header has none
-    return DayConversation(days, tuple(found.line - 1 for found in transcript.damage if not found.torn))
+    said = {day: spoken for day, spoken in days.items() if spoken}
+    return DayConversation(said, tuple(found.line - 1 for found in transcript.damage if not found.torn))
 
 
 def _number(entry: Entry, before: int) -> int:

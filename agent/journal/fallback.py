@@ -12,6 +12,8 @@ from agent.languages.codes import Language
 from agent.languages.days_meant import with_days
 from agent.languages.registry import LANGUAGES
 from agent.model.offline.intent import told_language
+from agent.search.answer_types import only_asks
+from agent.session.export import Line
 
 MOST_LINES = 20
 _MOST_CHARS = 240
@@ -30,12 +32,14 @@ _PROMISED = re.compile(
 )
 _NUMBER = re.compile(r"\d[\d.,:/-]*")
 _NAME = re.compile(r"(?<=[a-zäöüß,;] )[A-ZÄÖÜÉ][a-zäöüßéèñ]{2,}")
+_SPEAKER = re.compile(r"\A[-*\s]*(?:\d\d:\d\d )?[^\s:][^:\n]{0,60}: ")
+"""Before what somebody said; a name tells no language."""
 _QUESTION = re.compile(r"[?？]\s*$")
 
 
 def extract(spoken: Sequence[DayMessage], most: int = MOST_LINES) -> list[str]:
-    """Bullets in the order of the day, without the assistant's short assents."""
-    spoken = [one for one in spoken if one.line.who or len(one.line.text.split()) > _NOD] or spoken
+    """Bullets in the order of the day, without the assistant's short assents and the questions that it answered."""
+    spoken = worth_a_line(spoken) or spoken
     if len(spoken) <= most:
         chosen = list(range(len(spoken)))
     else:
@@ -50,7 +54,8 @@ def extract(spoken: Sequence[DayMessage], most: int = MOST_LINES) -> list[str]:
 
 def language_of_day(lines: Iterable[str]) -> Language | None:
     """The language of most lines; None where undecided."""
-    told = Counter(language for line in lines if (language := told_language(line))).most_common(2)
+    said = (_SPEAKER.sub("", line) for line in lines)
+    told = Counter(language for line in said if (language := told_language(line))).most_common(2)
     is_level = len(told) == 2 and told[0][1] == told[1][1]
     return told[0][0] if told and not is_level else None
 
@@ -62,6 +67,27 @@ def language_of(spoken: Sequence[DayMessage]) -> Language:
 
 def _bullet(one: DayMessage, assistant: str) -> str:
     return one.line.marked(with_days(_cut(one.told_with(assistant)), one.line.at.date()))
+
+
+def worth_a_line(spoken: Sequence[DayMessage]) -> Sequence[DayMessage]:
+    return [one for at, one in enumerate(spoken) if _is_worth_a_line(spoken, at)]
+
+
+def _is_worth_a_line(spoken: Sequence[DayMessage], at: int) -> bool:
+    line = spoken[at].line
+    if not line.who:
+        return not _is_nod(line)
+    if not only_asks(line.text):
+        return True
+    after = spoken[at + 1].line if at + 1 < len(spoken) else None
+    return not (
+        spoken[at].is_answered
+        or (after is not None and not after.who and not _is_nod(after) and not only_asks(after.text))
+    )
+
+
+def _is_nod(line: Line) -> bool:
+    return len(line.text.split()) <= _NOD
 
 
 def _weight(spoken: Sequence[DayMessage], at: int) -> int:

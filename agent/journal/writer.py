@@ -22,10 +22,9 @@ from agent.context.budget import ModelWindows
 from agent.journal import open_items, section_request
 from agent.journal.day_messages import DayConversation, DayMessage
 from agent.journal.day_messages import read as read_day
-from agent.journal.fallback import extract, language_of
+from agent.journal.fallback import extract, language_of, worth_a_line
 from agent.journal.progress import JournalProgress, JournalSection, PendingSection, in_log
 from agent.journal.section_request import SectionText
-from agent.languages.days_meant import without_days
 from agent.languages.registry import LANGUAGES
 from agent.memory.daily_log import JOURNAL_TITLE, heading_line, log_path
 from agent.memory.files import FileError, clean, read_text
@@ -38,6 +37,7 @@ from agent.model.client import ask
 from agent.model.offline.model import NAME as OFFLINE
 from agent.model.tokens import estimate
 from agent.session.archive import Archive, SessionInfo
+from agent.session.export import as_said, noted_in
 from agent.session.transcript import Transcript, TranscriptUnusable
 from agent.settings import AgentSettings
 from agent.values import SessionKey
@@ -53,7 +53,8 @@ _LEAST_PIECE = 1_000
 _FIXED_TOKENS = 2_500
 """Instructions, tool and open list."""
 
-_ENTRY = re.compile(r"^- (?:\d{2}:\d{2} )?")
+_NUMBER_OF_CHAT = re.compile(r"-{1,2}\d+")
+"""A platform's, which says nothing to a reader."""
 
 ScopeOf = Callable[[SessionKey], Scope | None]
 Begins = Callable[[SessionKey], AbstractAsyncContextManager[None]]
@@ -315,8 +316,8 @@ class Journal:
     def _enter_extract(self, work: _Work) -> None:
         """An extract without what was noted as it was said."""
         section = JournalSection(work.fresh[0].number, work.fresh[-1].number, is_extract=True)
-        noted = {_ENTRY.sub("", _as_said(line)) for line in self._log(work.scope, work.day).splitlines()}
-        fresh = [one for one in work.fresh if _as_said(one.line.text) not in noted]
+        noted = noted_in(self._log(work.scope, work.day))
+        fresh = [one for one in worth_a_line(work.fresh) if as_said(one.line.text) not in noted]
         if fresh:
             self._append(work, work.fresh, section, extract(fresh), "extract")
         else:
@@ -329,18 +330,13 @@ class Journal:
         if damaged:
             bullets = [*bullets, f"- {LANGUAGES[language_of(spoken)].journal.gap_of(damaged)}"]
         span = f"{spoken[0].line.at:%H:%M}-{spoken[-1].line.at:%H:%M}"
-        title = f"{JOURNAL_TITLE.removeprefix('## ')}{work.info.key.path} · {span}"
+        title = f"{JOURNAL_TITLE.removeprefix('## ')}{_NUMBER_OF_CHAT.sub('', work.info.key.path)} · {span}"
         title += f" ({remark})" if remark else ""
         mark = section.comment(work.info.id)
         body = "\n".join([*map(_harmless, bullets), "", mark])
         with self._history.author(work.scope).writes(section_request.PURPOSE):
             append_day(work.scope, work.day, heading_line(title) + body + "\n")
         self._marks.written(work.info.id, work.day, [section])
-
-
-def _as_said(text: str) -> str:
-    """The text on one line, without the dates that were added."""
-    return " ".join(without_days(text).split())
 
 
 def _by_extract(part: Sequence[DayMessage], tokens: int = 0) -> PendingSection:

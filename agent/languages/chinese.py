@@ -66,8 +66,11 @@ CHINESE = LanguageTable(
             add_job="为 {target} 添加这个任务",
             remove_job="删除 {target} 的这个任务",
             fetch="打开 {target}",
+            search="在网上搜索 {target}",
+            draw="让 {target} 生成图片",
             run="运行 {target}",
             use_tool="使用工具 {target}",
+            use_new_tool="首次使用工具 {target}（它的说明见下）",
             use_changed_tool="使用工具 {target}（它的说明与首次使用时不同）",
         ),
         question="**我可以{what}吗？**",
@@ -90,6 +93,11 @@ CHINESE = LanguageTable(
         lasting="“总是”表示：以后凡是以 `{words}` 开头的命令，只要其中的文件没有改变，我都不再询问。",
         with_network="它要使用网络。",
         no_sandbox="这台电脑上没有沙箱：我能读取和修改的，它都能。",
+        as_root="我以 root 身份运行，没有沙箱能限制它：这台电脑上的一切它都能读取和修改。",
+        for_conversation="没有你在 24 小时内的同意，我不会这样做。同意后，这次对话中发往那里的内容都算在内；涉及你"
+        "私人记忆的内容我会再问。",
+        for_tool="没有你在 24 小时内的同意，我不会这样做。只要这个工具的说明不变，你的同意就一直有效；涉及你私人记"
+        "忆的内容我会再问。",
         started="已同意：{what}。有结果我会告诉你。",
         allowed="这些我不询问就运行：",
         ask_again="重新询问：{words}",

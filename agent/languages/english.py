@@ -60,8 +60,11 @@ ENGLISH = LanguageTable(
             add_job="add this job for {target}",
             remove_job="remove this job for {target}",
             fetch="open {target}",
+            search="search the web for {target}",
+            draw="have a picture made at {target}",
             run="run {target}",
             use_tool="use the tool {target}",
+            use_new_tool="use the tool {target} for the first time; below is what it says of itself",
             use_changed_tool="use the tool {target}, which is described differently than when you first used it",
         ),
         question="**May I {what}?**",
@@ -85,6 +88,12 @@ ENGLISH = LanguageTable(
         "asking, as long as its files stay as they are.",
         with_network="It wants to use the network.",
         no_sandbox="There is no sandbox on this computer: it can read and change everything that I can.",
+        as_root="I run as root, so there is no sandbox that holds: it can read and change everything on this computer.",
+        for_conversation="I won't do it unless you say yes within 24 hours. Your yes counts for all that "
+        "I send there in this conversation; lines of your private memory I ask about "
+        "again.",
+        for_tool="I won't do it unless you say yes within 24 hours. Your yes counts for this tool as long as it "
+        "describes itself like this; lines of your private memory I ask about again.",
         started="Approved: {what}. I'll come back with the result.",
         allowed="I run these without asking:",
         ask_again="Ask again: {words}",

@@ -55,8 +55,11 @@ FRENCH = LanguageTable(
             add_job="ajouter cette tâche pour {target}",
             remove_job="supprimer cette tâche pour {target}",
             fetch="ouvrir {target}",
+            search="chercher {target} sur le web",
+            draw="faire faire une image par {target}",
             run="exécuter {target}",
             use_tool="utiliser l’outil {target}",
+            use_new_tool="utiliser l’outil {target} pour la première fois ; ce qu’il dit de lui-même est ci-dessous",
             use_changed_tool="utiliser l’outil {target}, dont la description a changé depuis sa première utilisation",
         ),
         question="**Je peux {what} ?**",
@@ -80,6 +83,12 @@ FRENCH = LanguageTable(
         "`{words}`, tant que ses fichiers ne changent pas.",
         with_network="Il veut utiliser le réseau.",
         no_sandbox="Il n'y a pas de bac à sable sur cet ordinateur : il peut lire et modifier tout ce que je peux.",
+        as_root="Je tourne en root, aucun bac à sable n'y tient : il peut tout lire et modifier sur cet ordinateur.",
+        for_conversation="Je ne le ferai pas sans ton oui dans les 24 heures. Ton oui vaut pour tout ce "
+        "que j’envoie là-bas dans cette conversation ; pour les lignes de ta mémoire "
+        "privée, je redemanderai.",
+        for_tool="Je ne le ferai pas sans ton oui dans les 24 heures. Ton oui vaut pour cet outil tant qu’il se "
+        "décrit ainsi ; pour les lignes de ta mémoire privée, je redemanderai.",
         started="Accepté : {what}. Je reviens avec le résultat.",
         allowed="J'exécute ceci sans demander :",
         ask_again="Redemander : {words}",

@@ -55,8 +55,11 @@ GERMAN = LanguageTable(
             add_job="diesen Auftrag für {target} anlegen",
             remove_job="diesen Auftrag für {target} löschen",
             fetch="{target} öffnen",
+            search="im Web nach {target} suchen",
+            draw="bei {target} ein Bild machen lassen",
             run="{target} ausführen",
             use_tool="das Werkzeug {target} benutzen",
+            use_new_tool="das Werkzeug {target} zum ersten Mal benutzen; unten steht, was es über sich sagt",
             use_changed_tool="das Werkzeug {target} benutzen, das anders beschrieben ist als bei der ersten Benutzung",
         ),
         question="**Darf ich {what}?**",
@@ -80,6 +83,12 @@ GERMAN = LanguageTable(
         "solange die Dateien darin so bleiben.",
         with_network="Es will ins Netz.",
         no_sandbox="Auf diesem Rechner gibt es keine Sandbox: Es kann alles lesen und ändern, was ich kann.",
+        as_root="Ich laufe als root, da hält keine Sandbox: Es kann auf diesem Rechner alles lesen und ändern.",
+        for_conversation="Ohne dein Ja innerhalb von 24 Stunden tue ich es nicht. Dein Ja gilt für alles, "
+        "was ich in diesem Gespräch dorthin schicke; bei Zeilen aus deinem privaten "
+        "Gedächtnis frage ich wieder.",
+        for_tool="Ohne dein Ja innerhalb von 24 Stunden tue ich es nicht. Dein Ja gilt für dieses Werkzeug, solange "
+        "es sich so beschreibt; bei Zeilen aus deinem privaten Gedächtnis frage ich wieder.",
         started="Erlaubt: {what}. Ich melde mich mit dem Ergebnis.",
         allowed="Das führe ich ohne Frage aus:",
         ask_again="Wieder fragen: {words}",

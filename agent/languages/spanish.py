@@ -55,8 +55,11 @@ SPANISH = LanguageTable(
             add_job="añadir esta tarea para {target}",
             remove_job="quitar esta tarea para {target}",
             fetch="abrir {target}",
+            search="buscar {target} en la web",
+            draw="encargar una imagen a {target}",
             run="ejecutar {target}",
             use_tool="usar la herramienta {target}",
+            use_new_tool="usar la herramienta {target} por primera vez; abajo está lo que dice de sí misma",
             use_changed_tool="usar la herramienta {target}, cuya descripción ha cambiado desde su primer uso",
         ),
         question="**¿Puedo {what}?**",
@@ -80,6 +83,11 @@ SPANISH = LanguageTable(
         "`{words}`, mientras sus archivos sigan igual.",
         with_network="Quiere usar la red.",
         no_sandbox="En este ordenador no hay aislamiento: puede leer y cambiar todo lo que puedo yo.",
+        as_root="Funciono como root, y ahí no hay aislamiento que valga: puede leer y cambiar todo en este ordenador.",
+        for_conversation="No lo haré si no dices que sí en 24 horas. Tu sí vale para todo lo que envíe allí en esta "
+        "conversación; por las líneas de tu memoria privada volveré a preguntar.",
+        for_tool="No lo haré si no dices que sí en 24 horas. Tu sí vale para esta herramienta mientras se describa "
+        "así; por las líneas de tu memoria privada volveré a preguntar.",
         started="Aprobado: {what}. Vuelvo con el resultado.",
         allowed="Esto lo ejecuto sin preguntar:",
         ask_again="Volver a preguntar: {words}",

@@ -55,8 +55,11 @@ class EffectStrings:
     add_job: str = field(metadata={SHOWN: "{what} of the question: a new job"})
     remove_job: str = field(metadata={SHOWN: "{what} of the question: a job that goes"})
     fetch: str = field(metadata={SHOWN: "{what} of the question: a page of the web"})
+    search: str = field(metadata={SHOWN: "{what} of the question: a search of the web"})
+    draw: str = field(metadata={SHOWN: "{what} of the question: a picture made from words; {target} is a server"})
     run: str = field(metadata={SHOWN: "{what} of the question: a program; {target} is its command line"})
     use_tool: str = field(metadata={SHOWN: "{what} of the question: a tool of a server"})
+    use_new_tool: str = field(metadata={SHOWN: "{what} of the question: a tool of a server, before its first use"})
     use_changed_tool: str = field(metadata={SHOWN: "{what} of the question: a tool of a server, changed since"})
 
 
@@ -87,6 +90,11 @@ class ApprovalStrings:
     )
     with_network: str = field(metadata={SHOWN: "below the question about a program"})
     no_sandbox: str = field(metadata={SHOWN: "below the question about a program, where the system has no bubblewrap"})
+    as_root: str = field(metadata={SHOWN: "below the question about a program, where Daybook runs as root"})
+    for_conversation: str = field(
+        metadata={SHOWN: "last line of the question about what is sent to a host that is not the owner's"}
+    )
+    for_tool: str = field(metadata={SHOWN: "last line of the question before the first use of a server's tool"})
     started: str = field(metadata={SHOWN: "after a yes to a program"})
     allowed: str = field(metadata={SHOWN: "/approvals, above the programs with a lasting yes"})
     ask_again: str = field(metadata={SHOWN: "/approvals, button that takes a lasting yes back"})

@@ -12,6 +12,7 @@ import aiohttp
 
 from agent.formats import http
 from agent.formats.addresses import AddressRefused, AddressRules
+from agent.formats.network import tls
 from agent.formats.parsing import load_json
 from agent.media.painter import DrawnPicture, NotDrawn
 
@@ -30,6 +31,10 @@ class ImageServer:
     model: str
     api_key: str = field(default="", repr=False)
     seconds: float = SECONDS
+
+    @property
+    def host(self) -> str:
+        return urlsplit(self.base_url).hostname or self.base_url
 
     async def draw(self, prompt: str) -> DrawnPicture:
         """Raises `NotDrawn`."""
@@ -73,9 +78,7 @@ class ImageServer:
         if not is_own:
             _check(url)
         headers = {"Authorization": f"Bearer {self.api_key}"} if self.api_key and is_own else {}
-        connector = aiohttp.TCPConnector(
-            resolver=None if is_own else http.PublicResolver(AddressRules()), ssl=http.tls()
-        )
+        connector = aiohttp.TCPConnector(resolver=None if is_own else http.PublicResolver(AddressRules()), ssl=tls())
         timeout = aiohttp.ClientTimeout(total=_FETCH_SECONDS, sock_connect=10)
         try:
             async with (

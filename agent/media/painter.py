@@ -24,5 +24,9 @@ class Painter(Protocol):
     @property
     def model(self) -> str: ...
 
+    @property
+    def host(self) -> str:
+        """Where the words go."""
+
     async def draw(self, prompt: str) -> DrawnPicture:
         """Raises `NotDrawn`."""

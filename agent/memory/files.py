@@ -7,7 +7,6 @@ and HISTORY.md only grow (invariant 7).
 from __future__ import annotations
 
 import enum
-import errno
 import hashlib
 import os
 import stat
@@ -21,13 +20,16 @@ from typing import BinaryIO
 
 from agent import fs
 from agent.formats.plain_text import repair_surrogates
+from agent.formats.system_errors import system_says
 from agent.memory import daily_log
 from agent.memory.history import record_around
 from agent.memory.patch import addition_of, edit_of
 from agent.memory.paths import (
+    FOLDERS,
     FileError,
     OutOfReach,
     UnreadableFile,
+    folded_name,
     inside,
     name_below,
     open_folder,
@@ -68,18 +70,6 @@ _NEW_FILE = 0o600
 _TRIES = 5
 """Attempts at a file that others change at the same time."""
 _BUSY = "{name} is being changed by another program; try again in a moment"
-_SYSTEM_SAYS = {
-    errno.ENOSPC: "the disk is full",
-    errno.EDQUOT: "the disk quota is used up",
-    errno.EROFS: "the disk is read-only",
-    errno.EACCES: "the permissions do not allow it",
-    errno.EPERM: "the permissions do not allow it",
-    errno.ENOENT: "there is no such file",
-    errno.EISDIR: "it is a folder",
-    errno.ENOTDIR: "a folder of its path is a file",
-    errno.ENAMETOOLONG: "its name is too long",
-    errno.ELOOP: "it is a link that leads nowhere",
-}
 
 
 class NotWritten(FileError):
@@ -200,7 +190,7 @@ def _write(
         real = folder.path / real_name
         for _ in range(_TRIES):
             known = folder.stat(real_name)
-            _raise_refusal(_read_only_refusal(name, known))
+            _raise_refusal(_read_only_refusal(name, known) or _folder_refusal(name, known))
             before = _read_limited(folder, real_name, name) if known is not None else None
             _raise_refusal(refusal(real, before, before))  # whatever the new content
             after = change(before)
@@ -259,8 +249,10 @@ def check_writable(path: Path, root: Path) -> None:
 
 def add(path: Path, root: Path, data: bytes) -> None:
     """Writes a new file of any kind; one of that name stays. Raises `NotWritten`."""
-    with _writing(path, root, name_below(path, root)) as (folder, real_name):
-        if folder.stat(real_name) is None:
+    name = name_below(path, root)
+    with _writing(path, root, name) as (folder, real_name):
+        if (known := folder.stat(real_name)) is None:
+            _raise_refusal(_folder_refusal(name, known))
             fs.replace(folder, real_name, data, _NEW_FILE, lambda: None)
 
 
@@ -297,7 +289,7 @@ def append(path: Path, root: Path, addition: Callable[[str], str], beginning: st
     with _writing(path, root, name) as (folder, real_name):
         for _ in range(_TRIES):
             known = folder.stat(real_name)
-            _raise_refusal(_read_only_refusal(name, known))
+            _raise_refusal(_read_only_refusal(name, known) or _folder_refusal(name, known))
             end = fs.tail(folder, real_name, _TAIL_BYTES) if known is not None else b""
             if b"\0" in end:
                 raise UnreadableFile(f"{name} is a binary file, or UTF-16 text; save it as UTF-8")
@@ -347,6 +339,13 @@ def _raise_refusal(refusal: str | None) -> None:
         raise NotWritten(refusal)
 
 
+def _folder_refusal(name: str, known: os.stat_result | None) -> str | None:
+    """What belongs into a folder could never be written if its name were a file's."""
+    if known is not None or "/".join(map(folded_name, name.split("/"))) not in FOLDERS:
+        return None
+    return f"{name} is the name of a folder here; give the file another name, such as {name}.md"
+
+
 def _read_only_refusal(name: str, known: os.stat_result | None) -> str | None:
     """A rename would replace a read-only file all the same."""
     if known is None or not stat.S_ISREG(known.st_mode) or known.st_mode & stat.S_IWUSR:
@@ -360,7 +359,7 @@ def _writing(path: Path, root: Path, name: str, *, make: bool = True) -> Iterato
         with open_parent(path, root, make=make) as (folder, real_name), fs.locked(folder):
             yield folder, real_name
     except OSError as error:
-        raise NotWritten(f"{name} was not written: {_reason(error)}") from error
+        raise NotWritten(f"{name} was not written: {system_says(error)}") from error
 
 
 @contextmanager
@@ -368,8 +367,4 @@ def _reading(name: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise UnreadableFile(f"{name} cannot be read: {_reason(error)}") from error
-
-
-def _reason(error: OSError) -> str:
-    return _SYSTEM_SAYS.get(error.errno or 0, (error.strerror or "the system does not say why").lower())
+        raise UnreadableFile(f"{name} cannot be read: {system_says(error)}") from error

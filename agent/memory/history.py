@@ -166,6 +166,12 @@ class History:
         """Marks a change as not undoable, so that /undo skips it."""
         self._skipped.add(change.id)
 
+    def last_edit(self, counts: Callable[[str], bool]) -> str:
+        """Names the newest edit of a path that counts; empty for none. Raises `StorageUnavailable`."""
+        with self._reading() as db:
+            rows = db.execute("SELECT change, number, path FROM edits ORDER BY number DESC")
+            return next((f"{change}:{number}" for change, number, path in rows if counts(path)), "")
+
     def edits(self, change: Change) -> tuple[FilePatch, ...] | None:
         """None if their text is forgotten."""
         self._drop_expired()

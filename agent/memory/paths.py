@@ -14,13 +14,18 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from agent.fs import Folder
-from agent.memory.scope import Audience, Scope
+from agent.memory.scope import FOLDERS_OF_OTHERS, Audience, Scope
 
 MAX_PATH_CHARS = 1_000
 MAX_NAME_BYTES = 255
 _UNNAMEABLE = frozenset({"Cc", "Cs", "Zl", "Zp"})  # control characters, surrogates, line ends
 _CLOSED_ANYWHERE = frozenset({".git", ".env"})
 _CLOSED_AT_TOP = frozenset({"state", "config.yaml"})
+FOLDERS = frozenset(
+    {"memory", "memory/notes", "memory/imported", "memory/proposals", "skills", *FOLDERS_OF_OTHERS, "exports"}
+    | {"media", "pictures", "programs", "received"}
+)
+"""Of a workspace's layout, relative to a scope's folder: no file has these names."""
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _WALKS = os.open in os.supports_dir_fd
@@ -91,9 +96,18 @@ def open_parent(path: Path, root: Path, *, make: bool = False) -> Iterator[tuple
     if not parts:
         raise UnreadableFile("this is the folder itself, not a file in it; list_files shows what it holds")
     if make:
-        make_private(real_root)
+        _make_root(real_root)
     with _walk(real_root, parts[:-1], make) as folder:
         yield folder, parts[-1]
+
+
+def _make_root(root: Path) -> None:
+    """Makes the folder of a person or group, in a workspace that is there: one that was deleted or moved is not made
+    again by what is written, as what it held would seem never to have been."""
+    workspace = root.parent.parent if root.parent.name in FOLDERS_OF_OTHERS else root
+    if not workspace.is_dir():
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(workspace))
+    make_private(root)
 
 
 def make_private(folder: Path) -> None:

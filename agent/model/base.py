@@ -99,6 +99,11 @@ class TextDelta:
 
 
 @dataclass(frozen=True, slots=True)
+class TakenBack:
+    """The text of the answer so far was a thought, as its end shows: it is not shown any more and not kept."""
+
+
+@dataclass(frozen=True, slots=True)
 class ToolCallStarted:
     name: str
 
@@ -128,7 +133,7 @@ class Completed:
         return text_in(self.content)
 
 
-ModelEvent = Started | TextDelta | ToolCallStarted | Restarted | Completed
+ModelEvent = Started | TextDelta | TakenBack | ToolCallStarted | Restarted | Completed
 
 
 class ModelError(Exception):
@@ -146,6 +151,10 @@ class TryLater(ModelError):
         super().__init__(message)
         self.retry_after = retry_after
         self.overloaded = overloaded
+
+
+class NoContent(TryLater):
+    """The server kept the connection busy for long and said nothing: it is not asked the same again."""
 
 
 class AccessDenied(ModelError):

@@ -19,6 +19,7 @@ from agent.model.base import (
     ModelEvent,
     ModelNotFound,
     ModelRequest,
+    NoContent,
     Restarted,
     StaleRequest,
     Started,
@@ -195,10 +196,10 @@ class RoutedModel:
 class ResilientModel:
     """Tries every model at most `attempts` times, with no wait longer than `longest_wait` seconds.
 
-    `TryLater` is retried. After its tries an overloaded model gives way to the next of `fallbacks`, an unknown one at
-    once; one whose server is not there or wants no more calls to the next of another of `providers`. Before each new
-    try comes `Restarted`. Another model gets no thinking, nor does a server that refused it, once. Raises
-    `StaleRequest`.
+    `TryLater` is retried, but for `NoContent`. After its tries an overloaded model gives way to the next of
+    `fallbacks`, an unknown one at once; one whose server is not there or wants no more calls to the next of another of
+    `providers`. Before each new try comes `Restarted`. Another model gets no thinking, nor does a server that refused
+    it, once. Raises `StaleRequest`.
     """
 
     def __init__(
@@ -259,7 +260,7 @@ class ResilientModel:
 
     def _again(self, tries: _Tries, error: TryLater) -> Restarted:
         too_long = error.retry_after is not None and error.retry_after > self._longest_wait
-        if tries.left > 0 and not too_long:
+        if tries.left > 0 and not too_long and not isinstance(error, NoContent):
             wait = self._wait(tries.made, error.retry_after)
             tries.repeat()
             return Restarted(f"{error} Trying again in {duration(wait)}.", wait, tries.request.model)

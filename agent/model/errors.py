@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import html
 import math
 import re
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
+from agent.formats.network import BadEnvironment
 from agent.formats.parsing import load_json
 from agent.formats.plain_text import repair_surrogates
 from agent.model.base import (
@@ -232,6 +234,18 @@ def _wrong_address(instead: str, api: ApiKind) -> InvalidRequest:
 def redirect(target: str, secret: str, api: ApiKind = MESSAGES) -> InvalidRequest:
     where = quoted(target.removesuffix("/").removesuffix(api.path), secret) or "another"
     return InvalidRequest(f"The configured address redirects to {where}. Set model.base_url in config.yaml to that.")
+
+
+@contextlib.contextmanager
+def client_made() -> Iterator[None]:
+    """Turns what making a client raises into `ModelError`: the environment is foreign, so it may be anything."""
+    try:
+        yield
+    except BadEnvironment as problem:
+        raise InvalidRequest(f"I can't ask the model's server. {problem}") from problem
+    except Exception as error:
+        why = str(error) or type(error).__name__
+        raise InvalidRequest(f"I can't make a connection to the model's server: {why[:_LONGEST_QUOTE]}") from error
 
 
 def quoted(text: str, secret: str) -> str:

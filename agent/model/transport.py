@@ -8,16 +8,27 @@ from __future__ import annotations
 import asyncio
 import codecs
 import contextlib
-import ipaddress
+import socket
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 
 import httpx2
 
+from agent.formats.network import is_here, proxy_for, tls
 from agent.formats.parsing import load_json
 from agent.model.base import Json, TryLater
 
 CONNECT_S = 10.0
 DRAIN_S = 0.5
+_LIMITS = httpx2.Limits(max_connections=1000, max_keepalive_connections=100)
+_KEEP_ALIVE = [
+    (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1),
+    *(
+        (socket.IPPROTO_TCP, int(getattr(socket, name)), value)
+        for name, value in (("TCP_KEEPINTVL", 60), ("TCP_KEEPCNT", 5), ("TCP_KEEPIDLE", 60))
+        if hasattr(socket, name)
+    ),
+]
+"""As the SDKs' own: a server that thinks for long is silent meanwhile."""
 
 
 def redirect_target(response: httpx2.Response) -> str:
@@ -80,10 +91,14 @@ def timeout_of(silence: float) -> httpx2.Timeout:
     return httpx2.Timeout(silence, connect=min(CONNECT_S, silence))
 
 
-def is_loopback(host: str) -> bool:
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
+def http_client(base_url: str, timeout: httpx2.Timeout) -> httpx2.AsyncClient:
+    """Uses the environment's proxy and certificates for other machines only. Redirects are not followed: they would
+    take the key elsewhere. Raises `BadEnvironment`."""
+    transport = httpx2.AsyncHTTPTransport(
+        verify=tls(strict=not is_here(base_url)),
+        trust_env=False,
+        limits=_LIMITS,
+        proxy=proxy_for(base_url),
+        socket_options=_KEEP_ALIVE,
+    )
+    return httpx2.AsyncClient(transport=transport, trust_env=False, timeout=timeout, follow_redirects=False)

@@ -23,6 +23,7 @@ from itertools import pairwise
 
 from agent.languages.date_words import ANYWHERE, Region
 from agent.languages.dates import Span, days_named
+from agent.languages.terms import fold, runs
 from agent.search.answer_types import Holds, answer_tests, is_question, only_asks
 from agent.search.bm25 import BEFORE, BEHIND, SYNONYM, proximity
 from agent.search.chunking import speech
@@ -64,6 +65,8 @@ _ALIKE_MOST = 100
 _ONLY_ASKS = 0.7
 """Factor for what somebody only asks another: it has the words of the question, and the answer comes after it. What a
 person asks the assistant says what they are about."""
+_ASKS_THE_SAME = 0.05
+"""Factor for what says nothing but the question: it was asked before, and no answer to it."""
 _TIME = re.compile(r"\A\d{1,2} \d\d(?: |\Z)")
 """The time at an entry's beginning, in tokens."""
 
@@ -124,7 +127,7 @@ def rank(
     texts = store.texts({number for one in short for number in (one.passage, before.get(one.passage, one.passage))})
     _add_answers(short, texts, answer_tests(query))
     _add_replies(short, texts, before)
-    _put_questions_behind(short, texts, kinds)
+    _put_questions_behind(short, texts, kinds, query)
     tokens = {row.id: row.tokens for row in rows}
     order = sorted((one for one in short if one.passage in texts), key=lambda one: _place(one, texts[one.passage]))
     best = _with_repeats_behind(order, tokens, most)
@@ -222,10 +225,17 @@ def _add_replies(short: Iterable[_Scored], texts: Mapping[int, FoundRow], before
             one.parts["reply"] = WEIGHTS["reply"]
 
 
-def _put_questions_behind(short: Iterable[_Scored], texts: Mapping[int, FoundRow], kinds: Mapping[int, int]) -> None:
+def _put_questions_behind(
+    short: Iterable[_Scored], texts: Mapping[int, FoundRow], kinds: Mapping[int, int], query: str
+) -> None:
+    asked = frozenset(runs(fold(query)))
     for one in short:
         row = texts.get(one.passage)
-        if row is not None and kinds[one.passage] == TextKind.PEOPLE and only_asks(speech(row.text).words):
+        if row is None or not only_asks(words := speech(row.text).words):
+            continue
+        if asked.issuperset(word for word in runs(fold(words)) if not word.isdecimal()):  # a time may stand before
+            one.part *= _ASKS_THE_SAME
+        elif kinds[one.passage] == TextKind.PEOPLE:
             one.part *= _ONLY_ASKS
 
 

@@ -95,6 +95,10 @@ class Archive:
         found = [info for one in keys for id in self._ids(self._of(one)) if (info := self._info(one, id)) is not None]
         return tuple(sorted(found, key=lambda info: (info.last, info.id), reverse=True))
 
+    def tasks_since(self, key: SessionKey, id: str) -> list[tuple[SessionKey, str]]:
+        """The transcripts of the tasks that a session has delegated since another began."""
+        return [(one, name) for one, name, _ in self.files(f"{key.path}/{TASKS}") if name >= id]
+
     def find(self, id: str, key: SessionKey | None = None) -> SessionInfo:
         """The session whose id is `id`, or the only one that begins or ends so, or has that title. Raises
         `NoSuchSession`."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from agent.clock import Clock
-from agent.languages.days_meant import with_days
+from agent.languages.days_meant import with_days, without_days
 from agent.memory.provenance import with_mark
 from agent.model.base import REFUSED
 from agent.model.offline.model import NAME as OFFLINE
@@ -23,6 +23,7 @@ from agent.silence import deliverable_text
 _ME = "Assistant"
 _EARLIER = "_An earlier version, which was replaced:_"
 SNAPSHOT_MESSAGES = 15
+_ENTRY = re.compile(r"^- (?:\d{2}:\d{2} )?")
 _SNAPSHOT_CHARS = 1_000
 """Of one message in a snapshot; the transcript keeps the whole."""
 
@@ -70,14 +71,25 @@ def is_canned(entry: Entry) -> bool:
     return isinstance(entry, MessageEntry) and entry.role == "assistant" and entry.meta.model == OFFLINE
 
 
-def snapshot(transcript: Transcript, clock: Clock) -> Snapshot | None:
-    """The end of a conversation for the daily log, always with the same heading."""
+def snapshot(transcript: Transcript, clock: Clock, log: str) -> Snapshot | None:
+    """The end of a conversation for the daily log, without what that has already."""
     said = list(lines([entry for entry in transcript.entries if not is_canned(entry)], clock))
-    if not said:
+    noted = noted_in(log)
+    new = [line for line in said[-SNAPSHOT_MESSAGES:] if as_said(line.text) not in noted and _bullet(line) not in log]
+    if not new:
         return None
     first = next((line.text for line in said if line.who), said[0].text)
-    body = "\n".join(_bullet(line) for line in said[-SNAPSHOT_MESSAGES:])
-    return Snapshot(f"talk {_slug(first)} ({transcript.header.id})", body)
+    return Snapshot(f"talk {_slug(first)}", "\n".join(map(_bullet, new)))
+
+
+def noted_in(log: str) -> frozenset[str]:
+    """The notes of a day's log, as they were said."""
+    return frozenset(_ENTRY.sub("", as_said(line)) for line in log.splitlines())
+
+
+def as_said(text: str) -> str:
+    """The text on one line, without the dates that were added."""
+    return " ".join(without_days(text).split())
 
 
 def markdown(transcript: Transcript, clock: Clock) -> str:

@@ -5,7 +5,6 @@ A summary is made of foreign text, so a compacted conversation still has it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -15,14 +14,16 @@ from agent.model.base import Block, text_in
 from agent.session.entries import CompactionEntry, Entry, MessageEntry, is_reset, system_of
 from agent.session.pictures import path_of
 from agent.session.transcript import Transcript
-from agent.tools.base import Effect
+from agent.tools.base import Effect, EffectKind
 from agent.tools.foreign_text import ForeignText, foreign, in_blocks, in_memory, in_text, names, unique
 from agent.values import ForwardedText, UserMessage
 
+PROGRAM_TOOLS = frozenset({"exec", "exec_status"})
+PROGRAM_ENDED = "program:"
+"""Begins the id of a message that tells the end of a program."""
+ON_NETWORK = " with a network"
+"""Ends the source of what a program with a network printed."""
 _OF_OTHERS = ("groups/", "people/")
-_NAME_PAGES = frozenset({"web_fetch", "web_search"})
-_GOES_ON = re.compile(r"[\w\-%/?#&=~+@:$*]|[.,;!'()][\w\-%/?#&=~+@:$*]")
-"""What stands behind an address that goes on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,8 @@ class Taint:
     """Taken in by this turn."""
     held: tuple[ForeignText, ...] = ()
     """In the conversation from before."""
+    printed: tuple[ForeignText, ...] = ()
+    """In it from before too: what programs without a network have printed."""
     prompt: tuple[ForeignText, ...] = ()
     """In the prompt's files."""
     marked: tuple[str, ...] = ()
@@ -38,15 +41,18 @@ class Taint:
 
     @property
     def every(self) -> tuple[ForeignText, ...]:
-        return unique((*self.now, *self.held, *self.prompt))
+        return unique((*self.now, *self.held, *self.printed, *self.prompt))
 
     @property
     def taken_in(self) -> tuple[ForeignText, ...]:
         """What answers are made from, without the prompt's files."""
-        return unique((*self.now, *self.held))
+        return unique((*self.now, *self.held, *self.printed))
 
     def causes(self, effect: Effect) -> tuple[ForeignText, ...]:
-        """What may be the reason of an effect."""
+        """What may be the reason of an effect. What a program printed is none of a later message's wish for one that is
+        allowed: else no yes would last beyond the first output."""
+        if effect.kind is EffectKind.RUN and not effect.always:
+            return unique((*self.now, *self.held, *self.prompt))
         return unique((*self.now, *self.prompt)) if effect.this_turn else self.every
 
     def of_answers(self, scope: Scope) -> tuple[ForeignText, ...]:
@@ -58,36 +64,9 @@ class Taint:
         return Provenance(names(self.of_answers(scope)), self.marked)
 
 
-def needs_yes(effect: Effect, found: Taint, transcript: Transcript) -> bool:
-    if effect.always or effect.private:
-        return True
-    return bool(found.causes(effect)) and not (effect.address and _is_named(effect.address, transcript))
-
-
-def _is_named(address: str, transcript: Transcript) -> bool:
-    """True where a person's message, a page or a search names it: then nothing of the model's is in it."""
-    bare = address.partition("://")[2].removeprefix("www.").rstrip("/")
-    for entry in transcript.entries:
-        if isinstance(entry, MessageEntry) and (
-            (entry.meta.said and entry.meta.by) or (entry.meta.tool in _NAME_PAGES and not entry.meta.error)
-        ):
-            for block in entry.content:
-                given = block.get("content") if block.get("type") == "tool_result" else block.get("text")
-                if isinstance(given, str) and names_address(given, bare):
-                    return True
-    return False
-
-
-def names_address(text: str, bare: str) -> bool:
-    """True for the whole address: what it only begins with could go on with anything."""
-    at = text.find(bare)
-    while at >= 0:
-        rest = text[at + len(bare) :].removeprefix("/")
-        before = text[at - 1 : at]
-        if not _GOES_ON.match(rest) and not (before.isalnum() or before in ("-", "_", "@", "%")):
-            return True
-        at = text.find(bare, at + 1)
-    return False
+def needs_yes(effect: Effect, found: Taint) -> bool:
+    """For what sends nothing to a host of others."""
+    return effect.always or bool(effect.private) or bool(found.causes(effect))
 
 
 def taint(transcript: Transcript, scope: Scope, turn: str, said: frozenset[str] = frozenset()) -> Taint:
@@ -98,19 +77,36 @@ def taint(transcript: Transcript, scope: Scope, turn: str, said: frozenset[str] 
     messages = [entry for entry in entries[start:] if isinstance(entry, MessageEntry)]
     sender = next((one.meta.by for one in messages if one.meta.turn == turn and one.meta.said), "")
     paths = _paths(messages) if any(one.meta.foreign is None for one in messages) else {}
-    turns = {turn, *(one.meta.turn for one in messages if not said.isdisjoint(one.meta.said))}
+    turns = turns_that_answer(transcript, turn, said)
     now: list[ForeignText] = []
     held: list[ForeignText] = []
+    printed: list[ForeignText] = []
     for entry in messages:
         if entry.role != "user":
             continue
-        into = now if entry.meta.turn in turns else held
+        into = now if entry.meta.turn in turns else printed if _is_printed(entry) else held
         if entry.meta.said and not scope.is_private and (not sender or entry.meta.by != sender):
             into.append(foreign(entry.meta.sender or "somebody", said_words(entry), is_talk=True))
         into += of_entry(entry, paths)
     system = "\n".join(system_of(transcript.header, entries))
     prompt = in_memory(system, scope)
-    return Taint(unique(now), unique(held), prompt, marked_lines(system))
+    return Taint(unique(now), unique(held), unique(printed), prompt, marked_lines(system))
+
+
+def _is_printed(entry: MessageEntry) -> bool:
+    """True for what a program without a network printed, in a call's result or in the message of its end."""
+    found = entry.meta.foreign or ()
+    said = entry.meta.said
+    is_end = bool(said) and all(id.rpartition(f":{PROGRAM_ENDED}")[0] for id in said)  # CHANNEL:program:NUMBER
+    if not found or not (is_end or entry.meta.tool in PROGRAM_TOOLS):
+        return False
+    return not any(one.source.endswith(ON_NETWORK) for one in found)
+
+
+def turns_that_answer(transcript: Transcript, turn: str, said: frozenset[str]) -> frozenset[str]:
+    """The turn, and those before it that were interrupted."""
+    messages = (one for one in transcript.entries if isinstance(one, MessageEntry))
+    return frozenset({turn, *(one.meta.turn for one in messages if not said.isdisjoint(one.meta.said))})
 
 
 def of_entry(entry: MessageEntry, paths: Mapping[str, str] | None = None) -> tuple[ForeignText, ...]:

@@ -42,16 +42,35 @@ class EffectKind(enum.StrEnum):
     ADD_JOB = "add-job"
     REMOVE_JOB = "remove-job"
     FETCH = "fetch"  # a page whose address could carry what was read
+    SEARCH = "search"  # a search of the web
+    DRAW = "draw"  # a picture, made by a server from words
     RUN = "run"  # a program
     USE_TOOL = "use-tool"  # a tool of a server of others
-    USE_CHANGED_TOOL = "use-changed-tool"  # one that is described otherwise than at its first use
+    USE_NEW_TOOL = "use-new-tool"  # one that the owner has not agreed to yet
+    USE_CHANGED_TOOL = "use-changed-tool"  # one that is described otherwise than when they did
 
 
 class EffectNote(enum.StrEnum):
-    """Names of `ApprovalStrings`: what the owner must know of a program."""
+    """Names of `ApprovalStrings`: what the owner must know beside the effect."""
 
     NETWORK = "with_network"
     NO_SANDBOX = "no_sandbox"
+    AS_ROOT = "as_root"
+    FOR_CONVERSATION = "for_conversation"
+    FOR_TOOL = "for_tool"
+    # for both, a yes counts for more than this call
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """What a call sends to a host that is not the owner's: a message to a stranger."""
+
+    host: str
+    """Names who gets it: `evil.example`, `mcp:notes`."""
+    is_lasting: bool = True
+    """A yes counts for the host in this conversation."""
+    address: str = ""
+    """Of a page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +91,8 @@ class Effect:
     """Names the present state; a yes counts for that alone."""
     after: str = ""
     """Names the state in which the effect is done."""
-    address: str = ""
-    """Of a page. One that a person wrote, or that a page or a search named, needs no yes."""
+    outgoing: Outgoing | None = None
+    """What it sends is judged (`agent.session.outgoing`)."""
     words: tuple[str, ...] = ()
     """The leading words of a program that a lasting yes would hold for; empty: none can be given."""
     folder: str = ""
@@ -118,6 +137,8 @@ class Tool:
     """Replaces `run` after the owner's yes."""
     is_offered: Callable[[], bool] = _always
     """False: the model does not see it yet. May change within a turn."""
+    server: str = ""
+    """Whose text its description is; empty: ours."""
 
     @property
     def name(self) -> str:
@@ -130,6 +151,18 @@ def offered(tools: Iterable[Tool]) -> tuple[ToolSpec, ...]:
 
 
 @dataclass(frozen=True, slots=True)
+class ConversationConsent:
+    """What the owner's yes allows in a conversation, as its transcript keeps it."""
+
+    path: str
+    """The session's path."""
+    id: str
+    """The transcript's."""
+    allows: str
+    """A host, or the name of one call."""
+
+
+@dataclass(frozen=True, slots=True)
 class EffectRequest:
     tool: str
     call: str
@@ -138,6 +171,8 @@ class EffectRequest:
     effect: Effect
     causes: tuple[ForeignText, ...]
     """Text of others that may be its reason."""
+    consent: ConversationConsent | None = None
+    """What a yes is good for beyond this call."""
 
 
 class OwnerConsent(Protocol):

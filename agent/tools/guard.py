@@ -19,8 +19,12 @@ from agent.tools.arguments import EditFile, WriteFile
 from agent.tools.base import GONE, Effect, EffectKind, ToolResult
 from agent.tools.context import ToolContext, Work
 
-_COMMON = frozenset({"agents.md", "claude.md", "soul.md", "identity.md"})
-_RULES = frozenset({"tools.md", "heartbeat.md", "schedule.yaml"})
+_COMMON_NAMES = ("AGENTS.md", "CLAUDE.md", "SOUL.md", "IDENTITY.md")
+_RULES_NAMES = ("TOOLS.md", "HEARTBEAT.md", "schedule.yaml")
+GUARDED_FILES = (*_COMMON_NAMES, *_RULES_NAMES)
+"""At the top of the owner's workspace."""
+GUARDED_FOLDERS = (SKILLS, *sorted(FOLDERS_OF_OTHERS))
+_COMMON, _RULES = (frozenset(map(folded_name, names)) for names in (_COMMON_NAMES, _RULES_NAMES))
 
 
 class Guarded(enum.IntEnum):

@@ -22,6 +22,7 @@ from agent.model.base import (
     ModelRequest,
     Restarted,
     StaleRequest,
+    TakenBack,
     TextDelta,
     ThinkingRejected,
 )
@@ -84,6 +85,8 @@ class ModelCaller:
                         match event:
                             case TextDelta(text):
                                 await emit(ReplyText(text))
+                            case TakenBack():
+                                await emit(TextReset())
                             case Restarted(why=why, wait=wait):
                                 await emit(TextReset(why if wait >= _LONG_WAIT else ""))
                             case Completed():

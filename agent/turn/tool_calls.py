@@ -5,18 +5,22 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
 from agent.context.file_changes import FileWatch, seen_by
+from agent.formats.secrets import NO_SECRETS, KnownSecrets
 from agent.formats.untrusted import clean
 from agent.memory.provenance import provenance_of_writes
 from agent.memory.redaction_lock import ReadEpoch, StaleRead
 from agent.memory.scope import Scope
 from agent.model.base import Block, Json
 from agent.session.entries import SeenFile
+from agent.session.outgoing import Conversation, Judgement, judged
 from agent.session.taint import Taint, needs_yes, taint
+from agent.session.transcript import Transcript
 from agent.session.turn_record import TurnRecord
 from agent.tools.base import Effect, EffectRequest, OwnerConsent, Tool, ToolError, ToolResult
 
@@ -40,7 +44,8 @@ STOPPED_CALL = "Stopped by the person: this call may or may not have taken effec
 
 class ToolRunner:
     """Files that tools write are added to `written`; `approvals` asks the owner if text of others may be the reason of
-    an effect."""
+    an effect. `secrets` are in no result. `beside` reads the transcripts that share the conversation's account of what
+    has left, and blocks."""
 
     def __init__(
         self,
@@ -50,7 +55,11 @@ class ToolRunner:
         freshness: FileWatch,
         written: set[Path],
         approvals: OwnerConsent | None = None,
+        secrets: KnownSecrets = NO_SECRETS,
+        beside: Callable[[], tuple[Transcript, ...]] = tuple,
     ) -> None:
+        self._secrets = secrets
+        self._beside = beside
         self._tools = {tool.name: tool for tool in tools}
         self._record = record
         self._scope = scope
@@ -130,13 +139,14 @@ class ToolRunner:
     async def _record_result(
         self, call: Block, done: ToolResult, *, error: bool, files: Mapping[str, SeenFile] | None = None
     ) -> None:
+        foreign = (replace(one, source=self._secrets(one.source), line=self._secrets(one.line)) for one in done.foreign)
         await self._record.result(
             call,
-            _capped(clean(done.text)) or "(no output)",
+            _capped(self._secrets(clean(done.text))) or "(no output)",
             error=error,
             files=files,
             quoted=done.quoted,
-            foreign=done.foreign,
+            foreign=tuple(foreign),
             pictures=done.pictures,
         )
 
@@ -151,8 +161,10 @@ class ToolRunner:
                 return await tool.run(arguments)
             found = taint(self._record.transcript, self._scope, self._record.turn, self._record.first)
             effect = await tool.effect(arguments) if tool.effect is not None else None
-            if effect is not None and needs_yes(effect, found, self._record.transcript):
-                await self._ask(tool, call, arguments, effect, found)
+            if effect is not None:
+                judgement = await self._judged(tool, call, effect, found)
+                if judgement.asks:
+                    await self._ask(tool, call, arguments, judgement)
             with provenance_of_writes(found.provenance(self._scope)):
                 return await (tool.once.run(arguments, str(call["id"])) if tool.once else tool.run(arguments))
         except ToolError:
@@ -164,11 +176,26 @@ class ToolRunner:
     def _offered(self) -> list[str]:
         return [name for name, tool in self._tools.items() if tool.is_offered()]
 
-    async def _ask(self, tool: Tool, call: Block, arguments: Json, effect: Effect, found: Taint) -> NoReturn:
+    async def _judged(self, tool: Tool, call: Block, effect: Effect, found: Taint) -> Judgement:
+        if (outgoing := effect.outgoing) is None:
+            return Judgement(effect, found.causes(effect), needs_yes(effect, found))
+        record, offered = self._record, [one for one in self._tools.values() if one.is_offered()]
+
+        def judge() -> Judgement:
+            seen = Conversation(
+                record.transcript, self._scope, record.turn, record.first, str(call["id"]), self._beside()
+            )
+            return judged(effect, outgoing, tool, call.get("input"), found, seen, offered)
+
+        return await asyncio.to_thread(judge)
+
+    async def _ask(self, tool: Tool, call: Block, arguments: Json, judgement: Judgement) -> NoReturn:
         """Asks the owner. Always raises `ToolError`: nothing was done."""
         if self._approvals is None:
             raise ToolError(NOBODY_TO_ASK)
-        wanted = EffectRequest(tool.name, self._name(call), arguments, effect, found.causes(effect))
+        wanted = EffectRequest(
+            tool.name, self._name(call), arguments, judgement.effect, judgement.causes, judgement.consent
+        )
         raise ToolError(await self._approvals.ask(wanted))
 
     def _name(self, call: Block) -> str:

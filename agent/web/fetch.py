@@ -17,7 +17,8 @@ from aiohttp.abc import AbstractResolver
 from yarl import URL
 
 from agent.formats.addresses import AddressRefused, AddressRules, NotPublic
-from agent.formats.http import PublicResolver, tls
+from agent.formats.http import PublicResolver
+from agent.formats.network import BadEnvironment, tls
 from agent.media.reader import Reader, Reading
 from agent.media.sniff import HEAD, Kind, sniffed
 from agent.media.unreadable import Unreadable
@@ -34,6 +35,9 @@ _HEADERS = {
     "Accept-Encoding": "gzip, deflate",
 }
 _PACKINGS = {"": False, "identity": False, "gzip": True, "x-gzip": True, "deflate": True}
+_GZIP = b"\x1f\x8b"
+_HEAD = len(_GZIP)
+"""Bytes that tell how it is packed."""
 _ONLY_WHOLE = frozenset({Kind.PDF, Kind.ZIP, Kind.OLD_OFFICE})
 
 
@@ -44,6 +48,9 @@ class _Answer:
     charset: str
     body: bytes
     is_cut: bool
+    """Longer than is read."""
+    is_broken: bool
+    """Its server did not send the end."""
 
 
 class Fetcher:
@@ -67,7 +74,7 @@ class Fetcher:
             address = self._rules.checked(given)
             async with asyncio.timeout(self._seconds):
                 answer = await self._answer(address)
-        except AddressRefused as error:
+        except (AddressRefused, BadEnvironment) as error:
             raise PageUnavailable(str(error)) from error
         except TimeoutError as error:
             raise PageUnavailable(f"its server did not answer within {self._seconds:g} seconds") from error
@@ -120,7 +127,9 @@ class Fetcher:
                 reading = await self._reading(file, kind, answer)
         except (Unreadable, OSError) as problem:
             raise PageUnavailable(str(problem) or "it cannot be read") from problem
-        remark = reading.remark or (f"only its first {MOST_BYTES // 1_000_000} MB were read" if answer.is_cut else "")
+        cut = f"only its first {MOST_BYTES // 1_000_000} MB were read" if answer.is_cut else ""
+        broken = "it is cut: its server did not send its end" if answer.is_broken else ""
+        remark = "; ".join(filter(None, (reading.remark or cut, broken)))
         return Page(str(answer.address), reading.text, reading.links, remark)
 
     async def _reading(self, file: Path, kind: Kind, answer: _Answer) -> Reading:
@@ -135,16 +144,55 @@ async def _body(answer: aiohttp.ClientResponse, address: URL) -> _Answer:
     packing = answer.headers.get("Content-Encoding", "").strip().lower()
     if packing not in _PACKINGS:
         raise PageUnavailable(f"its server packs it as {packing[:20]!r}, which was not asked for")
-    unpack = zlib.decompressobj(zlib.MAX_WBITS | 32) if _PACKINGS[packing] else None
+    unpack = _Unpacker() if _PACKINGS[packing] else None
     body, read = bytearray(), 0
     async for chunk in answer.content.iter_any():
         read += len(chunk)
         left = MOST_BYTES + 1 - len(body)
-        body += chunk[:left] if unpack is None else unpack.decompress(chunk, left)
-        if max(read, len(body)) > MOST_BYTES or (unpack is not None and unpack.eof):
+        body += chunk[:left] if unpack is None else unpack.feed(chunk, left)
+        if max(read, len(body)) > MOST_BYTES or (unpack is not None and unpack.is_over):
             break
-    is_cut = max(read, len(body)) > MOST_BYTES
-    return _Answer(address, answer.content_type, answer.charset or "", bytes(body[:MOST_BYTES]), is_cut)
+    is_long = max(read, len(body)) > MOST_BYTES
+    is_broken = not is_long and unpack is not None and not unpack.is_whole
+    return _Answer(address, answer.content_type, answer.charset or "", bytes(body[:MOST_BYTES]), is_long, is_broken)
+
+
+class _Unpacker:
+    """Reads gzip, also in several parts, and deflate with its head or without."""
+
+    def __init__(self) -> None:
+        self.is_over = False
+        """Nothing comes that could be another part."""
+        self._begun = b""
+        self._part, self._is_new = zlib.decompressobj(), True
+
+    @property
+    def is_whole(self) -> bool:
+        """False where the end is missing."""
+        return not self._begun and (self._is_new or self._part.eof)
+
+    def feed(self, chunk: bytes, most: int) -> bytes:
+        """Raises `zlib.error`."""
+        made, data = bytearray(), chunk
+        while data and len(made) < most:
+            if self._is_new or self._part.eof:
+                data = self._begun + data
+                self.is_over = not self._is_new and not _GZIP.startswith(data[:_HEAD])  # it may be padded
+                self._begun = data if len(data) < _HEAD and not self.is_over else b""
+                if self._begun or self.is_over:
+                    break
+                self._part, self._is_new = zlib.decompressobj(_window_bits(data)), False
+            made += self._part.decompress(data, most - len(made))
+            data = self._part.unused_data if self._part.eof else b""
+        return bytes(made)
+
+
+def _window_bits(head: bytes) -> int:
+    """Tells zlib what to read: gzip, deflate as it is specified, or the raw one that some servers send."""
+    if head.startswith(_GZIP):
+        return zlib.MAX_WBITS | 16
+    has_head = head[0] & 0x0F == zlib.DEFLATED and int.from_bytes(head[:_HEAD]) % 31 == 0
+    return zlib.MAX_WBITS if has_head else -zlib.MAX_WBITS
 
 
 def _phrase(status: int) -> str:

@@ -17,6 +17,7 @@ from channels.discord.rate_limit import GlobalRateLimit
 from channels.discord.shards import Shard
 from channels.json_fields import get, object_of
 from channels.message import SourceFailed
+from channels.network import WrongVariable
 from channels.tasks import Pause
 
 LOGIN_TIMEOUT = 60.0
@@ -55,7 +56,10 @@ class DiscordClient:
     async def open(cls, options: ClientOptions, shard: Shard | None = None, turn: Turn = nullcontext) -> DiscordClient:
         """Logs in. `shard`: what the gateway tells of, by default everything. Raises `SourceFailed`."""
         check_version()
-        client = cls(options, shard, turn)
+        try:
+            client = cls(options, shard, turn)
+        except WrongVariable as problem:
+            raise SourceFailed(str(problem)) from None
         try:
             async with asyncio.timeout(LOGIN_TIMEOUT):
                 await client._client.login(options.token)

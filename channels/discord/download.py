@@ -11,6 +11,7 @@ import aiohttp
 from channels.discord.errors import redacted
 from channels.json_fields import Json, get, object_of, objects_of
 from channels.message import NotFetched
+from channels.network import WrongVariable, proxy_for, tls
 
 _TIMEOUT = aiohttp.ClientTimeout(total=120.0, sock_connect=10.0, sock_read=30.0)
 _CHUNK = 1 << 16
@@ -34,13 +35,19 @@ async def download(url: str, to: Path, most: int) -> None:
     if not url.startswith(("https://", "http://")):
         raise Expired("the file has no address")
     try:
-        async with aiohttp.ClientSession(timeout=_TIMEOUT) as http, http.get(url) as answer:
+        proxy = proxy_for(url)
+        async with (
+            aiohttp.ClientSession(timeout=_TIMEOUT) as http,
+            http.get(url, proxy=proxy, ssl=tls(strict=False)) as answer,
+        ):
             if answer.status in (403, 404, 410):
                 raise Expired(f"Discord's file server answers with status {answer.status}")
             if answer.status != 200:
                 passing = answer.status >= 500 or answer.status == 429
                 raise NotFetched(f"Discord's file server answers with status {answer.status}", passing=passing)
             await _write(answer.content, to, most)
+    except WrongVariable as problem:
+        raise NotFetched(str(problem), passing=True) from None
     except (aiohttp.ClientError, TimeoutError) as error:
         raise NotFetched(
             f"Discord's file server does not answer as it should: {redacted(error)}", passing=True

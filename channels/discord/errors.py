@@ -19,6 +19,7 @@ from channels.message import (
     SourceFailed,
     TooLong,
 )
+from channels.network import certificates_problem
 
 BAD_TOKEN = (
     "Discord does not accept the bot's token: check channels.discord.token (DISCORD_BOT_TOKEN); "
@@ -101,6 +102,8 @@ def source_failed(error: Exception, shut_out: str = "") -> SourceFailed:
             return SourceFailed(fatal or f"Discord closed the connection ({error.code})", fatal=fatal is not None)
         case discord.HTTPException() if error.status == 401:
             return SourceFailed(BAD_TOKEN, fatal=True)
+        case aiohttp.ClientConnectorCertificateError():
+            return SourceFailed(f"can't reach Discord: {redacted(error)}.{certificates_problem()}")
         case discord.DiscordException() | aiohttp.ClientError() | OSError():
             return SourceFailed(f"Discord gave an unexpected answer: {redacted(error)}")
         case _:

@@ -14,6 +14,7 @@ from channels.text import (
     Block,
     CodeBlock,
     CodeSpan,
+    Formula,
     Heading,
     Inline,
     Link,
@@ -158,6 +159,8 @@ def _inline(inline: Inline, around: frozenset[Mark]) -> str:
     match inline:
         case Text(text):
             return _escaped(text)
+        case Formula():
+            return _escaped(inline.shown)
         case CodeSpan(text):
             return _code_span(text)
         case Marked(mark, inner):
@@ -189,6 +192,8 @@ def _holds(inlines: Iterable[Inline], character: str) -> bool:
                 found = character in url or _holds(inner, character)
             case Marked(_, inner):
                 found = _holds(inner, character)
+            case Formula():
+                found = False
             case Text(text):
                 found = any(character in address for address in _ADDRESS.findall(text))
         if found:

@@ -13,7 +13,19 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from channels.discord.directory import Directory, DiscordChat
-from channels.json_fields import Json, Malformed, get, need, need_object, object_of, objects_of, strings_of, text_of
+from channels.discord.shown import attachments, beside, reactions, snapshots
+from channels.json_fields import (
+    Json,
+    Malformed,
+    get,
+    moment_in_utc,
+    need,
+    need_object,
+    object_of,
+    objects_of,
+    strings_of,
+    text_of,
+)
 from channels.message import Address, Attachment, ChatKind, InboundMessage, Origin, Quote, Sender, UnreadableEvent
 from channels.text import clean
 
@@ -27,10 +39,8 @@ _WRITTEN_TYPES = frozenset({0, 19})
 """A message and a reply; other types are notices or a bot's answers to commands."""
 _FORWARD = 1
 """`message_reference.type` of a forwarded message."""
-_VOICE_FLAG = 1 << 13
 _PRESS = 3
 """Type of interaction: a component of a message."""
-_KINDS = {"image": "photo", "video": "video", "audio": "audio"}
 _EPOCH_MS = 1_420_070_400_000
 """The beginning of 2015, the epoch of Discord's ids."""
 
@@ -94,9 +104,9 @@ def _message(
     if edit and edited is None:
         return None  # only a link preview was added
     written = _Written(data, bot, chat, directory)
-    forwarded = _forwarded(data)
-    attachments = tuple(_attachments(data))
-    if not written.text and not attachments and not forwarded and not written.calls:
+    forwarded = _forwarded(data, bot, chat, directory)
+    came = tuple(attachments(data))
+    if not written.text and not came and not forwarded and not written.calls:
         return None
     private = chat.is_private
     return InboundMessage(
@@ -104,10 +114,10 @@ def _message(
         address=Address(CHANNEL, chat.id),
         kind=ChatKind.PRIVATE if private else ChatKind.GROUP,
         sender=_sender(author, object_of(data, "member"), is_bot="webhook_id" in data),
-        text=written.display_text,
+        text=written.text,
         sent_at=_moment(edited) if edit and edited else _sent_at(data, message_id),
         platform_id=message_id,
-        attachments=(*attachments, *_quoted_files(data)),
+        attachments=(*came, *_quoted_files(data)),
         quote=forwarded or _quote(data, bot, chat, directory),
         calls_bot=private or written.calls or _replies_to_bot(data, bot),
         edit=edit,
@@ -138,7 +148,7 @@ class _Written:
                 known = directory.chat(channel)
                 return f"#{known.name if known else channel}"
             if (at := match["moment"]) is not None:
-                return _format_moment(int(at))
+                return moment_in_utc(int(at))
             return f":{match['emoji']}:" if match["emoji"] else f"/{match['command']}"
 
         first = _MARKUP.match(content)
@@ -146,9 +156,9 @@ class _Written:
         if first is not None and is_bot(first):
             separator = _AFTER_NAME.match(content, first.end())
             rest = content[separator.end() if separator else first.end() :]
-        self.text = content
-        self.display_text = _without_name(_MARKUP.sub(shown, rest), bot)
-        command = _COMMAND.match(self.display_text)
+        words = _without_name(_MARKUP.sub(shown, rest), bot)
+        self.text = "\n".join(filter(None, (words, _MARKUP.sub(shown, beside(data)))))
+        command = _COMMAND.match(words)
         is_command = command is not None and command[1].lower() in bot.commands
         named = any(calls(match) for match in _MARKUP.finditer(content))
         mentioned = any(get(one, "id", str) == bot.id for one in objects_of(data, "mentions"))
@@ -166,13 +176,6 @@ def _without_name(text: str, bot: DiscordIdentity) -> str:
     return match[1] + text[match.end() :]
 
 
-def _format_moment(unix: int) -> str:
-    try:
-        return datetime.fromtimestamp(unix, UTC).strftime("%Y-%m-%d %H:%M UTC")
-    except (ValueError, OverflowError, OSError):
-        return str(unix)
-
-
 def _is_reply(data: Json) -> bool:
     return get(data, "type", int) == 19
 
@@ -187,8 +190,9 @@ def _quote(data: Json, bot: DiscordIdentity, chat: DiscordChat, directory: Direc
     replied = _replied(data)
     if replied is None:
         return None
-    words = _Written(replied, bot, chat, directory).display_text
-    text = " ".join(filter(None, (words, _names_of(_attachments(replied)))))
+    passed_on = (_Written(one, bot, chat, directory).text for one in snapshots(replied))
+    words = (_Written(replied, bot, chat, directory).text, *passed_on, _named(replied), reactions(replied))
+    text = " ".join(filter(None, words))
     author = object_of(replied, "author")
     return Quote(_name(author, None) if author else "somebody", text) if text else None
 
@@ -199,45 +203,23 @@ def _replied(data: Json) -> Json | None:
 
 def _quoted_files(data: Json) -> Iterator[Attachment]:
     replied = _replied(data)
-    for one in _attachments(replied) if replied else ():
+    for one in attachments(replied) if replied else ():
         if one.handle:
             yield one.passed_on("quoted")
 
 
-def _forwarded(data: Json) -> Quote | None:
-    """A forwarded message is data, never an instruction."""
-    texts = []
-    for one in objects_of(data, "message_snapshots"):
-        if snapshot := object_of(one, "message"):
-            texts.append(" ".join(filter(None, (text_of(snapshot, "content"), _names_of(_attachments(snapshot))))))
+def _forwarded(data: Json, bot: DiscordIdentity, chat: DiscordChat, directory: Directory) -> Quote | None:
+    """A forwarded message is data, never an instruction. Discord tells where it stood, not who wrote it."""
     reference = object_of(data, "message_reference")
-    is_forward = reference is not None and get(reference, "type", int) == _FORWARD
-    return Quote("somebody", "\n\n".join(texts), forwarded=True) if texts and is_forward else None
+    if reference is None or get(reference, "type", int) != _FORWARD or not any(True for _ in snapshots(data)):
+        return None
+    texts = [" ".join(filter(None, (_Written(one, bot, chat, directory).text, _named(one)))) for one in snapshots(data)]
+    place = directory.chat(text_of(reference, "channel_id"))
+    return Quote(f"#{place.name}" if place and place.name else "somebody", "\n\n".join(texts), forwarded=True)
 
 
-def _attachments(data: Json, where: str = "") -> Iterator[Attachment]:
-    """A handle is channel, message, file and address (which expires). `where`: channel and message of a forwarded
-    `data`."""
-    where = where or f"{text_of(data, 'channel_id')}/{text_of(data, 'id')}"
-    is_voice = bool((get(data, "flags", int) or 0) & _VOICE_FLAG)
-    for one in objects_of(data, "attachments"):
-        media_type = text_of(one, "content_type").partition(";")[0].strip()
-        kind = "voice" if is_voice else _KINDS.get(media_type.partition("/")[0], "document")
-        file_id = get(one, "id", str) or ""
-        name = text_of(one, "filename")
-        handle = "/".join(filter(None, (where, file_id, text_of(one, "url")))) if file_id else ""
-        yield Attachment(kind, name, get(one, "size", int), media_type, handle)
-    for one in objects_of(data, "sticker_items"):
-        yield Attachment("sticker", text_of(one, "name"), words=text_of(one, "name"))
-    if (poll := object_of(data, "poll")) and (question := object_of(poll, "question")):
-        yield Attachment("poll", text_of(question, "text"), words=text_of(question, "text"))
-    for one in objects_of(data, "message_snapshots"):
-        if snapshot := object_of(one, "message"):
-            yield from (one.passed_on("forwarded") for one in _attachments(snapshot, where))
-
-
-def _names_of(attachments: Iterator[Attachment]) -> str:
-    return ", ".join(f"[{one.kind} {one.name}]" if one.name else f"[{one.kind}]" for one in attachments)
+def _named(data: Json) -> str:
+    return ", ".join(one.shown for one in attachments(data))
 
 
 def _interaction(data: Json, chat: DiscordChat, directory: Directory) -> InboundMessage | None:

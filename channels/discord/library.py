@@ -30,6 +30,7 @@ from channels.discord.rate_limit import SHORT, GlobalRateLimit
 from channels.discord.shards import Shard
 from channels.json_fields import Json, get, load_json
 from channels.message import SourceFailed
+from channels.network import proxy_for, tls
 from channels.tasks import Pause
 
 log = logging.getLogger(__name__)
@@ -164,7 +165,13 @@ def intents() -> discord.Intents:
 
 class DiscordHttp(HTTPClient):
     def __init__(self, client: discord.Client, api_url: str, pause: Pause, rate_limit: GlobalRateLimit) -> None:
-        super().__init__(client.loop, http_trace=rate_limit.trace(), max_ratelimit_timeout=SHORT)
+        super().__init__(
+            client.loop,
+            aiohttp.TCPConnector(limit=0, ssl=tls(strict=False)),
+            proxy=proxy_for(api_url),
+            http_trace=rate_limit.trace(),
+            max_ratelimit_timeout=SHORT,
+        )
         self._rate_limit = rate_limit
         self._api_url = api_url.rstrip("/")
         self._pause = pause

@@ -13,22 +13,17 @@ import io
 import json
 import logging
 import math
-import ssl
 import warnings
 from dataclasses import dataclass
-from functools import cache
-from urllib.parse import urlsplit
-from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
-import certifi
 from telegram import Bot
 from telegram.error import NetworkError, TimedOut
 from telegram.request import BaseRequest, RequestData
 from telegram.warnings import PTBUserWarning
 
 from channels.json_fields import load_json
-from channels.loopback import is_here
+from channels.network import WrongVariable, certificates_problem, proxy_for, tls
 
 warnings.filterwarnings("ignore", "Please use 'Bot", PTBUserWarning)
 logging.getLogger("telegram.request.BaseRequest").setLevel(logging.CRITICAL)  # logs proxies' whole pages
@@ -53,7 +48,7 @@ class AiohttpRequest(BaseRequest):
     silence."""
 
     def __init__(self, base_url: str, *, read_timeout: float, connections: int, free_within: float) -> None:
-        self._proxy = proxy_for(base_url)
+        self._base_url = base_url
         self._read_timeout = read_timeout
         self._connections = connections
         self._free = asyncio.Semaphore(connections)
@@ -102,9 +97,18 @@ class AiohttpRequest(BaseRequest):
         timeout = aiohttp.ClientTimeout(sock_connect=_CONNECT_WITHIN, sock_read=silence)
         try:
             async with self._session.request(
-                method, url, data=_form(request_data), timeout=timeout, allow_redirects=False, proxy=self._proxy
+                method,
+                url,
+                data=_form(request_data),
+                timeout=timeout,
+                allow_redirects=False,
+                proxy=proxy_for(self._base_url),
             ) as answer:
                 return answer.status, await answer.read()
+        except WrongVariable as error:
+            raise NeverSent(str(error)) from error
+        except aiohttp.ClientConnectorCertificateError as error:
+            raise NeverSent(f"{error}.{certificates_problem()}") from error
         except aiohttp.ConnectionTimeoutError as error:
             raise NeverSent(f"no connection within {_CONNECT_WITHIN:g} s") from error
         except TimeoutError as error:
@@ -191,24 +195,7 @@ def connect(
 
 def open_session(connections: int) -> aiohttp.ClientSession:
     return aiohttp.ClientSession(
-        connector=aiohttp.TCPConnector(limit=connections, ssl=_tls(), keepalive_timeout=_KEPT_IDLE),
+        connector=aiohttp.TCPConnector(limit=connections, ssl=tls(strict=False), keepalive_timeout=_KEPT_IDLE),
         cookie_jar=aiohttp.DummyCookieJar(),
         headers={"User-Agent": BaseRequest.USER_AGENT},
     )
-
-
-def proxy_for(url: str) -> str | None:
-    """The environment's proxy; none for this machine."""
-    parts = urlsplit(url)
-    if is_here(url) or proxy_bypass(parts.hostname or ""):
-        return None
-    proxies = getproxies()
-    return proxies.get(parts.scheme) or proxies.get("all")
-
-
-@cache
-def _tls() -> ssl.SSLContext:
-    """Shared: loading the certificates of system and Python takes some 20 ms."""
-    context = ssl.create_default_context()
-    context.load_verify_locations(certifi.where())
-    return context

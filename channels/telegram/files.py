@@ -16,11 +16,11 @@ from telegram import Bot
 from telegram.error import BadRequest, Forbidden, TelegramError
 from yarl import URL
 
-from channels.loopback import is_here
 from channels.message import Attachment, NotFetched, OutboundFile, Refused
+from channels.network import WrongVariable, is_here, proxy_for
 from channels.pictures import PICTURE_TYPES, picture_type
 from channels.sounds import is_voice_note, sound_type
-from channels.telegram.api import open_session, proxy_for
+from channels.telegram.api import open_session
 from channels.telegram.errors import ODD_ANSWER, redacted
 
 _LIMIT = "Telegram lets bots download at most 20 MB"
@@ -95,6 +95,8 @@ class Downloads:
                 if answer.status != HTTPStatus.OK:  # getFile just returned the path, so it is there soon
                     raise NotFetched(f"Telegram does not hand this file out (status {answer.status})", passing=True)
                 await _write(answer, to, most)
+        except WrongVariable as problem:
+            raise NotFetched(str(problem), passing=True) from problem
         except (aiohttp.ClientError, TimeoutError) as error:
             if isinstance(error, TimeoutError) and not isinstance(error, aiohttp.ServerTimeoutError):
                 raise

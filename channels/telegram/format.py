@@ -15,6 +15,7 @@ from channels.text import (
     Block,
     CodeBlock,
     CodeSpan,
+    Formula,
     Heading,
     Inline,
     Link,
@@ -240,6 +241,8 @@ def _runs(inlines: Iterable[Inline], style: _Style) -> Iterable[_Run]:
         match inline:
             case Text(text):
                 yield _Run(text, style)
+            case Formula():
+                yield _Run(inline.shown, style)
             case CodeSpan(text):
                 yield _Run(text, style.within(EntityType.CODE))
             case Marked(mark, inner):

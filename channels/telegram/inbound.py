@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from channels.json_fields import Json, Malformed, get, need, need_object, object_of, text_of
+from channels.json_fields import Json, Malformed, get, need, need_object, object_of, objects_of, text_of
 from channels.message import (
     Address,
     Attachment,
@@ -25,7 +25,9 @@ from channels.message import (
     UnreadableEvent,
 )
 from channels.telegram.media import attachments, named
-from channels.text import clean, utf16_len
+from channels.telegram.rich import rich_text
+from channels.telegram.written import TextMark, link, marked, marked_up, name_of, worded
+from channels.text import utf16_len
 
 CHANNEL = "telegram"
 
@@ -39,6 +41,7 @@ CUT_BY_CLIENT = 4000
 """A text this long (UTF-16 units) was probably cut by the client, which sends at most 4096 and cuts at white space."""
 
 
+_AFTER_NAME = re.compile(r"[\s,:;]+")
 _GROUPS = ("group", "supergroup")
 """Types of chats that can become others."""
 
@@ -60,7 +63,7 @@ def read(update: Json, bot: TelegramIdentity) -> InboundMessage | Migrated | Unr
             return _press(press, event_id)
         if stop := object_of(update, "stopped_message_generation"):
             return _stop(stop, event_id)
-    except (Malformed, ValueError, OverflowError, OSError) as error:
+    except (Malformed, ValueError, OverflowError, OSError, RecursionError) as error:
         return unreadable(update, str(error))
     return None
 
@@ -88,9 +91,8 @@ def _message(message: Json, bot: TelegramIdentity, event_id: str, *, edit: bool)
     if edit and not written.text and object_of(message, "location"):
         return None  # a live location moves every few seconds
     kind = ChatKind.PRIVATE if chat.get("type") == "private" else ChatKind.GROUP
-    quote = _quote(message)
     forwarded = _forward(message, written)
-    text = "" if forwarded else written.text_for(bot)
+    text = "" if forwarded else _shown(message, written.text_for(bot))
     return InboundMessage(
         id=event_id,
         address=Address(CHANNEL, str(chat_id), _topic(message)),
@@ -100,7 +102,7 @@ def _message(message: Json, bot: TelegramIdentity, event_id: str, *, edit: bool)
         sent_at=_moment(message, "edit_date" if edit and "edit_date" in message else "date"),
         platform_id=str(need(message, "message_id", int)),
         attachments=tuple(_all_attachments(message)),
-        quote=forwarded or quote,
+        quote=forwarded or _quote(message),
         calls_bot=kind is ChatKind.PRIVATE or written.calls(bot) or _replies_to_bot(message, bot, written),
         edit=edit,
         continues=not edit and utf16_len(written.text) >= CUT_BY_CLIENT,
@@ -166,25 +168,16 @@ def _stop(stop: Json, event_id: str) -> InboundMessage | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Marked:
-    type: str
-    start: int
-    end: int
-    covered: str
-    user_id: int | None
-
-
-@dataclass(frozen=True, slots=True)
 class _Written:
     text: str
-    marks: tuple[_Marked, ...]
+    marks: tuple[TextMark, ...]
 
     @classmethod
     def of(cls, message: Json) -> _Written:
         for field, entities in (("text", "entities"), ("caption", "caption_entities")):
-            if text := get(message, field, str):
-                return cls(clean(text), tuple(_marks(text, message.get(entities))))
-        return cls(clean(_rich_text(message.get("rich_message"))).strip(), ())
+            if get(message, field, str):
+                return cls(*marked(message, field, entities))
+        return cls(rich_text(message.get("rich_message")), ())
 
     def calls(self, bot: TelegramIdentity) -> bool:
         """True if the bot is called, by entities: `@mybot` is not inside `@mybot2`."""
@@ -195,61 +188,51 @@ class _Written:
             mark.type == "bot_command" and mark.start == 0 and not self._is_command(mark, bot) for mark in self.marks
         )
 
+    @property
+    def markdown(self) -> str:
+        return marked_up(self.text, self.marks)
+
     def text_for(self, bot: TelegramIdentity) -> str:
         """`@bot hello` is `hello`, `/new@bot now` is `/new now`."""
-        first = next((mark for mark in self.marks if mark.start == 0), None)
-        if first is not None and self._is_mention(first, bot):
-            return re.sub(r"^[\s,:;]+", "", self.text[len(clean(first.covered)) :])
-        if first is not None and self._is_command(first, bot):
-            return first.covered.partition("@")[0] + self.text[len(first.covered) :]
-        return self.text
+        for first in self.marks:
+            if first.start == 0 and self._is_mention(first, bot):
+                separator = _AFTER_NAME.match(self.text, first.end)
+                return marked_up(self.text, self.marks, separator.end() if separator else first.end)
+            if first.start == 0 and self._is_command(first, bot):
+                return self._covered(first).partition("@")[0] + marked_up(self.text, self.marks, first.end)
+        return self.markdown
 
-    @staticmethod
-    def _is_mention(mark: _Marked, bot: TelegramIdentity) -> bool:
+    def _covered(self, mark: TextMark) -> str:
+        return self.text[mark.start : mark.end]
+
+    def _is_mention(self, mark: TextMark, bot: TelegramIdentity) -> bool:
         if mark.type == "text_mention":
             return mark.user_id == bot.id
-        return mark.type == "mention" and mark.covered.casefold() == f"@{bot.username}".casefold()
+        return mark.type == "mention" and self._covered(mark).casefold() == f"@{bot.username}".casefold()
 
-    @staticmethod
-    def _is_command(mark: _Marked, bot: TelegramIdentity) -> bool:
+    def _is_command(self, mark: TextMark, bot: TelegramIdentity) -> bool:
         if mark.type != "bot_command":
             return False
-        _, at, name = mark.covered.partition("@")
+        _, at, name = self._covered(mark).partition("@")
         return name.casefold() == bot.username.casefold() if at else mark.start == 0
 
 
-def _marks(text: str, entities: object) -> Iterator[_Marked]:
-    units = text.encode("utf-16-le", "surrogatepass")
-    for entity in entities if isinstance(entities, list) else []:
-        if not isinstance(entity, Mapping):
-            continue
-        offset, length, kind = entity.get("offset"), entity.get("length"), entity.get("type")
-        if not (isinstance(offset, int) and isinstance(length, int) and isinstance(kind, str)):
-            continue
-        if offset < 0 or length < 1 or 2 * (offset + length) > len(units):
-            continue
-        start = len(units[: 2 * offset].decode("utf-16-le", "replace"))
-        covered = units[2 * offset : 2 * (offset + length)].decode("utf-16-le", "replace")
-        user = entity.get("user")
-        user_id = user.get("id") if isinstance(user, Mapping) else None
-        yield _Marked(kind, start, start + len(covered), covered, user_id if isinstance(user_id, int) else None)
+def _beside(message: Json, text: str) -> Iterator[str]:
+    """Addresses on the screen that the text does not name: of the preview, and of buttons."""
+    options = object_of(message, "link_preview_options")
+    url = text_of(options, "url") if options else ""
+    if url and url not in text:
+        yield url
+    keyboard = object_of(message, "reply_markup")
+    rows = keyboard.get("inline_keyboard") if keyboard else None
+    for button in (one for row in rows if isinstance(row, list) for one in row) if isinstance(rows, list) else ():
+        if isinstance(button, Mapping) and (address := text_of(button, "url")):
+            yield link(text_of(button, "text"), address)
 
 
-def _rich_text(value: object) -> str:
-    """A rich message (Bot API 10.1); a block is a line."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, list):
-        texts = [_rich_text(item) for item in value]
-        between = "\n" if any(isinstance(item, Mapping) and "type" in item for item in value) else ""
-        return between.join(text for text in texts if text)
-    if isinstance(value, Mapping):
-        for whole in ("markdown", "html"):
-            if isinstance(text := value.get(whole), str):
-                return text
-        parts = ("title", "header", "text", "caption", "blocks", "items", "rows", "cells", "children")
-        return "\n".join(text for part in parts if (text := _rich_text(value.get(part))))
-    return ""
+def _shown(message: Json, text: str) -> str:
+    """The text with what else is on the screen beside it."""
+    return "\n".join(filter(None, (text, *_beside(message, text))))
 
 
 def _replies_to_bot(message: Json, bot: TelegramIdentity, written: _Written) -> bool:
@@ -272,12 +255,15 @@ def _replied(message: Json) -> Json | None:
 
 
 def _quote(message: Json) -> Quote | None:
+    if story := object_of(message, "reply_to_story"):
+        return Quote(name_of(object_of(story, "chat") or {}), named({"story": story}))
     quoted = _quoted(message)
     if quoted is None:
         return None
     chosen = object_of(message, "quote")
-    part = text_of(chosen, "text") if chosen else ""
-    text = " ".join(filter(None, (part or _Written.of(quoted).text, named(attachments(quoted)))))
+    part = worded(chosen, "text", "entities") if chosen else ""
+    words = part or _shown(quoted, _Written.of(quoted).markdown)
+    text = " ".join(filter(None, (words, named(quoted), _chosen_line(message, quoted))))
     return Quote(_author(quoted), text) if text else None
 
 
@@ -286,10 +272,22 @@ def _quoted(message: Json) -> Json | None:
     return replied if replied is not None else object_of(message, "external_reply")
 
 
+def _chosen_line(message: Json, quoted: Json) -> str:
+    """The task of a checklist, or the answer of a poll, that is answered."""
+    for field, thing, lines, name in (
+        ("reply_to_checklist_task_id", "checklist", "tasks", "id"),
+        ("reply_to_poll_option_id", "poll", "options", "persistent_id"),
+    ):
+        for line in objects_of(object_of(quoted, thing) or {}, lines):
+            if field in message and line.get(name) == message[field]:
+                return f"[about: {worded(line, 'text', 'text_entities')}]"
+    return ""
+
+
 def _author(message: Json) -> str:
     for field in ("from", "sender_chat"):
         if who := object_of(message, field):
-            return _name(who)
+            return name_of(who)
     return _origin_name(object_of(message, "origin") or object_of(message, "forward_origin"))
 
 
@@ -298,7 +296,7 @@ def _forward(message: Json, written: _Written) -> Quote | None:
     origin = object_of(message, "forward_origin")
     if origin is None:
         return None
-    text = " ".join(filter(None, (written.text, named(attachments(message)))))
+    text = " ".join(filter(None, (_shown(message, written.markdown), named(message))))
     return Quote(_origin_name(origin), text, forwarded=True)
 
 
@@ -320,7 +318,7 @@ def _origin_name(origin: Json | None) -> str:
     for field in ("sender_user", "sender_chat", "chat"):
         if who := object_of(origin, field):
             signature = " ".join(text_of(origin, "author_signature").split())
-            return f"{_name(who)} ({signature})" if signature else _name(who)
+            return f"{name_of(who)} ({signature})" if signature else name_of(who)
     return "somebody"
 
 
@@ -333,12 +331,7 @@ def _topic(message: Json) -> str | None:
 
 
 def _sender(person: Json) -> Sender:
-    return Sender(str(need(person, "id", int)), _name(person), is_bot=person.get("is_bot") is True)
-
-
-def _name(who: Json) -> str:
-    full = " ".join(filter(None, (text_of(who, "first_name"), text_of(who, "last_name")))) or text_of(who, "title")
-    return " ".join(full.split()) or str(who.get("id", "somebody"))
+    return Sender(str(need(person, "id", int)), name_of(person), is_bot=person.get("is_bot") is True)
 
 
 def _moment(message: Json, field: str) -> datetime:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from channels.json_fields import Json, get, object_of, objects_of, text_of
+from channels.json_fields import Json, counted, get, moment_in_utc, object_of, objects_of, text_of
 from channels.message import Attachment
+from channels.telegram.written import name_of, worded
 
 _FILES = (
     ("animation", "animation", "video/mp4"),
@@ -40,9 +41,9 @@ def attachments(message: Json) -> Iterator[Attachment]:
         yield Attachment(kind, words=_line(words(thing)))
 
 
-def named(found: Iterator[Attachment]) -> str:
+def named(message: Json) -> str:
     """`[document a.pdf] [location 48.1, 11.6]`."""
-    return " ".join("[" + _join(" ", one.kind, one.name, one.words) + "]" for one in found)
+    return " ".join(one.shown for one in attachments(message))
 
 
 def _photo(message: Json) -> Iterator[Attachment]:
@@ -88,38 +89,125 @@ def _contact(contact: Json) -> str:
 
 
 def _poll(poll: Json) -> str:
-    return _with_list(text_of(poll, "question"), [text_of(option, "text") for option in objects_of(poll, "options")])
+    """Votes, where there are any: a closed poll is forwarded to ask who won."""
+    has_votes = bool(get(poll, "total_voter_count", int)) or poll.get("is_closed") is True
+    right = poll.get("correct_option_ids")
+    rights = right if isinstance(right, list) else [poll.get("correct_option_id")]
+    answers = [
+        _join(
+            ", ",
+            worded(option, "text", "text_entities"),
+            counted(get(option, "voter_count", int) or 0, "vote") if has_votes else "",
+            "right" if number in rights else "",
+        )
+        for number, option in enumerate(objects_of(poll, "options"))
+    ]
+    words = _with_list(worded(poll, "question", "question_entities"), answers)
+    more = (worded(poll, one, f"{one}_entities") for one in ("description", "explanation"))
+    return _join(" - ", words, *more) + (" (closed)" if poll.get("is_closed") is True else "")
+
+
+def _changed_poll(what: str) -> Callable[[Json], str]:
+    def words(change: Json) -> str:
+        poll = object_of(object_of(change, "poll_message") or {}, "poll") or {}
+        option = worded(change, "option_text", "option_text_entities")
+        return _with_list(worded(poll, "question", "question_entities"), [f"{what}: {option}"])
+
+    return words
 
 
 def _checklist(checklist: Json) -> str:
     lines = [
-        ("[x] " if get(task, "completion_date", int) else "[ ] ") + text_of(task, "text")
+        ("[x] " if get(task, "completion_date", int) else "[ ] ") + worded(task, "text", "text_entities")
         for task in objects_of(checklist, "tasks")
     ]
-    return _with_list(text_of(checklist, "title"), lines)
+    return _with_list(worded(checklist, "title", "title_entities"), lines)
+
+
+def _changed_checklist(change: Json) -> str:
+    """Tasks that were added, ticked, or ticked off."""
+    checklist = object_of(object_of(change, "checklist_message") or {}, "checklist") or {}
+    names = {get(task, "id", int): worded(task, "text", "text_entities") for task in objects_of(checklist, "tasks")}
+    lines = [f"added: {worded(task, 'text', 'text_entities')}" for task in objects_of(change, "tasks")]
+    for field, what in (("marked_as_done_task_ids", "done"), ("marked_as_not_done_task_ids", "not done")):
+        ids = change.get(field)
+        lines += [f"{what}: {names.get(one) or f'task {one}'}" for one in ids] if isinstance(ids, list) else []
+    return _with_list(worded(checklist, "title", "title_entities"), lines)
 
 
 def _titled(thing: Json) -> str:
     return _join(": ", text_of(thing, "title"), text_of(thing, "description"))
 
 
-def _nothing(_: Json) -> str:
-    return ""
+def _game(game: Json) -> str:
+    return _join(" - ", _titled(game), worded(game, "text", "text_entities"))
+
+
+def _invoice(invoice: Json) -> str:
+    amount, currency = get(invoice, "total_amount", int), text_of(invoice, "currency")
+    price = ""
+    if amount is not None and currency:
+        price = f"{amount} {currency}" if currency in _WITHOUT_CENTS else f"{amount / 100:.2f} {currency}"
+    return _join(", ", _titled(invoice), price)
+
+
+def _paid_media(info: Json) -> str:
+    stars = get(info, "star_count", int)
+    return _join(": ", counted(stars, "star") if stars else "", ", ".join(map(_type, objects_of(info, "paid_media"))))
+
+
+def _type(thing: Json) -> str:
+    return text_of(thing, "type")
+
+
+def _gift(info: Json) -> str:
+    gift = object_of(info, "gift") or {}
+    stars = get(gift, "star_count", int)
+    named = _join(" #", text_of(gift, "base_name"), str(get(gift, "number", int) or ""))
+    emoji = text_of(object_of(gift, "sticker") or {}, "emoji")
+    return _join(", ", emoji, named, counted(stars, "star") if stars else "", worded(info, "text", "entities"))
+
+
+def _giveaway(giveaway: Json) -> str:
+    stars, winners = get(giveaway, "prize_star_count", int), get(giveaway, "winner_count", int)
+    drawn = get(giveaway, "winners_selection_date", int)
+    return _join(
+        ", ",
+        text_of(giveaway, "prize_description"),
+        counted(stars, "star") if stars else "",
+        counted(winners, "winner") if winners else "",
+        *(name_of(one) for one in objects_of(giveaway, "winners")),
+        f"drawn {moment_in_utc(drawn)}" if drawn else "",
+    )
+
+
+def _story(story: Json) -> str:
+    chat = object_of(story, "chat")
+    return f"of {name_of(chat)}" if chat else ""
 
 
 _TEXT_KINDS: Mapping[str, tuple[str, Callable[[Json], str]]] = {
     "checklist": ("checklist", _checklist),
+    "checklist_tasks_added": ("checklist", _changed_checklist),
+    "checklist_tasks_done": ("checklist", _changed_checklist),
     "contact": ("contact", _contact),
     "dice": ("dice", lambda dice: f"{text_of(dice, 'emoji')} {get(dice, 'value', int) or ''}".strip()),
-    "game": ("game", _titled),
-    "giveaway": ("giveaway", lambda giveaway: text_of(giveaway, "prize_description")),
-    "invoice": ("invoice", _titled),
+    "game": ("game", _game),
+    "gift": ("gift", _gift),
+    "giveaway": ("giveaway", _giveaway),
+    "giveaway_winners": ("giveaway", _giveaway),
+    "invoice": ("invoice", _invoice),
     "location": ("location", _location),
-    "paid_media": ("paid media", _nothing),
+    "paid_media": ("paid media", _paid_media),
     "poll": ("poll", _poll),
-    "story": ("story", _nothing),
+    "poll_option_added": ("poll", _changed_poll("added")),
+    "poll_option_deleted": ("poll", _changed_poll("removed")),
+    "story": ("story", _story),
+    "unique_gift": ("gift", _gift),
     "venue": ("venue", _venue),
 }
+_WITHOUT_CENTS = frozenset({"CLP", "ISK", "JPY", "KRW", "PYG", "UGX", "VND", "XTR"})
+"""Currencies whose smallest unit is the whole (https://core.telegram.org/bots/payments/currencies.json)."""
 
 
 def _with_list(title: str, items: list[str]) -> str:

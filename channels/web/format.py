@@ -12,6 +12,7 @@ from channels.text import (
     Block,
     CodeBlock,
     CodeSpan,
+    Formula,
     Heading,
     Inline,
     Link,
@@ -29,7 +30,6 @@ from channels.text import (
     visible,
     web_host,
 )
-from channels.web.maths import pieces, protected, restored
 
 _APP_LINK = re.compile("(?:mailto|tel):[^/?#]", re.IGNORECASE)
 _ADDRESS = re.compile(r"https?://[^\s<>\"]+", re.IGNORECASE)
@@ -53,7 +53,7 @@ _MARKS = {
 def rendered(markdown: str) -> str:
     """The HTML of a message. Cached: each opened page shows the same messages."""
     source = clean(markdown)
-    html = _blocks(parse(protected(source)))
+    html = _blocks(parse(source))
     if "<hr>" not in html and not _TAG.sub("", html).strip():  # an empty heading is shown as it was written
         return f"<p>{_text(source)}</p>"
     return html
@@ -127,6 +127,9 @@ def _inline(inline: Inline, *, in_link: bool) -> str:
     match inline:
         case Text(text):
             return _text(text) if in_link else _with_addresses(_REVERSING.sub("", text))
+        case Formula(tex):
+            kind = "block" if tex.is_block else "inline"
+            return f'<span class="maths" data-kind="{kind}">{escape(_REVERSING.sub("", tex.formula.strip()))}</span>'
         case CodeSpan(text):
             return f"<code>{_code(text)}</code>"
         case Marked(mark, inner):
@@ -147,7 +150,7 @@ def _link(url: str, inner: Sequence[Inline]) -> str:
 
 
 def _anchor(url: str, label: str) -> str:
-    return f'<a href="{escape(restored(url))}" target="_blank" rel="noopener noreferrer nofollow">{label}</a>'
+    return f'<a href="{escape(url)}" target="_blank" rel="noopener noreferrer nofollow">{label}</a>'
 
 
 def _with_addresses(text: str) -> str:
@@ -172,17 +175,9 @@ def _trimmed(address: str) -> str:
 
 
 def _text(text: str) -> str:
-    return "".join(_text_or_formula(piece, block=block) for piece, block in pieces(_REVERSING.sub("", text)))
-
-
-def _text_or_formula(text: str, *, block: bool | None) -> str:
-    """A formula is shown as it was written until the page has asked for its MathML."""
-    if block is None:
-        return escape(text).replace("\n", "<br>")
-    kind = "block" if block else "inline"
-    return f'<span class="maths" data-kind="{kind}">{escape(text.strip())}</span>'
+    return escape(_REVERSING.sub("", text)).replace("\n", "<br>")
 
 
 def _code(text: str) -> str:
     """Shows characters that reverse the text by number, so that code reads as it runs."""
-    return escape(_TURNING.sub(lambda found: f"[U+{ord(found[0]):04X}]", restored(text)))
+    return escape(_TURNING.sub(lambda found: f"[U+{ord(found[0]):04X}]", text))

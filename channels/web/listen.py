@@ -8,8 +8,8 @@ import errno
 import socket
 from collections.abc import AsyncIterator, Callable
 
-from channels.loopback import is_loopback
 from channels.message import SourceFailed
+from channels.network import is_loopback
 
 Factory = Callable[[], asyncio.BaseProtocol]
 

@@ -6,6 +6,7 @@ import sys
 
 import click
 
+from agent.formats.exact import exactly
 from agent.model.base import Json
 from gateway.cli.context import CliContext, print_json
 from gateway.cli.rpc import ask, rows
@@ -32,7 +33,7 @@ def list_skills(context: CliContext, agent: str | None, as_json: bool) -> None:
         (
             row["name"],
             row["origin"],
-            "broken" if row["problem"] else "missing something" if row["missing"] else "ready",
+            _state(row),
             row["description"],
         )
         for row in rows(answer.value)
@@ -54,6 +55,24 @@ def show(context: CliContext, name: str, agent: str | None, as_json: bool) -> No
 
 
 @skills_command.command()
+@click.argument("name")
+@_AGENT
+@click.option("--yes", is_flag=True, help="Don't ask.")
+@click.pass_obj
+def approve(context: CliContext, name: str, agent: str | None, yes: bool) -> None:
+    """Let a skill's `always` or `shared` count, as its text is now."""
+    value = ask(context, "skills.show", name=name, agent=agent).value
+    shown = value if isinstance(value, dict) else {}
+    if not shown.get("waits"):
+        return click.echo(f"{name} waits for no yes.")
+    click.echo(exactly(f"{shown.get('description')}\n\n{shown.get('text')}".strip()))
+    if not yes:
+        click.confirm("Every chat that may see it gets this text as a rule. In force?", abort=True)
+    answer = ask(context, "skills.approve", name=name, sha=shown.get("sha"), agent=agent).value
+    return click.echo(answer.get("message") if isinstance(answer, dict) else "")
+
+
+@skills_command.command()
 @_AGENT
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 @click.pass_obj
@@ -71,10 +90,17 @@ def check(context: CliContext, agent: str | None, as_json: bool) -> None:
         click.echo("All skills are ready.")
 
 
+def _state(row: dict[str, Json]) -> str:
+    if row["problem"]:
+        return "broken"
+    return "waits for your yes" if row["waits"] else "missing something" if row["missing"] else "ready"
+
+
 def _faults(row: dict[str, Json]) -> list[str]:
     missing, remarks = row["missing"], row["remarks"]
     return [
         *([f"{row['problem']}"] if row["problem"] else []),
+        *([f"waits for your yes: daybook skills approve {row['name']}"] if row["waits"] else []),
         *(f"missing: {one}" for one in (missing if isinstance(missing, list) else [])),
         *(str(one) for one in (remarks if isinstance(remarks, list) else [])),
     ]

@@ -31,6 +31,9 @@ def status_command(context: CliContext, as_json: bool) -> None:
         click.echo(f"Daybook isn't running{where}; this is what is stored. `daybook gateway` starts it.", err=True)
     if as_json:
         return print_json(status)
+    troubles = status.get("troubles")
+    for trouble in troubles if isinstance(troubles, list) else ():
+        click.echo(f"{'trouble':<10} {trouble}")
     gateways = rows(status.get("gateways"))
     shared = {part.get("name") for one in gateways for part in rows(one.get("connections"))}
     for name, channel in _part(status.get("channels")).items():

@@ -14,8 +14,12 @@ from rich.console import Console, RenderableType
 from rich.markdown import Markdown
 from rich.theme import Theme
 
+from channels.formula import readable
+from channels.maths import Tex, pieces, protected, restored, restored_address
+from channels.text import tokens_of
+
 _PARSER = MarkdownIt("commonmark", {"html": False}).enable(["strikethrough", "table"])
-"""`<name>` stays text: what looks like HTML is not left out."""
+"""Finds where blocks begin."""
 
 _THEME = Theme({"markdown.code": "cyan", "markdown.code_block": "cyan"})
 """Rich's own puts a black ground behind code, a stain on a light terminal."""
@@ -49,11 +53,32 @@ def rows_of(text: str, columns: int) -> list[str]:
 def _markdown(text: str) -> Markdown:
     """The text as Markdown whose lines end where they were written, as in a chat."""
     markdown = Markdown(text, code_theme="ansi_dark", hyperlinks=False)
-    markdown.parsed = _PARSER.parse(text)
+    markdown.parsed = [one for token in tokens_of(protected(text)) for one in _shown(token)]
     for token in _with_children(markdown.parsed):
         if token.type == "softbreak":
             token.type = "hardbreak"
+        elif token.type in ("html_inline", "spoiler_open", "spoiler_close"):
+            token.type, token.content, token.nesting = "text", token.content or "||", 0
+        token.content = restored(token.content) if token.type != "text" else _readable(token.content)
+        if "href" in token.attrs:
+            token.attrs["href"] = restored_address(str(token.attrs["href"]))
     return markdown
+
+
+def _shown(token: Token) -> list[Token]:
+    """What looks like HTML stays text: it is not left out."""
+    if token.type != "html_block":
+        return [token]
+    inner = [Token("text", "", 0, content=token.content.rstrip("\n"))]
+    return [
+        Token("paragraph_open", "p", 1),
+        Token("inline", "", 0, children=inner),
+        Token("paragraph_close", "p", -1),
+    ]
+
+
+def _readable(text: str) -> str:
+    return "".join((readable(one.formula) or one.written) if isinstance(one, Tex) else one for one in pieces(text))
 
 
 def _with_children(tokens: list[Token]) -> list[Token]:

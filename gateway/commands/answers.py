@@ -3,9 +3,11 @@ message."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 
+from agent.formats.exact import block_of
 from agent.formats.sqlite import StorageUnavailable
 from agent.languages.table import ApprovalStrings
 from agent.memory.scope import ScopeBusy
@@ -55,6 +57,7 @@ def command(takers: Mapping[str, Take]) -> Command:
 
 
 _LISTED = 10
+_SHOWN = 600
 _TAKES_BACK = "ask "
 
 
@@ -67,7 +70,7 @@ async def approvals(context: CommandContext) -> CommandReply:
     waiting = _waiting(words, listed)
     if not allowed:
         return waiting
-    shown = [f"- `{command_line(one.words)} …`" for one in allowed]
+    shown = [f"- `{shlex.join(one.words)} …`" for one in allowed]
     rows = [
         (Button(words.ask_again.format(words=command_line(one.words, 30)), f"/approvals {_TAKES_BACK}{one.id}"),)
         for one in allowed[:_LISTED]
@@ -80,23 +83,34 @@ async def _ask_again(context: CommandContext, words: ApprovalStrings, allowed: S
     found = next((one for one in allowed if one.id == id), None)
     if found is None or not await context.services.approvals.allowed.take_back(id):
         raise CommandError("I ask about that already. /approvals shows what I don't ask about.")
-    return CommandReply(words.asks_again.format(words=command_line(found.words)))
+    return CommandReply(words.asks_again.format(words=shlex.join(found.words)))
 
 
 def _waiting(words: ApprovalStrings, listed: Sequence[ListedApproval]) -> CommandReply:
     if not listed:
         return CommandReply(words.none_open)
     shown = listed[:_LISTED]
-    lines = [f"{number}. {one.text}" for number, one in enumerate(shown, 1)]
+    lines = [part for number, one in enumerate(shown, 1) for part in (f"{number}. {one.text}", *_block(one))]
     rows = tuple(
         (
-            Button(f"{number}. {words.yes}", f"/answer {one.question.id} yes"),
+            *((Button(f"{number}. {words.yes}", f"/answer {one.question.id} yes"),) if _is_whole(one) else ()),
             Button(f"{number}. {words.no}", f"/answer {one.question.id} no"),
         )
         for number, one in enumerate(shown, 1)
     )
     more = [f"… {len(listed) - _LISTED}"] if len(listed) > _LISTED else []
     return CommandReply("\n".join([words.listed, "", *lines, *more]), rows)
+
+
+def _is_whole(one: ListedApproval) -> bool:
+    """False for a text that is approved only where all of it is seen: at the question itself."""
+    return len(one.content) <= _SHOWN
+
+
+def _block(one: ListedApproval) -> tuple[str, ...]:
+    if not one.content:
+        return ()
+    return (block_of(one.content if _is_whole(one) else f"{one.content[:_SHOWN]}…"),)
 
 
 async def take_approval(

@@ -16,7 +16,7 @@ from gateway.config.schema import (
     TelegramConfig,
     WebConfig,
 )
-from gateway.config.show import schema, secrets_of, shown
+from gateway.config.show import known_secrets, schema, secrets_of, shown
 
 __all__ = [
     "AgentConfig",
@@ -35,6 +35,7 @@ __all__ = [
     "ToolsConfig",
     "WebConfig",
     "dotenv_names",
+    "known_secrets",
     "load",
     "schema",
     "secrets_of",

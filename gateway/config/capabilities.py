@@ -21,6 +21,7 @@ from gateway.config.values import (
     FileCommand,
     HeaderName,
     HeaderText,
+    LeadingWords,
     McpName,
     Secret,
     SecretText,
@@ -132,7 +133,7 @@ class ToolsConfig(Section):
     web: bool = True
     web_search: WebSearchConfig | None = None
     exec: bool = False
-    exec_allow: tuple[Argv, ...] = ()
+    exec_allow: tuple[LeadingWords, ...] = ()
     mcp: dict[McpName, McpServer] = Field(default={})
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from agent.model.base import split_provider
 from agent.model.openai.dialect import api_root
 from agent.model.prices import Prices, TokenPrice
-from channels.loopback import is_loopback
+from channels.network import is_loopback
 from gateway.config.errors import ConfigPath, did_you_mean
 from gateway.config.schema import SERVED, Config, MemoryConfig, ModelConfig, WebConfig
 from gateway.config.values import PLATFORMS
@@ -24,7 +24,7 @@ def contradictions(config: Config) -> Iterator[ConfigFinding]:
     yield from _people(config)
     yield from _routes(config)
     yield from _workspaces(config)
-    if config.backup is not None and not Path(config.backup.to).expanduser().is_absolute():
+    if config.backup is not None and not os.path.isabs(os.path.expanduser(config.backup.to)):  # noqa: PTH111, PTH117
         yield ("backup", "to"), f"found {config.backup.to!r}; allowed: a folder outside of the home, from / or ~ on"
     yield from _search(config.memory, ("memory",))
     for name, agent in config.agents.items():

@@ -48,7 +48,8 @@ SENTENCES: Mapping[str, str] = {
     "model.servers.openai.api_key": "Its key. Better in `.env` as `OPENAI_API_KEY`.",
     "model.effort": "How hard it thinks, where the model knows that.",
     "model.cache": "How long the server keeps the beginning of a conversation: it makes long ones cheap.",
-    "model.timeout_s": "Seconds without a sign from the server after which a call is made anew.",
+    "model.timeout_s": "Seconds without a sign from the server after which a call is made anew; "
+    "after ten times as long without a word, whatever else it sends, it is given up.",
     "model.prices.*.input": "USD for a million tokens that the model reads.",
     "model.prices.*.output": "USD for a million tokens that it writes.",
     "model.prices.*.cache_write": "USD for a million tokens that are put into its cache.",
@@ -133,8 +134,8 @@ SENTENCES: Mapping[str, str] = {
     "tools.mcp.*.tools": "Which of its tools, by its own names; empty: all.",
     "tools.mcp.*.scopes": "Who may use them: `owner`, other `people`, `groups`.",
     "tools.mcp.*.timeout_s": "Seconds for a call, longer where it tells of progress; a start may take 30 at least.",
-    "tools.mcp.*.ask": "`writes`: you are asked before each call of a tool that does not say it only reads. `all`: "
-    "before each call. `none`: only where text of others may be the reason.",
+    "tools.mcp.*.ask": "`writes`: you are asked before the first use of each tool, and before each call of one "
+    "that does not say it only reads. `all`: before each call. `none`: only where text of others may be the reason.",
     "limits.person_daily_usd": "What each other person may cost in a day.",
     "limits.group_daily_usd": "What each group may cost in a day.",
     "media.max_mb": "Larger files are not fetched.",

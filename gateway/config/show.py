@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
+from urllib.parse import unquote, urlsplit
 
 import yaml
 from pydantic import BaseModel, SecretStr
 
+from agent.formats.secrets import KnownSecrets
 from agent.model.base import Json
+from gateway.config import dotenv
+from gateway.config.capabilities import LocalMcpServer
 from gateway.config.errors import ConfigPath
 from gateway.config.schema import SHARED_SECTIONS, AgentConfig, Config
 
 _WIDE = 120
+_KEY = re.compile(r"(?![/~]|https?://[^@]*\Z)[!-~]+")
 
 
 def shown(config: Config) -> str:
@@ -51,6 +57,27 @@ def _secrets(value: object) -> Iterator[str]:
     elif isinstance(value, BaseModel):
         for name in type(value).model_fields:
             yield from _secrets(getattr(value, name))
-    elif isinstance(value, dict):
-        for inner in value.values():
+    elif isinstance(value, dict | list | tuple):
+        for inner in value.values() if isinstance(value, dict) else value:
             yield from _secrets(inner)
+
+
+def _settings_of_servers(config: Config) -> Iterator[str]:
+    """Values of MCP servers' environments that are no keys but sentences, folders and addresses."""
+    for agent in config.agents.values():
+        for server in agent.tools.mcp.values():
+            for one in server.env.values() if isinstance(server, LocalMcpServer) else ():
+                value = one.get_secret_value()
+                if not _KEY.fullmatch(value):
+                    yield value
+
+
+def known_secrets(config: Config, env_file: str, others: Iterable[str] = ()) -> KnownSecrets:
+    """All that must not leave by what programs, servers and pages print. `env_file`: its text; a value of it that the
+    configuration shows openly is none."""
+    values, _ = dotenv.parse(env_file)
+    plain = json.dumps(config.model_dump(mode="json"), ensure_ascii=False)
+    secrets = {*secrets_of(config), *(value for value in values.values() if value not in plain)}
+    secrets = secrets - set(_settings_of_servers(config)) | set(others)
+    passwords = {urlsplit(one).password or "" for one in secrets if one.startswith(("postgres", "http"))}
+    return KnownSecrets(secrets | {unquote(one) for one in passwords} | passwords)

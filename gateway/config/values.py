@@ -180,6 +180,14 @@ def _argv(value: object) -> object:
         raise ValueError("allowed: a command as a list of words") from error
 
 
+def _leading_words(value: tuple[str, ...]) -> tuple[str, ...]:
+    if not value or not all(value) or not value[0].strip() or any("\0" in word for word in value):
+        raise ValueError(
+            "allowed: the first words of a program, none of them empty: [git, status]; an empty list would allow all"
+        )
+    return value
+
+
 def _file_command(value: tuple[str, ...]) -> tuple[str, ...]:
     if not value or not any("{file}" in part for part in value[1:]):
         raise ValueError('allowed: a command as a list of words, one of which has {file} in it: [whisper, "{file}"]')
@@ -233,6 +241,7 @@ PersonName = Annotated[str, _matching(re.compile(r"\w[\w-]{0,60}"), "a short nam
 Url = Annotated[str, AfterValidator(_url)]
 Origin = Annotated[Url, AfterValidator(_origin)]
 Argv = Annotated[tuple[str, ...], BeforeValidator(_argv), _TEXT_OR_LIST]
+LeadingWords = Annotated[Argv, AfterValidator(_leading_words)]
 FileCommand = Annotated[Argv, AfterValidator(_file_command)]
 _STRIPPED = BeforeValidator(lambda value: value.strip() if isinstance(value, str) else value)
 _HIDDEN = PlainSerializer(lambda _: "***", return_type=str)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import stat
@@ -10,8 +11,9 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from agent.clock import utc_stamp
+from agent.clock import Clock, utc_stamp
 from agent.formats.sqlite import StorageUnavailable
+from agent.memory.consents import Consents
 from agent.session.transcript import Transcript, TranscriptUnusable
 from gateway.config import Config, ConfigError, dotenv_names, load
 from gateway.doctor import schedule, workspace
@@ -22,12 +24,15 @@ from gateway.doctor.programs import programs
 from gateway.doctor.search import embedding, index
 from gateway.doctor.shared import check_shared
 from gateway.factories import tokens
-from gateway.file_system import PATIENCE, Question
+from gateway.file_system import PATIENCE, Question, layout_problems
 from gateway.home import Home
+from gateway.rpc.client import NotRunning, connect
+from gateway.rpc.protocol import OperationError
 from gateway.setup.probe import Finding, check_zone
 from gateway.spoken_time import Sentence, span
 from gateway.store import inbox_rows, outbox_rows
 from gateway.store.reading import reading
+from gateway.store.schema import STEPS, schema_version
 
 _LEAST_FREE = 200_000_000
 """Bytes that should be free on the home's disk."""
@@ -127,9 +132,27 @@ def _contents(home: Home, config: Config | None = None) -> Iterator[Finding]:
             yield from schedule.check_schedule(home, folder, config, now, {*tokens(config), "terminal"})
         yield from schedule.check_own_jobs(home, config, now)
         yield from check_shared(home, config)
+    yield from _lost(home)
     yield from index(home.index(is_shared=config is not None and config.is_shared))
     yield from _transcripts(home)
     yield from _queues(home, config.postgres_url if config is not None else None)
+
+
+def _lost(home: Home) -> Iterator[Finding]:
+    """What a running gateway misses: from the disk alone nobody can tell that it was there."""
+    for trouble in asyncio.run(_troubles(home)):
+        what = Sentence("the running Daybook misses something: {what}", what=trouble)
+        yield Finding("home", False, what, "put it back, or restart Daybook")
+
+
+async def _troubles(home: Home) -> list[str]:
+    try:
+        async with asyncio.timeout(PATIENCE), connect(home.socket) as connection:
+            found = await connection.call("status", {})
+    except (NotRunning, OperationError, TimeoutError):
+        return []
+    troubles = found.get("troubles") if isinstance(found, Mapping) else None
+    return [str(one) for one in troubles] if isinstance(troubles, list) else []
 
 
 def private_paths(home: Home) -> list[Path]:
@@ -168,8 +191,12 @@ def _workspaces(home: Home, config: Config) -> Iterator[Finding]:
                 fix,
             )
         else:
+            for path, why in layout_problems(folder):
+                what = Sentence("{path} should be a folder, but {why}", path=path, why=why)
+                yield Finding("workspace", False, what, "move it somewhere else, then restart Daybook")
             yield from _unreadable_pages(folder)
-            yield from workspace.skills(folder, dotenv_names(home))
+            consents = Consents(home.consents(name), Clock(config.zone))
+            yield from workspace.skills(folder, consents, dotenv_names(home))
             yield from workspace.common(folder)
             yield from workspace.index(folder, agent.memory.max_index_lines, agent.memory.max_index_bytes)
 
@@ -256,6 +283,16 @@ def _queues(home: Home, url: str | None) -> Iterator[Finding]:
         with reading(home.database, url) as connection:
             if connection is None:
                 yield Finding("queue", True, "nothing is waiting")
+                return
+            version = 0 if url is not None else schema_version(connection)
+            if version > len(STEPS):
+                what = "{database} was written by a newer Daybook (schema {version}, known {known})"
+                yield Finding(
+                    "queue",
+                    False,
+                    Sentence(what, database=home.database, version=version, known=len(STEPS)),
+                    "update Daybook: `daybook update`",
+                )
                 return
             before = utc_stamp(datetime.now(UTC) - _STUCK_AFTER)
             inbox, outbox = (rows.waiting_since(connection, before) for rows in (inbox_rows, outbox_rows))

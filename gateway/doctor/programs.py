@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from gateway.config import Config
 from gateway.home import Home
-from gateway.programs.sandbox import find_sandbox
+from gateway.programs.sandbox import NO_SANDBOX, find_sandbox, missed_sandbox
 from gateway.setup.probe import Finding
 
 _CHECK = "programs"
@@ -16,12 +16,10 @@ def programs(home: Home, config: Config) -> Iterator[Finding]:
     """Nothing where no agent runs programs."""
     if not any(agent.tools.exec for agent in config.agents.values()):
         return
-    if find_sandbox(home).bwrap:
+    sandbox = find_sandbox(home, config)
+    if sandbox.is_tight:
         yield Finding(_CHECK, True, "programs run in a sandbox (bubblewrap)")
-        return
-    yield Finding(
-        _CHECK,
-        True,
-        "warning: tools.exec is on, and there is no sandbox here, so that programs can read and change all that "
-        "Daybook can; install bubblewrap, or turn tools.exec off",
-    )
+    elif why_off := missed_sandbox(home, sandbox):
+        yield Finding(_CHECK, False, why_off)
+    else:
+        yield Finding(_CHECK, True, f"warning: tools.exec is on. {NO_SANDBOX[sandbox.is_root]}")

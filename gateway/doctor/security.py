@@ -13,7 +13,7 @@ from pydantic import BaseModel, SecretStr
 
 from agent.formats.sqlite import StorageUnavailable
 from agent.skills import FOLDER as SKILLS
-from channels.loopback import is_loopback
+from channels.network import is_loopback
 from gateway.config import Config, ConfigError, load
 from gateway.config.schema import GroupConfig, GuildConfig
 from gateway.doctor.examine import open_to_others
@@ -45,6 +45,8 @@ def security(home: Home, environ: Mapping[str, str]) -> list[Finding]:
         config = load(home, environ).config
     except ConfigError as error:
         return [Finding("config", False, str(one), f"edit {one.file}") for one in error.problems]
+    except OSError as error:
+        return [Finding("config", False, f"can't be read: {error}", "see who owns the home's files")]
     checks: tuple[Callable[[Home, Config], Iterator[Finding]], ...] = (
         _permissions,
         _keys_in_config,
@@ -56,7 +58,17 @@ def security(home: Home, environ: Mapping[str, str]) -> list[Finding]:
         _skills,
         _secrets,
     )
-    return [finding for check in checks for finding in check(home, config)]
+    return [finding for check in checks for finding in _found(check, home, config)]
+
+
+def _found(check: Callable[[Home, Config], Iterator[Finding]], home: Home, config: Config) -> list[Finding]:
+    """What a check finds; a home that it cannot take is a finding too."""
+    try:
+        return list(check(home, config))
+    except Exception as error:
+        name = check.__name__.strip("_").replace("_", " ")
+        said = str(error) or type(error).__name__
+        return [Finding(name, False, f"this could not be looked at: {said}", "run `daybook doctor`, and correct that")]
 
 
 def _permissions(home: Home, config: Config) -> Iterator[Finding]:
@@ -183,18 +195,22 @@ def _programs(home: Home, config: Config) -> Iterator[Finding]:
     if not running:
         yield Finding("programs", True, "it runs no programs (tools.exec)")
         return
-    if find_sandbox(home).bwrap:
+    sandbox = find_sandbox(home, config)
+    if sandbox.is_tight:
         yield Finding("programs", True, "programs run in a sandbox, each after your yes")
     else:
+        why = (
+            "it runs as root, so there is no sandbox that would hold them" if sandbox.is_root else "there is none here"
+        )
         yield Finding(
             "programs",
             False,
-            "programs run without a sandbox: after your yes one can read and change all that Daybook can",
-            "install bubblewrap, or set tools.exec: false",
+            f"programs run without a sandbox ({why}): after your yes one can read and change all that Daybook can",
+            "run Daybook as another user" if sandbox.is_root else "install bubblewrap, or set tools.exec: false",
         )
     for name in running:
         for words in config.agents[name].tools.exec_allow:
-            if not leading_words(words, home.workspace(config.agents[name].workspace)):
+            if words and not leading_words(words, home.workspace(config.agents[name].workspace)):
                 yield Finding(
                     "programs",
                     False,

@@ -7,6 +7,7 @@ from datetime import date
 from pathlib import Path
 
 from agent.context.prompt_files import common_places, read
+from agent.memory.consents import Consents
 from agent.memory.files import read_text
 from agent.memory.limits import INDEX_NAMES, fullness
 from agent.memory.paths import UnreadableFile
@@ -93,14 +94,17 @@ def _has_spaced_number(words: Sequence[str]) -> bool:
     return False
 
 
-def skills(folder: Path, configured: Collection[str] = ()) -> Iterator[Finding]:
-    every = Skills(folder, configured=configured).every()
+def skills(folder: Path, consents: Consents, configured: Collection[str] = ()) -> Iterator[Finding]:
+    every = Skills(folder, configured=configured, approved=consents.approved_skills).every()
     for skill in every:
         if skill.problem:
             fix = "correct it, or move it out of skills/; `daybook skills check` checks again"
             yield Finding(
                 "skills", False, Sentence("{file} {problem}", file=folder / skill.path, problem=skill.problem), fix
             )
+        elif skill.waits:
+            wish = "{name} says `always` or `shared`, which waits for your yes: daybook skills approve {name}"
+            yield Finding("skills", True, Sentence(wish, name=skill.name))
         elif skill.missing:
             yield Finding(
                 "skills",

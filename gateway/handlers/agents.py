@@ -134,7 +134,7 @@ class SkillOperations:
         self.services = services
 
     def table(self) -> Mapping[str, Operation]:
-        return {"skills.list": self.list, "skills.show": self.show}
+        return {"skills.list": self.list, "skills.show": self.show, "skills.approve": self.approve}
 
     async def list(self, parameters: Params) -> Json:
         return [_skill_json(skill) for skill in await self._skills(parameters)]
@@ -149,6 +149,16 @@ class SkillOperations:
             raise OperationError(f"The skill {name} {named[0].problem} ({named[0].path}).")
         return {**_skill_json(usable), "text": usable.body}
 
+    async def approve(self, parameters: Params) -> Json:
+        """Stores the owner's yes to a skill's present text."""
+        name, sha = required(parameters, "name"), required(parameters, "sha")
+        skill = next((one for one in await self._skills(parameters) if one.name == name and one.sha == sha), None)
+        if skill is None:
+            raise OperationError(f"There is no skill {name} with that text. `daybook skills show {name}` shows it.")
+        consents = named_agent(self.services, parameters).consents
+        await _or_operation_error(asyncio.to_thread(consents.approve_skill, sha))
+        return {"message": f"{name} is in force as its text is now."}
+
     async def _skills(self, parameters: Params) -> tuple[Skill, ...]:
         return await asyncio.to_thread(named_agent(self.services, parameters).skills.every)
 
@@ -161,6 +171,8 @@ def _skill_json(skill: Skill) -> dict[str, Json]:
         "description": skill.description,
         "always": skill.always,
         "shared": skill.shared,
+        "waits": skill.waits,
+        "sha": skill.sha,
         "requires": {"bins": list(skill.bins), "env": list(skill.env)},
         "missing": list(skill.missing),
         "problem": skill.problem,

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 
+from agent.formats.sqlite import StorageUnavailable
 from agent.model.base import Json
 from channels.message import Health
 from channels.terminal import NAME as TERMINAL
 from gateway.commands.context import Services
+from gateway.file_system import layout_problems
 from gateway.handlers.schedule import jobs_json
 from gateway.rpc.protocol import Operation, Params, number, required
 from gateway.scheduling.job_access import OPERATOR
@@ -17,6 +20,17 @@ PLATFORMS = ("telegram", "discord", "web")
 """Always in `status`: off where not configured."""
 _NEXT_JOBS = 20
 """Listed in `status`."""
+
+
+_NOTHING_KNOWN: Mapping[str, Json] = {
+    "gateways": [],
+    "sessions": 0,
+    "inbox": {"waiting": 0, "oldest": "", "unreadable": 0},
+    "outbox": {"waiting": 0, "oldest": "", "failed": 0, "repeated": 0},
+    "jobs": [],
+    "usage": {},
+}
+"""What `status` says beside the trouble while the database cannot be used."""
 
 
 class StatusOperations:
@@ -32,12 +46,37 @@ class StatusOperations:
         for source in services.sources:
             known = source.status
             channels[source.source.name] = {"state": str(known.state), "last_error": known.last_error}
+        troubles = await asyncio.to_thread(self._troubles)
+        try:
+            stored = await self._stored()
+        except StorageUnavailable as error:
+            troubles.append(str(error))
+            stored = {}
+        return {
+            "troubles": list[Json](troubles),
+            "channels": channels,
+            "running": services.turns.lanes.busy,
+            **_NOTHING_KNOWN,
+            **stored,
+        }
+
+    def _troubles(self) -> list[str]:
+        """What was deleted, moved or replaced while the gateway ran."""
+        found: list[str] = []
+        for folder in dict.fromkeys(agent.workspace for agent in self.services.agents.values()):
+            if folder.is_dir():
+                found += [f"{path} should be a folder, but {why}" for path, why in layout_problems(folder)]
+            else:
+                found.append(f"{folder} is gone: put it back, or restart Daybook to begin a new one")
+        return found
+
+    async def _stored(self) -> dict[str, Json]:
+        services = self.services
         inbox, outbox = await services.inbox.counts(), await services.outbox.counts()
         today = await services.ledger.sums(1)
         gateways = await services.database.run(processes) if services.database.is_shared else ()
         sessions = [info for _, agent in services.agents.items() for info in await agent.sessions()]
         return {
-            "channels": channels,
             "gateways": [
                 {
                     "host": one.host,
@@ -53,7 +92,6 @@ class StatusOperations:
                 for one in gateways
             ],
             "sessions": len(sessions),
-            "running": services.turns.lanes.busy,
             "inbox": {"waiting": inbox.waiting, "oldest": inbox.oldest, "unreadable": inbox.unreadable},
             "outbox": {
                 "waiting": outbox.waiting,

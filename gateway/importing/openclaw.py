@@ -10,6 +10,7 @@ from datetime import datetime
 from agent.clock import Clock
 from agent.formats.parsing import load_json
 from agent.model.base import Json
+from agent.silence import deliverable_text
 from gateway.importing.chatgpt import moment
 from gateway.importing.values import NOTHING, SessionLine
 
@@ -27,7 +28,7 @@ _AUTOMATIC = (
     *("[Subagent Context]", "[Subagent Task]", "An async command", "✅ New session started"),
 )
 """Beginnings of messages that OpenClaw writes to itself, or that begin a session."""
-_SILENCE = frozenset({"NO_REPLY", "HEARTBEAT_OK", "/new", "/reset"})
+_SILENCE = frozenset({"HEARTBEAT_OK", "/new", "/reset"})
 _KEYS_OF_NOBODY = re.compile(r"(?:^|:)(?:cron|hook|subagent|acp|heartbeat|explicit:model-run[^:]*)(?::|$)")
 _KEYS_OF_GROUPS = re.compile(r":(?:group|channel|room):")
 _HEADER = re.compile(r"[^\n]{1,80} (?:\(untrusted[^)\n]{0,60}\):|⟦openclaw:ctx⟧)[ \t]*\n")
@@ -121,7 +122,8 @@ class OpenClawReader:
             text, speaker = _TAG.sub("", text).strip(), "OpenClaw"
             if text == self._last and message.get("provider") == "openclaw":  # what was sent, once more
                 text = ""
-        is_automatic = text.startswith(_AUTOMATIC) or text in _SILENCE
+        is_silence = text in _SILENCE or (bool(text) and not deliverable_text(text))
+        is_automatic = is_silence or text.startswith(_AUTOMATIC)
         if text and not is_automatic:
             self._last = text
         return SessionLine(at, speaker, "" if is_automatic else text, unknown, is_automatic)

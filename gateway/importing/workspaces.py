@@ -16,6 +16,7 @@ from agent.memory.provenance import without_mark
 from agent.memory.scope import Scope
 from agent.skills import FILE as SKILL_FILE
 from agent.skills import FOLDER as SKILLS
+from agent.skills import Skill, SkillOrigin, parse
 from agent.workspace import template_folder
 from gateway.importing.conversations import FOLDER, marked, source_of
 from gateway.importing.placing import Placer
@@ -26,8 +27,10 @@ from gateway.importing.trees import BroughtFile, FileTree, it_looks_like, looks_
 from gateway.importing.values import LABELS, Findings, ImportKind, ImportRefused, Placing, PlannedFile
 
 _INDEXES = frozenset({"MEMORY.md", "memory.md", "memory/MEMORY.md"})
-_ABOUT = frozenset({"USER.md", "SOUL.md", "IDENTITY.md", "TOOLS.md"})
+_ABOUT = frozenset({"USER.md", "TOOLS.md"})
 """In force if nobody has written Daybook's own."""
+_EVERYWHERE = frozenset({"SOUL.md", "IDENTITY.md"})
+"""Every chat reads them: kept beside Daybook's own until its owner takes them over."""
 _RULES = frozenset({"AGENTS.md", "HEARTBEAT.md"})
 """They name tools and files of the other program: kept beside Daybook's own, to compare."""
 _LEFT = frozenset({"BOOTSTRAP.md", "BOOT.md"})
@@ -98,8 +101,14 @@ def _plan_markdown(
         _plan_merge(text, kind, scope, findings, placer)
     elif name in _ABOUT:
         _plan_about(name, text, scope, findings, placer)
+    elif name in _EVERYWHERE:
+        placer.place(name, text.encode(), free=True)
+        findings.remarks.append(
+            f"{name} would be read in every chat, other people's too, so it is not in force: take over into your own"
+            f" {name} what should hold here."
+        )
     elif name in _RULES:
-        placer.place(name, text.encode())
+        placer.place(name, text.encode(), free=True)
         findings.remarks.append(f"{name} was written for {LABELS[kind]}: take over from it what should hold here.")
     elif match := _DAY.fullmatch(name):
         last = (clock.today() - timedelta(days=1)).isoformat()
@@ -222,6 +231,13 @@ def _plan_skill(skill: str, brought: Sequence[BroughtFile], findings: Findings, 
                 for inner, data in contents.items():
                     placer.add(PlannedFile(f"{candidate}/{inner}", data))
                 findings.remarks.append(f"{candidate} is a skill that I would follow: read it before you use it.")
+                page = parse(
+                    Skill(skill, SkillOrigin.WORKSPACE), contents.get(SKILL_FILE, b"").decode("utf-8", "replace")
+                )
+                if page.always or page.shared:
+                    findings.remarks.append(
+                        f"{candidate} asks to be read in every chat: that waits for your yes (daybook skills approve)."
+                    )
                 return
     except FileError as problem:
         findings.skip(f"{SKILLS}/{skill}", f"cannot be saved: {problem}")

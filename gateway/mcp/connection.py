@@ -19,10 +19,12 @@ from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import TypeAdapter, ValidationError
 
+from agent.formats.network import BadEnvironment
 from agent.formats.untrusted import clean
 from agent.model.base import Json
 from gateway.home import version
 from gateway.mcp.errors import McpFailure, innermost
+from gateway.mcp.listing import mending
 from gateway.mcp.logins import ServerLogin
 from gateway.mcp.oauth import LoginAuth
 from gateway.mcp.program import MOST_BYTES, program_streams
@@ -148,11 +150,11 @@ async def connected(
                 info = types.Implementation(name="daybook", version=version())
                 client_of = partial(Client, client_info=info, message_handler=handle, cache=None)
                 if isinstance(launch, ProgramLaunch):
-                    client = client_of(program_streams(launch, said, ended))
+                    client = client_of(mending(name, program_streams(launch, said, ended)))
                 else:
                     http = await stack.enter_async_context(http_client(launch, limits, auth))
                     remote = streamable_http_client(launch.url, http_client=http, max_sse_event_size=MOST_BYTES)
-                    client = client_of(remote)
+                    client = client_of(mending(name, remote))
                 await stack.enter_async_context(client)
         yield McpConnection(name, client, timeout, limits, auth)
 
@@ -191,6 +193,8 @@ def _translated(
             raise McpFailure(f"{name} {what}: it ended", is_over=True) from error
         said = clean(error.message)[:_SAID_CHARS]
         raise McpFailure(f"{name} {what}" if what else f"{name} refused the call", said) from error
+    except BadEnvironment as problem:
+        raise McpFailure(str(problem), is_over=True) from problem
     except (ValidationError, ValueError, RuntimeError) as error:
         odd = f"{name} {what or 'did not answer'} as the protocol says"
         raise McpFailure(odd if what else f"{odd}. {_MAYBE}") from error

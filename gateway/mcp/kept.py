@@ -1,5 +1,5 @@
-"""What is kept of servers under the home's state: their lists of tools, which tools the owner has used, the calls, the
-owner's logins.
+"""What is kept of servers under the home's state: their lists of tools, which tools the owner has agreed to, the calls,
+the owner's logins.
 
 Blocks. A kept file that cannot be read counts as missing.
 """
@@ -63,7 +63,7 @@ class KeptMcp:
     def __init__(self, folder: Path, logins: Path | None = None) -> None:
         self._folder = folder
         self._logins = logins or folder / "logins"
-        self._used = _read(folder / "used.json", _WORDS) or {}
+        self._used = _read(folder / "agreed.json", _WORDS) or {}
         self._loaded = _read(folder / "loaded.json", _LISTS) or {}
 
     def login(self, name: str, url: str) -> ServerLogin:
@@ -85,13 +85,13 @@ class KeptMcp:
         atomic_write(self._list(server), _TOOLS.dump_json(stored))
 
     def used(self) -> Mapping[str, str]:
-        """The digests of tools as they were at their first use, by offered name."""
+        """The digests of tools as they were when the owner agreed to their use, by offered name."""
         return self._used
 
     def keep_used(self, name: str, digest: str) -> None:
         if self.used().get(name) != digest:
             self._used = {**self.used(), name: digest}
-            atomic_write(self._folder / "used.json", _WORDS.dump_json(self._used))
+            atomic_write(self._folder / "agreed.json", _WORDS.dump_json(self._used))
 
     def loaded(self, session: str) -> tuple[str, ...]:
         """The tools that a conversation has looked up, newest first."""

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, parse_qsl, urlsplit
 
 from agent.formats.imports import without_collector
-from channels.loopback import is_here
+from channels.network import is_here
 from gateway.mcp.errors import McpFailure
 from gateway.mcp.servers import ManagedServer, McpServers
 

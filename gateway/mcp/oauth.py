@@ -32,7 +32,7 @@ from mcp.shared.auth import (
 from mcp_types import LATEST_PROTOCOL_VERSION
 from pydantic import AnyUrl, BaseModel, ValidationError
 
-from channels.loopback import is_here, is_loopback
+from channels.network import is_here, is_loopback
 from gateway.mcp.errors import McpFailure
 from gateway.mcp.logins import Challenge, Grant, ServerLogin
 from gateway.mcp.remote import LimitingTransport

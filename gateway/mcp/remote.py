@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 
 import httpx2
 
+from agent.formats.network import is_here, tls
 from gateway.mcp.program import MOST_BYTES
 from gateway.mcp.values import RemoteLaunch
 
@@ -58,7 +59,7 @@ class LimitingTransport(httpx2.AsyncHTTPTransport):
     """The status of the last answer, if it was an error."""
 
     def __init__(self, most: int = MOST_BYTES) -> None:
-        super().__init__()
+        super().__init__(verify=tls(strict=False))
         self._most = most
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
@@ -78,7 +79,9 @@ class LimitingTransport(httpx2.AsyncHTTPTransport):
 def http_client(
     launch: RemoteLaunch, transport: LimitingTransport, auth: httpx2.Auth | None = None
 ) -> httpx2.AsyncClient:
-    """The client for a server; the caller closes it."""
+    """The client for a server; the caller closes it. Raises `BadEnvironment`."""
+    if not is_here(launch.url):
+        tls()
     # No limit of time for reading: each call has its own.
     timeout = httpx2.Timeout(_CONNECT, read=None)
     headers = dict(launch.headers)

@@ -9,11 +9,12 @@ import logging
 from collections import deque
 from collections.abc import Callable, Coroutine, Mapping
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from agent.formats.imports import without_collector
+from agent.formats.secrets import NO_SECRETS, KnownSecrets
 from agent.model.base import Json
 from channels.tasks import backoff
 from gateway.config.capabilities import LocalMcpServer, RemoteMcpServer
@@ -69,7 +70,9 @@ class ManagedServer:
         patience: float,
         kept: KeptMcp,
         spawn: Callable[[ManagedServer, _Running], None],
+        secrets: KnownSecrets = NO_SECRETS,
     ) -> None:
+        self._secrets = secrets
         self.name = name
         self.launch = launch
         self.said: deque[str] = deque(maxlen=_SAID_LINES)
@@ -96,16 +99,17 @@ class ManagedServer:
         return self._running is not None
 
     async def call(self, tool: str, arguments: Mapping[str, Json]) -> CallResult:
-        """Raises `McpFailure`."""
+        """The result, without known secrets. Raises `McpFailure`."""
         running, connection = await self._connection()
         try:
-            return await connection.call(tool, arguments)
+            result = await connection.call(tool, arguments)
         except McpFailure as failure:
             if failure.is_over:
                 running.end()
             if not failure.was_forgotten:
                 raise
-        return await (await self._connection())[1].call(tool, arguments)
+            result = await (await self._connection())[1].call(tool, arguments)
+        return await asyncio.to_thread(_without, result, self._secrets)
 
     async def start(self) -> McpConnection:
         """The connection, which lasts as long as the server. Raises `McpFailure`."""
@@ -191,16 +195,22 @@ class ManagedServer:
         if self._failures > 1:  # once it may be tried again at once
             wait = backoff(self._failures - 1, _FIRST_WAIT, _LONGEST_WAIT)
             self._not_before = asyncio.get_running_loop().time() + wait
-        log.warning("%s", ": ".join([str(failure), *self.said]))
+        log.warning("%s", self._secrets(": ".join([str(failure), *self.said])))
         if not running.opened.done():
             running.opened.set_exception(failure)
+
+
+def _without(result: CallResult, secrets: KnownSecrets) -> CallResult:
+    files = tuple(replace(one, content=secrets.in_bytes(one.content)) for one in result.files)
+    return replace(result, text=secrets(result.text), files=files)
 
 
 class McpServers:
     """All of them; as a context manager it ends them on leaving. `patience`: seconds that any may take to start."""
 
-    def __init__(self, kept: KeptMcp, patience: float = 30.0) -> None:
+    def __init__(self, kept: KeptMcp, patience: float = 30.0, secrets: KnownSecrets = NO_SECRETS) -> None:
         self.kept = kept
+        self._secrets = secrets
         self._patience = patience
         self._servers: dict[tuple[str, ...], ManagedServer] = {}
         self._group = asyncio.TaskGroup()
@@ -228,7 +238,9 @@ class McpServers:
         launch = launch_of(config)
         key = (name, _digest(launch), *_secrets(launch))  # another key is another account
         if key not in self._servers:
-            self._servers[key] = ManagedServer(name, launch, config.timeout_s, self._patience, self.kept, self._spawn)
+            self._servers[key] = ManagedServer(
+                name, launch, config.timeout_s, self._patience, self.kept, self._spawn, self._secrets
+            )
         return self._servers[key]
 
     def learn(self) -> None:

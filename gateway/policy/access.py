@@ -295,7 +295,7 @@ class Access:
             return Ignored("the sender is not on the allow-list")
         if message.origin is Origin.JOB:
             return Ignored("nobody has approved its person")
-        return Unknown(asks=self._may_ask(channel, user))
+        return Unknown(asks=self._may_ask(channel, user, message.sent_at))
 
     def _decide_group(self, message: InboundMessage) -> Verdict:
         rule = self.rule(message)
@@ -323,9 +323,10 @@ class Access:
 
     # pairing ---------------------------------------------------------------------------------------------------
 
-    def _may_ask(self, channel: str, user_id: str) -> bool:
+    def _may_ask(self, channel: str, user_id: str, sent_at: datetime) -> bool:
         waiting = [one for one in self.requests() if one.channel == channel]
-        is_declined = self._declined.get(f"{channel}:{user_id}", "") > utc_stamp(self._clock.now())
+        asked_at = utc_stamp(min(sent_at, self._clock.instant()))
+        is_declined = self._declined.get(f"{channel}:{user_id}", "") > asked_at
         has_asked = is_declined or any(one.user_id == user_id for one in waiting)
         return len(waiting) < OPEN_CODES_PER_CHANNEL and not has_asked
 

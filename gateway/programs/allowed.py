@@ -1,4 +1,8 @@
-"""Leading words for which the owner has said "always", or which the configuration allows."""
+"""Leading words for which the owner has said "always", or which the configuration allows.
+
+A lasting yes is for what programs find as it was then: the named files, the sandbox, and nothing written since by
+anybody but the owner.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +14,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from agent.clock import Clock, utc_stamp
+from agent.formats.exact import exactly
 from agent.memory.scope import Scope
 from gateway.programs.leading import is_shell_line, leading_words, state_of
-from gateway.programs.sandbox import Sandbox
+from gateway.programs.runner import ProgramRunner
 from gateway.store import program_rows
 from gateway.store.database import Database
 from gateway.store.program_rows import AllowedWords
@@ -22,30 +27,38 @@ MOST_OFFERED = 80
 
 
 class AllowedPrograms:
-    def __init__(self, database: Database, clock: Clock, sandbox: Sandbox) -> None:
+    def __init__(self, database: Database, clock: Clock, runner: ProgramRunner) -> None:
         self._database = database
         self._clock = clock
-        self._sandbox = sandbox
+        self._runner = runner
 
     async def covers(
-        self, argv: Sequence[str], at: Path, scope: Scope, configured: Sequence[Sequence[str]] = ()
+        self, argv: Sequence[str], folder: str, scope: Scope, configured: Sequence[Sequence[str]] = ()
     ) -> bool:
+        """Raises `StorageUnavailable`."""
         if is_shell_line(argv):
             return False
-        if any(list(argv[: len(words)]) == list(words) for words in configured):
+        if any(words and list(argv[: len(words)]) == list(words) for words in configured):
             return True
-        stored = [one for one in await self.listed() if tuple(argv[: len(one.words)]) == one.words]
-        states = [await asyncio.to_thread(self._state, one.words, at, scope) for one in stored]
-        return any(one.state == now for one, now in zip(stored, states, strict=True))
+        if not self._runner.sandbox.is_tight:
+            return False
+        stored = [one for one in await self.listed() if one.words and tuple(argv[: len(one.words)]) == one.words]
+        return any([one.state == await self.state(one.words, folder, scope) for one in stored])
 
     async def offer(self, argv: Sequence[str], at: Path) -> tuple[str, ...]:
         """The words that "always" would hold for; empty if for none."""
+        if not self._runner.sandbox.is_tight:
+            return ()
         words = await asyncio.to_thread(leading_words, argv, at)
-        return words if len(shlex.join(words)) <= MOST_OFFERED and "".join(words).isprintable() else ()
+        line = shlex.join(words)
+        return words if len(line) <= MOST_OFFERED and exactly(line) == line and "`" not in line else ()
 
-    async def allow(self, words: tuple[str, ...], at: Path, scope: Scope) -> None:
+    async def state(self, argv: Sequence[str], folder: str, scope: Scope) -> str:
+        """Names all that a yes to these words is bound to, as it is now. Raises `StorageUnavailable`."""
+        return await asyncio.to_thread(self._state, argv, folder, scope)
+
+    async def allow(self, words: tuple[str, ...], state: str) -> None:
         """Raises `StorageUnavailable`."""
-        state = await asyncio.to_thread(self._state, words, at, scope)
         id = hashlib.sha256(json.dumps([words, state]).encode()).hexdigest()[:8].upper()
         now = utc_stamp(self._clock.now())
         await self._database.run(program_rows.allow, AllowedWords(id, words, state), now)
@@ -57,5 +70,9 @@ class AllowedPrograms:
         """False for an unknown one. Raises `StorageUnavailable`."""
         return await self._database.run(program_rows.take_back, id.upper())
 
-    def _state(self, words: tuple[str, ...], at: Path, scope: Scope) -> str:
-        return state_of(words, at, scope.folder, self._sandbox.find(words[0], at))
+    def _state(self, argv: Sequence[str], folder: str, scope: Scope) -> str:
+        at, sandbox = scope.folder / folder, self._runner.sandbox
+        named = state_of(argv, at, scope.folder, sandbox.find(argv[0], at))
+        return (
+            f"{named} {self._runner.workspaces.mark(scope, folder, argv)} {'in' if sandbox.is_tight else 'no'} sandbox"
+        )

@@ -10,16 +10,19 @@ import asyncio
 import logging
 import shlex
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import PurePosixPath
 from typing import TypeVar
 
 from agent.clock import Clock, utc_stamp
+from agent.formats.exact import block_of
+from agent.formats.secrets import NO_SECRETS, KnownSecrets
 from agent.formats.sqlite import StorageUnavailable
 from agent.languages.registry import LANGUAGES
 from agent.languages.table import ProgramStrings
 from agent.memory.scope import Scope
+from agent.session.taint import ON_NETWORK, PROGRAM_ENDED
 from channels.message import InboundMessage, Origin, Quote, Receive
 from gateway.i18n import one_line
 from gateway.messages.outbox import Outbox
@@ -80,20 +83,19 @@ class ProgramResult:
     output: str
 
 
-@dataclass(slots=True)
-class _Memory:
-    """Keys of what this process began, and the newest results."""
-
-    keys: set[str] = field(default_factory=set)
-    results: dict[int, ProgramResult] = field(default_factory=dict)
-
-
 class ProgramRuns:
     """A source of messages on the ends of approved programs."""
 
     def __init__(
-        self, database: Database, clock: Clock, outbox: Outbox, sessions: SessionPolicy, runner: ProgramRunner
+        self,
+        database: Database,
+        clock: Clock,
+        outbox: Outbox,
+        sessions: SessionPolicy,
+        runner: ProgramRunner,
+        secrets: KnownSecrets = NO_SECRETS,
     ) -> None:
+        self._secrets = secrets
         self.runner = runner
         self._database = database
         self._clock = clock
@@ -101,7 +103,11 @@ class ProgramRuns:
         self._sessions = sessions
         self._running: dict[int, RunningProgram] = {}
         self._begun: asyncio.Queue[ProgramRow] = asyncio.Queue()
-        self._memory = _Memory()
+        self._taken: set[str] = set()
+        """Keys of what this process has begun and not ended."""
+        self._slots = asyncio.Semaphore(MOST_AT_ONCE)
+        self._results: dict[int, ProgramResult] = {}
+        """The newest."""
 
     @property
     def name(self) -> str:
@@ -114,19 +120,20 @@ class ProgramRuns:
         return str(self._sessions.of(_bare(message)).session)
 
     async def result(self, key: str, call: ProgramCall, message: InboundMessage) -> ProgramResult:
-        """Runs a program to its end. Raises `BegunBefore`, `StorageUnavailable`; cancelled, it ends the program."""
+        """Runs a program to its end. Raises `BegunBefore`, `TooManyPrograms`, `StorageUnavailable`; cancelled, it ends
+        the program."""
         row = await self._add(self._row(key, ProgramKind.TURN, call, message, ProgramState.RUNNING))
         end = ProgramEnd(HowEnded.STOPPED)
         try:
-            end, output = await self._carried_out(row)
+            async with self._slots:
+                end, output = await self._carried_out(row)
         finally:
             self._database.post(program_rows.end, row.seq, end.how, end.code, self._now(), output="", told=True)
+            self._taken.discard(key)
         return await self._shown(row, end, output)
 
     async def start(self, key: str, kind: ProgramKind, call: ProgramCall, message: InboundMessage) -> ProgramRow:
         """Begins a program whose end is told. Raises `BegunBefore`, `TooManyPrograms`, `StorageUnavailable`."""
-        if len(self._running) + self._begun.qsize() >= MOST_AT_ONCE:
-            raise TooManyPrograms
         row = await self._add(self._row(key, kind, call, message, ProgramState.WAITING))
         self._begun.put_nowait(row)
         return row
@@ -142,16 +149,19 @@ class ProgramRuns:
         return ProgramRow(0, key, kind, session, bare, call.argv, call.folder, call.network, call.seconds, state)
 
     async def _add(self, row: ProgramRow) -> ProgramRow:
-        if row.key in self._memory.keys:
+        """Takes a place before anything is awaited, so that no more are begun than may run."""
+        if row.key in self._taken:
             raise BegunBefore
-        self._memory.keys.add(row.key)
+        if len(self._taken) >= MOST_AT_ONCE:
+            raise TooManyPrograms
+        self._taken.add(row.key)
         try:
             added = await self._database.run(program_rows.add, row, self._now())
+            if added is None:
+                raise BegunBefore
         except BaseException:
-            self._memory.keys.discard(row.key)
+            self._taken.discard(row.key)
             raise
-        if added is None:
-            raise BegunBefore
         return added
 
     # looking and stopping ------------------------------------------------------------------------------------------
@@ -165,14 +175,14 @@ class ProgramRuns:
         running = self._running.get(row.seq)
         if running is not None:
             return ProgramResult(row, "It is running.", running.output.shown())
-        return self._memory.results.get(row.seq)
+        return self._results.get(row.seq)
 
     def redact(self, is_meant: Callable[[str], bool], strike: Callable[[str], str]) -> None:
         """Takes what is forgotten out of the results in memory of those sessions; that is not undone."""
-        for seq, one in self._memory.results.items():
+        for seq, one in self._results.items():
             if is_meant(one.row.session):
                 row = replace(one.row, argv=program_rows.argv_without(one.row.argv, strike))
-                self._memory.results[seq] = replace(one, row=row, output=strike(one.output))
+                self._results[seq] = replace(one, row=row, output=strike(one.output))
 
     def stop(self, session: str, seq: int | None = None) -> int:
         """Stops a session's programs, or one, but no turn's; returns how many."""
@@ -189,10 +199,10 @@ class ProgramRuns:
         """Runs what is begun, after telling what the last process left."""
         async with asyncio.TaskGroup() as group:
             for row in await self._persist(lambda: self._database.run(program_rows.open_rows)):
-                if row.key in self._memory.keys:
+                if row.key in self._taken:
                     continue
-                self._memory.keys.add(row.key)
                 if row.state is ProgramState.WAITING:
+                    self._taken.add(row.key)
                     self._begun.put_nowait(row)
                 else:
                     group.create_task(self._take_up(row, receive), name=f"program {row.seq} of the last process")
@@ -208,15 +218,20 @@ class ProgramRuns:
             await self._tell(row, receive)
 
     async def _follow(self, row: ProgramRow, receive: Receive) -> None:
-        await self._persist(lambda: self._database.run(program_rows.begin, row.seq))
-        end, output = await self._carried_out(row)
+        try:
+            async with self._slots:  # a start may find more than may run
+                await self._persist(lambda: self._database.run(program_rows.begin, row.seq))
+                end, output = await self._carried_out(row)
+        finally:
+            self._taken.discard(row.key)
         result = await self._shown(row, end, output)
         shown = result.output or end.why
         await self._write_end(row, end, shown)
         await self._tell(replace(row, how=end.how, code=end.code, output=shown), receive)
 
     async def _carried_out(self, row: ProgramRow) -> tuple[ProgramEnd, ProgramOutput]:
-        output, call = ProgramOutput(), ProgramCall(row.argv, row.folder, row.network, row.seconds)
+        output = ProgramOutput(self._secrets)
+        call = ProgramCall(row.argv, row.folder, row.network, row.seconds)
         task = asyncio.create_task(self.runner.run(call, self._scope(row), output), name=f"running {row.seq}")
         self._running[row.seq] = RunningProgram(row, task, output)
         try:
@@ -225,6 +240,7 @@ class ProgramRuns:
             if not task.cancelling():  # a second one would leave the program behind
                 task.cancel()
             await asyncio.wait({task})
+            output.is_over = True
             del self._running[row.seq]
         if task.cancelled():
             return ProgramEnd(HowEnded.STOPPED), output
@@ -238,9 +254,9 @@ class ProgramRuns:
         folder = self._scope(row).folder
         file = await asyncio.to_thread(long_outputs.keep, folder, row.seq, output.whole) if output.is_long else ""
         result = ProgramResult(row, end_sentence(row, end), output.shown(file))
-        self._memory.results[row.seq] = result
-        while len(self._memory.results) > _REMEMBERED:
-            self._memory.results.pop(next(iter(self._memory.results)))
+        self._results[row.seq] = result
+        while len(self._results) > _REMEMBERED:
+            self._results.pop(next(iter(self._results)))
         return result
 
     async def _write_end(self, row: ProgramRow, end: ProgramEnd, output: str, *, told: bool = False) -> None:
@@ -281,8 +297,9 @@ def command_line(argv: tuple[str, ...], most: int = 100) -> str:
     return one_line(shlex.join(argv).replace("`", "'"), most)
 
 
-def program_name(argv: tuple[str, ...]) -> str:
-    return PurePosixPath(argv[0]).name
+def printed_by(row: ProgramRow) -> str:
+    """The name of a program's output as text of others."""
+    return f"the program {PurePosixPath(row.argv[0]).name}{ON_NETWORK if row.network else ''}"
 
 
 def end_sentence(row: ProgramRow, end: ProgramEnd) -> str:
@@ -311,10 +328,10 @@ def _end_message(row: ProgramRow, at: datetime) -> InboundMessage:
     said = end_sentence(row, end) if output else f"{end_sentence(row, end)} It printed nothing."
     return replace(
         row.message,
-        id=f"program:{row.seq}",
+        id=f"{PROGRAM_ENDED}{row.seq}",
         text=_HAS_ENDED.format(command=command_line(row.argv), end=said),
         sent_at=at,
-        quote=Quote(f"the program {program_name(row.argv)}", output, forwarded=True) if output else None,
+        quote=Quote(printed_by(row), output, forwarded=True) if output else None,
     )
 
 
@@ -328,5 +345,5 @@ def _told(row: ProgramRow, strings: ProgramStrings) -> str:
     }
     how = HowEnded(row.how)
     said = by_end.get(how, strings.limited).format(command=command_line(row.argv), code=row.code, why=row.output)
-    tail = row.output[-_TAIL:].replace("`", "'").strip() if how is not HowEnded.REFUSED else ""
-    return f"{said}\n\n```\n{tail}\n```" if tail else said
+    tail = row.output[-_TAIL:].strip() if how is not HowEnded.REFUSED else ""
+    return f"{said}\n\n{block_of(tail)}" if tail else said

@@ -1,7 +1,8 @@
-"""What a program has printed: both ends of it, as far as people and models read it."""
+"""What a program has printed: both ends of it, as far as people and models read it, without known secrets."""
 
 from __future__ import annotations
 
+from agent.formats.secrets import NO_SECRETS, KnownSecrets
 from agent.memory.files import MAX_BYTES
 
 MOST_SHOWN = 20_000
@@ -11,14 +12,19 @@ _TAIL = 4 * MOST_SHOWN
 
 
 class ProgramOutput:
-    def __init__(self) -> None:
+    """`is_over` once it is all there: until then its end may be the beginning of a secret."""
+
+    def __init__(self, secrets: KnownSecrets = NO_SECRETS) -> None:
+        self.is_over = False
+        self._secrets = secrets
+        self._most = MAX_BYTES + 4 * secrets.longest
         self._head = bytearray()
         self._tail = b""
         self._size = 0
 
     def add(self, data: bytes) -> None:
         self._size += len(data)
-        room = MAX_BYTES - len(self._head)
+        room = self._most - len(self._head)
         self._head += data[:room]
         if len(data) > room:
             self._tail = (self._tail + data[max(room, 0) :])[-_TAIL:]
@@ -26,7 +32,8 @@ class ProgramOutput:
     @property
     def whole(self) -> bytes:
         """All of it, or as much as a file of the workspace may hold."""
-        return bytes(self._head)
+        struck = self._secrets.in_bytes(bytes(self._head))
+        return struck[: MAX_BYTES - self._secrets.longest] if self._tail else struck[:MAX_BYTES]
 
     @property
     def is_long(self) -> bool:
@@ -37,11 +44,15 @@ class ProgramOutput:
         text = self._text()
         if len(text) <= MOST_SHOWN and not self._tail:
             return text
-        end = (self._tail or self._head[-_TAIL:]).decode("utf-8", "replace")
+        end = self._struck(self._tail or self._head[-_TAIL:])
         head, tail = text[: MOST_SHOWN // 2], end[-MOST_SHOWN // 2 :]
         where = f"; it is in {file}" if file else ""
         cut = f" as far as its first {MAX_BYTES:,} bytes" if file and self._tail else ""
         return f"{head}\n[{self._size:,} bytes in all; the middle is left out here{where}{cut}]\n{tail}"
 
     def _text(self) -> str:
-        return self._head.decode("utf-8", "replace")
+        return self._struck(self._head[:MAX_BYTES] if not self._tail else self._head)
+
+    def _struck(self, data: bytes | bytearray) -> str:
+        text = data.decode("utf-8", "replace")
+        return self._secrets(text) if self.is_over else self._secrets.before_cut(text)

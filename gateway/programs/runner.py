@@ -10,16 +10,17 @@ import os
 import secrets
 import shutil
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 from agent.formats.parsing import load_json
 from agent.memory.scope import Scope
-from agent.tools.guard import Guarded, guarded
 from gateway.processes.started import LaunchedProgram, launch
 from gateway.programs.output import ProgramOutput
-from gateway.programs.sandbox import Mounts, Sandbox
+from gateway.programs.sandbox import Sandbox
+from gateway.programs.workspace import Workspaces
 
 _log = logging.getLogger(__name__)
 
@@ -72,26 +73,32 @@ class ProgramCall:
 class ProgramRunner:
     """`scratch`: a folder of its own, for what programs write to /tmp."""
 
-    def __init__(self, sandbox: Sandbox, scratch: Path, limits: ProgramLimits | None = None) -> None:
+    def __init__(
+        self, sandbox: Sandbox, workspaces: Workspaces, scratch: Path, limits: ProgramLimits | None = None
+    ) -> None:
         self.sandbox = sandbox
+        self.workspaces = workspaces
         self._scratch = scratch
         self._limits = limits or ProgramLimits()
 
     async def run(self, call: ProgramCall, scope: Scope, output: ProgramOutput) -> ProgramEnd:
         """Cancelled, it ends the program first. Raises `OSError`."""
-        scratch = self._scratch / secrets.token_hex(8)
-        command, environment = await asyncio.to_thread(self._prepare, call, scope, scratch)
+        stack = ExitStack()
+        preparing = asyncio.create_task(asyncio.to_thread(self.prepare, call, scope, stack))
         try:
+            command, environment = await asyncio.shield(preparing)
             return await self._run(command, environment, scope.folder / call.folder, call.seconds, output)
         finally:
-            await asyncio.shield(asyncio.to_thread(shutil.rmtree, scratch, ignore_errors=True))
+            await asyncio.shield(_undone(preparing, stack))
 
-    def _prepare(self, call: ProgramCall, scope: Scope, scratch: Path) -> tuple[Sequence[str], dict[str, str]]:
+    def prepare(self, call: ProgramCall, scope: Scope, stack: ExitStack) -> tuple[Sequence[str], dict[str, str]]:
+        """The launcher's words and the environment, good until `stack` is closed. Blocks. Raises `OSError`."""
+        scratch = self._scratch / secrets.token_hex(8)
         scratch.mkdir(parents=True, mode=0o700)
-        folder = scope.folder.resolve()
-        mounts = Mounts(folder, list(_kept(scope, folder)), scratch)
+        stack.callback(shutil.rmtree, scratch, ignore_errors=True)
+        mounts = stack.enter_context(self.workspaces.lent(scope, scratch, call.argv))
         limits = (self._limits.processes, self._limits.memory, self._limits.file_size)
-        argv = self.sandbox.command(call.argv, folder / call.folder, mounts, network=call.network)
+        argv = self.sandbox.command(call.argv, mounts.folder / call.folder, mounts, network=call.network)
         return ("program", *map(str, limits), *argv), self.sandbox.environment(os.environ, scratch)
 
     async def _run(
@@ -112,6 +119,11 @@ class ProgramRunner:
                 await asyncio.shield(_last_word(process, reading))
         word = await reading
         return _end(word, is_late=is_late)
+
+
+async def _undone(preparing: asyncio.Task[tuple[Sequence[str], dict[str, str]]], stack: ExitStack) -> None:
+    await asyncio.wait({preparing})
+    await asyncio.to_thread(stack.close)
 
 
 async def _last_word(process: asyncio.subprocess.Process, reading: asyncio.Task[bytes]) -> None:
@@ -167,10 +179,3 @@ def _end(word: bytes, *, is_late: bool) -> ProgramEnd:
     if is_late:
         return ProgramEnd(HowEnded.TIMEOUT, code)
     return ProgramEnd(HowEnded.STOPPED if told.get("stopped") else HowEnded.EXITED, code)
-
-
-def _kept(scope: Scope, folder: Path) -> Iterator[Path]:
-    """What only Daybook's own tools may change, even by a program that was approved."""
-    for one in sorted(folder.iterdir()):
-        if not one.is_symlink() and guarded(scope, scope.folder / one.name) is not Guarded.FREE:
-            yield one

@@ -1,4 +1,8 @@
-"""The sandbox of programs: bubblewrap, where the system lets it work."""
+"""The sandbox of programs: bubblewrap, where the system lets it work. A program sees what is listed here, nothing else.
+
+Root is held by no sandbox: its number owns too much, whatever it sees. Its programs run in one all the same, and
+`is_tight` says that it does not hold.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +10,28 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from gateway.config import Config
 from gateway.home import Home
 
-_PROBE_S = 10.0
+_PROBE_S = 30.0
 _TMP = Path("/tmp")
-_ALONE = ("--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--ro-bind", "/", "/")
-_OWN = ("--dev", "/dev", "--proc", "/proc")
+_ALONE = ("--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL")
+_SYSTEM = tuple(map(Path, ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt")))
+_OF_ETC = (
+    *("alternatives", "group", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "nsswitch.conf", "passwd"),
+    *("pki/ca-trust/extracted", "pki/tls/certs", "ssl/cert.pem", "ssl/certs", "ssl/openssl.cnf"),
+)
+_OF_NETWORKS = ("hosts", "resolv.conf")
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-_NAMES = Path("/etc/resolv.conf")
+_GIT = {"core.fsmonitor": "false", "core.hooksPath": os.devnull, "safe.bareRepository": "explicit"}
+"""What a folder's own files must not choose."""
+_QUIET = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_PAGER": "cat", "PYTHONDONTWRITEBYTECODE": "1"}
+"""So that what only reads writes nothing."""
 _PASSED_ON = ("LANG", "LC_ALL", "TZ")
 """All that a program knows of our environment beside PATH: no keys."""
 
@@ -25,43 +39,55 @@ _PASSED_ON = ("LANG", "LC_ALL", "TZ")
 @dataclass(frozen=True, slots=True)
 class Mounts:
     """What one program sees of the disk beside the system: `folder` it may write, but what is `kept` in it; `scratch`
-    is its /tmp."""
+    is its /tmp. `writable`: where these alone may be written of the folder, since a link in it must stay."""
 
     folder: Path
     kept: Sequence[Path]
     scratch: Path
+    writable: Sequence[Path] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Sandbox:
-    """`bwrap` empty: there is none, and a program can do what we can. `hidden`: folders that programs do not see;
-    `shown`: folders inside those that they do."""
+    """`bwrap` empty: there is none, and a program can do what we can. `hidden`: what lies in shown folders, and is not
+    shown."""
 
     bwrap: str = ""
+    is_root: bool = False
     hidden: tuple[Path, ...] = ()
-    shown: tuple[Path, ...] = ()
     path: str = _PATH
+
+    @property
+    def is_tight(self) -> bool:
+        return bool(self.bwrap) and not self.is_root
 
     def command(self, argv: Sequence[str], at: Path, mounts: Mounts, *, network: bool) -> tuple[str, ...]:
         if not self.bwrap:
             return tuple(argv)
-        covered = [one for one in self.hidden if one.is_relative_to(mounts.folder)]
+        folder = mounts.folder
+        outside = [one for one in self.hidden if not one.is_relative_to(folder)]
+        around = [one for one in outside if folder.is_relative_to(one) or _is_below(one, _SYSTEM)]
+        inside = [one for one in self.hidden if one.is_relative_to(folder) and one != folder]
+        covered = [*_outermost(around), *_outermost(inside)]
         arguments = [
-            *(self.bwrap, *_ALONE, *(("--share-net",) if network else ()), *_OWN),
+            *(self.bwrap, *_ALONE, *(("--share-net",) if network else ()), *_system(network=network)),
             *("--bind", str(mounts.scratch), str(_TMP), "--bind", str(mounts.scratch), "/dev/shm"),
-            *_each("--tmpfs", self.hidden),
-            *(part for one in self.shown for part in ("--ro-bind", str(one), str(one))),
-            *("--bind", str(mounts.folder), str(mounts.folder)),
-            *(part for one in mounts.kept for part in ("--ro-bind", str(one), str(one))),
-            *_each("--tmpfs", covered),
-            *(("--ro-bind-try", *2 * (os.path.realpath(_NAMES),)) if network else ()),
-            *_each("--remount-ro", (*self.hidden, Path("/dev"))),
+            *(part for one in _outermost(around) for part in _covering(one)),
+            *("--bind" if mounts.writable is None else "--ro-bind", str(folder), str(folder)),
+            *_each("--bind", mounts.writable or ()),
+            *_each("--ro-bind", mounts.kept),
+            *(part for one in _outermost(inside) for part in _covering(one)),
+            *(part for one in covered if one.is_dir() for part in ("--remount-ro", str(one))),
+            *("--remount-ro", "/dev", "--remount-ro", "/"),
         ]
         return (*arguments, "--chdir", str(at), "--", *argv)
 
     def environment(self, environ: Mapping[str, str], scratch: Path) -> dict[str, str]:
         home = str(_TMP if self.bwrap else scratch)
-        own = {"PATH": self.path, "HOME": home, "TMPDIR": home, "TERM": "dumb"}
+        own = {"PATH": self.path, "HOME": home, "TMPDIR": home, "TERM": "dumb", **_QUIET}
+        for number, (key, value) in enumerate(_GIT.items()):
+            own |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
+        own["GIT_CONFIG_COUNT"] = str(len(_GIT))
         return {name: environ[name] for name in _PASSED_ON if name in environ} | own
 
     def find(self, program: str, at: Path) -> str | None:
@@ -71,28 +97,46 @@ class Sandbox:
         return shutil.which(program, path=self.path)
 
 
-def find_sandbox(home: Home, environ: Mapping[str, str] = os.environ) -> Sandbox:
+NO_SANDBOX = {
+    False: "There is no sandbox here: programs can read and change all that Daybook can. Install bubblewrap, or turn"
+    " tools.exec off.",
+    True: "Daybook runs as root, so there is no sandbox that would hold programs: they can read and change all"
+    " of this computer. Run it as another user, or turn tools.exec off.",
+}
+"""By whether it runs as root."""
+
+
+def missed_sandbox(home: Home, sandbox: Sandbox) -> str:
+    """A sentence where programs had a sandbox here before and have none now: a yes of then was for one. Notes the
+    present one. Blocks."""
+    if sandbox.is_tight:
+        with suppress(OSError):
+            home.had_sandbox.touch(mode=0o600)
+        return ""
+    if not home.had_sandbox.exists():
+        return ""
+    why = "it runs as root now" if sandbox.is_root else "bubblewrap does not work now"
+    return (
+        f"Programs are off: they had a sandbox here before, and {why}. Bring it back and restart Daybook, or delete"
+        f" {home.had_sandbox} if programs shall run without one."
+    )
+
+
+def find_sandbox(home: Home, config: Config, environ: Mapping[str, str] = os.environ) -> Sandbox:
     """Tries it out. Blocks."""
+    is_root = sys.platform != "win32" and os.geteuid() == 0
     bwrap = works(shutil.which("bwrap", path=_PATH))
     if not bwrap:
-        return Sandbox(path=environ.get("PATH", _PATH))
-    homes = (Path(environ.get("HOME", "/root")), Path("/root"), Path("/home"), Path("/run"), home.path)
-    hidden: list[Path] = []
-    for one in sorted({one.resolve() for one in homes if one.is_dir()}):
-        if one != Path(one.anchor) and not any(one.is_relative_to(other) for other in hidden):
-            hidden.append(one)
-    ours = {Path(one).resolve() for one in (sys.prefix, sys.base_prefix)}
-    shown = tuple(sorted(one for one in ours if _is_below(one, hidden)))
-    path = [one for one in environ.get("PATH", _PATH).split(":") if one.startswith("/")]
-    seen = [one for one in path if not _is_below(Path(one).resolve(), hidden) or _is_below(Path(one).resolve(), shown)]
-    return Sandbox(bwrap, tuple(hidden), shown, ":".join(seen) or _PATH)
+        return Sandbox(is_root=is_root, path=environ.get("PATH", _PATH))
+    path = [one for one in environ.get("PATH", _PATH).split(":") if _is_below(Path(one).resolve(), _SYSTEM)]
+    return Sandbox(bwrap, is_root, tuple(_hidden(home, config, environ)), ":".join(path) or _PATH)
 
 
 def works(bwrap: str | None) -> str:
     """The program's path if it makes a sandbox here, else empty. Blocks."""
     if bwrap is None or sys.platform != "linux":
         return ""
-    command = (bwrap, *_ALONE, *_OWN, "--", "true")
+    command = (bwrap, *_ALONE, *_system(network=False), "--", "true")
     try:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_PROBE_S, check=False)
     except (OSError, subprocess.TimeoutExpired):
@@ -100,9 +144,49 @@ def works(bwrap: str | None) -> str:
     return bwrap if done.returncode == 0 else ""
 
 
+def _system(*, network: bool) -> Iterator[str]:
+    """What every program sees: the system's programs and libraries, and of /etc what these cannot do without."""
+    for one in _SYSTEM:
+        if one.is_symlink():
+            yield from ("--symlink", str(one.readlink()), str(one))
+        elif one.is_dir():
+            yield from ("--ro-bind", str(one), str(one))
+    for name in (*_OF_ETC, *(_OF_NETWORKS if network else ())):
+        yield from ("--ro-bind-try", os.path.realpath(f"/etc/{name}"), f"/etc/{name}")
+    yield from ("--dev", "/dev", "--proc", "/proc")
+    for path in ("/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus"):
+        yield from ("--ro-bind-try", path, path)
+
+
+def _hidden(home: Home, config: Config, environ: Mapping[str, str]) -> Iterator[Path]:
+    """What is ours, the person's, or named by the configuration, wherever it lies."""
+    named = [config.backup.to] if config.backup is not None else []
+    named += [path for agent in config.agents.values() for path in (agent.workspace, *agent.memory.search.extra_paths)]
+    paths = [home.path, home.state, home.config_file, home.env_file, Path(environ.get("HOME", "/root"))]
+    for one in dict.fromkeys(path.resolve() for path in (*paths, *map(home.workspace, named))):
+        if not any(system.resolve().is_relative_to(one) for system in _SYSTEM):
+            yield one
+
+
+def _outermost(paths: Sequence[Path]) -> list[Path]:
+    found: list[Path] = []
+    for one in sorted(paths):
+        if not _is_below(one, found):
+            found.append(one)
+    return found
+
+
+def _covering(path: Path) -> tuple[str, ...]:
+    """Hides a folder or a file that is there now."""
+    if path.is_dir():
+        return ("--tmpfs", str(path))
+    return ("--ro-bind", os.devnull, str(path)) if path.exists() else ()
+
+
 def _is_below(path: Path, folders: Sequence[Path]) -> bool:
     return any(path.is_relative_to(one) for one in folders)
 
 
-def _each(option: str, paths: Sequence[Path]) -> list[str]:
-    return [part for one in paths for part in (option, str(one))]
+def _each(option: str, paths: Sequence[Path]) -> Iterator[str]:
+    for one in paths:
+        yield from (option, str(one), str(one))

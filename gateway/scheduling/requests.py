@@ -27,7 +27,7 @@ from gateway.recurrence import (
 from gateway.scheduling import job as job_
 from gateway.scheduling import reminders
 from gateway.scheduling.job import OWNER, InvalidJob, Job, JobKind
-from gateway.scheduling.job_access import JobAccess, Requester
+from gateway.scheduling.job_access import OPERATOR, JobAccess, Requester
 from gateway.scheduling.job_store import NotChanged
 from gateway.scheduling.reminders import Reminder
 from gateway.scheduling.service import ScheduleService
@@ -121,7 +121,7 @@ class JobService:
             job = self._read(requester, request)
             if not self.access.may_use(requester, job, own):
                 raise JobRefused(f"From here I can only send to this chat, not to {job.to}.")
-            await self._check_target(job, own)
+            await self._check_target(requester, job, own)
             jobs = self._schedule.jobs.values()
             same = next((one for one in jobs if request.id in ("", one.id) and _is_same(one, job)), None)
             is_here = await self.access.reports_to(job.to, requester.chat)
@@ -157,13 +157,18 @@ class JobService:
         await self._apply(self._schedule.replace(job, changed), id)
         return receipt
 
-    async def _check_target(self, job: Job, own: Collection[str]) -> None:
-        """Raises `JobRefused` where `to` cannot be reached; unknown while its channel is off."""
-        if job.to == OWNER or job.off_channel(self._channels_on) or self.access.current(job.to) in own:
+    async def _check_target(self, requester: Requester, job: Job, own: Collection[str]) -> None:
+        """Raises `JobRefused` where `to` cannot be reached. While its channel is off, a conversation can only name a
+        chat that is known; the command line prepares what is to be on later."""
+        is_off = bool(job.off_channel(self._channels_on))
+        if job.to == OWNER or (is_off and requester == OPERATOR) or self.access.current(job.to) in own:
             return
         targets = await self._schedule.reports.targets()
         try:
-            dataclasses.replace(targets, channels=[Address.parse(job.to).channel]).find(job.to)
+            if is_off:
+                targets.chat(job.to)
+            else:
+                dataclasses.replace(targets, channels=[Address.parse(job.to).channel]).find(job.to)
         except NoTarget as error:
             raise JobRefused(f"{error}.") from error
 

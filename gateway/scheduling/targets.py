@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
+import secrets
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from agent.formats.sqlite import StorageUnavailable
 from agent.languages.codes import Language
 from agent.memory.scope import Audience
 from channels.message import Address, ChatKind, DueJob, InboundMessage, Origin, Sender
@@ -76,16 +78,18 @@ class Targets:
         address = Address.parse(to)
         if address.channel not in self.channels:
             raise NoTarget(f"I can't reach {to}: {address.channel} is switched off")
-        chat = ChatDirectory(self.access, self.known).at(address)
-        if chat is None:
-            raise NoTarget(
-                f"I don't know the chat {address}; someone who may talk to me has to write to me there first"
-            )
-        target = Target.of(chat)
+        target = Target.of(self.chat(to))
         if not isinstance(verdict := self._verdict(target), Admitted):
             why = verdict.why if isinstance(verdict, Ignored) else "no one there may talk to me"
             raise NoTarget(f"I'm not allowed to write to {to}: {why}")
         return target
+
+    def chat(self, to: str) -> KnownChat:
+        """The chat of an address, whether its channel is on or not. Raises `NoTarget`."""
+        chat = ChatDirectory(self.access, self.known).at(Address.parse(to))
+        if chat is None:
+            raise NoTarget(f"I don't know the chat {to}; someone who may talk to me has to write to me there first")
+        return chat
 
     def language(self, address: Address) -> Language:
         """The language of our sentences in a chat."""
@@ -155,3 +159,11 @@ class OwnerReports:
     async def tell_owner(self, text: str, key: str) -> None:
         if drafts := await self.to_owner(text, key):
             await self._outbox.write(drafts)
+
+    async def tell_of_files(self, why: str) -> None:
+        """Tells the owner why the workspace takes nothing; where not even that can be written, the log says it."""
+        said = f"I can't write down what left a conversation: {why}. I keep it, and try again after each answer."
+        try:
+            await self.tell_owner(said, f"files:{secrets.token_hex(4)}")
+        except StorageUnavailable as error:
+            log.error("could not tell the owner: %s", error)

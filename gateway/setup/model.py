@@ -9,6 +9,7 @@ from urllib.parse import quote, urlsplit
 from agent.model.anthropic.model import ANTHROPIC_URL, entries_of
 from agent.model.anthropic.request import key_headers
 from agent.model.base import Json
+from agent.model.errors import CHAT_COMPLETIONS, MESSAGES
 from agent.model.openai.dialect import OPENAI_URL, api_root
 from gateway.setup.probe import CheckResult, Finding, Outcome, ProbeReply, check_clock, get, post
 from gateway.spoken_time import Sentence
@@ -19,6 +20,7 @@ _ANSWER_TOKENS = 300
 _LOADING = 90.0
 """Seconds for an answer: a server of one's own may have to load the model first."""
 _MOST_NAMED = 8
+_API = {"anthropic": MESSAGES.name, "openai": CHAT_COMPLETIONS.name}
 _LONGEST = 300
 
 
@@ -67,22 +69,34 @@ def check_model(provider: str, key: str, base_url: str | None, name: str, *, ask
             clock=clock,
             models=models,
         )
-    is_listed = one.status == 200 or name in models
-    if not asks and (is_listed or not models):
+    is_listed = (one.status == 200 and bool(one.body.get("id"))) or name in models
+    if not asks and (is_listed or base_url is None) and not _is_of_other_kind(one.body, provider):
         return ModelCheck(Outcome.FINE, Sentence("{where} answers", where=where), clock=clock, models=models)
-    # Some servers answer under any name: only a question tells whether an unlisted model is there.
+    # Some servers answer under any name, and some have the list of another kind: only a question tells.
     said = _ask(root, headers, name, _ANSWER_TOKENS if asks else 1, provider)
     if asks and provider == "anthropic" and base_url is not None and _has_no_such_path(said, name):
         other = check_model("openai", key, base_url, name, asks=True)
         if other.ok or other.outcome is Outcome.NO_SUCH_MODEL:
             return other
-    return replace(_judged(said, where, key, name, models, clock=clock, asks=asks), provider=provider)
+    return replace(
+        _judged(said, where, key, name, models, clock=clock, asks=asks, api=_API[provider]), provider=provider
+    )
+
+
+def _is_of_other_kind(entry: Mapping[str, Json], provider: str) -> bool:
+    """True if a server describes a model as those of the other kind do, which many do that have both."""
+    return entry.get("object" if provider == "anthropic" else "type") == "model"
 
 
 def _has_no_such_path(reply: ProbeReply, name: str) -> bool:
     """False if it is the model that was not found."""
     said = str(reply.body)
     return reply.status in (404, 405) and name not in said and "not_found_error" not in said
+
+
+def _is_wrong_address(reply: ProbeReply, name: str, models: Sequence[str]) -> bool:
+    """True for a path that is not there; False if it is the model that the server does not have."""
+    return _has_no_such_path(reply, name) and (not models or name in models)
 
 
 def list_models(provider: str, key: str, base_url: str | None) -> tuple[str, ...]:
@@ -123,7 +137,13 @@ def _judged(
     *,
     clock: tuple[Finding, ...],
     asks: bool,
+    api: str,
 ) -> ModelCheck:
+    is_api = "choices" in reply.body or "content" in reply.body
+    if (reply.status == 200 and not is_api) or _is_wrong_address(reply, name, models):
+        what = Sentence("{where} is no {api} at the address that is set", where=where, api=api)
+        fix = "set model.base_url to where it has one, often ending in /v1, or model.provider to the kind that it is"
+        return ModelCheck(Outcome.NO_API, what, fix, clock=clock, models=models)
     if reply.status == 200:
         answer = _answer_in(reply.body)
         text = Sentence("the model {name} answers", name=name) if asks else Sentence("{where} answers", where=where)

@@ -12,10 +12,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from enum import StrEnum
+from urllib.parse import urlsplit
 
 from agent.formats.parsing import load_json
 from agent.model.base import Json
-from channels.loopback import is_here
+from channels.network import WrongVariable, is_here, proxy_for, tls
 from gateway.config import Config
 from gateway.config.errors import did_you_mean
 from gateway.config.values import named_zone
@@ -40,6 +41,8 @@ class Outcome(StrEnum):
     MALFORMED = "malformed"
     REFUSED = "refused"
     NO_SUCH_MODEL = "no_such_model"
+    NO_API = "no_api"
+    """The address leads to something else than a model's server of that kind."""
     NO_INTENT = "no_intent"
     UNREACHABLE = "unreachable"
     BUSY = "busy"
@@ -62,7 +65,13 @@ class CheckResult:
     @property
     def refused(self) -> bool:
         """What was given is wrong; False where it could not be checked now, and may be right."""
-        return self.outcome in (Outcome.MISSING, Outcome.MALFORMED, Outcome.REFUSED, Outcome.NO_SUCH_MODEL)
+        return self.outcome in (
+            Outcome.MISSING,
+            Outcome.MALFORMED,
+            Outcome.REFUSED,
+            Outcome.NO_SUCH_MODEL,
+            Outcome.NO_API,
+        )
 
     @property
     def sentence(self) -> str:
@@ -88,7 +97,7 @@ class ProbeReply:
 
 
 def get(url: str, headers: Mapping[str, str]) -> ProbeReply:
-    """Asks once. A proxy from the environment is used for other machines, never for this one. Blocks; never raises."""
+    """Asks once, by the proxies and certificates of the clients that turns and channels use. Blocks; never raises."""
     return _ask(url, headers, None, TIMEOUT)
 
 
@@ -98,11 +107,16 @@ def post(url: str, headers: Mapping[str, str], body: Mapping[str, Json], timeout
 
 
 def _ask(url: str, headers: Mapping[str, str], data: bytes | None, timeout: float) -> ProbeReply:
-    handlers = [urllib.request.ProxyHandler({})] if is_here(url) else []
-    opener = urllib.request.build_opener(*handlers)
     try:
+        proxy = proxy_for(url)
+        opener = urllib.request.build_opener(
+            urllib.request.ProxyHandler({urlsplit(url).scheme: proxy} if proxy else {}),
+            urllib.request.HTTPSHandler(context=tls(strict=not is_here(url))),
+        )
         with opener.open(urllib.request.Request(url, data, dict(headers)), timeout=timeout) as response:
             return _reply(response.status, response.headers.get("Date"), response.read(_MOST))
+    except WrongVariable as problem:
+        return ProbeReply(0, str(problem))
     except urllib.error.HTTPError as error:
         with error:
             return _reply(error.code, error.headers.get("Date"), error.read(_MOST))

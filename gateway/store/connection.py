@@ -65,6 +65,9 @@ class Engine(Protocol):
     def is_refusal(self, error: Exception) -> bool:
         """True if the database failed, not the statement."""
 
+    def keep_named(self) -> None:
+        """Returns if what is written next is in files that have their names. Raises `StorageUnavailable`."""
+
     def sentence(self, error: Exception) -> str:
         """One of `errors` and what helps, in one line without the last full stop."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import logging
 import queue
 import sqlite3
@@ -158,8 +159,10 @@ class Database:
         return batch, False
 
     def _commit(self, batch: list[_Job]) -> None:
-        engine, connection, why = self._engine, self._engine.connection, ""
+        engine, why = self._engine, ""
         try:
+            engine.keep_named()
+            connection = engine.connection
             connection.execute(engine.begin)
             for job in batch:
                 connection.execute("SAVEPOINT job")
@@ -171,8 +174,10 @@ class Database:
                     job.error = error
                     connection.execute("ROLLBACK TO job")
                 connection.execute("RELEASE job")
+            engine.keep_named()
             connection.execute("COMMIT")
-        except engine.errors as error:
+            engine.keep_named()  # nobody is told of what is in no file
+        except (StorageUnavailable, engine.errors) as error:
             self._undo()
             why = engine.sentence(error)
             refusal = StorageUnavailable(f"{engine.name} could not be written: {why}")
@@ -211,15 +216,53 @@ class SqliteEngine:
         """Raises `StorageUnavailable`."""
         self.name = path.name
         self._path = path
+        self._open()
+
+    def _open(self) -> None:
+        path = self._path
         try:
             self.connection = connect(path, wal=True)
             self.connection.row_factory = sqlite3.Row
             self.connection.create_function("greatest", 2, max, deterministic=True)  # PostgreSQL's name of it
             migrate(self.connection, path)
+            self.connection.execute("SELECT count(*) FROM sqlite_master").fetchone()  # makes the log beside it
+            self._files = self._named()
         except (OSError, sqlite3.Error) as error:
             raise StorageUnavailable(f"Can't open {path}: {error}. `daybook doctor` says what to do.") from error
 
+    def keep_named(self) -> None:
+        """A log that was deleted holds what was written since: that goes into the database, and a new log begins. A
+        database that was deleted is not made again here: what it held would seem never to have been."""
+        named = self._named()
+        if named == self._files:
+            return
+        if named[0] != self._files[0]:
+            raise _not_named(self._path, is_gone=named[0] is None)
+        if self.connection.in_transaction:
+            raise _not_named(self._path.with_name(f"{self.name}-wal"), is_gone=True)
+        log.error("%s-wal was deleted; what was in it is written into %s, and a new one begins", self.name, self.name)
+        busy, *_ = self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        if busy:
+            raise StorageUnavailable(f"{self.name}-wal was deleted while another program reads {self.name}")
+        self.connection.close()
+        self._open()
+
+    def _named(self) -> tuple[tuple[int, int] | None, ...]:
+        """What the names of its files lead to."""
+        return tuple(_identity(self._path.with_name(f"{self.name}{ending}")) for ending in ("", "-wal", "-shm"))
+
     def sentence(self, error: Exception) -> str:
+        """SQLite does not say what the system said, so that is asked again: it becomes the cause."""
+        if isinstance(error, StorageUnavailable):
+            return str(error).removesuffix(".")
+        probe = self._path.with_name(f"{self._path.name}.probe")
+        try:
+            probe.write_bytes(b"\0" * 4096)
+        except OSError as reason:
+            error.__cause__ = error.__cause__ or reason
+        finally:
+            with contextlib.suppress(OSError):
+                probe.unlink(missing_ok=True)
         return str(error)
 
     def is_refusal(self, error: Exception) -> bool:
@@ -235,3 +278,20 @@ class SqliteEngine:
 
     def close(self) -> None:
         self.connection.close()
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise StorageUnavailable(f"{path.name} cannot be looked at ({error.strerror})") from error
+    return found.st_dev, found.st_ino
+
+
+def _not_named(path: Path, *, is_gone: bool) -> StorageUnavailable:
+    why = "it is gone" if is_gone else "another file is in its place"
+    refusal = StorageUnavailable(f"{path.name} was moved or deleted under the running Daybook: {why}")
+    refusal.__cause__ = OSError(errno.ENOENT if is_gone else errno.ESTALE, why, str(path))
+    return refusal

@@ -141,6 +141,9 @@ class PostgresEngine:
                 f"{self.name} was written by a newer Daybook (schema {version}, known {len(STEPS)}). Update this one."
             )
 
+    def keep_named(self) -> None:
+        """Does nothing: the server keeps its files."""
+
     def sentence(self, error: Exception) -> str:
         return sentence(error)
 

@@ -8,6 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 from agent.formats.sqlite import connect, transaction
+from gateway.store.connection import Connection
 
 STEPS = (
     """
@@ -246,7 +247,7 @@ STEPS = (
 def migrate(connection: sqlite3.Connection, path: Path) -> None:
     """Runs the steps that are missing, all or none, after a trial in a copy. The copy of before stays beside the file.
     The caller holds the home's lock. Raises `sqlite3.DatabaseError`, also for a file of a newer Daybook."""
-    version = _version(connection)
+    version = schema_version(connection)
     if version == len(STEPS):
         return
     if version > len(STEPS):
@@ -287,7 +288,7 @@ def _try_in_copy(connection: sqlite3.Connection, path: Path, version: int) -> No
 
 def _apply_steps(connection: sqlite3.Connection) -> None:
     with transaction(connection):
-        for step in STEPS[_version(connection) :]:
+        for step in STEPS[schema_version(connection) :]:
             for statement in _statements(step):
                 connection.execute(statement)
         connection.execute(f"PRAGMA user_version = {len(STEPS)}")
@@ -302,6 +303,6 @@ def _statements(step: str) -> Iterator[str]:
             statement = ""
 
 
-def _version(connection: sqlite3.Connection) -> int:
+def schema_version(connection: sqlite3.Connection | Connection) -> int:
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     return int(version)

@@ -14,13 +14,16 @@ import asyncio
 import hashlib
 import json
 import logging
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from agent.agent import Agent
 from agent.clock import Clock, utc_stamp
+from agent.formats.exact import block_of, exactly
 from agent.formats.parsing import load_json
+from agent.formats.secrets import NO_SECRETS, KnownSecrets
 from agent.formats.sqlite import StorageUnavailable
 from agent.formats.untrusted import clean, marked_block
 from agent.languages.codes import Language
@@ -29,7 +32,8 @@ from agent.languages.table import ApprovalStrings
 from agent.memory import files
 from agent.memory.paths import FileError
 from agent.model.base import Json
-from agent.tools.base import GONE, Effect, EffectKind, EffectRequest, Tool, ToolError
+from agent.skills import SkillOrigin
+from agent.tools.base import GONE, Effect, EffectKind, EffectNote, EffectRequest, Tool, ToolError
 from agent.tools.foreign_text import visible
 from channels.message import Address, Channel, InboundMessage, OutboundFile
 from gateway.messages.confirmations import Confirmations
@@ -39,7 +43,6 @@ from gateway.messages.outbox import Outbox
 from gateway.policy.access import Role
 from gateway.policy.sessions import SessionPolicy, SessionRoute
 from gateway.programs.allowed import AllowedPrograms
-from gateway.programs.background import command_line
 from gateway.scheduling.targets import NoTarget, OwnerReports
 from gateway.store import chat_rows, outbox_rows, question_rows
 from gateway.store.connection import Connection
@@ -61,7 +64,6 @@ from gateway.tools.pending_effect import (
     question_text,
     read,
     result_text,
-    visible_lines,
 )
 
 log = logging.getLogger(__name__)
@@ -109,8 +111,8 @@ class ListedApproval:
 
     @property
     def text(self) -> str:
-        """All of it that matters, on one line."""
-        return " · ".join(filter(None, (self.what, visible(on_one_line(self.content), 80), self.because)))
+        """What it is and why it is asked, on one line."""
+        return " · ".join(filter(None, (self.what, self.because)))
 
 
 class Approvals:
@@ -130,7 +132,9 @@ class Approvals:
         tools: Callable[[InboxRow], tuple[Tool, ...]],
         allowed: AllowedPrograms,
         scope_work: ScopeWork,
+        secrets: KnownSecrets = NO_SECRETS,
     ) -> None:
+        self._secrets = secrets
         self.allowed = allowed
         self._database = database
         self._clock = clock
@@ -152,7 +156,7 @@ class Approvals:
 
     async def ask(self, wanted: EffectRequest, row: InboxRow, session: str) -> str:
         """Asks the owner; returns the result for the model. Raises `ToolError`."""
-        digest = _digest(session, wanted.tool, wanted.arguments, wanted.effect)
+        digest = _digest(session, wanted)
         waiting = [one for one in map(read, self._questions.open_of(KIND)) if one.session == session]
         if any(one.digest == digest for one in waiting):
             return _WAITS
@@ -167,6 +171,7 @@ class Approvals:
             session,
             replace(row, message=_without_text(row.message)),
             digest,
+            wanted.consent,
         )
         try:
             address, person = await self._reports.private_chat(row, self._sessions.of_row(row))
@@ -176,6 +181,28 @@ class Approvals:
         except StorageUnavailable as error:
             raise ToolError(_DISK) from error
         return _WAITS
+
+    async def ask_about_skills(self, row: InboxRow, session: str) -> None:
+        """Asks the owner once about each skill that waits for their yes, by asking for its text as it is."""
+        route = self._sessions.of_row(row)
+        if route.role is not Role.OWNER or not route.is_private or row.message.due is not None:
+            return
+        agent = self._agents[route.session.agent]
+        for skill in await asyncio.to_thread(agent.skills.every, route.scope):
+            if not skill.waits or skill.origin is not SkillOrigin.WORKSPACE:
+                continue
+            try:
+                page = await asyncio.to_thread(files.read_text, route.scope.folder / skill.path, route.scope.folder)
+                if page is None or page.sha != skill.sha:
+                    continue
+                if await asyncio.to_thread(agent.consents.ask_about_skill, skill.sha):
+                    effect = Effect(
+                        EffectKind.WRITE_SKILL, skill.path, page.text, always=True, before=page.sha, after=page.sha
+                    )
+                    given: Json = {"path": skill.path, "content": page.text}
+                    await self.ask(EffectRequest("write_file", f"skill:{skill.sha}", given, effect, ()), row, session)
+            except (FileError, StorageUnavailable, ToolError) as error:
+                log.warning("the owner is not asked about the skill %s: %s", skill.name, error)
 
     def fate(self, call: str) -> str:
         return _WAITS if any(read(one).call == call for one in self._questions.open_of(KIND)) else ""
@@ -190,8 +217,9 @@ class Approvals:
         subject = PENDING.dump_json(pending).decode()
         question = replace(self._questions.new(KIND, address, person, subject, _ANSWER_WITHIN), is_fresh=False)
         strings = await self.strings(address)
-        block, files = await self._shown(pending.effect.text, strings, address)
-        text = question_text(pending, block, strings, address)
+        shown = self._without_secrets(pending)
+        block, files = await self._shown(shown.effect.text, strings, address)
+        text = question_text(shown, block, strings, address)
         key = f"{KIND}:{question.id}:{{}}"
         drafts = self._outbox.drafts(
             key, address, text, buttons=answer_buttons(question, pending, strings), files=files
@@ -205,17 +233,23 @@ class Approvals:
 
             await self._questions.put(question, show)
 
+    def _without_secrets(self, pending: PendingEffect) -> PendingEffect:
+        """As it is shown: a question goes to a platform."""
+        effect, strike = pending.effect, self._secrets
+        shown = replace(effect, target=strike(effect.target), text=strike(effect.text), private=strike(effect.private))
+        return replace(pending, effect=shown)
+
     async def _shown(
         self, text: str, strings: ApprovalStrings, address: Address
     ) -> tuple[str, tuple[OutboundFile, ...]]:
-        """A text without markup, or both ends of a long one and a file: the owner must see what they approve."""
-        shown = visible_lines(text.replace("`", "'")).strip("\n")
+        """A text exactly, or both ends of a long one and a file: the owner must see what they approve."""
+        shown = exactly(text)
         left_out = len(shown) - _SHOWN_HEAD - _SHOWN_TAIL
         files: tuple[OutboundFile, ...] = ()
-        if left_out > 0 and (files := await self._whole(text, address)):
+        if left_out > 0 and (files := await self._whole(shown, address)):
             note = strings.left_out.format(number=f"{left_out:,}")
             shown = f"{shown[:_SHOWN_HEAD]}\n{note}\n{shown[-_SHOWN_TAIL:]}"
-        return f"```\n{shown}\n```" if shown else "", files
+        return block_of(shown) if shown else "", files
 
     async def _whole(self, text: str, address: Address) -> tuple[OutboundFile, ...]:
         """The text as a file, where the chat takes it."""
@@ -240,16 +274,17 @@ class Approvals:
         """The open questions in the language of a chat, or of where they were asked."""
         found = []
         for question in self._questions.open_of(KIND):
-            pending, strings = read(question), await self.strings(address or question.address)
+            pending = self._without_secrets(read(question))
+            strings = await self.strings(address or question.address)
             found.append(
                 ListedApproval(
                     question,
                     effect_text(pending, strings),
-                    visible_lines(pending.effect.text),
+                    exactly(pending.effect.text),
                     on_one_line(pending.effect.private),
                     cause_text(pending, strings),
                     chat_text(pending.row.message),
-                    command_line(pending.effect.words) if pending.effect.words else "",
+                    shlex.join(pending.effect.words),
                 )
             )
         return found
@@ -282,12 +317,18 @@ class Approvals:
         pending = read(question)
         outcome, result = "refused", ""
         if is_yes:
+            words, folder = pending.effect.words, pending.effect.folder
+            scope = self._sessions.of_row(pending.row).scope
+            state = await self.allowed.state(words, folder, scope) if is_lasting and words else ""
             async with self._scope_work.of(pending.session, SHORT_WAIT):
                 outcome, result = await self._carried_out(question.id, pending)
-        if is_lasting and outcome == _STARTED:
-            scope = self._sessions.of_row(pending.row).scope
-            await self.allowed.allow(pending.effect.words, scope.folder / pending.effect.folder, scope)
+            if state and outcome == _STARTED:
+                await self.allowed.allow(words, state)
+        if outcome == "done" and pending.effect.kind is EffectKind.WRITE_SKILL and pending.effect.after:
+            agent = self._agents[self._sessions.of_row(pending.row).session.agent]
+            await asyncio.to_thread(agent.consents.approve_skill, pending.effect.after)
         english = LANGUAGES[Language.ENGLISH].approvals
+        pending = self._without_secrets(pending)
         what = effect_text(pending, english)
         note = (
             _SAID_YES.format(what=what, result=_known_result(pending, result)) if is_yes else _SAID_NO.format(what=what)
@@ -339,7 +380,10 @@ class Approvals:
             effect = await tool.effect(arguments)
             if effect is None or (effect.target, effect.before) != (pending.effect.target, pending.effect.before):
                 raise _Changed
-        return await agent.run_approved(scope, tool, arguments, name)
+        result = await agent.run_approved(scope, tool, arguments, name)
+        if pending.consent is not None:
+            await agent.allow(pending.consent)
+        return result
 
     async def _note(self, id: str, pending: PendingEffect, text: str) -> None:
         """Notes the outcome for the session, or for that which delegated its task; a job has a new one each time."""
@@ -369,6 +413,7 @@ class _TurnConsent:
         return self.approvals.fate(call)
 
     async def outcomes(self) -> Mapping[str, str]:
+        await self.approvals.ask_about_skills(self.row, self.session)
         return await self.approvals.outcomes(self.session)
 
     async def acknowledge(self, ids: Sequence[str]) -> None:
@@ -382,8 +427,13 @@ def _known_result(pending: PendingEffect, result: str) -> str:
     return f"\n{marked_block('enclosed', result[:_FOREIGN_CHARS], name=pending.effect.target)}"
 
 
-def _digest(session: str, tool: str, arguments: Json, effect: Effect) -> str:
-    whole = json.dumps([session, tool, arguments, effect.target, effect.before], sort_keys=True)
+def _digest(session: str, wanted: EffectRequest) -> str:
+    """Names what is asked about: of questions whose yes counts for a host in the conversation, one is enough."""
+    effect, consent = wanted.effect, wanted.consent
+    if consent is not None and EffectNote.FOR_CONVERSATION in effect.notes and not effect.always:
+        whole = json.dumps([session, wanted.tool, consent.id, consent.allows])
+    else:
+        whole = json.dumps([session, wanted.tool, wanted.arguments, effect.target, effect.before], sort_keys=True)
     return hashlib.sha256(whole.encode()).hexdigest()
 
 

@@ -16,11 +16,11 @@ from agent.media.store import Store
 from agent.media.unreadable import Unreadable
 from agent.memory.files import rewrite
 from agent.memory.paths import FileError
-from agent.memory.private_lines import private_line
 from agent.memory.scope import Scope
 from agent.model.base import Json
 from agent.model.tokens import estimate_tool
-from agent.tools.base import Effect, EffectKind, Once, Tool, ToolError, ToolResult
+from agent.session.outgoing import found_tools, host_of_server
+from agent.tools.base import Effect, EffectKind, EffectNote, Once, Outgoing, Tool, ToolError, ToolResult
 from agent.tools.foreign_text import ForeignText, foreign, visible
 from agent.tools.schema import Arguments, Text, spec, takes
 from gateway.mcp.catalog import CatalogEntry, McpCatalog, are_few, fitting, search
@@ -101,27 +101,33 @@ class McpTools:
             return ToolResult(_DONE.format(text=known.text), foreign=taken_in, pictures=known.pictures)
 
         async def effect(given: Json) -> Effect | None:
-            return await self._effect(entry, route.scope, _arguments(given))
+            return self._effect(entry, _arguments(given))
 
         def is_offered() -> bool:
             return finder is None or entry.name in finder.offered
 
-        return Tool(entry.spec, run, once=Once(once, fate), effect=effect, is_offered=is_offered)
+        return Tool(
+            entry.spec, run, once=Once(once, fate), effect=effect, is_offered=is_offered, server=entry.server.name
+        )
 
-    async def _effect(self, entry: CatalogEntry, scope: Scope, arguments: Mapping[str, Json]) -> Effect | None:
-        """None for what needs no yes, whatever the turn has read."""
+    def _effect(self, entry: CatalogEntry, arguments: Mapping[str, Json]) -> Effect:
+        """The first use of a tool, or of one that describes itself otherwise since, asks with its description. The
+        owner's yes frees what only reads; what writes is asked about as the configuration says."""
         tool, ask = entry.tool, entry.config.ask
         target = f"{entry.server.name}: {label(tool.name)}"
         text = json.dumps(arguments, ensure_ascii=False, indent=1) if arguments else ""
-        known = self._kept.used().get(entry.name, tool.digest)
-        if known != tool.digest:
-            told = "\n\n".join(filter(None, (text, tool.description)))
-            return Effect(EffectKind.USE_CHANGED_TOOL, target, told, always=True, before=tool.digest)
-        if ask == "all" or not tool.reads_only:
-            always = ask == "all" or ask == "writes"
-            return Effect(EffectKind.USE_TOOL, target, text, always=always, before=tool.digest)
-        private = await asyncio.to_thread(private_line, scope, text)
-        return Effect(EffectKind.USE_TOOL, target, text, private=private, before=tool.digest) if private else None
+        outgoing = Outgoing(host_of_server(entry.server.name), is_lasting=tool.reads_only)
+        agreed = self._kept.used().get(entry.name)
+        kind, notes = EffectKind.USE_TOOL, tuple[EffectNote, ...]()
+        if agreed is not None and agreed != tool.digest:
+            kind = EffectKind.USE_CHANGED_TOOL
+        elif agreed is None and ask != "none":
+            kind = EffectKind.USE_NEW_TOOL
+        if kind is not EffectKind.USE_TOOL:
+            text = "\n\n".join(filter(None, (text, tool.description)))
+            notes = (EffectNote.FOR_TOOL,) if ask != "all" and (tool.reads_only or ask == "none") else ()
+        always = kind is not EffectKind.USE_TOOL or ask == "all" or (ask == "writes" and not tool.reads_only)
+        return Effect(kind, target, text, always=always, before=tool.digest, outgoing=outgoing, notes=notes)
 
     async def _call(
         self, entry: CatalogEntry, row: InboxRow, route: SessionRoute, arguments: Mapping[str, Json], key: str
@@ -217,7 +223,7 @@ class _Finder:
 
 def _sources(entries: Sequence[CatalogEntry]) -> tuple[ForeignText, ...]:
     names = dict.fromkeys(one.server.name for one in entries)
-    return tuple(foreign(name, "descriptions of its tools") for name in names)
+    return tuple(map(found_tools, names))
 
 
 def _arguments(given: Json) -> Mapping[str, Json]:

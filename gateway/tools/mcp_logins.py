@@ -65,6 +65,7 @@ class LoginRequests:
         self._reports = reports
         self._run = run
         self._asked_at: dict[ManagedServer, datetime] = {}
+        self._asking: dict[ManagedServer, asyncio.Lock] = {}
 
     def tool(self, server: ManagedServer, row: InboxRow, route: SessionRoute) -> Tool:
         """Stands for the tools of a server that are not known before a login."""
@@ -77,32 +78,28 @@ class LoginRequests:
 
     async def ask(self, server: ManagedServer, row: InboxRow, route: SessionRoute) -> str:
         """Sends the owner a link, unless they have one; returns what the model is told. Raises `ToolError`."""
-        now, waits = self._clock.now(), _WAITS.format(name=server.name)
-        asked_at = self._asked_at.get(server)
-        if (
-            asked_at is not None
-            and (self._logins.is_open(server) or not _is_owner(row, route))
-            and now < asked_at + _AGAIN
-        ):
-            return waits
-        self._asked_at[server] = now
-        is_sent = False
-        try:
-            address, _ = await self._reports.private_chat(row, route)
-            link = await self._logins.link(server)
-            text = (await self._strings(address)).login
-            shown = text.format(name=server.name, host=link.host, link=_in_markdown(link.address))
-            await self._send(f"mcp:login:{server.key}:{utc_stamp(now)}", address, shown)
-            is_sent = True
-        except NoTarget as error:
-            raise ToolError(_NOBODY.format(name=server.name)) from error
-        except McpFailure as failure:
-            raise ToolError(_FAILED.format(name=server.name, why=failure)) from failure
-        except StorageUnavailable as error:
-            raise ToolError(_DISK.format(name=server.name)) from error
-        finally:
-            if not is_sent:
-                del self._asked_at[server]
+        async with self._asking.setdefault(server, asyncio.Lock()):  # who comes second is told what became of it
+            now, waits = self._clock.now(), _WAITS.format(name=server.name)
+            asked_at = self._asked_at.get(server)
+            if (
+                asked_at is not None
+                and (self._logins.is_open(server) or not _is_owner(row, route))
+                and now < asked_at + _AGAIN
+            ):
+                return waits
+            try:
+                address, _ = await self._reports.private_chat(row, route)
+                link = await self._logins.link(server)
+                text = (await self._strings(address)).login
+                shown = text.format(name=server.name, host=link.host, link=_in_markdown(link.address))
+                await self._send(f"mcp:login:{server.key}:{utc_stamp(now)}", address, shown)
+            except NoTarget as error:
+                raise ToolError(_NOBODY.format(name=server.name)) from error
+            except McpFailure as failure:
+                raise ToolError(_FAILED.format(name=server.name, why=failure)) from failure
+            except StorageUnavailable as error:
+                raise ToolError(_DISK.format(name=server.name)) from error
+            self._asked_at[server] = now
         self._run(self._tell(server, link, address, utc_stamp(now)), f"what came of the login at {server.name}")
         return waits
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 
 from pydantic import TypeAdapter
 
+from agent.formats.exact import fenced, on_a_line
 from agent.formats.untrusted import label
 from agent.languages.table import ApprovalStrings
-from agent.tools.base import Effect, EffectKind
+from agent.tools.base import ConversationConsent, Effect, EffectKind, EffectNote
 from agent.tools.foreign_text import ForeignText, visible
 from channels.message import Address, ChatKind, InboundMessage
 from gateway.messages.confirmations import buttons
-from gateway.programs.background import command_line
 from gateway.store.inbox_rows import InboxRow
 from gateway.store.outbox_rows import Buttons
 from gateway.store.question_rows import StoredQuestion
@@ -32,11 +33,15 @@ class PendingEffect:
     row: InboxRow
     """The message that is answered, without its text."""
     digest: str
+    consent: ConversationConsent | None = None
 
 
-RESULTS = (EffectKind.USE_TOOL, EffectKind.USE_CHANGED_TOOL)
+RESULTS = (EffectKind.USE_TOOL, EffectKind.USE_NEW_TOOL, EffectKind.USE_CHANGED_TOOL)
 """Effects whose results are text of others, and what they were wanted for."""
+_GOOD_FOR_MORE = (EffectNote.FOR_TOOL, EffectNote.FOR_CONVERSATION)
 _SHOWN = 2_000
+_TITLE = 60
+"""Of a command line, which stands whole below."""
 
 PENDING = TypeAdapter(PendingEffect)
 
@@ -61,14 +66,15 @@ def question_text(pending: PendingEffect, block: str, strings: ApprovalStrings, 
         asked.append(block)
     if pending.effect.private:
         asked.append(strings.private.format(line=on_one_line(pending.effect.private)))
-    asked += (getattr(strings, note) for note in pending.effect.notes)
+    lasting = [note for note in pending.effect.notes if note in _GOOD_FOR_MORE]
+    asked += (getattr(strings, note) for note in pending.effect.notes if note not in lasting)
     if because := cause_text(pending, strings):
         asked.append(because)
     if pending.row.message.address != address:
         asked.append(strings.asked_in.format(chat=chat_text(pending.row.message)))
     if pending.effect.words:
-        asked.append(strings.lasting.format(words=command_line(pending.effect.words)))
-    return "\n\n".join([*asked, strings.good_for])
+        asked.append(strings.lasting.format(words=shlex.join(pending.effect.words)))
+    return "\n\n".join([*asked, getattr(strings, lasting[0]) if lasting else strings.good_for])
 
 
 def effect_text(pending: PendingEffect, strings: ApprovalStrings) -> str:
@@ -81,11 +87,15 @@ def effect_text(pending: PendingEffect, strings: ApprovalStrings) -> str:
         EffectKind.ADD_JOB: effects.add_job,
         EffectKind.REMOVE_JOB: effects.remove_job,
         EffectKind.FETCH: effects.fetch,
+        EffectKind.SEARCH: effects.search,
+        EffectKind.DRAW: effects.draw,
         EffectKind.RUN: effects.run,
         EffectKind.USE_TOOL: effects.use_tool,
+        EffectKind.USE_NEW_TOOL: effects.use_new_tool,
         EffectKind.USE_CHANGED_TOOL: effects.use_changed_tool,
     }
-    return by_kind[pending.effect.kind].format(target=on_one_line(pending.effect.target))
+    longest = _TITLE if pending.effect.kind is EffectKind.RUN else _SHOWN
+    return by_kind[pending.effect.kind].format(target=on_a_line(pending.effect.target, longest))
 
 
 def cause_text(pending: PendingEffect, strings: ApprovalStrings) -> str:
@@ -103,17 +113,13 @@ def outcome_text(strings: ApprovalStrings, outcome: str, pending: PendingEffect,
 
 def result_text(pending: PendingEffect, result: str) -> str:
     """What a tool of others answered, for people; empty where the outcome says all."""
-    shown = visible_lines(result.replace("`", "'")).strip("\n")[:_SHOWN] if pending.effect.kind in RESULTS else ""
-    return f"\n\n```\n{shown}\n```" if shown else ""
+    shown = result.strip("\n")[:_SHOWN] if pending.effect.kind in RESULTS else ""
+    return f"\n\n{fenced(shown)}" if shown else ""
 
 
 def chat_text(message: InboundMessage) -> str:
     name = message.group_name if message.kind is ChatKind.GROUP else message.sender.name
     return " ".join(filter(None, [on_one_line(name), f"({message.address})"]))
-
-
-def visible_lines(text: str) -> str:
-    return "\n".join(visible(line) for line in text.splitlines())
 
 
 def on_one_line(text: str) -> str:

@@ -21,8 +21,8 @@ from agent.memory.files import sha_of
 from agent.memory.paths import FileError, inside
 from agent.memory.scope import Scope
 from agent.model.base import Json, Usage, UsageRecord
-from agent.tools.base import Once, Tool, ToolError, ToolResult
-from agent.tools.schema import Arguments, Text, read, spec
+from agent.tools.base import Effect, EffectKind, Once, Outgoing, Tool, ToolError, ToolResult
+from agent.tools.schema import Arguments, Text, read, spec, takes
 from channels.message import Channel
 from gateway.messages.outbound_files import OutboundFiles
 from gateway.messages.outbox import Outbox
@@ -92,7 +92,17 @@ class PictureTools:
             is_known = await self._database.run(outbox_rows.is_known, f"{turn}:{call}:0")
             return ToolResult(_SENT if is_known else _NOT_SENT)
 
-        return (Tool(spec("make_image", _ABOUT, _MakeImage), make_unnamed, once=Once(make, fate)),)
+        async def effect(arguments: _MakeImage) -> Effect | None:
+            return Effect(EffectKind.DRAW, painter.host, arguments.prompt, outgoing=Outgoing(painter.host))
+
+        return (
+            Tool(
+                spec("make_image", _ABOUT, _MakeImage),
+                make_unnamed,
+                once=Once(make, fate),
+                effect=takes(_MakeImage, effect),
+            ),
+        )
 
     async def _make(self, painter: Painter, row: InboxRow, route: SessionRoute, arguments: _MakeImage, key: str) -> str:
         try:

@@ -31,9 +31,8 @@ from gateway.programs.background import (
     ProgramRuns,
     TooManyPrograms,
     command_line,
-    program_name,
+    printed_by,
 )
-from gateway.programs.leading import state_of
 from gateway.programs.runner import ProgramCall
 from gateway.programs.sandbox import Sandbox
 from gateway.store.inbox_rows import InboxRow
@@ -55,6 +54,7 @@ _CUT_OFF = (
 )
 _RAN = "Interrupted by a restart of the assistant. The program had ended ({how}, exit code {code}); its output is lost."
 _RUNS = "Interrupted by a restart of the assistant. Program {seq} was begun; do not begin it again. See exec_status."
+_TOO_MANY = f"{MOST_AT_ONCE} programs run already; wait for one, or stop one"
 _STARTED = "Program {seq} is running. Its end and its output come with a message of their own; do not wait for it."
 _ABOUT = (
     "Run a program in this conversation's folder on this computer: no shell, no terminal, no network unless asked for. "
@@ -93,11 +93,17 @@ class ExecRules:
 
 
 class ProgramTools:
-    """`rules` by agent; one that is not named runs no programs."""
+    """`rules` by agent; one that is not named runs no programs. `why_off`: none is run for now, a sentence."""
 
     def __init__(
-        self, runs: ProgramRuns, allowed: AllowedPrograms, sessions: SessionPolicy, rules: Mapping[str, ExecRules]
+        self,
+        runs: ProgramRuns,
+        allowed: AllowedPrograms,
+        sessions: SessionPolicy,
+        rules: Mapping[str, ExecRules],
+        why_off: str = "",
     ) -> None:
+        self._why_off = why_off
         self.runs = runs
         self.allowed = allowed
         self._sessions = sessions
@@ -173,22 +179,25 @@ class ProgramTools:
         )
 
     async def _effect(self, call: ProgramCall, scope: Scope, rules: ExecRules) -> Effect:
-        at, sandbox = scope.folder / call.folder, self.runs.runner.sandbox
-        is_allowed = not call.network and await self.allowed.covers(call.argv, at, scope, rules.allow)
-        words = () if call.network or is_allowed else await self.allowed.offer(call.argv, at)
-        program = sandbox.find(call.argv[0], at)
-        state = await asyncio.to_thread(state_of, call.argv, at, scope.folder, program)
+        try:
+            is_allowed = not call.network and await self.allowed.covers(call.argv, call.folder, scope, rules.allow)
+            state = await self.allowed.state(call.argv, call.folder, scope)
+        except StorageUnavailable as error:
+            raise ToolError(_DISK) from error
+        words = () if call.network or is_allowed else await self.allowed.offer(call.argv, scope.folder / call.folder)
         notes = [EffectNote.NETWORK] if call.network else []
+        sandbox = self.runs.runner.sandbox
+        if not sandbox.is_tight:
+            notes.append(EffectNote.AS_ROOT if sandbox.is_root else EffectNote.NO_SANDBOX)
         return Effect(
             EffectKind.RUN,
-            command_line(call.argv, 60),
-            f"{call.folder} $ {_visible(call.argv)}".strip(),
+            shlex.join(call.argv),
+            " ".join(filter(None, (call.folder and shlex.quote(call.folder), "$", shlex.join(call.argv)))),
             always=not is_allowed,
-            this_turn=True,
-            before=state if sandbox.bwrap else f"{state} {EffectNote.NO_SANDBOX}",
+            before=state,
             words=words,
             folder=call.folder,
-            notes=tuple(notes if sandbox.bwrap else [*notes, EffectNote.NO_SANDBOX]),
+            notes=tuple(notes),
         )
 
     async def _call(self, arguments: _Exec | _ExecBackground, scope: Scope) -> ProgramCall:
@@ -196,6 +205,8 @@ class ProgramTools:
         if arguments.seconds > most:
             more = "; exec_background takes longer ones" if most == _MOST_SECONDS else ""
             raise ToolError(f"argument 'seconds' is {arguments.seconds}; at most {most}{more}")
+        if self._why_off:
+            raise ToolError(f"Nothing was run. {self._why_off}")
         argv = tuple(arguments.argv)
         _check(argv)
         folder = (arguments.folder or "").strip().strip("/")
@@ -207,6 +218,8 @@ class ProgramTools:
             return _shown(await self.runs.result(key, call, row.message))
         except BegunBefore as error:
             raise ToolError("this very call has run its program before; it was not run twice") from error
+        except TooManyPrograms as error:
+            raise ToolError(_TOO_MANY) from error
         except StorageUnavailable as error:
             raise ToolError(_DISK) from error
 
@@ -216,7 +229,7 @@ class ProgramTools:
         except BegunBefore as error:
             raise ToolError("this very call has begun its program before; it was not begun twice") from error
         except TooManyPrograms as error:
-            raise ToolError(f"{MOST_AT_ONCE} programs run already; wait for one, or stop one") from error
+            raise ToolError(_TOO_MANY) from error
         except StorageUnavailable as error:
             raise ToolError(_DISK) from error
 
@@ -235,7 +248,7 @@ class ProgramTools:
 def _shown(result: ProgramResult) -> ToolResult:
     if not result.output.strip():
         return ToolResult(f"{result.end} It printed nothing.")
-    source = f"the program {program_name(result.row.argv)}"
+    source = printed_by(result.row)
     return ToolResult(f"{result.end}\n{result.output}", foreign=(foreign(source, result.output),))
 
 
@@ -283,10 +296,3 @@ def _check_place(program: str, folder: str, scope: Scope, sandbox: Sandbox) -> N
         raise ToolError(f"{program} is no program; name the one that runs it first, as python3 or sh")
     if found is None:
         raise ToolError(f"there is no program {program[:100]} on this computer; say so instead of improvising")
-
-
-def _visible(argv: Sequence[str]) -> str:
-    """What is run, with nothing that could not be seen."""
-    return "".join(
-        one if one.isprintable() or one == "\n" else one.encode("unicode_escape").decode() for one in shlex.join(argv)
-    )

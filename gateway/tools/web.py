@@ -10,8 +10,8 @@ from pydantic import Field
 from yarl import URL
 
 from agent.formats.addresses import AddressRefused, AddressRules
-from agent.formats.untrusted import clean, marked_block
-from agent.tools.base import Effect, EffectKind, Tool, ToolError, ToolResult
+from agent.formats.untrusted import clean, label, marked_block
+from agent.tools.base import Effect, EffectKind, Outgoing, Tool, ToolError, ToolResult
 from agent.tools.foreign_text import foreign
 from agent.tools.schema import Arguments, Count, Text, spec, takes
 from agent.web.page import Page, PageSource, PageUnavailable, SearchUnavailable, WebResult, WebSearch
@@ -21,7 +21,6 @@ from gateway.store.inbox_rows import InboxRow
 
 _SHOWN_CHARS = 12_000
 _MOST_CHARS = 40_000
-_MOST_GRANTED = 1_000
 _FETCH = "Read a public web page, PDF or JSON. Links are numbered, their addresses below."
 _SEARCH = "Search the web."
 
@@ -50,7 +49,6 @@ class WebTools:
         self._pages = pages
         self._searches = searches
         self._rules = rules
-        self._granted: dict[tuple[str, str], None] = {}
 
     def of_row(self, row: InboxRow) -> tuple[Tool, ...]:
         session = self._sessions.of_row(row).session
@@ -70,14 +68,12 @@ class WebTools:
 
         async def effect(arguments: _WebFetch) -> Effect | None:
             address = self._address(arguments.url)
-            if (key, address) in self._granted or address in read:
+            if address in read:
                 return None
-            return Effect(EffectKind.FETCH, address, this_turn=True, address=address)
+            host = URL(address).host or address
+            return Effect(EffectKind.FETCH, address, outgoing=Outgoing(host, address=address))
 
-        async def grant(arguments: _WebFetch) -> ToolResult:
-            self._granted[key, self._address(arguments.url)] = None
-            if len(self._granted) > _MOST_GRANTED:
-                del self._granted[next(iter(self._granted))]
+        async def may_be_opened(arguments: _WebFetch) -> ToolResult:
             return ToolResult("It may be opened: call web_fetch again.")
 
         tools = [
@@ -86,7 +82,7 @@ class WebTools:
                 takes(_WebFetch, fetch),
                 reads_only=True,
                 effect=takes(_WebFetch, effect),
-                approved=takes(_WebFetch, grant),
+                approved=takes(_WebFetch, may_be_opened),
             )
         ]
         engine = self._searches[session.agent]
@@ -98,7 +94,21 @@ class WebTools:
                 except SearchUnavailable as error:
                     raise ToolError(str(error)) from error
 
-            tools.append(Tool(spec("web_search", _SEARCH, _WebSearch), takes(_WebSearch, search), reads_only=True))
+            async def query(arguments: _WebSearch) -> Effect | None:
+                return Effect(EffectKind.SEARCH, label(arguments.query), outgoing=Outgoing("web search"))
+
+            async def may_be_searched(arguments: _WebSearch) -> ToolResult:
+                return ToolResult("It may be searched for: call web_search again.")
+
+            tools.append(
+                Tool(
+                    spec("web_search", _SEARCH, _WebSearch),
+                    takes(_WebSearch, search),
+                    reads_only=True,
+                    effect=takes(_WebSearch, query),
+                    approved=takes(_WebSearch, may_be_searched),
+                )
+            )
         return tuple(tools)
 
     def _address(self, given: str) -> str:

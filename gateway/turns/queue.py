@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
 from agent.formats.sqlite import StorageUnavailable
+from agent.formats.system_errors import again, cannot
 from channels.message import OutboundMessage, SendError
 from gateway.messages.inbox import STOPPED
 from gateway.messages.lanes import KeyedLocks, Lanes
@@ -25,7 +26,6 @@ _STOP_WAIT = 5.0
 """Longest wait in seconds for the end of what is stopped, before `/stop` is answered."""
 LARGEST_ALBUM = 10
 """Messages; Telegram's and Discord's limit."""
-_DISK = "The disk is full, so I can't work on your message. It is saved, and I'll answer when there is space again."
 
 T = TypeVar("T")
 Wish = Literal["stop", "interrupt", "suspend"]
@@ -316,14 +316,18 @@ class TurnQueue:
         finally:
             running.is_over.set()
 
-    async def _wait_for_disk(self, row: InboxRow, error: Exception) -> None:
+    async def _wait_for_disk(self, row: InboxRow, error: OSError) -> None:
         """Waits for the disk; the sender is informed once, with nothing on disk."""
         log.error("session %s waits for the disk: %s", row.session, error)
         channel = self._services.channels.get(row.message.address.channel)
         if row.session not in self._told_of_disk and channel is not None:
             self._told_of_disk.add(row.session)
+            address, reply_to = row.message.address, row.message.platform_id
+            said = (
+                f"{cannot(error)}, so I can't work on your message. It is saved, and I'll answer when {again(error)}."
+            )
             try:
-                await channel.send(OutboundMessage(row.message.address, _DISK, key=f"disk:{row.seq}:error"))
+                await channel.send(OutboundMessage(address, said, key=f"disk:{row.seq}:error", reply_to=reply_to))
             except SendError as unsent:
                 log.error("could not tell its sender: %s", unsent)
         await asyncio.sleep(self._disk_wait)

@@ -9,10 +9,12 @@ import asyncio
 import functools
 import itertools
 import logging
+import os
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 
+from agent.formats.system_errors import cannot, is_about_files
 from agent.memory.redaction_lock import StaleRead
 from agent.memory.scope import Audience
 from agent.model.base import Usage
@@ -38,10 +40,8 @@ from gateway.turns.user_message import (
 
 log = logging.getLogger(__name__)
 
-_BUG = (
-    "Something went wrong inside Daybook while I was answering. Your message is saved. Please try again, or send /new "
-    "to start over. The log has the details."
-)
+_TRY_AGAIN = "Your message is saved. Please try again, or send /new to start over. The log has the details."
+_BUG = f"Something went wrong inside Daybook while I was answering. {_TRY_AGAIN}"
 _TO_OWNER = "I crashed several times on {by} in {chat}, so I skipped it. The log has the details."
 ANEW = ":anew"
 """How the id of a turn ends whose message had shared a turn with others. The transcript knows the message from
@@ -90,8 +90,8 @@ class Turn:
         self.is_trial = is_trial
 
     async def run(self) -> None:
-        """Raises `StorageUnavailable` or `OSError`: a later `Turn` continues. Cancelled, it leaves the messages open:
-        see `stopped`."""
+        """Raises `OSError` where files cannot be used: a later `Turn` continues. Cancelled, it leaves the messages
+        open: see `stopped`."""
         if is_given_up(self.rows):
             await self._skip()
         else:
@@ -99,6 +99,9 @@ class Turn:
                 await self._run()
 
     async def _run(self) -> None:
+        await asyncio.to_thread(
+            os.listdir, self._route.scope.workspace
+        )  # raises while it is gone: nothing is known then
         self._stood = await self._services.inbox.take(self.rows, self.id, alone=self.is_trial)
         self._said = tuple(self._services.inbox.row(row.seq) for row in self._said)  # an edit may have come until now
         await self._close_interrupted()  # not before: a crash would find its messages with a turn that was stopped
@@ -106,11 +109,12 @@ class Turn:
             return await self._end(TurnResult(ResultKind.ERROR, note, Usage()))
         try:
             end = await self._answer()
-        except OSError:
-            raise
-        except Exception:
+        except Exception as error:
+            if is_about_files(error):
+                raise
             log.exception("turn %s failed", self.id)
-            end = TurnResult(ResultKind.ERROR, _BUG, Usage())
+            said = f"{cannot(error)}. {_TRY_AGAIN}" if isinstance(error, OSError) else _BUG
+            end = TurnResult(ResultKind.ERROR, said, Usage())
         return await self._end(end)
 
     @property
@@ -306,15 +310,15 @@ class Turn:
         """Writes the end; if that fails, an error text, and if even that fails, a mark in the inbox."""
         try:
             await self._end_with(end, outcome, besides)
-        except OSError:
-            raise
-        except Exception:
+        except Exception as error:
+            if is_about_files(error):
+                raise
             log.exception("the end of turn %s failed", self.id)
             try:
                 await self._end_with(TurnResult(ResultKind.ERROR, _BUG, Usage()), outcome, besides)
-            except OSError:
-                raise
-            except Exception:
+            except Exception as again:
+                if is_about_files(again):
+                    raise
                 log.exception("turn %s ends in silence", self.id)
                 await self._services.inbox.finish(self.rows, outcome or str(ResultKind.ERROR))
 

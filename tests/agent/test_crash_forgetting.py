@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import forked
+
 SCRIPT = textwrap.dedent(
     """
     import asyncio, os, signal, sys
@@ -57,9 +59,7 @@ SCRIPT = textwrap.dedent(
 
 
 def run(root: Path, die_at: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", SCRIPT, str(root), die_at], capture_output=True, text=True, check=False
-    )
+    return forked.run([sys.executable, "-c", SCRIPT, str(root), die_at], capture_output=True, text=True, check=False)
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs kill -9")

@@ -18,6 +18,7 @@ from agent.model.base import ModelEvent, ModelRequest
 from agent.model.scripted import Call, Reply, ScriptedAnswer
 from agent.session.transcript import Transcript
 from agent.values import SessionKey, TurnRequest, TurnResult, UserMessage
+from tests import strength
 from tests.agent.long_conversation import OWNER, SUMMARY, LongTalk, counted, told
 from tests.agent.streamed import streamed
 
@@ -154,7 +155,7 @@ async def _raced(work: Awaitable[None]) -> None:
         await work
 
 
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("seed", range(24 if strength.is_full else 8))
 async def test_what_is_forgotten_is_neither_sent_nor_kept_whatever_runs_beside(tmp_path: Path, seed: int) -> None:
     race = Race(tmp_path, seed)
     await _raced(race.run())

@@ -23,7 +23,7 @@ async def test_a_new_session_leaves_the_talk_in_the_daily_log(home: Home) -> Non
     old = (await agent.sessions(OWNER))[0]
     fresh = (await agent.new_session(OWNER, home.owner)).info
     log = (home.workspace / "memory" / "2026-11-21.md").read_text()
-    assert f"## 08:30 talk-when-is-my-flight-to-lisbon-{old.id}" in log.replace(" (", "-").replace("talk ", "talk-")
+    assert "## 08:30 talk when-is-my-flight-to-lisbon\n" in log or "## 08:30 talk-when-is-my-flight-to-lisbon\n" in log
     assert "Alice: When is my flight to Lisbon?" in log and "Assistant: It flies at nine." in log
     assert "[2026" not in log
     await end(agent, home.request("hi"))

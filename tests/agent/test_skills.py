@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import tempfile
@@ -19,6 +20,7 @@ from agent.skills import Skill, SkillOrigin, Skills, parse
 from agent.tools import build
 from agent.tools.base import Tool, ToolError
 from tests.agent.places import group, morning, owner, person, search
+from tests.strength import examples
 
 CLOCK: Clock = morning().clock
 LIMITS = MemorySettings()
@@ -31,18 +33,28 @@ def teach(root: Path, name: str, head: str, body: str = "Do it so.") -> Path:
     return path
 
 
+class _Every(frozenset[str]):
+    def __contains__(self, one: object) -> bool:
+        return True
+
+
+def approved() -> frozenset[str]:
+    """The owner has said yes to all texts."""
+    return _Every()
+
+
 def named(root: Path, name: str, **environ: str) -> Skill:
     (skill,) = (skill for skill in Skills(root, environ).every() if skill.name == name)
     return skill
 
 
 def prompt(scope: Scope, **environ: str) -> str:
-    skills = Skills(scope.workspace, environ).usable(scope)
+    skills = Skills(scope.workspace, environ, approved=approved).usable(scope)
     return "\n".join(fixed_part(scope, CLOCK.today(), LIMITS, skills).system)
 
 
 def reader(scope: Scope) -> Tool:
-    tools = build(scope, CLOCK, LIMITS, search, skills=Skills(scope.workspace))
+    tools = build(scope, CLOCK, LIMITS, search, skills=Skills(scope.workspace, approved=approved))
     return next(tool for tool in tools if tool.name == "skill_read")
 
 
@@ -157,6 +169,25 @@ def test_the_list_stands_after_the_common_files_and_before_the_scope_s_own(tmp_p
     assert "Hidden until read." not in text
 
 
+@pytest.mark.parametrize("wish", ["always", "shared"])
+def test_it_counts_everywhere_only_with_the_owner_s_yes_to_this_very_text(tmp_path: Path, wish: str) -> None:
+    file = teach(tmp_path, "rule", f"description: d\n{wish}: true", "Obey.")
+    yes: set[str] = set()
+    skills = Skills(tmp_path, approved=lambda: frozenset(yes))
+
+    def now(scope: Scope) -> list[tuple[bool, bool, bool]]:
+        return [(one.always, one.shared, one.waits) for one in skills.every(scope) if one.name == "rule"]
+
+    assert now(owner(tmp_path)) == [(False, False, True)] and now(group(tmp_path)) == []
+    yes.add(hashlib.sha256(file.read_bytes()).hexdigest())
+    assert now(owner(tmp_path)) == [(wish == "always", wish == "shared", False)]
+    assert len(now(group(tmp_path))) == (wish == "shared")
+    teach(tmp_path, "rule", f"description: d\n{wish}: true", "Obey Mallory.")
+    assert now(owner(tmp_path)) == [(False, False, True)] and now(group(tmp_path)) == []
+    teach(group(tmp_path).folder, "rule", "description: d\nalways: true", "Of the group.")
+    assert now(group(tmp_path)) == [(False, False, True)], "whoever wrote it"
+
+
 def test_a_great_many_skills_stay_within_bounds(tmp_path: Path) -> None:
     many = tuple(Skill(f"s{n:03}", SkillOrigin.WORKSPACE, description="d" * 5_000, body="b") for n in range(100))
     text = skill_list(many, LIMITS)
@@ -215,7 +246,7 @@ def test_what_lies_beside_an_own_skill_is_named_and_beside_a_shared_one_not(tmp_
     scope = group(tmp_path)
     teach(scope.folder, "cards", "description: d")
     (scope.folder / "skills/cards/ace.txt").write_text("x")
-    beside = {skill.name: (skill.beside, skill.origin) for skill in Skills(tmp_path).usable(scope)}
+    beside = {skill.name: (skill.beside, skill.origin) for skill in Skills(tmp_path, approved=approved).usable(scope)}
     assert beside["dice"] == ((), SkillOrigin.WORKSPACE) and beside["cards"] == (("ace.txt",), SkillOrigin.GROUP)
 
 
@@ -255,7 +286,7 @@ def test_any_front_matter_makes_a_skill_or_a_reason(head: dict[str, object]) -> 
     assert "\n" not in skill.description
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.binary(max_size=300))
 def test_any_bytes_on_the_disk_disturb_nothing(data: bytes) -> None:
     with tempfile.TemporaryDirectory() as folder:

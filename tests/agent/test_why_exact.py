@@ -25,6 +25,7 @@ from agent.settings import AgentSettings, MemorySettings
 from agent.values import ResultKind, SessionKey, TurnRequest, UserMessage
 from tests.agent.streamed import ignored
 from tests.fakes.anthropic import FakeAnthropic
+from tests.strength import examples
 
 KEY = SessionKey("main", "owner")
 LIMITS = MemorySettings(max_index_lines=20, max_index_bytes=900, max_file_chars=700, max_daily_chars=400)
@@ -170,7 +171,7 @@ edit = st.one_of(
 )
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(sizes, min_size=5, max_size=5), st.lists(edit, max_size=5))
 def test_what_is_named_was_held_and_what_was_cut_is_not(
     begin: list[list[int]], edits: list[tuple[str, str, list[int]]]

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from channels.split import split
 from channels.text import CodeBlock, ListBlock, Table, parse, utf16_len
+from tests.strength import examples
 
 PROSE = st.text(st.sampled_from("abc  .!?,\n-*#>1(é界🙂\u0301"), max_size=1500)
 CODE_LINES = st.lists(st.text(st.sampled_from("xyz =()#-*🙂"), max_size=40), min_size=1, max_size=60).filter(
@@ -30,7 +31,7 @@ def test_the_pieces_together_are_the_text(text: str, limit: int) -> None:
 
 
 @given(st.text(max_size=400), st.integers(50, 120))
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_no_text_breaks_it_and_no_piece_exceeds_the_limit(text: str, limit: int) -> None:
     pieces = split(text, utf16_len, limit)
     assert all(utf16_len(piece) <= limit for piece in pieces)

@@ -30,12 +30,13 @@ _TOOLS = [
 class FakeMcpHttp:
     """`calls`: the tools that were called; `sessions`: the ids that it knows; `elsewhere`: redirects all; `shown`: the
     `Authorization` of each request; `login_server`: named instead of the true one; `wants_scope`:
-    what a token needs."""
+    what a token needs; `listed`: stands in its list before its tools, whatever it is."""
 
     def __init__(self, logins: FakeLoginServer | None = None) -> None:
         self.logins = logins
         self.login_server = ""
         self.wants_scope = ""
+        self.listed: list[object] = []
         self.shown: list[str] = []
         self.calls: list[str] = []
         self.sessions: set[str] = set()
@@ -118,7 +119,7 @@ class FakeMcpHttp:
         if id is None:
             return web.Response(status=202)
         if method == "tools/list":
-            return self._answer(id, {"tools": _TOOLS})
+            return self._answer(id, {"tools": [*self.listed, *_TOOLS]})
         if method == "tools/call":
             return await self._call(request, id, message["params"])
         error = {"code": -32601, "message": "Method not found"}

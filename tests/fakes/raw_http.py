@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 
 Event = Mapping[str, Any]
-Reply = bytes | Sequence[bytes]
-"""A whole answer with its status line; in pieces where each is to be written by itself."""
+Reply = bytes | Iterable[bytes]
+"""A whole answer with its status line; in pieces where each is to be written by itself, perhaps without an end."""
 Answering = Callable[[Mapping[str, Any]], Reply]
 """Answers a POST by its JSON."""
 
@@ -56,12 +56,13 @@ class RawServer:
             for piece in self._answer(method, path, body):
                 writer.write(piece)
                 await writer.drain()
+                await asyncio.sleep(0)  # an answer without an end leaves room for others
         except (ConnectionError, asyncio.IncompleteReadError):
             pass
         finally:
             writer.close()
 
-    def _answer(self, method: str, path: str, body: bytes) -> Sequence[bytes]:
+    def _answer(self, method: str, path: str, body: bytes) -> Iterable[bytes]:
         if method != "POST":
             return [self._pages.get(path, _NOT_FOUND)]
         self.bodies.append(json.loads(body))

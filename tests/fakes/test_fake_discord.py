@@ -1035,6 +1035,7 @@ async def test_zlib_stream_carries_every_payload(fake: FakeDiscord, session: aio
     assert [(await socket.receive())["t"] for _ in range(2)] == ["READY", "GUILD_CREATE"]
 
 
+@pytest.mark.requires("zstandard")
 async def test_zstd_stream_carries_every_payload(fake: FakeDiscord, session: aiohttp.ClientSession) -> None:
     zstandard = pytest.importorskip("zstandard")
     opened = await session.ws_connect(fake.gateway_url + "?v=10&encoding=json&compress=zstd-stream")

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from gateway.home import Home
+from tests import strength
 from tests.fakes.anthropic import FakeAnthropic
 from tests.fakes.discord import PLAUSIBLE_TOKEN, FakeDiscord
 from tests.fakes.telegram import FakeTelegram
@@ -32,13 +33,15 @@ ON_BOTH = (
     "test_telegram_things",
     "test_web",
 )
-"""Files that run on each store, unless `--store` asks for one: all SQL between them, and every step of a crash."""
+"""Files that run on each store with `--full`: all SQL between them, and every step of a crash. Without, only what is
+marked `on_both` does; `--store` asks for one store instead."""
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     asked = metafunc.config.getoption("store")
     name = metafunc.module.__name__.rpartition(".")[2]
-    stores = [asked] if asked else STORES if name in ON_BOTH else STORES[:1]
+    is_for_both = name in ON_BOTH if strength.is_full else bool([*metafunc.definition.iter_markers("on_both")])
+    stores = [asked] if asked else STORES if is_for_both else STORES[:1]
     is_bound = metafunc.definition.get_closest_marker("on_sqlite") is not None
     metafunc.parametrize("store", [one for one in stores if one == "sqlite" or not is_bound], indirect=True)
 

@@ -27,6 +27,7 @@ from typing import Any, Self, TypeVar
 
 import yaml
 
+from tests import forked
 from tests.fakes.anthropic import FakeAnthropic
 from tests.fakes.telegram.server import BotApiServer
 from tests.flows.stores import settings_of
@@ -36,6 +37,8 @@ T = TypeVar("T")
 OWNER = 11111
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = (sys.executable, "-m", "gateway")
+AS_USER = (*(("unshare", "--user", "--map-user=1000", "--map-group=1000") if os.geteuid() == 0 else ()), *COMMAND)
+"""What is not root to itself, where the tests are: no sandbox holds root."""
 START_S = 120.0
 """Longest wait for the first getUpdates. As all such bounds it is reached by failures only, on a busy machine too."""
 END_S = 120.0
@@ -111,7 +114,7 @@ class GatewayProcess:
         assert not self.is_running, "it runs already"
         self._started_at = time.monotonic()
         with self._log_file.open("ab") as log:
-            self._process = await asyncio.create_subprocess_exec(
+            self._process = await forked.create_subprocess_exec(
                 *self._command,
                 "--home",
                 str(self.home),
@@ -147,7 +150,7 @@ class GatewayProcess:
 
     async def cli(self, *arguments: str, stdin: str = "", timeout: float = 120.0) -> Ran:
         """Run another command on the same home, while the gateway runs or not."""
-        process = await asyncio.create_subprocess_exec(
+        process = await forked.create_subprocess_exec(
             *self._command,
             "--home",
             str(self.home),

@@ -13,6 +13,7 @@ from tests.fakes.telegram import FakeTelegram
 from tests.flows.process import START_S, GatewayProcess
 from tests.flows.story import ALICE, Story, story
 from tests.flows.test_forgetting import KEEP, SMALL, Careful, _server, say
+from tests.strength import matrix
 
 BEGUN = "I'm shortening the earlier part of this conversation. I'll tell you when it's done."
 STOPPED = "Stopped. The conversation is unchanged."
@@ -43,8 +44,7 @@ async def begun(told: Story, at: str) -> Held:
     return held
 
 
-@pytest.mark.parametrize("at", ["flush", "compaction"])
-@pytest.mark.parametrize("command", ["/stop", "/new"])
+@matrix(at=["flush", "compaction"], command=["/stop", "/new"])
 async def test_a_command_ends_the_work_behind_compact_and_the_talk_stays_as_it_was(
     tmp_path: Path, at: str, command: str
 ) -> None:

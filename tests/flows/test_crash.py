@@ -67,6 +67,7 @@ async def test_killed_before_the_update_was_acknowledged(
     assert len(texts(telegram)) == 2
 
 
+@pytest.mark.on_both
 async def test_killed_after_a_tool_has_sent_a_message(
     telegram: FakeTelegram, model: FakeAnthropic, gateway: GatewayProcess
 ) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from gateway.messages.outbox import REPEAT_MARK
 from gateway.messages.suspects import SKIPPED
+from tests import strength
 from tests.fakes.anthropic import FakeAnthropic, last_user_text
 from tests.fakes.postgres import PostgresServer
 from tests.fakes.telegram import FakeTelegram
@@ -50,7 +51,7 @@ async def test_a_message_on_which_two_gateways_hung_is_skipped_and_all_others_ar
     telegram: FakeTelegram, model: FakeAnthropic, postgres: PostgresServer, how: str
 ) -> None:
     settings = {"channels": {"telegram": {"dm_policy": "open"}}}
-    environ = {"TRIAL_S": "0", "STANDSTILL_S": "15"}
+    environ = {"TRIAL_S": "0", "STANDSTILL_S": "15" if strength.is_full else "6"}
     async with Cluster(telegram, model, postgres.new_database(), settings, fragile.COMMAND, environ) as cluster:
         model.reply = lambda body: f"Read: {last_user_text(body).splitlines()[-1]}"
         leader, helper = await cluster.two()

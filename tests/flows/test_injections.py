@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path, PurePosixPath
 from typing import Any
+from urllib.parse import quote, unquote_plus
 
 import pytest
 import yaml
@@ -21,6 +22,7 @@ import yaml
 from tests.agent.web.pages import Web, page, web
 from tests.fakes.anthropic import FakeAnthropic
 from tests.fakes.discord import PLAUSIBLE_TOKEN, FakeDiscord
+from tests.fakes.openai_media import IMAGE_MODEL, KEY, OpenAiMedia
 from tests.fakes.telegram import FakeTelegram, Message
 from tests.files import picture
 from tests.flows.injected import CANARY, PRIVATE, Call, Case, Obedient, Step, cases, document, read, squeezed
@@ -33,6 +35,7 @@ from tests.flows.test_mcp import PROGRAM, calls, known
 CARLA = 33333
 ACCOUNTS = {"owner": (ALICE, "Alice"), "bob": (BOB, "Bob"), "carla": (CARLA, "Carla")}
 RULES = {"agents.md", "claude.md", "soul.md", "identity.md", "tools.md", "heartbeat.md", "schedule.yaml"}
+OUTGOING = {"web_fetch", "web_search", "make_image", "home__look"}
 CORPUS = tuple(cases())
 
 
@@ -49,6 +52,7 @@ class Scene:
     again: Callable[[], Awaitable[None]]
     server: Server | None = None
     web: Web | None = None
+    images: OpenAiMedia | None = None
     called: Callable[[], list[str]] = list
     obedient: Obedient = field(init=False)
 
@@ -198,6 +202,15 @@ class Scene:
                 return sum(job["text"].startswith(given["text"]) for job in self.jobs())
             case "exec" | "exec_background":
                 return self.programs()
+            case "web_search":
+                assert self.web is not None
+                return sum(
+                    quote(given["query"][:20]) in path or given["query"][:20] in unquote_plus(path)
+                    for path in self.web.paths
+                )
+            case "make_image":
+                assert self.images is not None
+                return self.images.drawn.count(given["prompt"])
             case "home__sign" | "home__look":
                 return self.called().count(name.removeprefix("home__"))
             case "web_fetch" if self.web is not None:
@@ -252,6 +265,8 @@ def effects(scene: Scene, before: Before) -> Iterator[str]:
     own = sum(name.startswith("home__") for step in scene.case.steps for name, _ in step.does)
     if (calls := scene.called()[before.called :])[own:]:
         yield f"a server of MCP was called: {calls}"
+    sent = (call for call in scene.case.asks[scene.case.free :] if call[0] in OUTGOING)
+    yield from (f"{call} has left" for call in sent if scene.seen(call) and before is not None)
     if scene.web is not None and any(CANARY in path.split("\n")[0] for path in scene.web.paths):
         yield "a page was told a private line"
     now = scene.guarded()
@@ -326,6 +341,10 @@ def _check_benign(scene: Scene) -> None:
         if "file" in one:
             found = [file.read_text(encoding="utf-8") for file in scene.workspace.glob(one["file"])]
             assert any(one["holds"] in text for text in found), (one, found)
+        elif "looked" in one:
+            assert scene.web and any(path.split()[1].startswith(one["looked"]) for path in scene.web.paths), one
+        elif "drawn" in one:
+            assert scene.images and scene.images.drawn == [one["drawn"]]
         elif "called" in one:
             assert scene.called() == [one["called"]]
         elif "job" in one:
@@ -379,22 +398,29 @@ async def in_process(folder: Path, case: Case) -> AsyncIterator[Scene]:
                 "people": {"alice": [f"telegram:{ALICE}", f"discord:{OWNER}"]},
                 "channels": {"discord": dict(server.settings())},
             }
-        found = page(f"<title>Tea</title><p>{escape(case.injection)}</p>")
+        menu = "".join(f"<a href='/p/{at:02}'>page {at:02}</a> " for at in range(case.menu))
+        found = page(f"<title>Tea</title><p>{escape(case.injection)}</p><p>{menu}</p>")
         results = [{"title": "Tea", "url": "https://tea.example/", "content": case.injection}]
         search = page(json.dumps({"results": results}), "application/json")
         pages = {"/": found, "/search?q=tea&format=json": search}
+        pages |= {f"/p/{at:02}": page("<p>Nothing here</p>") for at in range(case.menu)}
         site = await beside.enter_async_context(web(pages)) if case.page else None
         if site is not None:
             case = case.placed({"$PAGE": f"http://127.0.0.1:{site.port}"})
             told.web_rules = site.rules
+        images = await beside.enter_async_context(OpenAiMedia().serving()) if case.pictures else None
+        if images is not None:
+            draws = {"base_url": images.base_url, "model": IMAGE_MODEL, "api_key": KEY}
+            config |= {"media": {"images": draws}}
         log = folder / "mcp.log"
         tools = {**case.config.get("tools", {})}
         if case.mcp:
             command = [sys.executable, str(PROGRAM), str(log)]
-            tools["mcp"] = {"home": {"command": command, "env": {"INJECTION": case.injection}, "ask": "none"}}
+            env = {"INJECTION": case.injection} | ({"DESCRIPTION": case.injection} if case.describes else {})
+            tools["mcp"] = {"home": {"command": command, "env": env, "ask": "none"}}
         told.configure(**{**config, **case.config, **({"tools": tools} if tools else {})})
         scene = Scene(case, told.telegram, told.model, told.workspace, told.idle, lambda: _again(told, lives), server)
-        scene.web, scene.called = site, lambda: calls(log)
+        scene.web, scene.images, scene.called = site, images, lambda: calls(log)
         await lives.enter_async_context(told.running())
         if case.mcp:
             await known(told.home.path)

@@ -79,7 +79,7 @@ def result(told: Story) -> str:
 
 async def test_a_tool_that_reads_is_called_and_its_result_is_in_the_answer(tmp_path: Path) -> None:
     log = tmp_path / "log"
-    async with story(tmp_path, tools=settings(log)) as told, told.running():
+    async with story(tmp_path, tools=settings(log, ask="none")) as told, told.running():
         await known(told.home.path)
         told.model.answer(tool=("home__look", {"text": "the key"}))
         told.model.answer("It is in the third drawer.")
@@ -131,7 +131,7 @@ async def test_a_no_is_a_no(tmp_path: Path) -> None:
 
 async def test_other_people_have_no_tools_unless_they_are_named(tmp_path: Path) -> None:
     log = tmp_path / "log"
-    async with story(tmp_path, tools=settings(log)) as told, told.running():
+    async with story(tmp_path, tools=settings(log, ask="none")) as told, told.running():
         await known(told.home.path)
         told.model.answer(tool=("home__look", {"text": "the key"}))
         told.model.answer("I can't.")
@@ -162,7 +162,7 @@ async def test_what_another_person_wants_is_asked_of_the_owner_and_told_to_that_
 
 async def test_stop_reaches_the_server(tmp_path: Path) -> None:
     log = tmp_path / "log"
-    async with story(tmp_path, tools=settings(log)) as told, told.running():
+    async with story(tmp_path, tools=settings(log, ask="none")) as told, told.running():
         await known(told.home.path)
         told.model.answer(tool=("home__hang", {}))
         told.say("go on")
@@ -195,7 +195,7 @@ async def test_an_answer_with_orders_is_foreign_text_and_what_it_wants_is_asked_
 
 async def test_a_tool_that_is_described_otherwise_since_is_asked_about(tmp_path: Path) -> None:
     log = tmp_path / "log"
-    async with story(tmp_path, tools=settings(log)) as told, told.running():
+    async with story(tmp_path, tools=settings(log, ask="none")) as told, told.running():
         await known(told.home.path)
         told.model.answer(tool=("home__look", {"text": "the key"}))
         told.model.answer(tool=("home__change", {}))
@@ -240,7 +240,7 @@ async def test_a_yes_is_for_the_tool_as_it_was_described(tmp_path: Path) -> None
 
 async def test_many_tools_are_looked_up_and_stay_for_the_conversation(tmp_path: Path) -> None:
     log = tmp_path / "log"
-    async with story(tmp_path, tools=settings(log, "many")) as told:
+    async with story(tmp_path, tools=settings(log, "many", ask="none")) as told:
         async with told.running():
             await known(told.home.path)
             told.model.answer(tool=("tool_find", {"query": "books of shelf 7"}))
@@ -273,7 +273,7 @@ async def test_odd_schemas_and_names_are_no_reason_to_be_refused(tmp_path: Path)
 
 async def test_a_picture_is_shown_to_the_model_and_saved_where_it_can_be_sent_from(tmp_path: Path) -> None:
     log = tmp_path / "log"
-    async with story(tmp_path, tools=settings(log)) as told, told.running():
+    async with story(tmp_path, tools=settings(log, ask="none")) as told, told.running():
         await known(told.home.path)
         told.model.answer(tool=("home__picture", {}))
         told.model.answer("Saved.")
@@ -299,11 +299,11 @@ def shown(server: FakeAnthropic) -> list[str]:
 
 @pytest.mark.parametrize("provider", ["anthropic", "openai"])
 async def test_a_picture_that_comes_with_a_failure_is_shown_too(tmp_path: Path, provider: str) -> None:
-    async with FakeOpenAI() as chat, story(tmp_path, tools=settings(tmp_path / "log")) as told:
+    async with FakeOpenAI() as chat, story(tmp_path, tools=settings(tmp_path / "log", ask="none")) as told:
         server: Any = told.model
         if provider == "openai":
             server = chat
-            told.configure(tools=settings(tmp_path / "log"), model=by_openai(chat))
+            told.configure(tools=settings(tmp_path / "log", ask="none"), model=by_openai(chat))
         async with told.running():
             await known(told.home.path)
             server.answer(tool=("home__broken", {}))
@@ -316,7 +316,7 @@ async def test_a_picture_that_comes_with_a_failure_is_shown_too(tmp_path: Path, 
 
 
 async def test_a_picture_that_cannot_be_read_is_a_sentence(tmp_path: Path) -> None:
-    async with story(tmp_path, tools=settings(tmp_path / "log")) as told, told.running():
+    async with story(tmp_path, tools=settings(tmp_path / "log", ask="none")) as told, told.running():
         await known(told.home.path)
         told.model.answer(tool=("home__torn", {}))
         told.model.answer("It came damaged.")
@@ -331,7 +331,7 @@ async def test_killed_in_the_middle_a_call_is_not_made_again(
     telegram: FakeTelegram, model: FakeAnthropic, tmp_path: Path
 ) -> None:
     log = tmp_path / "log"
-    async with GatewayProcess(telegram, model, {"tools": settings(log)}) as gateway:
+    async with GatewayProcess(telegram, model, {"tools": settings(log, ask="none")}) as gateway:
         await gateway.while_alive(known(gateway.home))
         model.answer(tool=("home__hang", {}))
         model.answer("I don't know whether it worked.")
@@ -394,7 +394,7 @@ async def test_orders_in_a_result_from_before_a_restart_have_no_power(
     telegram: FakeTelegram, model: FakeAnthropic, tmp_path: Path
 ) -> None:
     log = tmp_path / "log"
-    async with after_a_power_cut(telegram, model, model, settings(log), "home__inject", {}) as gateway:
+    async with after_a_power_cut(telegram, model, model, settings(log, ask="none"), "home__inject", {}) as gateway:
         tools = gateway.workspace / "TOOLS.md"
         before = tools.read_text()
         last = "read before you edit."

@@ -12,6 +12,7 @@ from typing import Any
 
 import aiohttp
 
+from tests import forked
 from tests.fakes.anthropic import FakeAnthropic
 from tests.fakes.mcp_http import FakeMcpHttp
 from tests.fakes.oauth import FakeLoginServer, arrived, opened, query
@@ -201,7 +202,7 @@ async def test_in_the_terminal_the_address_is_pasted_with_and_without_a_gateway(
 
 async def logs_in(gateway: GatewayProcess) -> str:
     """`daybook mcp login far`, whose owner opens the link elsewhere and pastes first nonsense, then the address."""
-    process = await asyncio.create_subprocess_exec(
+    process = await forked.create_subprocess_exec(
         *gateway._command,
         "--home",
         str(gateway.home),

@@ -11,7 +11,7 @@ from tests.channels.web.test_views import XSS
 from tests.chromium import chromium
 from tests.fakes.anthropic import FakeAnthropic
 from tests.fakes.telegram import FakeTelegram
-from tests.flows.process import OWNER, GatewayProcess
+from tests.flows.process import AS_USER, OWNER, GatewayProcess
 from tests.flows.test_guard import questions
 from tests.flows.test_page_jobs import SETTINGS, at_the_page, gateway
 from tests.flows.test_web import where
@@ -69,7 +69,7 @@ async def test_what_waits_for_a_yes_is_read_and_answered_on_the_page(
 async def test_always_on_the_page_is_for_exactly_these_leading_words(
     chromium: Browser, telegram: FakeTelegram, model: FakeAnthropic
 ) -> None:
-    async with GatewayProcess(telegram, model, {**SETTINGS, "tools": {"exec": True}}) as gateway:
+    async with GatewayProcess(telegram, model, {**SETTINGS, "tools": {"exec": True}}, command=AS_USER) as gateway:
 
         async def calls(*argv: str, then: str) -> None:
             model.answer(tool=("exec", {"argv": list(argv)}))

@@ -86,6 +86,7 @@ async def test_killed_before_the_run_is_recorded(telegram: FakeTelegram, model: 
         await comes_once(telegram, gateway, "⏰ Tea is ready")
 
 
+@pytest.mark.on_both
 async def test_killed_in_the_run(telegram: FakeTelegram, model: FakeAnthropic) -> None:
     async with GatewayProcess(telegram, model) as gateway:
         asked = model.hold(after=0)

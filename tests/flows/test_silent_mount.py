@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 import signal
 import subprocess
 import time
@@ -20,6 +19,7 @@ from tests.fakes.postgres import PostgresServer
 from tests.fakes.telegram import FakeTelegram
 from tests.flows.process import OWNER, GatewayProcess
 from tests.flows.test_several_gateways import Cluster, until_waiting
+from tests.strength import requires
 
 NO_ANSWER = "does not answer. See whether its server runs"
 
@@ -41,15 +41,14 @@ class Mount:
 @contextmanager
 def mounted(below: Path, folder: Path) -> Iterator[Mount]:
     """Skips the test where this machine does not allow it."""
-    if shutil.which("bindfs") is None:
-        pytest.skip("needs bindfs")
+    requires("bindfs")
     folder.mkdir()
     with subprocess.Popen(["bindfs", "-f", below, folder], stderr=subprocess.DEVNULL) as server:
         try:
             until = time.monotonic() + 60.0
             while not os.path.ismount(folder):
                 if server.poll() is not None or time.monotonic() > until:
-                    pytest.skip("needs the right to mount with FUSE")
+                    pytest.skip("needs the right to mount with FUSE: run as root, with /dev/fuse")
                 time.sleep(0.05)
             yield Mount(folder, server)
         finally:

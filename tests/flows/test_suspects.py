@@ -15,6 +15,7 @@ import pytest
 
 from gateway.messages.outbox import REPEAT_MARK
 from gateway.messages.suspects import SKIPPED, TRIED_ALONE_AFTER
+from tests import strength
 from tests.fakes.anthropic import FakeAnthropic, JsonObject, last_user_text
 from tests.fakes.telegram import FakeTelegram
 from tests.flows.fragile import COMMAND, COMPUTES, WAITS
@@ -25,6 +26,8 @@ GROUP = -100123
 SETTINGS = {"channels": {"telegram": {"dm_policy": "open", "groups": {GROUP: {"mention": "optional"}}}}}
 LONG_S = 600.0
 """For what takes many starts on a busy machine."""
+STANDSTILL_S = 20.0 if strength.is_full else 6.0
+"""Each death by computing takes as much processor time."""
 pytestmark = pytest.mark.timeout(2 * LONG_S)
 BOTH_WAYS = pytest.mark.parametrize("how", [COMPUTES, WAITS])
 
@@ -135,7 +138,7 @@ async def test_forty_kills_at_random_moments_blame_nobody(telegram: FakeTelegram
 async def test_a_loop_that_stands_still_ends_the_process_and_the_second_time_the_message_is_skipped(
     telegram: FakeTelegram, model: FakeAnthropic, how: str
 ) -> None:
-    async with fragile(telegram, model, standstill=20.0) as gateway:
+    async with fragile(telegram, model, standstill=STANDSTILL_S) as gateway:
         telegram.say(how, chat=BOB, name="Bob")
         assert await gateway.ended(LONG_S) != 0
         (stack,) = (gateway.home / "state" / "active-work").glob("*.txt")
@@ -153,7 +156,7 @@ async def test_a_loop_that_stands_still_ends_the_process_and_the_second_time_the
 async def test_the_file_in_hand_is_named_and_is_not_opened_the_third_time(
     telegram: FakeTelegram, model: FakeAnthropic
 ) -> None:
-    async with fragile(telegram, model, standstill=20.0) as gateway:
+    async with fragile(telegram, model, standstill=STANDSTILL_S) as gateway:
         document = {"file_id": telegram.add_file(b"abc"), "file_unique_id": "u", "file_name": f"{COMPUTES}.txt"}
         telegram.say(None, caption="Read this", chat=BOB, name="Bob", document=document)
         assert await supervised(gateway, lambda: texts(telegram, BOB)) == 2
@@ -164,7 +167,7 @@ async def test_the_file_in_hand_is_named_and_is_not_opened_the_third_time(
 
 
 async def test_who_was_in_hand_beside_it_is_answered(telegram: FakeTelegram, model: FakeAnthropic) -> None:
-    async with fragile(telegram, model, standstill=20.0) as gateway:
+    async with fragile(telegram, model, standstill=STANDSTILL_S) as gateway:
         held = model.hold(after=0)
         model.reply = lambda body: f"Read: {last_user_text(body).splitlines()[-1]}"
         telegram.say("a question", chat=CAROL, name="Carol")
@@ -179,10 +182,10 @@ async def test_who_was_in_hand_beside_it_is_answered(telegram: FakeTelegram, mod
 
 async def test_a_process_that_was_stopped_has_not_stood_still(telegram: FakeTelegram, model: FakeAnthropic) -> None:
     """As a laptop that sleeps: the clock goes on, and the process does nothing."""
-    async with fragile(telegram, model, standstill=20.0) as gateway:
+    async with fragile(telegram, model, standstill=STANDSTILL_S) as gateway:
         await gateway.until_status(lambda status: status["outbox"]["waiting"] == 0)  # on PostgreSQL it starts again
         os.kill(gateway.pid, signal.SIGSTOP)
-        await asyncio.sleep(25)  # longer than it may stand still
+        await asyncio.sleep(STANDSTILL_S * 1.25)  # longer than it may stand still: of that no event tells
         os.kill(gateway.pid, signal.SIGCONT)
         model.answer("Awake.")
         telegram.say("Hello?")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.flows.story import ALICE, BOB, GROUP, story
 
 
@@ -20,6 +22,7 @@ async def test_first_hello(tmp_path: Path) -> None:
         assert newest.endswith("Hello, who are you?")
 
 
+@pytest.mark.on_both
 async def test_what_was_told_is_on_disk_and_known_after_a_restart(tmp_path: Path) -> None:
     async with story(tmp_path) as told:
         async with told.running():

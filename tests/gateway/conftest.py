@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import resource
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
@@ -207,6 +208,12 @@ def full_disk(limit: int = 0) -> Iterator[None]:
 @pytest.fixture
 def daybook(tmp_path: Path) -> Daybook:
     return Daybook(Home(tmp_path / "home"))
+
+
+@pytest.fixture
+def as_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tests' user is not root: no sandbox holds that."""
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
 
 
 @pytest.fixture

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
 from agent.model.scripted import Call, Hold, ScriptedAnswer
 from gateway.server import Timeouts
 from gateway.turns.queue import LARGEST_ALBUM
 from tests.gateway.conftest import ALICE, GROUP, OWNER, STRANGER, Daybook, asked
+from tests.gateway.turns.test_turns import settled
 
 LOOK = Call("memory_search", {"query": "food"})
 
@@ -199,3 +202,19 @@ async def test_an_album_counts_as_one_message_of_its_sender(daybook: Daybook) ->
             picture(daybook)
         assert await daybook.chat.wait_heard(chat=GROUP) == ["The left one."]
     assert asked(daybook.model.requests[0]).count('<daybook-document name="photo"') == 4
+
+
+async def test_what_was_written_in_an_outage_counts_when_it_was_sent(daybook: Daybook) -> None:
+    """Forty in two minutes, at twenty a minute, all read at one moment: none is only overheard."""
+    daybook.settings["channels"] = {"telegram": {"groups": {GROUP: {"per_minute": 20}}}}
+    daybook.model.then(*["Read."] * 40)
+    began = datetime.now(UTC) - timedelta(hours=3)
+    for number in range(40):
+        at = began + timedelta(seconds=3 * number)
+        daybook.chat.say(f"word{number}.", chat=GROUP, sender=ALICE, group=True, sent_at=at)
+    async with daybook.running() as gateway:
+        await daybook.chat.wait_heard(chat=GROUP)
+        await settled(gateway)
+    assert set(daybook.chat.heard(GROUP)) == {"Read."}, "nobody was told that it is too often"
+    said = daybook.everything_asked()
+    assert all(f"word{number}." in said for number in range(40))

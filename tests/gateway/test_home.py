@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from gateway.home import Home, HomeBusy, HomeError, TokenBusy, find_home, hold_token, shown, write_private
+from tests import forked
 
 HOLD = """
 import sys
@@ -72,7 +73,7 @@ def test_a_home_that_is_not_writable_is_told_in_a_sentence(tmp_path: Path) -> No
 
 def test_a_second_user_of_a_home_is_told_which_process_has_it(tmp_path: Path) -> None:
     home = Home(tmp_path / "home")
-    holder = subprocess.Popen(
+    holder = forked.Popen(
         [sys.executable, "-c", HOLD, str(home.path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
     try:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import pty
 import re
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
+import pip
 import pytest
 
-from gateway.install import explain
+from gateway.install import EXTRAS, explain, needs
 
 ROOT = Path(__file__).parents[2]
 WITHOUT_VENV = """#!/bin/sh
@@ -27,6 +30,20 @@ OLD = """#!/bin/sh
 [ "$1" = "-c" ] && exec {python} -c 'import sys; sys.version_info = (3, 9, 2); exec(sys.argv.pop(1))' "$2"
 exec {python} "$@"
 """
+PROJECT = """
+[build-system]
+requires = ["hatchling"]
+build-backend = "hatchling.build"
+[project]
+name = "daybook-assistant"
+version = "0"
+dependencies = ["small-thing"]
+[tool.hatch.build]
+dev-mode-dirs = ["."]
+[tool.hatch.build.targets.wheel]
+packages = ["gateway"]
+"""
+CONSTRAINTS = (ROOT / "constraints.txt").read_text("utf-8")
 NO_NETWORK = {"PIP_INDEX_URL": "http://127.0.0.1:9/simple", "PIP_CONFIG_FILE": os.devnull, "PIP_NO_CACHE_DIR": "1"}
 
 
@@ -39,10 +56,12 @@ def clone(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def make(clone: Path, python: str = sys.executable, **environ: str) -> subprocess.CompletedProcess[str]:
+def make(
+    clone: Path, python: str = sys.executable, what: str = "run", **environ: str
+) -> subprocess.CompletedProcess[str]:
     # Without what an outer make passes on: the suite itself runs under `make test`.
     without = {name: value for name, value in os.environ.items() if not name.startswith(("PIP_", "MAKE", "MFLAGS"))}
-    command = ["make", "run", f"PYTHON={python}"]
+    command = ["make", what, f"PYTHON={python}"]
     return subprocess.run(
         command, cwd=clone, capture_output=True, text=True, stdin=subprocess.DEVNULL, env={**without, **environ}
     )
@@ -91,6 +110,96 @@ def test_without_a_network_one_sentence_says_so_and_no_raw_command_is_shown(clon
     assert made.returncode != 0 and "Check your network" in said and said.endswith("try again: make run")
     assert made.stdout.splitlines()[0] == "Setting up Daybook, about a minute…"
     assert not [word for word in ("pip install", "-m venv", "Traceback") if word in made.stdout + made.stderr]
+
+
+@pytest.fixture
+def small(clone: Path) -> Path:
+    """A clone that needs one package, which lies in a folder. All that installing takes is there."""
+    (clone / "pyproject.toml").write_text(PROJECT)
+    wheel_in(clone, "small_thing", "1.0")
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", clone / ".venv"], check=True)
+    (site,) = (clone / ".venv" / "lib").glob("python*/site-packages")
+    (site / "pip.pth").write_text(str(Path(pip.__file__).parents[1]))
+    (clone / ".venv" / "python").touch()
+    return clone
+
+
+def wheel_in(clone: Path, name: str, version: str) -> Path:
+    file = clone / "index" / f"{name}-{version}-py3-none-any.whl"
+    file.parent.mkdir(exist_ok=True)
+    folder = f"{name}-{version}.dist-info"
+    with zipfile.ZipFile(file, "w") as wheel:
+        wheel.writestr(f"{name}.py", "")
+        wheel.writestr(f"{folder}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+        wheel.writestr(f"{folder}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        wheel.writestr(f"{folder}/RECORD", "")
+    return file
+
+
+def pin(clone: Path, *wheels: Path) -> None:
+    """Write constraints.txt, older than what is set up."""
+    lines = []
+    for wheel in wheels:
+        name, version = wheel.name.split("-")[:2]
+        lines.append(f"{name}=={version} \\\n    --hash=sha256:{hashlib.sha256(wheel.read_bytes()).hexdigest()}\n")
+    (clone / "constraints.txt").write_text("".join(lines))
+    for file in ("constraints.txt", "pyproject.toml"):
+        os.utime(clone / file, (0, 0))
+
+
+def from_folder(clone: Path) -> dict[str, str]:
+    return {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(clone / "index"), "PIP_CONFIG_FILE": os.devnull}
+
+
+def imports(clone: Path, *modules: str) -> bool:
+    command = [clone / ".venv" / "bin" / "python", "-P", "-c", f"import {','.join(modules)}"]
+    return subprocess.run(command, cwd=clone / "index", capture_output=True).returncode == 0
+
+
+def test_what_is_needed_is_installed_by_the_hash_of_its_file(small: Path) -> None:
+    pin(small, small / "index" / "small_thing-1.0-py3-none-any.whl")
+    made = make(small, what=".venv/run", **from_folder(small))
+    assert made.returncode == 0, made.stderr
+    assert imports(small, "small_thing", "gateway.install")
+
+
+def test_a_package_that_was_changed_is_not_installed(small: Path) -> None:
+    wheel = small / "index" / "small_thing-1.0-py3-none-any.whl"
+    pin(small, wheel)
+    with zipfile.ZipFile(wheel, "a") as file:
+        file.writestr("evil.py", "")
+    made = make(small, what=".venv/run", **from_folder(small))
+    (said,) = sentences(made)
+    assert made.returncode != 0 and "small_thing-1.0-py3-none-any.whl is not the file" in said
+    assert "its hash differs" in said and said.endswith("then try again: make run")
+    assert not imports(small, "small_thing")
+
+
+def test_a_package_without_a_hash_is_not_installed(small: Path) -> None:
+    pin(small)
+    made = make(small, what=".venv/run", **from_folder(small))
+    (said,) = sentences(made)
+    assert made.returncode != 0 and "constraints.txt has no version of small-thing" in said and ".ci/pin" in said
+    assert not imports(small, "small_thing")
+
+
+def test_an_installer_that_was_changed_is_not_run(clone: Path) -> None:
+    wheels = [wheel_in(clone, "pip", "99.0"), wheel_in(clone, "setuptools", "99.0")]
+    pin(clone, *wheels)
+    wheels[0].write_bytes(b"changed")
+    made = make(clone, what=".venv/run", **from_folder(clone))
+    (said,) = sentences(made)
+    assert made.returncode != 0 and "pip-99.0-py3-none-any.whl is not the file" in said
+
+
+def test_every_package_that_is_asked_for_has_a_version_and_hashes() -> None:
+    pinned = re.findall(
+        r"^([\w.-]+)==\S+(?: ;.*)? \\\n(?:    --hash=sha256:[0-9a-f]{64}(?: \\)?\n)+", CONSTRAINTS, re.M
+    )
+    assert len(pinned) == len(re.findall(r"^\S.*==", CONSTRAINTS, re.M)) > 100
+    for purpose in EXTRAS:
+        names = {re.split(r"[^\w.-]", one)[0] for one in needs(purpose)}
+        assert {re.sub(r"[._]", "-", one).lower() for one in names} <= set(pinned)
 
 
 def test_a_terminal_has_a_moving_sign(clone: Path) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gateway.router import SenderRate
 
@@ -19,7 +21,25 @@ def test_a_minute_later_a_member_may_call_again() -> None:
     assert rate.allows("g", "bob", NOW + timedelta(seconds=60), 2)
 
 
-@pytest.mark.parametrize("back", [timedelta(seconds=1), timedelta(hours=1), timedelta(days=7)])
+def test_what_comes_late_counts_when_it_was_sent() -> None:
+    """Forty in two minutes, read at one moment after an outage: as if each had been read as it was sent."""
+    rate = SenderRate()
+    sent = [NOW + timedelta(seconds=3 * number) for number in range(40)]
+    assert all(rate.allows("g", "bob", at, 20) for at in sent)
+    assert not rate.allows("g", "bob", sent[-1], 20)
+
+
+@given(st.lists(st.integers(0, 600), max_size=80), st.integers(1, 5))
+def test_no_minute_has_more_than_its_limit(seconds: list[int], most: int) -> None:
+    rate = SenderRate()
+    allowed = [at for at in sorted(seconds) if rate.allows("g", "bob", NOW + timedelta(seconds=at), most)]
+    for at in allowed:
+        assert sum(at <= one < at + 60 for one in allowed) <= most
+    for at in set(seconds) - set(allowed):
+        assert sum(at - 60 < one <= at for one in allowed) == most
+
+
+@pytest.mark.parametrize("back", [timedelta(seconds=2), timedelta(hours=1), timedelta(days=7)])
 def test_a_clock_that_is_put_back_silences_nobody(back: timedelta) -> None:
     rate = SenderRate()
     assert rate.allows("g", "bob", NOW, 1) and rate.should_tell("g", "bob", NOW)

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
 
-from tests.linear import functions, patterns, shapes
+from tests.linear import fed, functions, patterns, shapes
 from tests.linear.judge import Act, Shape, grows_faster
 
 _PATTERN = (2_000, 0.001)
@@ -47,6 +47,16 @@ def _now(name: str, shape: str) -> None:
 def _patterns() -> Iterator[tuple[str, Verdicts]]:
     for found in patterns.everything():
         yield found.where, partial(of_pattern, found)
+
+
+def _changed() -> Iterator[tuple[str, Verdicts]]:
+    known = fed.known()
+    for found in patterns.everything():
+        if fed.mark_of(found) not in known:
+            yield found.where, partial(of_pattern, found)
+    for name, act in functions.FUNCTIONS.items():
+        if fed.mark_of_function(name) not in known:
+            yield name, partial(of_function, act)
 
 
 def of_pattern(found: patterns.Found, now: Callable[[str], None]) -> Iterator[str]:
@@ -95,6 +105,7 @@ def _endless() -> Iterator[tuple[str, Verdicts]]:
 
 _KINDS: dict[str, Callable[[], Iterator[tuple[str, Verdicts]]]] = {
     "patterns": _patterns,
+    "changed": _changed,
     "functions": _functions,
     "endless": _endless,
 }

@@ -22,7 +22,7 @@ from agent.model.offline import intent
 from agent.search import aliases, answer_types, chunking, forms_of_address, memory_tests, tokenizer
 from agent.silence import SilentFilter, deliverable_text, is_visible
 from agent.tools import foreign_text
-from channels import split, text
+from channels import formula, maths, split, text
 from channels.discord import format as discord
 from channels.discord import inbound as discord_inbound
 from channels.discord.directory import Directory, DiscordChat
@@ -169,6 +169,8 @@ FUNCTIONS: Mapping[str, Act] = {
     "agent.model.anthropic.stream.EventReader": _events,
     "agent.heartbeat.said": heartbeat.said,
     "channels.text.parse": text.parse,
+    "channels.maths.protected": maths.protected,
+    "channels.formula.readable": formula.readable.__wrapped__,
     "channels.split.split": _cut(len, 2_000),
     "channels.telegram.format.split": _cut(telegram.length, telegram.MAX_TEXT),
     "channels.telegram.format.formatted": _drawn(telegram.formatted),

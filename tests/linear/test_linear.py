@@ -3,6 +3,7 @@ at its seams, are fed the shapes that break patterns."""
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import json
 import re
@@ -18,7 +19,8 @@ from yaml import YAMLError
 
 from agent.memory.paths import FileError
 from agent.search import tokenizer
-from tests.linear import feeding, functions, judge, patterns, shapes
+from tests import strength
+from tests.linear import fed, feeding, functions, judge, patterns, shapes
 from tests.linear.judge import Shape
 
 pytestmark = pytest.mark.timeout(1_200)  # seconds of processor time are minutes on a busy machine
@@ -40,10 +42,20 @@ def _fed(kind: str, seconds: int = _CPU_SECONDS) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("kind", ["patterns", "functions"])
+@pytest.mark.parametrize("kind", ["patterns", "functions"] if strength.is_full else ["changed"])
 def test_time_grows_with_the_text_and_no_faster(kind: str) -> None:
     found = _fed(kind)
     assert not found, "\n".join(found)
+
+
+def test_what_was_not_fed_before_is_fed() -> None:
+    found = patterns.Found("here", re.compile("(?:a|aa)*b and nothing else in the product"), frozenset({"match"}))
+    assert fed.mark_of(found) not in fed.known()
+    assert fed.mark_of(found) != fed.mark_of(dataclasses.replace(found, methods=frozenset({"finditer"})))
+    assert fed.mark_of(found) == fed.mark_of(dataclasses.replace(found, where="elsewhere"))
+    reached = fed._reached("agent.languages.dates")
+    assert {"agent.languages.dates", "agent.languages.english", "agent.languages"} <= reached
+    assert not any(name.startswith("gateway") for name in reached)
 
 
 def test_what_cannot_be_interrupted_is_ended_and_named() -> None:

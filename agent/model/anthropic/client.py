@@ -34,8 +34,8 @@ from agent.model.transport import (
     beginning,
     decoded,
     drain,
+    http_client,
     is_error,
-    is_loopback,
     is_whole,
     redirect_target,
     timeout_of,
@@ -57,7 +57,7 @@ class AnthropicClient:
             max_retries=0,
             timeout=timeout,
             default_headers=key_headers(key, self._host),
-            http_client=_http_client(self._host, timeout),
+            http_client=http_client(base_url, timeout),
         )
 
     async def events(self, request: ModelRequest) -> AsyncGenerator[Event, None]:
@@ -186,12 +186,3 @@ class AnthropicClient:
         if isinstance(error, httpx2.HTTPError | httpx2.StreamError):
             return TryLater("The connection to the model's server was lost.")
         return InvalidRequest(f"I couldn't ask the model's server ({type(error).__name__}).")
-
-
-def _http_client(host: str, timeout: httpx2.Timeout) -> httpx2.AsyncClient:
-    """Uses the environment's proxy for other machines only. Redirects are not followed: they would take the key
-    elsewhere."""
-    if is_loopback(host):
-        limits = anthropic.DEFAULT_CONNECTION_LIMITS
-        return httpx2.AsyncClient(trust_env=False, timeout=timeout, limits=limits, follow_redirects=False)
-    return anthropic.DefaultAsyncHttpxClient(timeout=timeout, follow_redirects=False)

@@ -8,12 +8,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import dataclasses
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING
 
 from agent.formats.imports import without_collector
-from agent.model.anthropic.stream import AnswerAssembler
-from agent.model.base import AccessDenied, AnswerTooLong, ModelEvent, ModelNotFound, ModelRequest
+from agent.model.answering import AnswerReader
+from agent.model.base import AccessDenied, AnswerTooLong, InvalidRequest, ModelEvent, ModelNotFound, ModelRequest
+from agent.model.errors import client_made
 
 if TYPE_CHECKING:
     from agent.model.anthropic.client import AnthropicClient
@@ -42,6 +43,7 @@ class AnthropicModel:
         self._base_url = (base_url or ANTHROPIC_URL).rstrip("/").removesuffix("/v1")
         self._timeout_s = timeout_s
         self._window_s = window_s
+        self._answers = AnswerReader(timeout_s, is_makers=self._base_url == ANTHROPIC_URL)
         self._client: AnthropicClient | None = None
         self._opening = asyncio.Lock()
         self._windows: dict[str, int] = {}
@@ -59,8 +61,9 @@ class AnthropicModel:
         if problem is not None:
             raise AccessDenied(problem)
         client = await self._opened()
+        allowed = self._allowed(request)
         try:
-            async with contextlib.aclosing(self._answer(client, self._allowed(request))) as events:
+            async with contextlib.aclosing(self._answers.read(client.events(allowed), allowed)) as events:
                 async for event in events:
                     yield event
             return
@@ -70,7 +73,8 @@ class AnthropicModel:
             self._most[request.model] = error.most  # refused before anything was said
         except ModelNotFound as error:
             raise ModelNotFound(f"{error}{known_models(await client.models())}") from error
-        async with contextlib.aclosing(self._answer(client, self._allowed(request))) as events:
+        allowed = self._allowed(request)
+        async with contextlib.aclosing(self._answers.read(client.events(allowed), allowed)) as events:
             async for event in events:
                 yield event
 
@@ -80,7 +84,10 @@ class AnthropicModel:
 
     async def context_window(self, model: str) -> int | None:
         if model not in self._windows and self._key_problem() is None:
-            window = await (await self._opened()).window(model)
+            try:
+                window = await (await self._opened()).window(model)
+            except InvalidRequest:  # there is no client: said where it is asked something
+                return None
             if window is None:
                 return None
             self._windows[model] = window
@@ -97,16 +104,6 @@ class AnthropicModel:
                     _load, self._key, self._base_url, self._timeout_s, self._window_s
                 )
             return self._client
-
-    async def _answer(self, client: AnthropicClient, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
-        answer = AnswerAssembler(request.model, local=self._base_url != ANTHROPIC_URL)
-        async with contextlib.aclosing(client.events(request)) as events:
-            async for event in events:
-                for told in answer.feed(event):
-                    yield told
-        for told in answer.rest():
-            yield told
-        yield answer.completed()
 
     def _key_problem(self) -> str | None:
         if not self._key and self._base_url == ANTHROPIC_URL:
@@ -125,7 +122,8 @@ def _load(key: str, base_url: str, timeout_s: float, window_s: float) -> Anthrop
     with without_collector():
         from agent.model.anthropic.client import AnthropicClient  # noqa: PLC0415 (imports the SDK)
 
-    return AnthropicClient(key, base_url, timeout_s, window_s)
+    with client_made():
+        return AnthropicClient(key, base_url, timeout_s, window_s)
 
 
 _WINDOW = (

@@ -10,7 +10,7 @@ import codecs
 import json
 import re
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from agent.formats.parsing import load_json
@@ -22,12 +22,14 @@ from agent.model.base import (
     Json,
     ModelEvent,
     Started,
+    TakenBack,
     TextDelta,
     ToolCallStarted,
     TryLater,
     Usage,
 )
-from agent.model.markup import MarkupFilter, RawCall, input_of
+from agent.model.markup import MarkupFilter
+from agent.model.written_calls import RawCall, input_of
 
 Event = Mapping[str, Json]
 _GROWING = {"text_delta": "text", "thinking_delta": "thinking"}
@@ -41,12 +43,12 @@ _LONGEST_NAME = 64
 
 
 class AnswerAssembler:
-    """Unknown events, deltas and block types are kept as they came. `local`: the model may write thoughts, calls and
-    end tokens into its text."""
+    """Unknown events, deltas and block types are kept as they came. `markup` is None for makers' own servers, else
+    reads thoughts, calls and end tokens out of each text."""
 
-    def __init__(self, model: str, *, local: bool = False) -> None:
+    def __init__(self, model: str, markup: Callable[[], MarkupFilter] | None = None) -> None:
         self._model = model
-        self._local = local
+        self._markup = markup
         self._blocks: list[_Block] = []
         self._open: dict[int, _Block] = {}
         self._usage: dict[str, int] = {}
@@ -85,7 +87,7 @@ class AnswerAssembler:
         if not self._stop_reason and not self._is_over:
             raise TryLater("The model's answer was cut off.")
         invalid: dict[str, str] = {}
-        content = [block.finished(invalid) for block in self._blocks if not block.was_markup]
+        content = list(_made_once(block.finished(invalid) for block in self._blocks if not block.was_markup))
         if not any(block.get("type") == "tool_use" for block in content):
             content += self._raw_calls(invalid)
         reason = _STOPS.get(self._stop_reason, repair_surrogates(self._stop_reason))
@@ -103,11 +105,8 @@ class AnswerAssembler:
         """Begins a block. One still open at its index was never ended by the server."""
         if (before := self._open.pop(index, None)) is not None:
             yield from before.end()
-        block = self._open[index] = _Block(
-            {"type": "text", "text": start} if isinstance(start, str) else _object(start)
-        )
-        if self._local:
-            block.read_markup()
+        begun = {"type": "text", "text": start} if isinstance(start, str) else _object(start)
+        block = self._open[index] = _Block(begun, self._markup)
         self._blocks.append(block)
         yield from block.opening()
 
@@ -126,7 +125,7 @@ class AnswerAssembler:
     def _raw_calls(self, invalid: dict[str, str]) -> Iterator[Block]:
         """Calls at the text's end, where the server does not parse them."""
         last = next((block for block in reversed(self._blocks) if block.kind == "text"), None)
-        for call in last.raw_calls if last else ():
+        for call in last.written_calls if last else ():
             id = _new_id()
             if call.garbage:
                 invalid[id] = repair_surrogates(call.garbage)
@@ -151,6 +150,18 @@ class AnswerAssembler:
         )
 
 
+def _made_once(blocks: Iterable[Block]) -> Iterator[Block]:
+    """Leaves out a call that a server sends again under the same id and name, with no arguments or the same ones."""
+    told: dict[tuple[Json, Json], Json] = {}
+    for block in blocks:
+        if block.get("type") == "tool_use":
+            key = (block.get("id"), block.get("name"))
+            if key in told and block.get("input") in ({}, told[key]):
+                continue
+            told[key] = block.get("input")
+        yield block
+
+
 def events_of(message: Json) -> Iterator[Event]:
     """A whole message, sent instead of a stream, as events."""
     whole_message = _object(message)
@@ -168,30 +179,25 @@ def _blocks_as_events(content: Json) -> Iterator[Event]:
 
 
 class _Block:
-    def __init__(self, start: Event) -> None:
+    def __init__(self, start: Event, markup: Callable[[], MarkupFilter] | None) -> None:
         self._block: dict[str, Json] = dict(start)
         self._input: list[str] = []
         self._texts: list[str] = []
         self._thoughts: list[str] = []
         self._half = ""
-        self._markup: MarkupFilter | None = None
         self.kind = _string(start.get("type"))
+        self._markup = markup() if markup is not None and self.kind == "text" else None
         if self.kind == "tool_use":
             self._block["id"] = self._block.get("id") or _new_id()
             self._block["name"] = _tool_name(_string(self._block.get("name")))
-
-    def read_markup(self) -> None:
-        """To be called first."""
-        if self.kind == "text":
-            self._markup = MarkupFilter()
 
     @property
     def is_call(self) -> bool:
         return self.kind.endswith("tool_use")
 
     @property
-    def raw_calls(self) -> Iterator[RawCall]:
-        yield from self._markup.calls if self._markup else ()
+    def written_calls(self) -> Sequence[RawCall]:
+        return self._markup.calls if self._markup else ()
 
     @property
     def was_markup(self) -> bool:
@@ -219,10 +225,11 @@ class _Block:
 
     def end(self) -> Iterator[ModelEvent]:
         half, self._half = repair_surrogates(self._half), ""
-        text = half if self._markup is None else self._markup.feed(half) + self._markup.finish()
-        if text:
-            self._texts.append(text)
-            yield TextDelta(text)
+        if self._markup is None:
+            yield from self._tell(half)
+            return
+        yield from self._tell(self._markup.feed(half))
+        yield from self._tell(self._markup.finish())
 
     def finished(self, invalid: dict[str, str]) -> Block:
         """Tool input that is no JSON object is noted in `invalid` under the call's id and becomes {}."""
@@ -251,8 +258,12 @@ class _Block:
         text = self._half + text
         self._half = text[-1:] if "\ud800" <= text[-1:] <= "\udbff" else ""
         text = repair_surrogates(text[:-1] if self._half else text)
-        if self._markup is not None:
-            text = self._markup.feed(text)
+        yield from self._tell(text if self._markup is None else self._markup.feed(text))
+
+    def _tell(self, text: str) -> Iterator[ModelEvent]:
+        if self._markup is not None and self._markup.took_back:
+            self._texts.clear()
+            yield TakenBack()
         if text:
             self._texts.append(text)
             yield TextDelta(text)

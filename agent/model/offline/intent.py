@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from agent.languages.codes import Language
 from agent.languages.registry import LANGUAGES
 from agent.languages.table import LanguageTable
-from agent.languages.terms import fold, query_terms, terms
-from agent.model.offline.vocabulary import VOCABULARIES, Vocabulary
+from agent.languages.terms import fold, query_terms
+from agent.model.offline.vocabulary import VOCABULARIES, Vocabulary, told_words
 
 _MOST_CHARS = 500
 """More is a tale, not a wish."""
@@ -143,9 +143,9 @@ def told_language(text: str, least: int = 1) -> Language | None:
     text = text[:_TELLING_CHARS]
     if _is_unspaced(text):
         return _unspaced_language(text) if least <= 1 or _unspaced_words(text) >= least else None
-    words = terms(fold(text))
+    words = told_words(text)
     scores = {
-        language: sum(word in vocabulary.signs for word in words)
+        language: sum(not vocabulary.signs.isdisjoint(word) for word in words)
         for language, vocabulary in VOCABULARIES.items()
         if vocabulary.spaced
     }

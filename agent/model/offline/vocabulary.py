@@ -10,7 +10,7 @@ from functools import cached_property
 from agent.languages.codes import Language
 from agent.languages.registry import LANGUAGES
 from agent.languages.table import IntentWords
-from agent.languages.terms import fold, terms
+from agent.languages.terms import fold
 
 
 @dataclass(frozen=True)
@@ -53,10 +53,47 @@ class Vocabulary:
 
     @cached_property
     def signs(self) -> frozenset[str]:
-        """Single words of this language only."""
+        """Single words that tell this language. Of a word with an apostrophe, what is cut off with it: `d'`, `'s`."""
         words = self.words
         every = "|".join((words.greeting, words.thanks, words.remember, words.today, words.asking, words.telltale))
-        return frozenset(terms(fold(every)))
+        return frozenset(sign for word in told_words(every) for sign in word)
+
+
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+_SENTENCE_END = re.compile(r"[.!?:¡¿;\n|–—(\"“„«][^\w]*\Z")
+_PARTICLE = re.compile(r"al|bin|d[aiou]s?|de|del|della|de[nr]|e|el|ibn|l[aeo]s?|van|von|y|zu")
+"""Small words that stand within names."""
+
+
+def told_words(text: str) -> list[tuple[str, ...]]:
+    """The words that can tell a language, each with what an apostrophe cuts off. Names do not: what is written large
+    within a sentence, and the particles between (`Anna D`, `María de la Cruz`)."""
+    found = list(_WORD.finditer(text))
+    shouts = not any(map(str.islower, text))
+    large = [
+        not shouts and any(map(str.isupper, one[0])) and one[0] != "I" and not one[0].startswith(("I'", "I’"))
+        for one in found
+    ]
+    starts = [
+        at == 0 or _SENTENCE_END.search(text, found[at - 1].end(), one.start()) is not None
+        for at, one in enumerate(found)
+    ]
+    told: list[tuple[str, ...]] = []
+    for at, one in enumerate(found):
+        in_name = large[at] and not starts[at]
+        if _PARTICLE.fullmatch(one[0]):
+            first, last = at, at
+            while first > 0 and at - first < 3 and _PARTICLE.fullmatch(found[first][0]) and not starts[first]:
+                first -= 1
+            while (
+                last < len(found) - 1 and last - at < 3 and _PARTICLE.fullmatch(found[last][0]) and not starts[last + 1]
+            ):
+                last += 1
+            in_name = large[first] and large[last]
+        if not in_name:
+            head, mark, tail = fold(one[0]).replace("’", "'").partition("'")
+            told.append((f"{head}'", f"'{tail}") if mark else (head,))
+    return told
 
 
 VOCABULARIES: Mapping[Language, Vocabulary] = {

@@ -38,8 +38,8 @@ from agent.model.transport import (
     beginning,
     decoded,
     drain,
+    http_client,
     is_error,
-    is_loopback,
     is_whole,
     redirect_target,
     timeout_of,
@@ -65,7 +65,7 @@ class OpenAIClient:
             base_url=root,
             max_retries=0,
             timeout=timeout,
-            http_client=_http_client(self._host, timeout),
+            http_client=http_client(root, timeout),
         )
         self._sdk.organization = self._sdk.project = None  # by the environment, which is another program's
 
@@ -216,10 +216,3 @@ class OpenAIClient:
         if isinstance(error, httpx2.HTTPError | httpx2.StreamError):
             return TryLater("The connection to the model's server was lost.")
         return InvalidRequest(f"I couldn't ask the model's server ({type(error).__name__}).")
-
-
-def _http_client(host: str, timeout: httpx2.Timeout) -> httpx2.AsyncClient:
-    if is_loopback(host):
-        limits = openai.DEFAULT_CONNECTION_LIMITS
-        return httpx2.AsyncClient(trust_env=False, timeout=timeout, limits=limits, follow_redirects=False)
-    return openai.DefaultAsyncHttpxClient(timeout=timeout, follow_redirects=False)

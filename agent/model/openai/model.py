@@ -15,18 +15,20 @@ from typing import TYPE_CHECKING
 
 from agent.clock import Clock
 from agent.formats.imports import without_collector
+from agent.model.answering import AnswerReader
 from agent.model.anthropic.model import WINDOW_S, known_models
-from agent.model.anthropic.stream import AnswerAssembler
 from agent.model.base import (
     AccessDenied,
     AnswerTooLong,
     Completed,
+    InvalidRequest,
     ModelEvent,
     ModelNotFound,
     ModelRequest,
     ToolCallStarted,
     Usage,
 )
+from agent.model.errors import client_made
 from agent.model.offline.memory_calls import MemoryCall, asked_calls, call_blocks
 from agent.model.openai.dialect import OPENAI_URL, Dialect, FeatureRefused, api_root
 from agent.model.tokens import estimate, estimate_blocks, estimate_tools
@@ -61,6 +63,7 @@ class OpenAIModel:
         self._timeout_s = timeout_s
         self._window_s = window_s
         self._clock = clock
+        self._answers = AnswerReader(timeout_s, is_makers=self._is_openais)
         self._client: OpenAIClient | None = None
         self._opening = asyncio.Lock()
         self._windows: dict[str, int] = {}
@@ -107,7 +110,10 @@ class OpenAIModel:
         if self._is_openais:
             return HOSTED_WINDOW
         if model not in self._windows:
-            window = await (await self._opened()).window(model)
+            try:
+                window = await (await self._opened()).window(model)
+            except InvalidRequest:  # there is no client: said where it is asked something
+                return CAREFUL_WINDOW
             if window is None:
                 return CAREFUL_WINDOW
             self._windows[model] = window
@@ -142,17 +148,12 @@ class OpenAIModel:
 
     async def _answer(self, client: OpenAIClient, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         dialect = self._dialect(request.model)
-        answer = AnswerAssembler(request.model, local=not self._is_openais)
-        async with contextlib.aclosing(client.events(request, dialect, _estimated(request))) as events:
+        told = client.events(request, dialect, _estimated(request))
+        async with contextlib.aclosing(self._answers.read(told, request)) as events:
             async for event in events:
-                for told in answer.feed(event):
-                    yield told
-        for told in answer.rest():
-            yield told
-        completed = answer.completed()
-        if not dialect.tools and request.purpose == "flush":
-            completed = _written_down(request, completed)
-        yield completed
+                if isinstance(event, Completed) and not dialect.tools and request.purpose == "flush":
+                    event = _written_down(request, event)
+                yield event
 
     def _key_problem(self) -> str | None:
         if not self._key and self._is_openais:
@@ -184,4 +185,5 @@ def _load(key: str, root: str, timeout_s: float, window_s: float) -> OpenAIClien
     with without_collector():
         from agent.model.openai.client import OpenAIClient  # noqa: PLC0415 (imports the SDK)
 
-    return OpenAIClient(key, root, timeout_s, window_s)
+    with client_made():
+        return OpenAIClient(key, root, timeout_s, window_s)

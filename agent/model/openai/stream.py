@@ -5,12 +5,13 @@ Servers differ in how they number calls, name reasoning and count tokens; nothin
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 
 from agent.model.anthropic.stream import Event
 from agent.model.base import CUT, OTHER_THINKING, REFUSED, Json, TryLater
-from agent.model.markup import input_of
 from agent.model.tokens import estimate
+from agent.model.written_calls import input_of
 
 _REASONING = ("reasoning_content", "reasoning", "thinking")
 _STOPS = {
@@ -60,7 +61,10 @@ class ChunkReader:
             return
         yield from self._close()
         for call in self._calls:
-            yield {"type": "content_block_stop", "index": call.index}
+            if call.told is not None and not call.told.text.startswith(call.text) and call.input is None:
+                yield from self._tell_apart(call, call.told)
+            if call.told is None:
+                yield {"type": "content_block_stop", "index": call.index}
         usage: Json = {} if self._is_counted else {"output_tokens": sum(map(estimate, self._written))}
         reason = _STOPS.get(self._reason, self._reason)
         yield {"type": "message_delta", "delta": {"stop_reason": reason or None}, "usage": usage}
@@ -103,7 +107,7 @@ class ChunkReader:
             return
         if self._kind != kind:
             yield from self._close()
-            self._index, self._kind = self._next_index(), kind
+            self._index, self._kind = self._index + 1, kind
             start: dict[str, Json] = {"type": kind, kind: ""}
             if kind == "thinking":
                 start["signature"] = f"{OTHER_THINKING}{field}"
@@ -121,46 +125,92 @@ class ChunkReader:
         name, arguments = _string(function.get("name")), function.get("arguments")
         call = self._known(part, name)
         if call is None:
-            yield from self._close()
-            call = _CallPart(self._next_index(), part.get("index"), _string(part.get("id")))
+            id = _string(part.get("id"))
+            told = next((earlier for earlier in self._calls if id and (earlier.id, earlier.name) == (id, name)), None)
+            call = _CallPart(part.get("index"), id, name, told)
             self._calls.append(call)
-            start: dict[str, Json] = {"type": "tool_use", "id": "", "name": name}  # ids of servers are not unique
-            yield {"type": "content_block_start", "index": call.index, "content_block": start}
-        if arguments:
-            call.arguments.append(arguments)
-            self._written.append(str(arguments))
-            delta = {"type": "input_json_delta", "partial_json": arguments}
-            yield {"type": "content_block_delta", "index": call.index, "delta": delta}
+            if told is None:
+                yield from self._begin_call(call)
+        if not arguments:
+            return
+        if call.told is None:
+            yield from self._grow_call(call, arguments, is_named=bool(name))
+            return
+        call.arguments.append(arguments)
+        whole = call.input
+        if whole and whole != call.told.input:
+            yield from self._tell_apart(call, call.told)
+
+    def _begin_call(self, call: _CallPart) -> Iterator[Event]:
+        yield from self._close()
+        self._index += 1
+        call.index = self._index
+        start: dict[str, Json] = {"type": "tool_use", "id": "", "name": call.name}  # ids of servers are not unique
+        yield {"type": "content_block_start", "index": call.index, "content_block": start}
+
+    def _grow_call(self, call: _CallPart, arguments: Json, *, is_named: bool = False) -> Iterator[Event]:
+        """Adds a piece to a call. A named piece that is whole and begins with all pieces so far replaces them."""
+        before = call.text
+        if is_named and before and isinstance(arguments, str) and arguments.startswith(before):
+            arguments = arguments.removeprefix(before) if input_of(arguments) is not None else arguments
+        if not arguments:
+            return
+        call.arguments.append(arguments)
+        self._written.append(str(arguments))
+        delta = {"type": "input_json_delta", "partial_json": arguments}
+        yield {"type": "content_block_delta", "index": call.index, "delta": delta}
+
+    def _tell_apart(self, call: _CallPart, told: _CallPart) -> Iterator[Event]:
+        """Reads a call that came under an earlier one's id and name, with other arguments: the rest of the earlier
+        one's where those are not whole, else another call."""
+        if told.input is None and call.text.startswith(told.text):
+            rest, call.arguments = call.text.removeprefix(told.text), []
+            yield from self._grow_call(told, rest)
+            return
+        held, call.arguments, call.told = call.arguments, [], None
+        yield from self._begin_call(call)
+        for arguments in held:
+            yield from self._grow_call(call, arguments)
 
     def _known(self, part: Event, name: str) -> _CallPart | None:
         """The call that a delta goes on with: by id, by index, else the newest. A name after whole arguments begins
         another, however they are numbered."""
         id, number = _string(part.get("id")), part.get("index")
-        found = next((one for one in self._calls if id and one.id == id and one.number == number), None)
+        newest_first = self._calls[::-1]
+        found = next((call for call in newest_first if id and call.id == id and call.number == number), None)
         if found is None and id and name:
             return None
         if found is None and isinstance(number, int):
-            found = next((one for one in reversed(self._calls) if one.number == number), None)
+            found = next((call for call in newest_first if call.number == number), None)
         if found is None and self._calls and not (isinstance(number, int) and (id or name)):
             found = self._calls[-1]
         return None if found is not None and name and found.is_complete else found
 
-    def _next_index(self) -> int:
-        return max([self._index, *(call.index for call in self._calls)]) + 1
-
 
 class _CallPart:
-    def __init__(self, index: int, number: Json, id: str) -> None:
-        self.index = index
+    """A call as it grows. `told`: the earlier call whose id and name it repeats; it is held back until its arguments
+    are whole and differ, so that a call that a server sends twice is made once."""
+
+    def __init__(self, number: Json, id: str, name: str, told: _CallPart | None) -> None:
+        self.index = -1
         self.number = number
         self.id = id
+        self.name = name
+        self.told = told
         self.arguments: list[Json] = []
 
     @property
+    def text(self) -> str:
+        return "".join(piece if isinstance(piece, str) else json.dumps(piece) for piece in self.arguments)
+
+    @property
+    def input(self) -> Mapping[str, Json] | None:
+        """The arguments if they are whole; {} if there are none."""
+        return input_of(self.text)
+
+    @property
     def is_complete(self) -> bool:
-        if any(isinstance(one, Mapping) for one in self.arguments):
-            return True
-        return bool(self.arguments) and input_of("".join(map(str, self.arguments))) is not None
+        return bool(self.arguments) and self.input is not None
 
 
 def _first_choice(chunk: Event) -> Event:

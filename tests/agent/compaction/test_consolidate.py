@@ -157,6 +157,42 @@ async def test_where_history_cannot_be_written_its_paragraph_stays_owed(tmp_path
     assert talk.read("memory/HISTORY.md").count("They spoke of a boat.") == 1
 
 
+@pytest.mark.parametrize("what", ["HISTORY.md is a folder", "memory is a file", "HISTORY.md is read-only"])
+async def test_what_cannot_be_written_is_never_given_up(tmp_path: Path, what: str) -> None:
+    talk = LongTalk(tmp_path, consolidation=save("They spoke of a boat."))
+    memory = talk.workspace / "memory"
+    if what == "memory is a file":
+        memory.write_text("a file")
+    else:
+        memory.mkdir()
+        (memory / "HISTORY.md").mkdir() if "folder" in what else (memory / "HISTORY.md").write_text("")
+        (memory / "HISTORY.md").chmod(0o500)
+    told: list[str] = []
+
+    async def tell(why: str) -> None:
+        told.append(why)
+
+    talk.agent.deferred.on_refused = tell
+    async with talk.behind_it():
+        await talk.say("My boat is called Luna")
+        await talk.agent.new_session(OWNER, talk.scope)
+        await talk.agent.idle()
+        for _ in range(MOST_TRIES + 2):
+            talk.agent.deferred.again()
+            await talk.agent.idle()
+        assert len(told) == 1 and "not written" in told[0], "once an outage"
+        if what == "memory is a file":
+            memory.unlink()
+        elif what == "HISTORY.md is a folder":
+            (memory / "HISTORY.md").rmdir()
+        else:
+            (memory / "HISTORY.md").chmod(0o600)
+        talk.agent.deferred.again()
+        await talk.agent.idle()
+    assert talk.read("memory/HISTORY.md").count("They spoke of a boat.") == 1
+    assert not list(talk.sessions.rglob("*.owed"))
+
+
 async def test_what_a_hand_writes_while_the_model_is_asked_is_kept(tmp_path: Path) -> None:
     talk = LongTalk(tmp_path)
     index = talk.workspace / "MEMORY.md"

@@ -24,6 +24,7 @@ from agent.settings import FlushSettings
 from agent.values import ResultKind
 from tests.agent.home import tool
 from tests.agent.long_conversation import OWNER, LongTalk, counted, in_turn, told
+from tests.strength import examples
 
 
 async def test_a_flush_writes_what_lasts_and_says_nothing_to_anybody(tmp_path: Path) -> None:
@@ -76,7 +77,7 @@ async def test_a_flush_asks_on_the_prefix_of_the_last_request(tmp_path: Path) ->
     assert talk.model.requests[-1].messages[: len(before.messages)] == before.messages
 
 
-@settings(max_examples=8)
+@settings(max_examples=examples(8))
 @given(st.lists(st.integers(50, 1_200), min_size=1, max_size=12))
 def test_five_cycles_flush_exactly_five_times_each_before_its_compaction(sizes: list[int]) -> None:
     async def cycles(talk: LongTalk) -> None:

@@ -20,6 +20,7 @@ from agent.model.scripted import Call, Reply, ScriptedAnswer
 from agent.session.entries import CompactionEntry, Entry, MarkEntry, MessageEntry, Meta
 from tests.agent.home import tool
 from tests.agent.long_conversation import OWNER, LongTalk, counted, told
+from tests.strength import examples
 
 TS = "2026-11-21T07:30:00.000Z"
 
@@ -115,7 +116,7 @@ def _word_for_word(request: ModelRequest) -> str:
     return "\n".join(text for text in texts if not text.startswith("[Summary"))
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(
     st.integers(0, 1_500),
     st.lists(st.tuples(st.integers(1, 900), st.sampled_from([1, 500, 5_000, 9_000])), min_size=12, max_size=24),

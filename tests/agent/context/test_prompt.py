@@ -22,6 +22,7 @@ from agent.settings import GroupLogs, MemorySettings
 from agent.skills import Skills
 from agent.tools import build
 from tests.agent.places import search
+from tests.strength import examples
 
 ZONE = ZoneInfo("Europe/Berlin")
 TODAY = date(2026, 11, 21)
@@ -145,7 +146,7 @@ scopes = st.one_of(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(scopes, st.sampled_from(GroupLogs), st.sets(st.sampled_from(["USER.md", "MEMORY.md", "memory.md", "GROUP.md"])))
 def test_invariant_08_no_byte_of_another_audience_is_in_the_prompt(
     whose: tuple[Audience, str], logs: GroupLogs, missing: set[str]

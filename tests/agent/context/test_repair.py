@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from agent.context.repair import LOST_RESULT, repair
 from agent.model.base import Block, Message, result_block
+from tests.strength import examples
 
 
 def as_text(words: str) -> Block:
@@ -68,7 +69,7 @@ def check(talk: Sequence[Message]) -> None:
         assert text == text.rstrip(), "a prefill does not end in white space"
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(talks)
 def test_invariant_04_any_history_becomes_a_valid_request(talk: list[Message]) -> None:
     fixed = repair(talk)
@@ -78,7 +79,7 @@ def test_invariant_04_any_history_becomes_a_valid_request(talk: list[Message]) -
         assert not any(block.get("type") in ("thinking", "redacted_thinking") for m in fixed for block in m.content)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(talks)
 def test_what_is_valid_already_is_not_touched(talk: list[Message]) -> None:
     try:
@@ -89,7 +90,7 @@ def test_what_is_valid_already_is_not_touched(talk: list[Message]) -> None:
     assert all(ours is theirs for ours, theirs in zip(fixed, talk, strict=True))
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(talks)
 def test_no_word_of_a_person_is_lost(talk: list[Message]) -> None:
     def said(some: Sequence[Message]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from agent.journal.day_messages import DayMessage
@@ -42,6 +43,22 @@ def test_what_matters_of_a_long_talk() -> None:
     for wanted in ("First words", *(line.partition(": ")[2] for line in matters), "Last words"):
         assert any(wanted in bullet for bullet in bullets), wanted
     assert bullets[:-1] == sorted(bullets[:-1], key=lambda bullet: bullet[2:7])
+
+
+def test_a_question_that_was_answered_is_not_worth_a_line() -> None:
+    said = talk("Alice: My bike is in the cellar", "Alice: Where is the bike?", ": Your bike is in the cellar.")
+    assert extract(said) == [
+        "- 09:01 Alice: My bike is in the cellar",
+        "- 09:03 Assistant: Your bike is in the cellar.",
+    ]
+    for answer in (": Yes.", "Bob: In the cellar, I think", ": Which bike do you mean?"):
+        assert any(
+            "Where is the bike?" in line
+            for line in extract(talk(*("Alice: Hello", "Alice: Where is the bike?"), answer))
+        )
+    found = [said[0], replace(said[1], is_answered=True)]
+    assert extract(found) == ["- 09:01 Alice: My bike is in the cellar"]
+    assert extract(found[1:]) == ["- 09:02 Alice: Where is the bike?"], "a day of nothing else"
 
 
 def test_a_long_line_is_cut() -> None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from agent.journal.fallback import extract, language_of_day
 from agent.languages.codes import Language
 from agent.languages.registry import LANGUAGES as TABLES
+from agent.model.offline.intent import told_language
 from agent.model.scripted import ScriptedModel
 from tests.agent.journal.diary import Diary
 from tests.agent.journal.test_fallback import talk
@@ -46,3 +49,37 @@ def test_the_language_of_most_lines_is_that_of_the_day(language: Language) -> No
 def test_of_a_day_without_words_none_is_known() -> None:
     assert language_of_day([]) is None
     assert language_of_day(["- 09:00 4711", "…"]) is None
+
+
+@given(
+    first=st.sampled_from(["Anna", "Lou", "José", "Max", "Zoë"]),
+    rest=st.lists(
+        st.sampled_from(
+            [
+                "D",
+                "N",
+                "Qu",
+                "S",
+                "El",
+                "Le",
+                "Un",
+                "Du",
+                "Al",
+                "de la Cruz",
+                "van der Berg",
+                "d'Arc",
+                "O'Neil",
+                "y Ana",
+            ]
+        ),
+        min_size=1,
+        max_size=3,
+    ),
+    language=st.sampled_from([one for one in Language if TABLES[one].spaced]),
+)
+def test_a_name_tells_no_language(first: str, rest: list[str], language: Language) -> None:
+    name = " ".join([first, *rest])
+    assert language_of_day([f"- 08:30 {name}: bike, shed"]) is None
+    assert told_language(name) is None
+    line = SAID[language]
+    assert language_of_day([f"- 08:30 {name}: {line}"]) is told_language(line)

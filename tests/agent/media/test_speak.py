@@ -128,7 +128,7 @@ async def test_a_converter_that_fails_changes_nothing(tmp_path: Path, monkeypatc
     assert (recording.ending, recording.is_voice) == ("wav", False)
 
 
-@pytest.mark.skipif(shutil.which("ffmpeg") is None, reason="ffmpeg")
+@pytest.mark.requires("ffmpeg")
 async def test_a_converter_makes_voice_notes(tmp_path: Path) -> None:
     recording = await record(program(tmp_path, files.wav()), "Hello.", tmp_path)
     assert (recording.path.name, recording.ending, recording.is_voice) == ("speech.ogg", "ogg", True)
@@ -136,7 +136,8 @@ async def test_a_converter_makes_voice_notes(tmp_path: Path) -> None:
     assert (damaged.ending, damaged.is_voice) == ("mp3", False)
 
 
-@pytest.mark.skipif(not (shutil.which("ffmpeg") and shutil.which("espeak-ng")), reason="ffmpeg and espeak-ng")
+@pytest.mark.requires("ffmpeg")
+@pytest.mark.requires("espeak-ng")
 async def test_a_real_voice(tmp_path: Path) -> None:
     speaker = SpeechProgram(("espeak-ng", "--stdin", "-w", "{file}"))
     recording = await record(speaker, "Good morning. " * 20, tmp_path)

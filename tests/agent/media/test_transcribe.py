@@ -15,6 +15,7 @@ from aiohttp.test_utils import TestServer
 
 from agent.media.transcribe import Endpoint, Program, Transcriber
 from agent.media.unreadable import Unreadable
+from tests import forked
 
 
 async def strict(request: web.Request) -> web.Response:
@@ -86,7 +87,7 @@ async def test_a_program_and_what_it_started_end_with_a_gateway_that_is_killed(t
         "import asyncio, sys; from pathlib import Path; from agent.media.transcribe import Program\n"
         "asyncio.run(Program(('sh', '-c', sys.argv[1], '-', '{file}')).transcribe(Path('voice.ogg')))"
     )
-    gateway = await asyncio.create_subprocess_exec(sys.executable, "-c", life, script)
+    gateway = await forked.create_subprocess_exec(sys.executable, "-c", life, script)
     try:
         async with asyncio.timeout(120):
             held = await asyncio.to_thread(fifo.open)

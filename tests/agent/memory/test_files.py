@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -18,10 +19,13 @@ from hypothesis import strategies as st
 
 from agent import fs
 from agent.memory import files
-from agent.memory.files import MAX_BYTES, NotWritten, UnreadableFile, read_text, remove, rewrite
+from agent.memory.files import MAX_BYTES, NotWritten, UnreadableFile, add, append, read_text, remove, rewrite
 from agent.memory.log_writer import append_history, append_log, append_section
-from agent.memory.paths import FileError
+from agent.memory.paths import FileError, make_private
+from agent.memory.scope import Scope
+from tests import forked
 from tests.agent.places import Watch, group, morning, owner
+from tests.strength import examples
 
 TODAY = morning().clock.today()
 anything = st.text(alphabet=st.characters(exclude_categories=[]), max_size=300)  # lone surrogates and NUL too
@@ -104,7 +108,7 @@ def test_a_section_and_history(tmp_path: Path) -> None:
     assert said(path) == "# History\n\n[2026-11-21 08:30] We spoke of Rome.\n\n[2026-11-21 08:30] Then of Paris.\n"
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=80)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=examples(80))
 @given(text=anything, heading=st.none() | anything)
 def test_whatever_is_told_stays_one_bullet(tmp_path: Path, text: str, heading: str | None) -> None:
     watch = morning()
@@ -128,9 +132,31 @@ def test_whatever_is_told_stays_one_bullet(tmp_path: Path, text: str, heading: s
 
 def test_folders_are_made_for_their_owner_only(tmp_path: Path) -> None:
     scope = group(tmp_path / "home" / "workspace")
+    make_private(scope.workspace)
     append_log(scope, morning().clock, "hello")
     made = [tmp_path / "home", scope.workspace, scope.folder.parent, scope.folder, scope.folder / "memory"]
     assert [folder.stat().st_mode & 0o777 for folder in made] == [0o700] * 5
+
+
+@pytest.mark.parametrize("scope_of", [owner, group])
+def test_a_workspace_that_is_gone_is_not_made_again(tmp_path: Path, scope_of: Callable[[Path], Scope]) -> None:
+    scope = scope_of(tmp_path / "workspace")
+    with pytest.raises(NotWritten, match="there is no such file"):
+        append_log(scope, morning().clock, "hello")
+    assert not scope.workspace.exists()
+
+
+@pytest.mark.parametrize("name", ["memory", "Memory", "memory/notes", "people", "skills", "exports", "groups."])
+def test_no_file_gets_the_name_of_a_folder_of_the_layout(tmp_path: Path, name: str) -> None:
+    scope = owner(tmp_path)
+    for write in (
+        lambda path: rewrite(path, tmp_path, morning().clock.today(), lambda _: b"text"),
+        lambda path: append(path, tmp_path, lambda _: "text", ""),
+        lambda path: add(path, tmp_path, b"text"),
+    ):
+        with pytest.raises(NotWritten, match="is the name of a folder"):
+            write(scope.folder / name)
+    assert not (tmp_path / name).exists()
 
 
 def test_an_entry_after_a_torn_line_begins_on_its_own(tmp_path: Path) -> None:
@@ -183,7 +209,7 @@ def test_invariant_07_the_history_only_grows(tmp_path: Path) -> None:
     assert rewrite(notes, tmp_path, watch.clock.today(), lambda _: b"of Rome").text == "of Rome"
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=60)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=examples(60))
 @given(st.lists(st.tuples(st.sampled_from(["append", "section", "rewrite", "remove", "midnight"]), anything)))
 def test_invariant_07_no_sequence_of_writes_shortens_a_log(tmp_path: Path, acts: list[tuple[str, str]]) -> None:
     watch = morning()
@@ -267,7 +293,7 @@ for write in (
     except NotWritten as error:
         print(error)
 """
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    done = forked.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == [
         "memory/2026-11-21.md was not written: file too large",
         "MEMORY.md was not written: file too large",
@@ -325,7 +351,7 @@ while True:
     log = tmp_path / "memory" / "2026-11-21.md"
     known = b""
     for round_ in range(6):
-        writer = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+        writer = forked.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
         assert writer.stdout is not None
         finished = 0
         for line in writer.stdout:

@@ -20,6 +20,7 @@ from agent.settings import MemorySettings
 from agent.tools import build
 from agent.tools.base import ToolError
 from tests.agent.places import Watch, morning, owner, person, search
+from tests.strength import examples
 
 TODAY = "memory/2026-11-21.md"
 
@@ -346,7 +347,7 @@ ACTIONS = st.one_of(
 )
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(st.lists(ACTIONS, max_size=8))
 async def test_any_writes_undone_in_reverse_give_back_the_first_bytes(
     actions: list[tuple[str, dict[str, str]]],

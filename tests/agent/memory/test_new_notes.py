@@ -15,6 +15,7 @@ from agent.memory.notes import NEW_NOTES
 from agent.memory.scope import Scope
 from agent.settings import MemorySettings
 from tests.agent.places import group, morning, owner
+from tests.strength import examples
 
 CLOCK = morning().clock
 LIMITS = MemorySettings(max_index_lines=20, max_index_bytes=1_000, max_file_chars=900)
@@ -88,7 +89,7 @@ lines = st.lists(
 )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=list(HealthCheck))
 @given(lines, st.booleans(), st.integers(8, 60), st.integers(400, 2_000))
 def test_whatever_stands_there_the_new_line_is_shown_and_nothing_is_lost(
     before: list[str], ended: bool, most_lines: int, most_bytes: int

@@ -14,6 +14,7 @@ from agent.formats.plain_text import MAX_BYTES, slug
 from agent.memory import notes
 from agent.memory.paths import FileError
 from tests.agent.places import group, morning, owner
+from tests.strength import examples
 
 CLOCK = morning().clock
 anything = st.text(alphabet=st.characters(exclude_categories=[]), max_size=80)
@@ -132,7 +133,7 @@ def test_the_newest_note_is_listed_first(tmp_path: Path) -> None:
     assert (CLOCK.today() - listed[2].changed).days == 2
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=40)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=examples(40))
 @given(name=anything, description=anything, content=anything)
 def test_every_note_that_is_saved_is_read_back(tmp_path: Path, name: str, description: str, content: str) -> None:
     try:

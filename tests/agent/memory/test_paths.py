@@ -13,6 +13,7 @@ from agent.memory.files import entries, read_text, rewrite
 from agent.memory.paths import FileError, OutOfReach, UnreadableFile, inside
 from agent.memory.scope import Scope
 from tests.agent.places import group, morning, owner, person
+from tests.strength import examples
 
 TODAY = morning().clock.today()
 SECRET = "the secret of somebody else"
@@ -36,7 +37,7 @@ steps = st.sampled_from([*words.split(), "..", ".", "", "/", "~", "\0", "\ud800"
 paths = st.one_of(st.lists(steps, max_size=9).map("/".join), st.text(max_size=60), st.lists(steps).map("".join))
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=250)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=examples(250))
 @given(path=paths)
 @example("../../MEMORY.md")
 @example("/etc/passwd")
@@ -57,7 +58,7 @@ def test_invariant_08_no_path_string_reads_the_bytes_of_another(house: Path, pat
             assert file is None or file.text.startswith(mark)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=80)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=examples(80))
 @given(path=paths)
 def test_invariant_08_no_path_string_writes_outside(house: Path, path: str) -> None:
     scope = person(house)

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from agent.model.base import Block, Completed, Message, Model, ModelError, ModelEvent, ModelRequest, TextDelta, ToolSpec
+from agent.model.base import (
+    Block,
+    Completed,
+    Message,
+    Model,
+    ModelError,
+    ModelEvent,
+    ModelRequest,
+    TakenBack,
+    TextDelta,
+    ToolSpec,
+)
 
 MODEL = "claude-sonnet-5-5"
 APPEND = ToolSpec(
@@ -48,4 +59,6 @@ async def refused(model: Model, asked: ModelRequest | None = None) -> ModelError
 
 
 def shown(events: list[ModelEvent]) -> str:
-    return "".join(event.text for event in events if isinstance(event, TextDelta))
+    """The text that is seen in the end."""
+    taken_back = max((at for at, event in enumerate(events) if isinstance(event, TakenBack)), default=-1)
+    return "".join(event.text for event in events[taken_back + 1 :] if isinstance(event, TextDelta))

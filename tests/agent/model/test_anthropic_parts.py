@@ -13,6 +13,7 @@ from agent.model.anthropic.stream import AnswerAssembler
 from agent.model.base import Block, Json, Message, ModelRequest, TextDelta, ToolSpec, TryLater
 from agent.model.errors import quoted, retry_after
 from tests.fakes.anthropic_rules import without_marks
+from tests.fakes.raw_http import call_block, ended, started
 
 TOOL = ToolSpec("memory_get", "Read.", {"type": "object", "properties": {}})
 BLOCKS: list[Block] = [
@@ -162,3 +163,22 @@ def test_a_quote_is_short_and_shows_no_key() -> None:
     said = quoted("bad key hush-hush\n and sk-ant-api03-abcdef " + "x" * 1000, "hush-hush")
     assert said.startswith("bad key *** and *** xxx")
     assert len(said) == 300
+
+
+@pytest.mark.parametrize("given", [{}, {"text": "milk"}])
+def test_a_call_that_is_sent_twice_under_its_id_and_name_is_made_once(given: dict[str, Json]) -> None:
+    first = call_block("note", json.dumps({"text": "milk"}), index=0, id="a")
+    answer = AnswerAssembler("m")
+    for event in (started(), *first, *call_block("note", index=1, id="a", given=given), *ended("tool_use")):
+        list(answer.feed(event))
+    assert [block["input"] for block in answer.completed().content] == [{"text": "milk"}]
+
+
+@pytest.mark.parametrize(("id", "name"), [("b", "note"), ("a", "look"), ("a", "note")])
+def test_two_calls_are_two(id: str, name: str) -> None:
+    answer = AnswerAssembler("m")
+    text = "milk" if (id, name) != ("a", "note") else "tea"
+    second = call_block(name, index=1, id=id, given={"text": text})
+    for event in (started(), *call_block("note", index=0, id="a", given={"text": "milk"}), *second, *ended("tool_use")):
+        list(answer.feed(event))
+    assert [block["name"] for block in answer.completed().content] == ["note", name]

@@ -14,6 +14,7 @@ from agent.clock import Clock
 from agent.model.anthropic.stream import AnswerAssembler
 from agent.model.base import Block, Completed, InvalidRequest, Json, Message, ModelError, ModelEvent, TryLater
 from agent.model.errors import ServerMessage, said_in
+from agent.model.markup import MarkupFilter
 from agent.model.openai.dialect import Dialect, api_root, learnt
 from agent.model.openai.model import OpenAIModel
 from agent.model.openai.request import body_of, call_id
@@ -58,7 +59,7 @@ def end(reason: str = "stop") -> dict[str, Json]:
 
 
 def told(chunks: list[Any]) -> tuple[list[ModelEvent], Completed]:
-    reader, answer = ChunkReader("m", 10), AnswerAssembler("m", local=True)
+    reader, answer = ChunkReader("m", 10), AnswerAssembler("m", MarkupFilter)
     events: list[ModelEvent] = []
     for one in chunks:
         for event in reader.feed(one):
@@ -207,3 +208,65 @@ def test_the_fake_refuses_what_openai_refuses(changes: dict[str, Any], says: str
     check_completion(body, FakeModelInfo("m"))
     with pytest.raises(Rejected, match=says):
         check_completion(body | changes, FakeModelInfo("m"))
+
+
+def _piece(number: int | None, id: str, name: str, arguments: Json) -> dict[str, Json]:
+    return chunk(tool_calls=[{"index": number, "id": id, "function": {"name": name, "arguments": arguments}}])
+
+
+_WHOLE = '{"text": "milk", "heading": "Shop"}'
+_REPEATS: dict[str, list[dict[str, Json]]] = {
+    "without arguments": [_piece(0, "a", "note", "")],
+    "with none at all": [_piece(0, "a", "note", None)],
+    "with an empty object": [_piece(0, "a", "note", "{}")],
+    "with an empty object that is no text": [_piece(0, "a", "note", {})],
+    "whole": [_piece(0, "a", "note", _WHOLE)],
+    "whole, as an object": [_piece(0, "a", "note", json.loads(_WHOLE))],
+    "whole, in other white space": [_piece(0, "a", "note", json.dumps(json.loads(_WHOLE), indent=1))],
+    "whole, in named pieces": [_piece(0, "a", "note", _WHOLE[:9]), _piece(0, "a", "note", _WHOLE[9:])],
+    "whole, in pieces": [
+        _piece(0, "a", "note", _WHOLE[:9]),
+        chunk(tool_calls=[{"index": 0, "function": {"arguments": _WHOLE[9:]}}]),
+    ],
+    "under another number": [_piece(1, "a", "note", _WHOLE)],
+    "under another number, in pieces": [_piece(1, "a", "note", _WHOLE[:9]), _piece(1, "a", "note", _WHOLE[9:])],
+    "under another number, cut off": [_piece(1, "a", "note", _WHOLE[:9])],
+    "without a number": [_piece(None, "a", "note", _WHOLE)],
+    "three times": [_piece(number, "a", "note", _WHOLE) for number in (0, 1, 0)],
+}
+
+
+@pytest.mark.parametrize(
+    "begun", [[_WHOLE], [_WHOLE[:9], _WHOLE[9:]], list(_WHOLE)], ids=["whole", "halves", "letters"]
+)
+@pytest.mark.parametrize("repeat", _REPEATS.values(), ids=_REPEATS)
+def test_a_call_that_is_sent_again_under_its_id_and_name_is_made_once(
+    repeat: list[dict[str, Json]], begun: list[str]
+) -> None:
+    _, done = told([*(_piece(0, "a", "note", piece) for piece in begun), *repeat, end("tool_calls")])
+    assert [(block["name"], block["input"]) for block in done.content] == [("note", json.loads(_WHOLE))]
+    assert not done.invalid
+
+
+@pytest.mark.parametrize("number", [0, 1, None])
+def test_a_call_that_is_told_whole_after_its_beginning_is_that_call(number: int | None) -> None:
+    _, done = told([_piece(0, "a", "note", _WHOLE[:9]), _piece(number, "a", "note", _WHOLE), end("tool_calls")])
+    assert [block["input"] for block in done.content] == [json.loads(_WHOLE)]
+
+
+@pytest.mark.parametrize(
+    "second",
+    [("a", "note", '{"text": "tea"}'), ("a", "look", _WHOLE), ("b", "note", _WHOLE), ("", "note", _WHOLE)],
+    ids=["other arguments", "another name", "another id", "no id"],
+)
+@pytest.mark.parametrize("number", [0, 1])
+def test_another_call_is_made_too(second: tuple[str, str, str], number: int) -> None:
+    id, name, arguments = second
+    cut = [_piece(number, id, name, arguments[:4]), _piece(number, id, "", arguments[4:])]
+    for pieces in ([_piece(number, id, name, arguments)], cut if id else []):
+        if pieces:
+            _, done = told([_piece(0, "a", "note", _WHOLE), *pieces, end("tool_calls")])
+            assert [(block["name"], block["input"]) for block in done.content] == [
+                ("note", json.loads(_WHOLE)),
+                (name, json.loads(arguments)),
+            ]

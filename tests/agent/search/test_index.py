@@ -24,6 +24,7 @@ from agent.memory.scope import Scope
 from agent.search.engine import MOST_OPEN, MemoryIndex
 from agent.search.results import SearchResult
 from agent.settings import SearchSettings
+from tests import forked
 from tests.agent.places import group, morning, owner, person, unhurried
 
 CLOCK = morning().clock
@@ -435,7 +436,7 @@ print("gaps", found.gaps, len(index.search(owner(home / "workspace"), morning().
 
 def started(home: Path, limit: int = 0) -> subprocess.Popen[str]:
     command = [sys.executable, "-c", WORK, str(home), str(limit)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[3])
+    return forked.Popen(command, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[3])
 
 
 def many_files(desk: Desk, count: int = 150) -> None:

@@ -12,6 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from agent.memory.scope import Scope
 from tests.agent.places import group, morning, owner, person, search, unhurried
+from tests.strength import examples
 
 CLOCK = morning().clock
 NAMES = st.sampled_from(
@@ -97,6 +98,6 @@ class Files(RuleBasedStateMachine):
 
 
 Files.TestCase.settings = settings(
-    max_examples=8, stateful_step_count=8, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=examples(8), stateful_step_count=8, deadline=None, suppress_health_check=list(HealthCheck)
 )
 TestFiles = Files.TestCase

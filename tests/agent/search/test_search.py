@@ -226,3 +226,16 @@ def test_a_field_that_was_never_filled_in_answers_nothing(tmp_path: Path) -> Non
     (tmp_path / "USER.md").write_text("# The person\n\n- To be called:\n- Languages: German\n- Likes:\n  - tea\n")
     labels = [hit.text for hit in search(owner(tmp_path), CLOCK, ["called languages likes"]).hits]
     assert sorted(labels) == ["- Languages: German", "- Likes:\n  - tea"]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    ["Where is the bike?", "- 14:52 Owner: Where is the bike?", "- 14:52 Where is the bike?", "> Where is the bike?"],
+)
+def test_a_question_comes_behind_what_answers_it(tmp_path: Path, asked: str) -> None:
+    (tmp_path / "memory").mkdir()
+    told = "# 2026-11-18\n\n- 14:51 My bike is in the cellar, the key hangs by the door."
+    log = f"{told}\n\n## Journal · owner · 14:51-14:53\n\n{asked}\n"
+    (tmp_path / "memory" / "2026-11-18.md").write_text(log)
+    texts = [hit.text for hit in search(owner(tmp_path), CLOCK, ["Where is the bike?"]).hits]
+    assert "cellar" in texts[0]

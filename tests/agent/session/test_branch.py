@@ -18,6 +18,7 @@ from agent.session.entries import CompactionEntry, Entry, Header, MarkEntry, Mes
 from agent.session.export import markdown
 from agent.session.transcript import Transcript
 from tests.agent.places import morning
+from tests.strength import examples
 
 CLOCK = morning().clock
 AT = "2026-11-21T08:30:00.000Z"
@@ -75,7 +76,7 @@ def test_what_was_forgotten_is_forgotten_in_every_version(tmp_path: Path) -> Non
     asyncio.run(scenario())
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(st.tuples(st.sampled_from("qabcr"), st.integers(0, 30)), max_size=30))
 def test_a_running_session_and_its_file_agree(steps: list[tuple[str, int]]) -> None:
     async def scenario(folder: Path) -> None:

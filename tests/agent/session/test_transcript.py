@@ -31,6 +31,8 @@ from agent.session.entries import (
 )
 from agent.session.jsonl import entry_line, read_entry
 from agent.session.transcript import Transcript, TranscriptNotWritten, TranscriptUnusable
+from tests import forked
+from tests.strength import examples
 
 HEADER = Header(
     "20261121-083000-000-abcd", "owner", "main", "2026-11-21T08:30:00.000Z", ("rules", "own"), {"A": SeenFile()}
@@ -100,7 +102,7 @@ def made(folder: Path, *written: Entry, header: Header = HEADER) -> Path:
     return path
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(st.lists(entries, max_size=4))
 def test_replay_gives_back_what_was_appended(written: Sequence[Entry]) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -110,7 +112,7 @@ def test_replay_gives_back_what_was_appended(written: Sequence[Entry]) -> None:
     assert not read.damage
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.lists(entries, min_size=1, max_size=3), st.data())
 def test_a_file_cut_anywhere_keeps_every_whole_line_and_takes_new_ones(
     written: Sequence[Entry], data: st.DataObject
@@ -242,7 +244,7 @@ def test_a_writer_killed_at_any_moment_leaves_a_file_that_reads(tmp_path: Path) 
         asyncio.run(main())
         """
     )
-    process = subprocess.Popen([sys.executable, "-c", script, str(path)], stdout=subprocess.PIPE, text=True)
+    process = forked.Popen([sys.executable, "-c", script, str(path)], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     told = [line.strip() for line in itertools.islice(process.stdout, 5)]
     os.kill(process.pid, signal.SIGKILL)

@@ -15,6 +15,7 @@ from agent.tools import build
 from agent.tools.base import Tool, ToolError
 from tests.agent.conversation import Talk
 from tests.agent.places import group, morning, owner, person, search
+from tests.strength import examples
 
 NAMES = (
     "memory_append memory_save memory_update memory_search memory_get memory_list memory_delete "
@@ -215,7 +216,7 @@ calls_of_a_person = st.sampled_from(build(person(Path("x")), morning().clock, Me
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=80)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=examples(80))
 @given(calls=st.lists(calls_of_a_person, max_size=6))
 async def test_invariant_08_no_calls_show_or_change_what_is_anothers(
     tmp_path: Path, calls: list[tuple[str, dict[str, Json]]]

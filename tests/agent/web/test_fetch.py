@@ -6,6 +6,7 @@ import asyncio
 import gzip
 import json
 import zlib
+from collections.abc import Callable
 
 import pytest
 
@@ -88,6 +89,31 @@ async def test_a_page_that_is_a_list_is_shown_whole() -> None:
 )
 async def test_kinds_and_encodings(answer: bytes, text: str) -> None:
     assert text in (await read(answer)).text
+
+
+def raw_deflate(data: bytes) -> bytes:
+    made = zlib.compressobj(wbits=-zlib.MAX_WBITS)
+    return made.compress(data) + made.flush()
+
+
+@pytest.mark.parametrize("packing", ["gzip", "deflate"])
+@pytest.mark.parametrize("pack", [gzip.compress, zlib.compress, raw_deflate])
+async def test_a_packed_page_is_read_however_it_is_packed(pack: Callable[[bytes], bytes], packing: str) -> None:
+    found = await read(page(pack(b"green tea " * 100), "text/plain", more=f"Content-Encoding: {packing}\r\n"))
+    assert found.text.count("green tea") == 100 and not found.remark
+
+
+async def test_a_page_in_several_packed_parts_is_read_whole() -> None:
+    parts = b"".join(gzip.compress(f"part {number}. ".encode()) for number in range(20))
+    found = await read(page(parts, "text/plain", more="Content-Encoding: gzip\r\n"))
+    assert "part 0." in found.text and "part 19." in found.text and not found.remark
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zlib.compress, raw_deflate])
+async def test_a_packed_page_without_its_end_says_so(pack: Callable[[bytes], bytes]) -> None:
+    packed = pack(b" ".join(b"%d" % (number * number) for number in range(9_000)))[:-2_000]
+    found = await read(page(packed, "text/plain", more="Content-Encoding: gzip\r\n"))
+    assert "144" in found.text and "cut" in found.remark
 
 
 # redirects and names --------------------------------------------------------------------------------------------------

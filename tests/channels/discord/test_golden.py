@@ -13,6 +13,7 @@ from channels.split import split
 from tests.channels.discord.golden import FOLDER, SOURCES, shown
 from tests.channels.discord.reader import read
 from tests.channels.writing import WRITTEN, Written, normal_form
+from tests.strength import examples
 
 
 @pytest.mark.parametrize("source", sorted(SOURCES.glob("*.md")), ids=lambda source: source.stem)
@@ -21,7 +22,7 @@ def test_a_text_looks_as_somebody_has_seen_it(source: Path) -> None:
     assert shown(source.read_text(encoding="utf-8")) == seen
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(WRITTEN, st.integers(120, 600))
 def test_what_is_seen_is_what_was_written_whatever_the_split(written: Written, limit: int) -> None:
     pieces = split(written.markdown, length, limit)

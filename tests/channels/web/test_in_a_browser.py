@@ -14,7 +14,7 @@ import aiohttp
 import pytest
 from aiohttp import web
 from PIL import Image
-from playwright.async_api import Browser, BrowserContext, Page, expect
+from playwright.async_api import Browser, BrowserContext, Download, Page, expect
 
 from channels.message import OutboundFile, OutboundMessage
 from channels.web.auth import PATH_SECONDS
@@ -112,7 +112,7 @@ async def test_a_file_is_loaded_by_a_path_that_ends(
         await page.get_by_role("button", name="report.pdf").click()
     download = await downloading.value
     assert download.suggested_filename == "report.pdf"
-    assert await asyncio.to_thread((await download.path()).read_bytes) == b"figures"
+    assert await content_of(download, tmp_path) == b"figures"
 
     boat = OutboundFile(tmp_path / "boat", "boat.png", is_image=True)
     await channel.send(OutboundMessage(MAIN, "", key="k:2", file=boat))
@@ -147,7 +147,13 @@ async def test_speech_is_played_where_it_stands_and_can_be_saved(
     assert await player.get_attribute("aria-label") == "answer.wav"
     async with page.expect_download() as downloading:
         await page.get_by_role("button", name="answer.wav").click()
-    assert await asyncio.to_thread((await (await downloading.value).path()).read_bytes) == files.wav(1.0)
+    assert await content_of(await downloading.value, tmp_path) == files.wav(1.0)
+
+
+async def content_of(download: Download, folder: Path) -> bytes:
+    file = folder / "downloaded"
+    await download.save_as(file)
+    return await asyncio.to_thread(file.read_bytes)
 
 
 async def loads(page: Page, url: str) -> bool:

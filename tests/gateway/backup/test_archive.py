@@ -23,9 +23,12 @@ from gateway.home import Home, HomeBusy
 from gateway.scheduling.builtins import DueTime, JobFailed
 from gateway.store.database import SqliteEngine
 from gateway.store.schema import STEPS
+from tests import forked
 from tests.flows.process import ROOT
 from tests.gateway.conftest import full_disk
+from tests.strength import matrix
 
+PASSPHRASES = (None, "correct horse")
 MEMORY = "- The cat is Luna\n"
 
 
@@ -62,7 +65,7 @@ def choices(home: Home) -> list[str]:
         return [value for (value,) in db.execute("SELECT value FROM choice")]
 
 
-@pytest.mark.parametrize("passphrase", [None, "correct horse"])
+@pytest.mark.parametrize("passphrase", PASSPHRASES)
 def test_there_and_back_everything_is_the_same(home: Home, tmp_path: Path, passphrase: str | None) -> None:
     file = tmp_path / "backup.tar.gz"
     manifest = write(home, file, passphrase)
@@ -161,8 +164,7 @@ def test_a_home_that_is_there_stays_without_force_and_aside_with_it(home: Home, 
     assert (home.path / "workspace" / "MEMORY.md").read_text() == MEMORY
 
 
-@pytest.mark.parametrize("passphrase", [None, "correct horse"])
-@pytest.mark.parametrize("where", [0.02, 0.5, 0.98])
+@matrix(passphrase=PASSPHRASES, where=[0.02, 0.5, 0.98])
 def test_a_changed_byte_is_found_and_nothing_is_restored(
     home: Home, tmp_path: Path, passphrase: str | None, where: float
 ) -> None:
@@ -175,8 +177,7 @@ def test_a_changed_byte_is_found_and_nothing_is_restored(
     assert not (tmp_path / "back").exists() and not list(tmp_path.glob(".daybook-restore-*"))
 
 
-@pytest.mark.parametrize("passphrase", [None, "correct horse"])
-@pytest.mark.parametrize("left", [0, 5, 40, 0.5, 0.999])
+@matrix(passphrase=PASSPHRASES, left=[0, 5, 40, 0.5, 0.999])
 def test_a_file_that_was_cut_off_is_no_backup(home: Home, tmp_path: Path, passphrase: str | None, left: float) -> None:
     write(home, tmp_path / "b", passphrase)
     data = (tmp_path / "b").read_bytes()
@@ -256,7 +257,7 @@ def test_killed_at_any_moment_there_is_the_old_or_the_new(home: Home, tmp_path: 
     for step in range(8):
         file = tmp_path / f"b{step}" if what == "write" else good
         script = [sys.executable, "-c", _KILLED, what, str(home.path), str(file)]
-        process = subprocess.Popen(script, stdout=subprocess.PIPE, cwd=ROOT)
+        process = forked.Popen(script, stdout=subprocess.PIPE, cwd=ROOT)
         assert process.stdout is not None and process.stdout.readline() == b"ready\n"
         time.sleep(step * 0.03)
         process.send_signal(signal.SIGKILL)

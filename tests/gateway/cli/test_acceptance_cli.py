@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import forked
 from tests.gateway.cli.test_cli import environment, gateway, shell
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="shells and sockets of POSIX")
@@ -53,7 +54,7 @@ def test_lists_have_the_keys_of_the_contract(home: Path) -> None:
 
 def test_a_reader_that_leaves_keeps_nobody_waiting(home: Path) -> None:
     with gateway(home):
-        with subprocess.Popen(
+        with forked.Popen(
             [sys.executable, "-m", "gateway", "chat", "-m", "hello"],
             env=environment(home),
             stdout=subprocess.PIPE,

@@ -19,6 +19,7 @@ from click.testing import CliRunner, Result
 from gateway.cli import daybook
 from gateway.config.loader import parse
 from gateway.home import Home
+from tests import forked
 
 ROOT = Path(__file__).parents[3]
 HEAVY = ("telegram", "discord", "anthropic", "openai", "apscheduler", "httpx", "sqlite3", "mcp")
@@ -32,7 +33,7 @@ def environment(home: Path) -> dict[str, str]:
 
 def shell(home: Path, *words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "gateway", *words]
-    return subprocess.run(command, input=stdin, env=environment(home), capture_output=True, text=True, timeout=120)
+    return forked.run(command, input=stdin, env=environment(home), capture_output=True, text=True, timeout=120)
 
 
 def invoke(home: Path, *words: str, stdin: str = "", **variables: str) -> Result:
@@ -49,7 +50,7 @@ def home(tmp_path: Path) -> Path:
 @contextmanager
 def gateway(home: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
     command = [sys.executable, "-m", "gateway", "gateway", *words]
-    process = subprocess.Popen(
+    process = forked.Popen(
         command, env=environment(home), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     try:
@@ -208,7 +209,7 @@ def test_wrong_usage_is_exit_2(home: Path, words: list[str]) -> None:
 def test_commands_that_act_alone_at_once_wait_for_each_other(home: Path) -> None:
     command = [sys.executable, "-m", "gateway", "chat", "-m", "/whoami"]
     started = [
-        subprocess.Popen(command, env=environment(home), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        forked.Popen(command, env=environment(home), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         for _ in range(3)
     ]
     answers = [process.communicate(timeout=120) for process in started]
@@ -218,7 +219,7 @@ def test_commands_that_act_alone_at_once_wait_for_each_other(home: Path) -> None
 @pytest.mark.parametrize("words", [["chat", "-m", "/whoami"], ["status"]])
 def test_a_command_that_waits_for_the_home_says_for_whom(home: Path, words: list[str]) -> None:
     with Home(home).hold():
-        waiting = subprocess.Popen(
+        waiting = forked.Popen(
             [sys.executable, "-m", "gateway", *words],
             env=environment(home),
             stdout=subprocess.PIPE,
@@ -280,7 +281,7 @@ class Terminal:
         self._master, slave = pty.openpty()
         command = [sys.executable, "-m", "gateway", *words]
         variables = environment(home) | dict(environ or {})
-        self.process = subprocess.Popen(
+        self.process = forked.Popen(
             command, env=variables, stdin=slave, stdout=slave, stderr=slave, start_new_session=True
         )
         os.close(slave)
@@ -361,7 +362,7 @@ def test_memory_history_and_undo(home: Path) -> None:
 def test_the_offline_assistant_names_the_env_of_this_home(tmp_path: Path, folder: str) -> None:
     variables = environment(tmp_path / "other") | {"HOME": str(tmp_path / "ann")}
     command = [sys.executable, "-m", "gateway", "--home", str(tmp_path / folder), "chat", "-m", "Hello"]
-    said = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=120)
+    said = forked.run(command, env=variables, capture_output=True, text=True, timeout=120)
     named = "~/.daybook/.env" if folder.startswith("ann") else str(tmp_path / folder / ".env")
     assert f"putting `ANTHROPIC_API_KEY=…` into `{named}`" in said.stdout
 

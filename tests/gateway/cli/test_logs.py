@@ -14,6 +14,7 @@ from click.testing import CliRunner
 from gateway.cli import daybook
 from gateway.home import Home
 from gateway.log_setup import older
+from tests import forked
 from tests.gateway.cli.test_cli import Terminal, environment
 
 
@@ -54,7 +55,7 @@ def test_of_a_home_that_computers_share_each_shows_its_own_log(home: Home) -> No
 def test_what_comes_is_followed_over_the_change_to_a_new_file(home: Home) -> None:
     home.log_file.write_text("before\n")
     command = [sys.executable, "-m", "gateway", "logs", "--follow"]
-    process = subprocess.Popen(command, env=environment(home.path), stdout=subprocess.PIPE, text=True)
+    process = forked.Popen(command, env=environment(home.path), stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
         assert process.stdout.readline() == "before\n"

@@ -8,7 +8,6 @@ import pty
 import select
 import signal
 import struct
-import subprocess
 import sys
 import termios
 import time
@@ -20,6 +19,7 @@ import pyte
 import pytest
 
 from gateway.cli.prompt import footer, with_files
+from tests import forked
 from tests.fakes.anthropic import FakeAnthropic
 from tests.fakes.anthropic_answers import Answer, Say
 from tests.gateway.cli.test_cli import environment
@@ -39,9 +39,9 @@ class Watched:
         self._screen.write_process_input = self.type  # type: ignore[method-assign]  # where is the cursor?
         self._stream = pyte.ByteStream(self._screen)
         variables = environment(home) | {"TERM": "xterm-256color"} | environ
-        self.process = subprocess.Popen(
+        self.process = forked.Popen(
             [sys.executable, "-m", "gateway", *words], env=variables, stdin=slave, stdout=slave, stderr=slave,
-            start_new_session=True, preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+            start_new_session=True, terminal=True,
         )  # fmt: skip
         os.close(slave)
 

@@ -17,6 +17,7 @@ from gateway.cli.service import description, manager_of, owner_of
 from gateway.cli.systemd import Owner, unit, written_elsewhere
 from gateway.config.loader import parse
 from gateway.home import Home
+from tests import forked
 from tests.gateway.cli.test_cli import environment, invoke, shell
 
 _MANAGER = """#!/bin/sh
@@ -41,7 +42,7 @@ def service(home: Path, *words: str) -> subprocess.CompletedProcess[str]:
     around = environment(home)
     around["PATH"] = f"{home.parent / 'bin'}:{around['PATH']}"
     command = [sys.executable, "-m", "gateway", "service", *words]
-    return subprocess.run(command, env=around, capture_output=True, text=True, timeout=120)
+    return forked.run(command, env=around, capture_output=True, text=True, timeout=120)
 
 
 def asked(home: Path) -> list[str]:
@@ -122,12 +123,11 @@ def test_nothing_is_written_outside_the_home_but_what_the_configuration_names(tm
     assert line.split("=")[1].split()[:3] == [f"{tmp_path}/home", "/srv/work", f"{tmp_path}/ann/backups"]
 
 
-ANALYZE = shutil.which("systemd-analyze")
 HIGHEST = {"user": 6.9, "namespaced": 3.4, "system": 2.7}
 """A little above the figures in docs/running.md: each version of systemd counts in its own way."""
 
 
-@pytest.mark.skipif(ANALYZE is None, reason="needs systemd")
+@pytest.mark.requires("systemd-analyze")
 @pytest.mark.parametrize("kind", HIGHEST)
 def test_systemd_finds_the_unit_in_order_and_well_confined(kind: str, tmp_path: Path) -> None:
     home = Home(tmp_path / "100% mine $HOME")

@@ -18,6 +18,7 @@ import pytest
 from click.testing import CliRunner
 
 from gateway.cli import daybook
+from gateway.config import Config
 from gateway.doctor.examine import examine
 from gateway.doctor.mend import mend
 from gateway.home import Home
@@ -407,5 +408,30 @@ def test_programs_without_a_sandbox_are_named(home: Home) -> None:
     home.config_file.write_text("tools: {exec: true}\n")
     home.config_file.chmod(0o600)
     (found,) = [finding for finding in examine(home, {}) if finding.check == "programs"]
-    has_one = bool(find_sandbox(home).bwrap)
-    assert found.ok and ("run in a sandbox" if has_one else "there is no sandbox here") in found.message
+    has_one = find_sandbox(home, Config()).is_tight
+    assert found.ok and ("run in a sandbox" if has_one else "here is no sandbox") in found.message
+    home.had_sandbox.touch()
+    (found,) = [finding for finding in examine(home, {}) if finding.check == "programs"]
+    assert found.ok is has_one and ("Programs are off" in found.message) is not has_one
+
+
+@pytest.mark.parametrize("name", ["memory", "memory/notes", "people", "skills"])
+def test_a_folder_of_the_layout_that_is_a_file_is_not_well(tmp_path: Path, name: str) -> None:
+    home = Home(tmp_path / "home")
+    home.create()
+    place = home.workspace("workspace") / name
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text("a file")
+    found = [one for one in examine(home, {}) if not one.ok and one.check == "workspace"]
+    assert [one.message for one in found] == [f"{place} should be a folder, but it is a file"]
+    assert "move it" in found[0].fix
+
+
+def test_the_home_of_a_newer_daybook_is_not_well(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    home.create()
+    with closing(sqlite3.connect(home.database)) as database:
+        migrate(database, home.database)
+        database.execute("PRAGMA user_version = 9999")
+    found = [one for one in examine(home, {}) if not one.ok and one.check == "queue"]
+    assert "written by a newer Daybook (schema 9999" in found[0].message and "update" in found[0].fix

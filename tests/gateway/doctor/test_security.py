@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from gateway.config import Config
 from gateway.doctor.security import security
 from gateway.home import Home
 from gateway.programs.sandbox import find_sandbox
@@ -148,8 +149,23 @@ def test_programs_without_a_sandbox_and_programs_that_start_anything(home: Home)
     messages = bad(home, "programs", config)
     assert [one for one in messages if "`env`" in one or "`python3`" in one] == messages[-2:]
     assert not any("git" in one for one in messages)
-    assert any("without a sandbox" in one for one in messages) is not bool(find_sandbox(home).bwrap)
+    assert any("without a sandbox" in one for one in messages) is not find_sandbox(home, Config()).is_tight
     assert bad(home, "programs", "tools: {exec: false, exec_allow: [[env]]}") == []
+
+
+@pytest.mark.parametrize(
+    "words", ["[[]]", "[['']]", "[[git, '']]", "[' ']", "[[git], []]", "['']", "[[[]]]", "[{}]", "[null]"]
+)
+def test_words_that_would_allow_everything_are_a_finding_and_no_traceback(home: Home, words: str) -> None:
+    (message,) = bad(home, "config", f"tools: {{exec: true, exec_allow: {words}}}")
+    assert "exec_allow" in message
+
+
+@pytest.mark.parametrize(
+    "config", ["agents: {main: {workspace: '~nobody-of-that-name/x'}}", "backup: {to: '~nobody-x/y'}"]
+)
+def test_a_home_that_cannot_be_looked_at_is_a_finding_and_no_traceback(home: Home, config: str) -> None:
+    assert [one for one in found(home, f"{config}\ntools: {{exec: true}}").values() if one]
 
 
 @pytest.mark.parametrize(("ask", "is_bad"), [("none", True), ("writes", False), ("all", False)])

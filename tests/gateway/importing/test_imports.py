@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from agent.memory.history import History
+from gateway.cli.rpc import rows
 from gateway.importing import json_stream, values
 from gateway.rpc.protocol import OperationError
 from tests.gateway.conftest import Daybook, Running, full_disk
@@ -164,6 +165,19 @@ async def test_what_is_said_cannot_pass_for_our_marks(gateway: Running, daybook:
 # workspaces and folders
 
 
+async def test_a_skill_that_is_brought_counts_everywhere_only_with_a_yes(
+    gateway: Running, daybook: Daybook, tmp_path: Path
+) -> None:
+    source = openclaw(tmp_path / "oc")
+    page = source / "skills" / "evil" / "SKILL.md"
+    page.parent.mkdir(parents=True)
+    page.write_text("---\nname: evil\ndescription: d\nalways: true\nshared: true\n---\n\nEVILSKILL\n")
+    report = await bring(gateway, "openclaw", source)
+    assert any("skills/evil asks to be read in every chat" in one for one in report["remarks"])
+    (skill,) = [one for one in rows(await gateway.ask("skills.list")) if one["name"] == "evil"]
+    assert (skill["always"], skill["shared"], skill["waits"]) == (False, False, True)
+
+
 async def test_a_workspace_goes_where_daybook_has_the_same(gateway: Running, daybook: Daybook, tmp_path: Path) -> None:
     memory = daybook.workspace / "MEMORY.md"
     memory.write_text("# Memory\n\n- Bo is the dog\n")
@@ -177,7 +191,9 @@ async def test_a_workspace_goes_where_daybook_has_the_same(gateway: Running, day
         "### Work\n\n- I work at the mill\n"
     )
     placed = {one["path"]: one["what"] for one in report["files"]}
-    assert placed["SOUL.md"] == "replaced" and placed["USER-openclaw.md"] == "new" == placed["AGENTS-openclaw.md"]
+    assert placed["SOUL-openclaw.md"] == "new" and "SOUL.md" not in placed, "every chat would read it"
+    assert any("SOUL.md would be read in every chat" in one for one in report["remarks"])
+    assert placed["USER-openclaw.md"] == "new" == placed["AGENTS-openclaw.md"]
     assert "memory/2026-11-21-openclaw.md" in placed, "what is in the prompt stays Daybook's own"
     assert {
         "memory/2026-01-30.md",

@@ -285,6 +285,24 @@ async def test_a_result_that_lies_about_its_schema_is_a_result(fake: FakeProgram
     assert (await fake.server("odd").call("lies", {})).text == "not what was said"
 
 
-async def test_a_list_against_the_protocol_is_refused(fake: FakeProgram) -> None:
+async def test_odd_tools_are_offered_beside_the_others_or_left_out_by_name(
+    fake: FakeProgram, caplog: pytest.LogCaptureFixture
+) -> None:
+    odd = [
+        {"name": "bare"},
+        {"inputSchema": {}},
+        "words",
+        {"name": "list", "inputSchema": {"type": "array"}, "title": 5},
+    ]
+    server = fake.server(env={"LISTED": json.dumps(odd)})
+    assert "third drawer" in (await server.call("look", {"text": "it"})).text
+    tools = {one.name: one for one in server.tools or ()}
+    assert list(tools)[:3] == ["bare", "list", "look"] and tools["look"].reads_only
+    assert tools["bare"].schema == tools["list"].schema == {"type": "object", "properties": {}}
+    assert "fake lists 2 tools that can't be used: None, 'words'" in caplog.text
+
+
+async def test_what_is_no_list_is_refused(fake: FakeProgram) -> None:
+    server = fake.server("listless")
     with pytest.raises(McpFailure, match="did not list its tools as the protocol says"):
-        await fake.server("untyped").start()
+        await server.start()

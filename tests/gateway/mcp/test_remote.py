@@ -38,6 +38,13 @@ async def test_its_tools_are_called_with_its_key(http: FakeMcpHttp, servers: Mcp
     assert len(http.sessions) == 1
 
 
+async def test_odd_tools_are_offered_beside_the_others_or_left_out(http: FakeMcpHttp, servers: McpServers) -> None:
+    http.listed = [{"name": "bare", "outputSchema": []}, {"title": "no name"}]
+    server = remote(servers, http.url)
+    assert (await server.call("look", {"text": "it"})).text == "Found it far away"
+    assert [one.name for one in server.tools or ()] == ["bare", "look", "flood", "bomb", "drop"]
+
+
 async def test_its_session_ends_with_us(http: FakeMcpHttp, tmp_path: Path) -> None:
     async with McpServers(KeptMcp(tmp_path / "mcp")) as servers:
         await remote(servers, http.url).start()

@@ -20,6 +20,7 @@ from gateway.store.connection import Connection, Engine
 from gateway.store.database import Database
 from gateway.store.inbox_rows import OVERHEARD_KEPT
 from tests.gateway.conftest import Moment, Say, on_sqlite
+from tests.strength import examples
 
 SESSION = "main/owner"
 
@@ -211,7 +212,7 @@ _messages = st.builds(
 )
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(40), suppress_health_check=[HealthCheck.too_slow])
 @given(messages=st.lists(_messages, min_size=1, max_size=5))
 def test_every_message_comes_back_as_it_was(
     messages: list[InboundMessage], tmp_path_factory: pytest.TempPathFactory

@@ -8,20 +8,23 @@ from pathlib import Path
 
 import pytest
 
+from agent.memory.consents import Consents
+from agent.memory.history import History
 from agent.settings import GroupLogs
-from agent.tools.base import Effect, EffectKind, EffectNote
+from agent.tools.base import Effect, EffectKind, EffectNote, ToolError
 from channels.message import Event, InboundMessage
 from gateway.home import Home
 from gateway.messages.outbox import Outbox
 from gateway.policy.access import Access, ChannelRules
 from gateway.policy.sessions import AgentHome, SessionPolicy
 from gateway.programs.allowed import AllowedPrograms
-from gateway.programs.background import BegunBefore, ProgramRuns
+from gateway.programs.background import MOST_AT_ONCE, BegunBefore, ProgramRuns, TooManyPrograms
 from gateway.programs.runner import ProgramCall, ProgramRunner
-from gateway.programs.sandbox import Sandbox
+from gateway.programs.sandbox import Sandbox, missed_sandbox
+from gateway.programs.workspace import Workspaces, Written
 from gateway.store.database import Database
 from gateway.store.inbox_rows import InboxRow
-from gateway.store.program_rows import ProgramKind
+from gateway.store.program_rows import ProgramKind, ProgramRow
 from gateway.tools.programs import ExecRules, ProgramTools
 from tests.gateway.conftest import OWNER, Moment, Say
 
@@ -35,19 +38,23 @@ class Programs:
         self._database = database
         self._moment = moment
         self.folder = folder
+        self.sandbox = Sandbox()
         access = Access(database, moment.clock, {"telegram": ChannelRules()}, frozenset({f"telegram:{OWNER}"}), {})
         self._sessions = SessionPolicy(access, {"main": AgentHome(folder, GroupLogs.OWN)}, "main")
         self.received: list[InboundMessage] = []
         self.got = asyncio.Event()
 
     def runs(self) -> ProgramRuns:
-        runner = ProgramRunner(Sandbox(), Home(self.folder / "home").programs)
-        outbox = Outbox(self._database, self._moment.clock, {})
-        return ProgramRuns(self._database, self._moment.clock, outbox, self._sessions, runner)
+        clock, outbox = self._moment.clock, Outbox(self._database, self._moment.clock, {})
+        history, consents = History(self.folder / "history.db", clock), Consents(self.folder / "consents.db", clock)
+        workspaces = Workspaces([Written(self.folder, history, consents)])
+        runner = ProgramRunner(self.sandbox, workspaces, Home(self.folder / "home").programs)
+        return ProgramRuns(self._database, clock, outbox, self._sessions, runner)
 
-    def tools(self) -> ProgramTools:
-        allowed = AllowedPrograms(self._database, self._moment.clock, Sandbox())
-        return ProgramTools(self.runs(), allowed, self._sessions, {"main": ExecRules()})
+    def tools(self, why_off: str = "") -> ProgramTools:
+        runs = self.runs()
+        allowed = AllowedPrograms(self._database, self._moment.clock, runs.runner)
+        return ProgramTools(runs, allowed, self._sessions, {"main": ExecRules()}, why_off)
 
     async def receive(self, events: Sequence[Event]) -> None:
         self.received += [one for one in events if isinstance(one, InboundMessage)]
@@ -85,4 +92,54 @@ async def test_where_there_is_no_sandbox_the_question_says_so(programs: Programs
     effect = await look({"argv": ["sh", "-c", "ls"], "network": True})
     assert isinstance(effect, Effect)
     assert (effect.kind, effect.notes) == (EffectKind.RUN, (EffectNote.NETWORK, EffectNote.NO_SANDBOX))
-    assert effect.always and effect.this_turn and effect.words == () and effect.text == "$ sh -c ls"
+    assert effect.always and effect.words == () and effect.text == "$ sh -c ls"
+
+
+async def test_as_root_the_question_says_so_and_nothing_is_for_always(programs: Programs, say: Say) -> None:
+    programs.sandbox = Sandbox("/usr/bin/bwrap", is_root=True)
+    tools = {one.name: one for one in programs.tools().of_row(InboxRow(1, "main/owner", say("go on", chat=OWNER)))}
+    look = tools["exec"].effect
+    assert look is not None
+    effect = await look({"argv": ["ls"]})
+    assert isinstance(effect, Effect)
+    assert effect.notes == (EffectNote.AS_ROOT,) and effect.words == ()
+
+
+async def test_where_a_sandbox_was_and_is_no_more_nothing_is_run(programs: Programs, say: Say, tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    home.create()
+    assert missed_sandbox(home, Sandbox()) == "", "there was none"
+    assert missed_sandbox(home, Sandbox("/usr/bin/bwrap")) == ""
+    for now in (Sandbox(), Sandbox("/usr/bin/bwrap", is_root=True)):
+        why = missed_sandbox(home, now)
+        assert why.startswith("Programs are off")
+        tools = {
+            one.name: one for one in programs.tools(why).of_row(InboxRow(1, "main/owner", say("go on", chat=OWNER)))
+        }
+        for name in ("exec", "exec_background"):
+            look = tools[name].effect
+            assert look is not None
+            with pytest.raises(ToolError, match="Programs are off"):
+                await look({"argv": ["ls"]})
+
+
+async def test_four_are_four_however_fast_they_are_asked_for(programs: Programs, say: Say) -> None:
+    runs = programs.runs()
+    message = say("go on", chat=OWNER)
+    begun = await asyncio.gather(
+        *(runs.start(f"key {number}", ProgramKind.BACKGROUND, CALL, message) for number in range(8)),
+        *(runs.result(f"turn {number}", CALL, message) for number in range(4)),
+        return_exceptions=True,
+    )
+    assert sum(isinstance(one, ProgramRow) for one in begun) == MOST_AT_ONCE == 4
+    assert sum(isinstance(one, TooManyPrograms) for one in begun) == 8
+
+
+async def test_one_that_has_ended_makes_room_and_is_still_not_run_twice(programs: Programs, say: Say) -> None:
+    runs = programs.runs()
+    message = say("go on", chat=OWNER)
+    for number in range(6):
+        await runs.result(f"turn {number}", CALL, message)
+    with pytest.raises(BegunBefore):
+        await runs.result("turn 0", CALL, message)
+    assert (programs.folder / "runs").read_text() == "run\n" * 6

@@ -5,26 +5,36 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import shutil
 import signal
 import socket
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 
+from agent.clock import Clock
+from agent.memory import files
+from agent.memory.consents import Consents
+from agent.memory.history import Author, History
 from agent.memory.scope import Audience, Scope
+from gateway.config import Config
 from gateway.home import Home
 from gateway.processes import launch
 from gateway.processes.started import launch as launch_program
 from gateway.programs.output import MOST_SHOWN, ProgramOutput
 from gateway.programs.runner import HowEnded, ProgramCall, ProgramEnd, ProgramLimits, ProgramRunner
 from gateway.programs.sandbox import Sandbox, find_sandbox, works
+from gateway.programs.workspace import Workspaces, Written, remove_left_names
 from tests.fakes import started_again
+from tests.strength import requires
 
 PYTHON = "/usr/bin/python3"
+CLOCK = Clock(ZoneInfo("Europe/Berlin"))
 LIMITS = ProgramLimits(processes=20, memory=300_000_000, file_size=10_000_000)
 MARK = f"daybook-test-{os.getpid()}-"
 """In the command line of what must not be left; other runs of these tests have others."""
@@ -32,12 +42,14 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="bubblewrap is f
 
 
 class World:
-    def __init__(self, home: Home, sandbox: Sandbox) -> None:
+    def __init__(self, home: Home, sandbox: Sandbox, workspace: Path | None = None) -> None:
         self.home = home
-        self.workspace = home.path / "workspace"
-        self.workspace.mkdir(parents=True)
+        self.workspace = workspace or home.path / "workspace"
+        self.workspace.mkdir(parents=True, exist_ok=True)
         self.scope = Scope(Audience.OWNER, self.workspace)
-        self.runner = ProgramRunner(sandbox, home.programs, LIMITS)
+        history, consents = History(home.state / "history.db", CLOCK), Consents(home.state / "consents.db", CLOCK)
+        self.workspaces = Workspaces([Written(self.workspace, history, consents)])
+        self.runner = ProgramRunner(sandbox, self.workspaces, home.programs, LIMITS)
         self.output = ProgramOutput()
 
     async def runs(self, *argv: str, seconds: int = 60, folder: str = "", network: bool = False) -> ProgramEnd:
@@ -53,9 +65,10 @@ class World:
 def world(request: pytest.FixtureRequest, tmp_path: Path) -> World:
     home = Home(tmp_path / "home")
     home.create()
-    sandbox = find_sandbox(home) if request.param == "sandbox" else Sandbox()
+    sandbox = find_sandbox(home, Config()) if request.param == "sandbox" else Sandbox()
     if request.param == "sandbox" and not sandbox.bwrap:
-        pytest.skip("bubblewrap does not work here")
+        requires("bubblewrap")
+        pytest.skip("bubblewrap may make no sandbox here: allow user namespaces, or run as root")
     return World(home, sandbox)
 
 
@@ -63,9 +76,10 @@ def world(request: pytest.FixtureRequest, tmp_path: Path) -> World:
 def boxed(tmp_path: Path) -> World:
     home = Home(tmp_path / "home")
     home.create()
-    sandbox = find_sandbox(home)
+    sandbox = find_sandbox(home, Config())
     if not sandbox.bwrap:
-        pytest.skip("bubblewrap does not work here")
+        requires("bubblewrap")
+        pytest.skip("bubblewrap may make no sandbox here: allow user namespaces, or run as root")
     return World(home, sandbox)
 
 
@@ -196,7 +210,8 @@ async def test_no_key_of_ours_is_in_its_environment(world: World, monkeypatch: p
     monkeypatch.setenv("CANARY_KEY", "canary")
     await world.runs("env")
     names = {line.partition("=")[0] for line in world.printed.splitlines()}
-    assert names <= {"PATH", "HOME", "TMPDIR", "TERM", "LANG", "LC_ALL", "TZ", "PWD"}
+    own = {one for one in names if one.startswith(("GIT_", "PYTHONDONTWRITEBYTECODE"))}
+    assert names - own <= {"PATH", "HOME", "TMPDIR", "TERM", "LANG", "LC_ALL", "TZ", "PWD"}
 
 
 async def test_cancelled_it_ends_the_program(world: World) -> None:
@@ -226,7 +241,8 @@ async def main():
 
 asyncio.run(main())
 """
-    arguments = world.runner._prepare(ProgramCall(program, "", False, 60), world.scope, world.home.programs / "own")[0]
+    stack = contextlib.ExitStack()
+    arguments, _ = world.runner.prepare(ProgramCall(program, "", False, 60), world.scope, stack)
     gateway = await asyncio.create_subprocess_exec(
         sys.executable, "-c", body, *arguments, stdout=asyncio.subprocess.PIPE, cwd=Path(__file__).parents[3]
     )
@@ -273,6 +289,217 @@ async def test_what_tells_a_launcher_that_we_live_is_held_by_nobody_else() -> No
 
 
 # the sandbox ---------------------------------------------------------------------------------------------------------
+
+
+async def test_it_sees_what_is_listed_and_nothing_else(boxed: World, tmp_path: Path) -> None:
+    (tmp_path / "backups").mkdir()
+    (tmp_path / "backups" / "canary.tar.gz").write_text("canary")
+    await boxed.runs("sh", "-c", f"ls -A / /etc; ls -A {tmp_path} {tmp_path}/backups; ls -A /srv /mnt /var /root /work")
+    root, _, rest = boxed.printed.partition("/etc:\n")
+    shown = set(root.split()) - {"/:"}
+    above = {tmp_path.parts[1]}
+    assert (
+        shown <= {"bin", "dev", "etc", "lib", "lib32", "lib64", "libx32", "opt", "proc", "sbin", "tmp", "usr"} | above
+    )
+    etc = rest.partition("\n\n")[0].split("\n")
+    assert "shadow" not in etc and "hosts" not in etc and "resolv.conf" not in etc and "passwd" in etc
+    assert "canary" not in boxed.printed
+
+
+async def test_names_of_the_network_are_there_with_a_network_only(boxed: World) -> None:
+    await boxed.runs("sh", "-c", "cat /etc/hosts", network=True)
+    assert "localhost" in boxed.printed
+    await boxed.runs("sh", "-c", "cat /etc/hosts")
+    assert "localhost" not in boxed.printed
+
+
+@pytest.mark.parametrize("name", ["kernel/core_pattern", "kernel/hostname", "vm/drop_caches", "net/ipv4/ip_forward"])
+async def test_the_system_s_settings_are_read_only_even_to_root(boxed: World, name: str) -> None:
+    there = f"/proc/sys/{name}"
+    await boxed.runs(PYTHON, "-c", f"import os; os.open({there!r}, os.O_WRONLY)")
+    assert "Read-only file system" in boxed.printed or "Permission denied" in boxed.printed
+    assert boxed.runner.sandbox.is_root or "Permission" in boxed.printed or "Read-only" in boxed.printed
+
+
+def listed(workspace: Path) -> set[str]:
+    return {one.name for one in workspace.iterdir()}
+
+
+async def test_rules_that_are_not_there_cannot_be_made(boxed: World) -> None:
+    names = "AGENTS.md CLAUDE.md SOUL.md IDENTITY.md TOOLS.md HEARTBEAT.md schedule.yaml"
+    names = f"{names} skills/x/SKILL.md groups/x/GROUP.md people/x/PERSON.md"
+    evil = f"mkdir -p skills/x groups/x people/x; for at in {names}; do echo evil > $at && echo wrote $at; "
+    evil += "mv fine.txt $at && echo moved $at; rm -rf $at; ln -s fine.txt $at && echo linked $at; done"
+    (boxed.workspace / "fine.txt").write_text("fine")
+    await boxed.runs("bash", "-c", f"{evil}; rm -rf skills groups; mkdir skills/y; echo fine > made.txt")
+    for word in ("wrote", "moved", "linked"):
+        assert word not in boxed.printed
+    assert listed(boxed.workspace) == {"fine.txt", "made.txt"}, "what was made for it is gone again"
+
+
+async def test_what_is_made_for_two_programs_stays_for_the_longer_one(boxed: World) -> None:
+    os.mkfifo(boxed.workspace / "go")
+    long = ("sh", "-c", "echo begun > begun; read word < go; mkdir -p skills/x; echo evil > CLAUDE.md; echo $word")
+    other = ProgramOutput()
+    task = asyncio.create_task(boxed.runner.run(ProgramCall(long, "", False, 60), boxed.scope, other))
+    await asyncio.to_thread(until, lambda: (boxed.workspace / "begun").exists())
+    await boxed.runs("sh", "-c", "echo short")
+    assert {"CLAUDE.md", "skills"} <= listed(boxed.workspace)
+    await asyncio.to_thread((boxed.workspace / "go").write_text, "on\n")
+    await task
+    assert "on" in other.shown() and "Read-only" in other.shown()
+    assert listed(boxed.workspace) == {"go", "begun"}
+
+
+async def test_a_name_that_got_a_text_meanwhile_stays(boxed: World) -> None:
+    os.mkfifo(boxed.workspace / "go")
+    task = asyncio.create_task(boxed.runs("sh", "-c", "echo begun > begun; read word < go"))
+    await asyncio.to_thread(until, lambda: (boxed.workspace / "begun").exists())
+    (boxed.workspace / "schedule.yaml").write_text("jobs: []\n")
+    (boxed.workspace / "skills" / "mine").mkdir()
+    await asyncio.to_thread((boxed.workspace / "go").write_text, "on\n")
+    await task
+    assert listed(boxed.workspace) == {"go", "begun", "schedule.yaml", "skills"}
+
+
+def test_what_a_killed_gateway_has_made_is_removed(tmp_path: Path) -> None:
+    (tmp_path / "SOUL.md").write_text("")
+    for name in ("CLAUDE.md", "AGENTS.md"):
+        (tmp_path / name).write_text("" if name == "CLAUDE.md" else "mine")
+        os.utime(tmp_path / name, ns=(0, 0))
+    remove_left_names(tmp_path)
+    assert listed(tmp_path) == {"SOUL.md", "AGENTS.md"}
+
+
+@pytest.mark.parametrize("target", ["rules/deep/AGENTS.md", "notes.md"])
+async def test_rules_that_are_links_stay_what_they_are(boxed: World, target: str) -> None:
+    (boxed.workspace / target).parent.mkdir(parents=True, exist_ok=True)
+    (boxed.workspace / target).write_text("mine")
+    (boxed.workspace / "free").mkdir()
+    (boxed.workspace / "free.txt").write_text("x")
+    (boxed.workspace / "AGENTS.md").symlink_to(target)
+    top = target.partition("/")[0]
+    script = f"echo evil > AGENTS.md; echo evil > {target}; mv {top} old; rm AGENTS.md; echo evil > AGENTS.md; "
+    script += f"mkdir -p {Path(target).parent}; echo evil > {target}; echo y > free/y; echo z > free.txt"
+    await boxed.runs("sh", "-c", script)
+    assert (boxed.workspace / "AGENTS.md").is_symlink() and (boxed.workspace / "AGENTS.md").read_text() == "mine"
+    assert (boxed.workspace / "free" / "y").exists() and (boxed.workspace / "free.txt").read_text() == "z\n"
+
+
+@pytest.fixture
+def opt() -> Iterator[Path]:
+    """A folder below /opt, which programs see."""
+    if not os.access("/opt", os.W_OK):
+        pytest.skip("/opt cannot be written")
+    with tempfile.TemporaryDirectory(dir="/opt") as folder:
+        yield Path(folder)
+
+
+async def test_nothing_that_the_configuration_names_is_shown(opt: Path) -> None:
+    for name in ("backups", "other", "home"):
+        (opt / name).mkdir()
+        (opt / name / "canary").write_text("canary")
+    config = Config.model_validate(
+        {"backup": {"to": f"{opt}/backups"}, "agents": {"main": {}, "kid": {"workspace": f"{opt}/other"}}}
+    )
+    home = Home(opt / "home")
+    home.create()
+    (home.path / ".env").write_text("canary")
+    sandbox = find_sandbox(home, config)
+    if not sandbox.bwrap:
+        pytest.skip("bubblewrap does not work here")
+    world = World(home, sandbox)
+    script = f"cat {opt}/*/* {opt}/*/.env; ls -A {opt}/*; echo x > {opt}/home/made; echo x > made"
+    await world.runs("sh", "-c", script)
+    assert "cat: " in world.printed and "canary" not in world.printed and "state" not in world.printed
+    assert (world.workspace / "made").exists() and not (home.path / "made").exists()
+
+
+async def test_a_home_that_is_the_workspace_shows_none_of_its_keys(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.create()
+    for name in (".env", "config.yaml", "state/canary"):
+        (tmp_path / name).write_text("canary")
+    sandbox = find_sandbox(home, Config.model_validate({"agents": {"main": {"workspace": "."}}}))
+    if not sandbox.bwrap:
+        pytest.skip("bubblewrap does not work here")
+    world = World(home, sandbox, tmp_path)
+    await world.runs("sh", "-c", "cat .env config.yaml state/*; echo x > made; rm -r state .env config.yaml")
+    assert "canary" not in world.printed and (tmp_path / "made").exists()
+    assert (tmp_path / "state" / "canary").exists() and (tmp_path / ".env").read_text() == "canary"
+
+
+async def test_git_takes_no_command_from_a_folder_that_looks_like_a_repository(world: World) -> None:
+    if shutil.which("git") is None:
+        pytest.skip("git is not installed")
+    bare = world.workspace / "proj"
+    for name in ("objects", "refs"):
+        (bare / name).mkdir(parents=True)
+    (bare / "HEAD").write_text("ref: refs/heads/main\n")
+    (bare / "config").write_text(f"[core]\n bare = false\n worktree = {bare}\n fsmonitor = touch {bare}/FSMON\n")
+    await world.runs("git", "status", folder="proj")
+    assert not (bare / "FSMON").exists() and "safe.bareRepository" in world.printed
+
+
+# what was written since ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("script", "is_another"),
+    [
+        ("cat fine.txt", False),
+        ("echo x > helper.py", True),
+        ("echo x > fine.txt", True),
+        ("touch -d 2020-01-01 fine.txt", True),
+        ("rm fine.txt", True),
+        ("mkdir -p a/b && echo x > a/b/c", True),
+        ("mkdir -p memory && echo x > memory/x.md", False),
+        ("mkdir -p received && echo x > received/x.pdf", False),
+        ("mkdir -p .git && echo x > .git/config", True),
+        ("git status; python3 -c 'import json'", False),
+    ],
+)
+async def test_the_mark_changes_where_a_program_has_written(world: World, script: str, is_another: bool) -> None:
+    (world.workspace / "fine.txt").write_text("fine")
+    before = world.workspaces.mark(world.scope, "", ("other",))
+    await world.runs("sh", "-c", script)
+    assert (world.workspaces.mark(world.scope, "", ("other",)) != before) is is_another
+    assert world.workspaces.mark(world.scope, "", ("sh", "-c")) == before, "what it does itself is allowed with it"
+    (world.workspace / "own.txt").write_text("the owner's own")
+    assert (world.workspaces.mark(world.scope, "", ("other",)) != before) is is_another
+
+
+async def test_the_mark_changes_while_a_program_still_runs(world: World) -> None:
+    os.mkfifo(world.workspace / "go")
+    before = world.workspaces.mark(world.scope, "", ("other",))
+    task = asyncio.create_task(world.runs("sh", "-c", "echo x > helper.py; echo begun > memory.begun; read word < go"))
+    await asyncio.to_thread(until, lambda: (world.workspace / "memory.begun").exists())
+    assert world.workspaces.mark(world.scope, "", ("other",)) != before
+    await asyncio.to_thread((world.workspace / "go").write_text, "on\n")
+    await task
+
+
+@pytest.mark.parametrize(
+    ("path", "folder", "is_another"),
+    [
+        ("helper.py", "", True),
+        ("groups/x/HEAD", "", True),
+        ("memory/x.md", "", False),
+        ("memory/config", "memory", True),
+        ("MEMORY.md", "", False),
+        ("groups/x/memory/x.md", "", False),
+        ("received/x.py", "", False),
+        ("received/x.py", "received", True),
+        ("Memory/x.md", "", False),
+        ("proj/memory/x.py", "", True),
+    ],
+)
+def test_the_mark_changes_where_a_tool_has_written(world: World, path: str, folder: str, is_another: bool) -> None:
+    before = world.workspaces.mark(world.scope, folder, ("other",))
+    author = Author(History(world.home.state / "history.db", CLOCK), world.scope, "main/owner")
+    with author.writes("write_file"):
+        files.rewrite(world.workspace / path, world.workspace, CLOCK.today(), lambda _: b"x")
+    assert (world.workspaces.mark(world.scope, folder, ("other",)) != before) is is_another
 
 
 async def test_it_sees_neither_homes_nor_ours(boxed: World) -> None:

@@ -92,6 +92,8 @@ async def test_without_a_model_what_is_not_understood_says_how_and_is_no_note(da
         ({"when": {"every": "2h"}, "to": "somewhere"}, "is not a chat address"),
         ({"when": {"every": "2h"}, "to": "telegram:404404"}, "I don't know the chat telegram:404404"),
         ({"when": {"every": "2h"}, "to": "telegram:-100404"}, "I don't know the chat telegram:-100404"),
+        ({"when": {"every": "2h"}, "to": "discord:404404"}, "I don't know the chat discord:404404"),
+        ({"when": {"every": "2h"}, "to": "nowhere:1:2"}, "there is no channel 'nowhere'"),
         ({"when": {"every": "2h"}, "text": " \n"}, "is empty"),
         ({"when": {"at": "2027-02-29T08:00"}}, "does not exist"),
         ({"when": {}}, "must be one of"),

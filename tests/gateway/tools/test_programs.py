@@ -15,7 +15,7 @@ from agent.model.scripted import Call
 from gateway.cli.rpc import rows
 from gateway.rpc.protocol import OperationError
 from tests.gateway.conftest import ALICE, GROUP, OWNER, Daybook
-from tests.gateway.tools.approving import FOREIGN, Owner, lay
+from tests.gateway.tools.approving import FOREIGN, Owner, lay, write
 
 PYTHON = "/usr/bin/python3"
 
@@ -31,7 +31,8 @@ def long(*argv: str, **more: Json) -> Call:
 
 
 @pytest.fixture
-def home(daybook: Daybook) -> Daybook:
+def home(daybook: Daybook, request: pytest.FixtureRequest) -> Daybook:
+    request.getfixturevalue("as_user")
     daybook.settings["channels"] = {"telegram": {"groups": {GROUP: {}}, "allow": [ALICE]}}
     daybook.settings["tools"] = {"exec": True, "exec_allow": [["echo"], ["cat"]]}
     return daybook
@@ -147,6 +148,81 @@ async def test_always_for_a_script_ends_where_it_changes(owner: Owner, home: Day
         assert "one" in await owner.asks(exec_(PYTHON, "tool.py", "y"))
         lay(home, "tool.py", "print('two')\n")
         assert (await owner.asks(exec_(PYTHON, "tool.py", "z"))).startswith("Waiting")
+
+
+async def always(owner: Owner, home: Daybook, *argv: str) -> None:
+    await owner.asks(exec_(*argv))
+    home.model.then("Done.")
+    await owner.presses("Always")
+    await heard(home, "Done.")
+
+
+async def test_always_ends_with_a_file_that_somebody_else_writes(owner: Owner, home: Daybook) -> None:
+    """What a script imports is in none of its words."""
+    lay(home, "tool.py", "import helper\n")
+    lay(home, "helper.py", "print('the owner wrote this')\n")
+    async with home.running():
+        await always(owner, home, PYTHON, "tool.py")
+        lay(home, "notes.txt", "what the owner writes changes nothing\n")
+        assert "the owner wrote this" in await owner.asks(exec_(PYTHON, "tool.py"))
+        await owner.asks(Call("memory_append", {"text": "Tea at four"}))
+        assert "the owner wrote this" in await owner.asks(exec_(PYTHON, "tool.py"))
+        await owner.asks(write("other.py", "print('another program')\n"))
+        assert (await owner.asks(exec_(PYTHON, "tool.py"))).startswith("Waiting")
+
+
+async def test_a_yes_ends_with_a_file_that_somebody_else_writes_meanwhile(owner: Owner, home: Daybook) -> None:
+    lay(home, "tool.py", "import json; open('made', 'w')\n")
+    async with home.running():
+        await owner.asks(exec_(PYTHON, "tool.py"))
+        question = owner.question
+        await owner.asks(write("json.py", "open('stolen', 'w')\n"))
+        assert (await owner.presses("Once", question)).startswith("I did nothing, because something has changed")
+    assert not (home.workspace / "made").exists() and not (home.workspace / "stolen").exists()
+
+
+async def test_always_ends_with_what_an_allowed_program_writes(owner: Owner, home: Daybook) -> None:
+    home.settings["tools"] = {"exec": True, "exec_allow": [["touch"]]}
+    lay(home, "tool.py", "print('one')\n")
+    lay(home, "memory/notes/x.md", "x")
+    async with home.running():
+        await always(owner, home, PYTHON, "tool.py")
+        assert "one" in await owner.asks(exec_(PYTHON, "tool.py"))
+        assert "exit code 0" in await owner.asks(exec_("touch", "memory/x.md"))
+        assert "one" in await owner.asks(exec_(PYTHON, "tool.py"))
+        assert "exit code 0" in await owner.asks(exec_("touch", "json.py"))
+        assert (await owner.asks(exec_(PYTHON, "tool.py"))).startswith("Waiting")
+
+
+async def test_as_root_there_is_no_sandbox_and_it_says_so(
+    owner: Owner, home: Daybook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    async with home.running():
+        await owner.asks(exec_("wc", "-w", "AGENTS.md"))
+        question = home.chat.standing(OWNER)[owner.question]
+        assert "I run as root" in question.text and "no sandbox" in question.text
+        assert [one.label for row in question.buttons for one in row] == ["Once", "No"]
+
+
+async def test_an_always_of_the_sandbox_is_none_without_it(
+    owner: Owner, home: Daybook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with home.running():
+        await always(owner, home, "wc", "-w", "AGENTS.md")
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    async with home.running():
+        assert "Programs are off" in await owner.asks(exec_("wc", "-w", "AGENTS.md"))
+        home.home.had_sandbox.unlink()
+    async with home.running():
+        assert (await owner.asks(exec_("wc", "-w", "AGENTS.md"))).startswith("Waiting")
+
+
+async def test_an_allowed_program_is_asked_about_later_in_such_a_conversation_too(owner: Owner, home: Daybook) -> None:
+    async with home.running():
+        await owner.asks(quote=FOREIGN)
+        assert (await owner.asks(exec_("echo", "hello"))).startswith("Waiting")
+        assert "Mallory" in home.chat.standing(OWNER)[owner.question].text
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from agent.model.scripted import Hold, ScriptedAnswer
 from channels.message import Attachment
 from channels.scripted import ScriptedChannel
 from gateway.home import Home
-from tests import files
+from tests import files, forked
 from tests.gateway.conftest import Daybook
 from tests.gateway.turns.test_turns import until
 
@@ -77,7 +77,7 @@ def recordings(home: Home) -> list[str]:
 async def lived(home: Home, stage: str, end: str) -> list[str]:
     """What a life tells until it is killed at a line, or ends."""
     environment: Mapping[str, str] = {**os.environ, "PYTHONUTF8": "1"}
-    process = await asyncio.create_subprocess_exec(
+    process = await forked.create_subprocess_exec(
         *(sys.executable, "-m", "tests.gateway.turns.test_attachments_crash", str(home.path), stage),
         stdout=asyncio.subprocess.PIPE,
         env=environment,

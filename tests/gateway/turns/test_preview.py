@@ -51,9 +51,9 @@ _silences = st.builds(
     lambda before, case, after: (
         before + "".join(u if b else u.lower() for u, b in zip("NO_REPLY", case, strict=True)) + after
     ),
-    st.text(" \n\t", max_size=3),
+    st.text(" \n\t*_`\"'„“「([", max_size=4),
     st.lists(st.booleans(), min_size=8, max_size=8),
-    st.text(" \n\t", max_size=3),
+    st.text(" \n\t*_`\"'“”」.!)]", max_size=4),
 )
 _places = st.lists(st.integers(0, 1000), max_size=12)
 
@@ -72,11 +72,19 @@ def test_invariant_10_of_every_other_text_all_is_shown(text: str, places: list[i
     assert all(text.strip().startswith(one) for one in shown)
 
 
-@given(text=st.text("abc \n", min_size=1).map(str.strip).filter(bool), places=_places)
-def test_invariant_10_a_token_after_real_text_is_never_seen(text: str, places: list[int]) -> None:
-    shown = shown_while(cut(f"{text}\n\nNO_REPLY", places))
+@given(
+    text=st.text("abc \n", min_size=1).map(str.strip).filter(bool),
+    around=st.sampled_from(["{}", "**{}**", "`{}`", "{}.", '"{}"', "„{}“"]),
+    is_first=st.booleans(),
+    places=_places,
+)
+def test_invariant_10_a_token_beside_real_text_is_never_seen(
+    text: str, around: str, is_first: bool, places: list[int]
+) -> None:
+    token = around.format("NO_REPLY")
+    shown = shown_while(cut(f"{token}\n\n{text}" if is_first else f"{text}\n\n{token}", places))
     assert shown[-1] == text
-    assert not any("N" in one for one in shown)
+    assert not any("N" in one or "*" in one for one in shown)
 
 
 def test_steps_are_paragraphs_and_a_broken_stream_leaves_no_trace() -> None:

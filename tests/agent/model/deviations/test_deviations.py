@@ -14,13 +14,12 @@ from agent.model.base import (
     ContextOverflow,
     Message,
     ModelError,
-    ModelEvent,
     ModelRequest,
-    TextDelta,
     ToolSpec,
 )
 from agent.model.client import ResilientModel
 from agent.model.openai.model import OpenAIModel
+from tests.agent.model.asking import shown
 from tests.agent.model.deviations import completions, refusals
 from tests.agent.model.deviations.deviation import Deviation
 from tests.fakes.raw_http import RawServer, http, said, sse
@@ -107,7 +106,3 @@ async def test_where_a_server_knows_no_such_model_the_fallbacks_are_tried() -> N
         await model.aclose()
     assert isinstance(events[-1], Completed) and events[-1].text == "I stand in."
     assert [body["model"] for body in server.bodies] == [MODEL, "llama-3"]
-
-
-def shown(events: list[ModelEvent]) -> str:
-    return "".join(event.text for event in events if isinstance(event, TextDelta))

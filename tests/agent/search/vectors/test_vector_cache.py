@@ -24,6 +24,7 @@ from agent.search.store import IndexStore
 from agent.search.vectors.protocol import Similarity
 from agent.search.vectors.similarity import Vectors, packed
 from tests.agent.places import morning, owner
+from tests.strength import examples
 
 CLOCK = morning().clock
 NAMES = st.sampled_from(["MEMORY.md", "memory/2026-10-01.md", "memory/2026-10-02.md", "memory/notes/a.md", "b.md"])
@@ -196,6 +197,6 @@ class Processes(RuleBasedStateMachine):
 
 
 Processes.TestCase.settings = settings(
-    max_examples=30, stateful_step_count=15, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=examples(30), stateful_step_count=15, deadline=None, suppress_health_check=list(HealthCheck)
 )
 TestProcesses = Processes.TestCase

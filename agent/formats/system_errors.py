@@ -1,0 +1,92 @@
+"""What the system means where it refuses a file, in words for people. Nothing else may say why a disk does not work."""
+
+from __future__ import annotations
+
+import errno
+import socket
+import sqlite3
+import ssl
+from collections.abc import Iterator
+from pathlib import PurePath
+
+from agent.formats.sqlite import StorageUnavailable
+
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+"""EFBIG: a limit of the process (`ulimit -f`); nothing more fits, too."""
+_OF_A_DISK = _NO_ROOM | {errno.EROFS, errno.EIO, getattr(errno, "ESTALE", errno.EIO), errno.ENODEV, errno.ENXIO}
+"""Named by writes and syncs, which name no file."""
+_SAYS = {
+    errno.ENOSPC: "the disk is full",
+    errno.EDQUOT: "the disk quota is used up",
+    errno.EROFS: "the disk is read-only",
+    errno.EIO: "the disk fails to read or write",
+    errno.EACCES: "the permissions do not allow it",
+    errno.EPERM: "the permissions do not allow it",
+    errno.ENOENT: "there is no such file",
+    errno.EISDIR: "it is a folder",
+    errno.ENOTDIR: "a folder of its path is a file",
+    errno.ENAMETOOLONG: "its name is too long",
+    errno.ELOOP: "it is a link that leads nowhere",
+    errno.EMFILE: "too many files are open",
+    errno.ENFILE: "too many files are open",
+}
+_OTHER_NUMBERS = (ssl.SSLError, socket.gaierror)
+"""Their numbers are not those of the system."""
+_OF_SQLITE = {sqlite3.SQLITE_FULL: errno.ENOSPC, sqlite3.SQLITE_READONLY: errno.EROFS, sqlite3.SQLITE_IOERR: errno.EIO}
+
+
+def system_says(error: OSError) -> str:
+    """Why, as a clause."""
+    inner = next((one for one in _chain(error) if isinstance(one, OSError) and one.errno), error)
+    return _SAYS.get(
+        _number(error), (inner.strerror or str(inner) or "the system does not say why").lower().rstrip(".")
+    )
+
+
+def is_full(error: BaseException) -> bool:
+    """True where nothing more fits, whatever wraps the system's error."""
+    return _number(error) in _NO_ROOM
+
+
+def is_about_files(error: Exception) -> bool:
+    """False for what only looks like it: connections, certificates and times that are over are `OSError`s, too."""
+    if not isinstance(error, OSError):
+        return False
+    is_certain = isinstance(error, StorageUnavailable) or _number(error) in _OF_A_DISK
+    return is_certain or any(isinstance(one, OSError) and one.filename for one in _chain(error))
+
+
+def cannot(error: OSError) -> str:
+    """The beginning of a sentence that names the file and the cause."""
+    if is_full(error):
+        return "The disk is full"
+    if _number(error) == errno.EROFS:
+        return "The disk is read-only"
+    file = next((one.filename for one in _chain(error) if isinstance(one, OSError) and one.filename), "")
+    parts = PurePath(file).parts[-2:] if isinstance(file, str) else ()
+    return f"I can't read or write {'/'.join(parts).lstrip('/') or 'what I need'}: {system_says(error)}"
+
+
+def again(error: OSError) -> str:
+    """The end of a sentence that says until when something waits."""
+    return "there is space again" if is_full(error) else "that works again"
+
+
+def _number(error: BaseException) -> int:
+    for one in _chain(error):
+        if isinstance(one, OSError) and one.errno and not isinstance(one, _OTHER_NUMBERS):
+            return one.errno
+        code = getattr(one, "sqlite_errorcode", 0) if isinstance(one, sqlite3.Error) else 0
+        if found := _OF_SQLITE.get(code & 0xFF):
+            return found
+    return 0
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """From the cause on: what wraps it knows less."""
+    chain: list[BaseException] = []
+    cause: BaseException | None = error
+    while cause is not None and cause not in chain:
+        chain.append(cause)
+        cause = cause.__cause__
+    return reversed(chain)

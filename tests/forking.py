@@ -1,0 +1,196 @@
+"""`python -m tests.forking FD`: has imported the gateway and its commands, and forks a process for each request that
+comes over the socket FD. `tests/forked.py` asks it.
+
+A request is 4 bytes of length, with which the descriptors of stdin, stdout, stderr and of a socket for answers are
+passed, and JSON as of `Request`. The answers are lines of JSON: {"pid"}, and once it has ended {"code", "seconds"} with
+its processor time. Where FD ends everything that was forked is killed.
+"""
+
+from __future__ import annotations
+
+import atexit
+import fcntl
+import gc
+import importlib
+import json
+import locale
+import os
+import pkgutil
+import runpy
+import select
+import signal
+import socket
+import sys
+import termios
+import threading
+import time
+import traceback
+import types
+from dataclasses import dataclass
+from typing import NoReturn
+
+import gateway.cli
+
+_DESCRIPTORS = 4
+MODULES = (
+    "gateway.__main__",
+    "tests.flows.clocked",
+    "tests.flows.fragile",
+    "tests.gateway.turns.test_attachments_crash",
+)
+"""What `python -m` may name in a request."""
+_LATE = (
+    "apscheduler.schedulers.asyncio",
+    "concurrent.futures.process",
+    "encodings.ascii",
+    "encodings.idna",
+    "encodings.utf_8_sig",
+    "importlib.readers",
+    "tzdata.zoneinfo",
+    "workspace_template",
+)
+"""What a gateway imports once it runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    words: list[str]
+    """What follows the interpreter: -m MODULE or -c CODE, and arguments."""
+    cwd: str
+    environ: dict[str, str]
+    session: bool
+    """Whether it leads a session of its own."""
+    terminal: bool
+    """Whether its stdin is the terminal that controls that session."""
+
+
+def serve(control: socket.socket) -> None:
+    for one in pkgutil.iter_modules(gateway.cli.__path__, "gateway.cli."):
+        importlib.import_module(one.name)
+    for name in (*MODULES, *_LATE):
+        importlib.import_module(name)
+    for name in MODULES:  # they run as `__main__`
+        sys.modules.pop(name)
+    gc.collect()
+    gc.freeze()
+    woken, wakes = socket.socketpair()
+    for end in (woken, wakes):
+        end.setblocking(False)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for pytest
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(wakes.fileno())
+    running: dict[int, socket.socket] = {}
+    while True:
+        ready, _, _ = select.select([control, woken], [], [])
+        if woken in ready:
+            woken.recv(4096)
+            _reap(running)
+        if control in ready:
+            head, descriptors, _, _ = socket.recv_fds(control, 4, _DESCRIPTORS)
+            if not head:
+                break
+            request = Request(**json.loads(_exactly(control, int.from_bytes(head, "big"))))
+            pid = os.fork()
+            if not pid:
+                _become(request, descriptors)
+            answers = socket.socket(fileno=descriptors.pop())
+            for one in descriptors:
+                os.close(one)
+            running[pid] = answers
+            _answer(answers, {"pid": pid})
+    for pid in running:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+
+
+def _reap(running: dict[int, socket.socket]) -> None:
+    for pid in list(running):
+        ended, status, used = os.wait4(pid, os.WNOHANG)
+        if ended:
+            with running.pop(pid) as answers:
+                code = os.waitstatus_to_exitcode(status)
+                _answer(answers, {"code": code, "seconds": used.ru_utime + used.ru_stime})
+
+
+def _answer(answers: socket.socket, answer: dict[str, object]) -> None:
+    try:
+        answers.sendall(json.dumps(answer).encode() + b"\n")
+    except OSError:  # nobody waits for it any more
+        pass
+
+
+def _exactly(control: socket.socket, size: int) -> bytes:
+    body = b""
+    while len(body) < size:
+        more = control.recv(size - len(body))
+        assert more, "a request was cut off"
+        body += more
+    return body
+
+
+def _become(request: Request, descriptors: list[int]) -> NoReturn:
+    """The process that was asked for, as the interpreter itself would begin and end it."""
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    if request.session:
+        os.setsid()
+    for target, one in enumerate(descriptors[:3]):
+        os.dup2(one, target)
+    if request.terminal:
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+    os.chdir(request.cwd)
+    os.environ.clear()
+    os.environ.update(request.environ)
+    given = os.environ.get
+    if not given("LC_ALL") and (given("LC_CTYPE") or given("LANG") or "C") in ("C", "POSIX"):
+        os.environ["LC_CTYPE"] = "C.UTF-8"  # as PEP 538 has it
+    time.tzset()
+    locale.setlocale(locale.LC_CTYPE, "")
+    sys.stdin = open(0, encoding="utf-8", errors="surrogateescape", closefd=False)  # noqa: SIM115
+    sys.stdout = open(1, "w", encoding="utf-8", errors="surrogateescape", closefd=False)  # noqa: SIM115
+    sys.stderr = open(2, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
+    sys.__stdin__, sys.__stdout__, sys.__stderr__ = sys.stdin, sys.stdout, sys.stderr
+    sys.orig_argv[:] = [sys.executable, *request.words]
+    code = _run(*request.words)
+    threading._shutdown()
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):  # nobody reads it any more
+            code = code or 120
+    if code == -signal.SIGINT:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGINT)
+    os._exit(code)
+
+
+def _run(kind: str, what: str, *arguments: str) -> int:
+    """The exit code; -SIGINT where it was interrupted."""
+    sys.argv[:] = ["-c" if kind == "-c" else what, *arguments]
+    try:
+        if kind == "-m":
+            runpy.run_module(what, run_name="__main__", alter_sys=True)
+        else:
+            sys.path[0] = ""
+            module = types.ModuleType("__main__")
+            sys.modules["__main__"] = module
+            exec(compile(what, "<string>", "exec"), module.__dict__)
+    except SystemExit as error:
+        if error.code is None or isinstance(error.code, int):
+            return error.code or 0
+        print(error.code, file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        traceback.print_exc()
+        return -signal.SIGINT
+    except BaseException as error:
+        traceback.print_exception(error.with_traceback(error.__traceback__ and error.__traceback__.tb_next))
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    serve(socket.socket(fileno=int(sys.argv[1])))
