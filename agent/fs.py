@@ -9,6 +9,7 @@ nothing. Everything blocks.
 from __future__ import annotations
 
 import errno
+import logging
 import os
 import secrets
 import stat
@@ -20,6 +21,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
+from weakref import WeakValueDictionary
 
 SCRATCH = ".daybook-tmp"
 """How temporary names of new content begin; left over only if the process is killed."""
@@ -31,12 +33,15 @@ _PIECE = 1_000_000
 _LOOK = 0.005
 _LOOKS = 1_000
 """After so many, which takes this process at least 5 seconds, who holds a lock counts as standing still."""
+_LOOKS_AGAIN = 10
+"""For a lock that was passed already. More than none: it may be another's by now, who only writes."""
 _NO_LOCKS = frozenset({errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EBADF})
 """What file systems without locks say; `doctor` says it too."""
 _TRIES = 5
 """Attempts at a file that others change at the same time."""
 
 Check = Callable[[], None]
+_log = logging.getLogger(__name__)
 
 
 class ChangedMeanwhile(OSError):
@@ -115,47 +120,62 @@ def folder_at(path: Path) -> Iterator[Folder]:
             os.close(fd)
 
 
+_in_process: WeakValueDictionary[tuple[int, int], threading.Lock] = WeakValueDictionary()
+_finding = threading.Lock()
+_holders: dict[tuple[int, int], int] = {}
+"""Which thread has the lock of a file or folder, by its device and inode."""
+
+
+@contextmanager
+def locked(folder: Folder) -> Iterator[None]:
+    """Locks out other threads, and other Daybook processes unless they stand still; editors ignore it.
+
+    The folder is locked because files are replaced; a killed process holds nothing. Whoever has the lock already goes
+    on, and a thread of this process is waited for however long it takes: it does not stand still.
+    """
+    status = folder.path.stat() if folder.fd is None else os.fstat(folder.fd)
+    what = status.st_dev, status.st_ino
+    if _holders.get(what) == threading.get_ident():
+        yield
+        return
+    with _finding:
+        lock = _in_process.setdefault(what, threading.Lock())
+    with lock:
+        _holders[what] = threading.get_ident()
+        try:
+            has_it = folder.fd is not None and _lock(folder.fd, folder.path)
+            try:
+                yield
+            finally:
+                if has_it and folder.fd is not None:
+                    _unlock(folder.fd)
+        finally:
+            del _holders[what]
+
+
 if sys.platform == "win32":
-    _process_lock = threading.RLock()
 
-    @contextmanager
-    def locked(folder: Folder) -> Iterator[None]:
-        """Locks out other threads that write to any folder."""
-        with _process_lock:
-            yield
-
-    def _lock(fd: int) -> bool:
+    def _lock(fd: int, path: Path) -> bool:
         return True
+
+    def _unlock(fd: int) -> None:
+        pass
 else:
     import fcntl
 
-    @contextmanager
-    def locked(folder: Folder) -> Iterator[None]:
-        """Locks out other Daybook processes that write to the folder; editors ignore it. Do not nest.
-
-        The folder is locked because files are replaced; a killed process holds nothing.
-        """
-        assert folder.fd is not None
-        has_it = _lock(folder.fd)
-        try:
-            yield
-        finally:
-            if has_it:
-                fcntl.flock(folder.fd, fcntl.LOCK_UN)
-
     _passed: set[tuple[int, int]] = set()
-    """Device and inode of what is locked by who stands still: nobody waits for it again."""
+    """Device and inode of what is locked by who stands still."""
 
-    def _lock(fd: int) -> bool:
+    def _lock(fd: int, path: Path) -> bool:
         """False if who has the lock stands still."""
         status = os.fstat(fd)
         what = status.st_dev, status.st_ino
-        for _ in range(_LOOKS):  # no clock, which would count that this process itself stood still
+        for _ in range(
+            _LOOKS_AGAIN if what in _passed else _LOOKS
+        ):  # no clock, which counts also while this stands still
             try:
                 fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                if what in _passed:
-                    return False
                 time.sleep(_LOOK)
             except OSError as error:
                 if error.errno in _NO_LOCKS:
@@ -164,8 +184,13 @@ else:
             else:
                 _passed.discard(what)
                 return True
-        _passed.add(what)
+        if what not in _passed:
+            _passed.add(what)
+            _log.warning("%s is locked by a process that stands still; its writes will come to nothing", path)
         return False
+
+    def _unlock(fd: int) -> None:
+        fcntl.flock(fd, fcntl.LOCK_UN)
 
 
 def check_unchanged(folder: Folder, name: str, known: os.stat_result | None) -> None:
@@ -222,7 +247,7 @@ def append(folder: Folder, name: str, data: bytes, size: int | None, *, whole: i
     size = size or 0
     whole = size if whole is None else whole
     try:
-        is_locked = _lock(fd)
+        is_locked = _lock(fd, folder.path / name)
         _check_guards()
         _remove_scratch(folder)
         _check_named(folder, name, fd, size)
