@@ -123,7 +123,9 @@ def folder_at(path: Path) -> Iterator[Folder]:
 _in_process: WeakValueDictionary[tuple[int, int], threading.Lock] = WeakValueDictionary()
 _finding = threading.Lock()
 _holders: dict[tuple[int, int], int] = {}
-"""Which thread has the lock of a file or folder, by its device and inode."""
+"""Which thread has the lock of a folder, by its device and inode."""
+_passed: set[tuple[int, int]] = set()
+"""Device and inode of what is locked by who stands still."""
 
 
 @contextmanager
@@ -163,16 +165,12 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-    _passed: set[tuple[int, int]] = set()
-    """Device and inode of what is locked by who stands still."""
-
     def _lock(fd: int, path: Path) -> bool:
         """False if who has the lock stands still."""
         status = os.fstat(fd)
         what = status.st_dev, status.st_ino
-        for _ in range(
-            _LOOKS_AGAIN if what in _passed else _LOOKS
-        ):  # no clock, which counts also while this stands still
+        looks = _LOOKS_AGAIN if what in _passed else _LOOKS
+        for _ in range(looks):  # no clock, which counts also while this process itself stands still
             try:
                 fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
@@ -249,7 +247,8 @@ def append(folder: Folder, name: str, data: bytes, size: int | None, *, whole: i
     try:
         is_locked = _lock(fd, folder.path / name)
         _check_guards()
-        _remove_scratch(folder)
+        if _guards or _passed:  # else nobody takes over from anybody, and there may be many names
+            _remove_scratch(folder)
         _check_named(folder, name, fd, size)
         if is_locked:
             _write(fd, data, whole, size)
