@@ -339,7 +339,7 @@ def _new_scratch(folder: Folder) -> tuple[str, int]:
 
 
 def _remove_scratch(folder: Folder) -> None:
-    """Of killed processes, and of one that stands still: its move fails."""
+    """Deletes what killed processes have left, and what one that stands still had begun: its move fails."""
     for name in folder.names():
         if name.startswith(SCRATCH):
             with suppress(FileNotFoundError):
