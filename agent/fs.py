@@ -1,24 +1,378 @@
-"""Files that survive a power cut: the content is synced, then the folder that names it. Blocks."""
+"""How files are written, and the only place that does it: locked, compared with what was known of them, synced.
+
+A writer may stand still between any two steps (a paused machine) while another takes over, and then go on. So each
+write compares the file just before it is made. Nobody waits for ever for a lock of who stands still: past it, content
+goes into a file of its own, which is moved into place, and what the other had begun is removed, so that it comes to
+nothing. Everything blocks.
+"""
 
 from __future__ import annotations
 
-import contextlib
+import errno
+import logging
 import os
 import secrets
+import stat
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
+from weakref import WeakValueDictionary
+
+SCRATCH = ".daybook-tmp"
+"""How temporary names of new content begin; left over only if the process is killed."""
+_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+_WALKS = os.open in os.supports_dir_fd
+_PIECE = 1_000_000
+"""Bytes per read while copying."""
+_LOOK = 0.005
+_LOOKS = 1_000
+"""After so many, which takes this process at least 5 seconds, who holds a lock counts as standing still."""
+_LOOKS_AGAIN = 10
+"""For a lock that was passed already. More than none: it may be another's by now, who only writes."""
+_NO_LOCKS = frozenset({errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EBADF})
+"""What file systems without locks say; `doctor` says it too."""
+_TRIES = 5
+"""Attempts at a file that others change at the same time."""
+
+Check = Callable[[], None]
+_log = logging.getLogger(__name__)
+
+
+class ChangedMeanwhile(OSError):
+    """Somebody else has written the file, so it was left as it is."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(errno.EBUSY, "somebody else has written it meanwhile", name)
+
+
+class NotRegular(OSError):
+    pass
+
+
+_guards: list[Check] = []
+
+
+@contextmanager
+def guarded(may_write: Check) -> Iterator[None]:
+    """Calls `may_write` before each change of a file by this process; it raises `OSError` to refuse."""
+    _guards.append(may_write)
+    try:
+        yield
+    finally:
+        _guards.remove(may_write)
+
+
+def _check_guards() -> None:
+    for may_write in _guards:
+        may_write()
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """Names are resolved by `fd`, which survives a move; on Windows by `path`."""
+
+    path: Path
+    fd: int | None
+
+    def open(self, name: str, flags: int, mode: int = 0o600) -> int:
+        """A link raises `OSError` ELOOP."""
+        flags |= _NO_LINK | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+        return os.open(self._name(name), flags, mode, dir_fd=self.fd)
+
+    def stat(self, name: str) -> os.stat_result | None:
+        try:
+            return os.stat(self._name(name), dir_fd=self.fd, follow_symlinks=False)
+        except FileNotFoundError:
+            return None
+
+    def rename(self, old: str, new: str) -> None:
+        os.replace(self._name(old), self._name(new), src_dir_fd=self.fd, dst_dir_fd=self.fd)
+
+    def remove(self, name: str) -> None:
+        os.unlink(self._name(name), dir_fd=self.fd)
+
+    def names(self) -> list[str]:
+        with os.scandir(self.path if self.fd is None else self.fd) as found:
+            return [one.name for one in found]
+
+    def sync(self) -> None:
+        if self.fd is not None:
+            os.fsync(self.fd)
+
+    def _name(self, name: str) -> str:
+        return name if self.fd is not None else str(self.path / name)
+
+
+@contextmanager
+def folder_at(path: Path) -> Iterator[Folder]:
+    """Opens a folder, also behind links. Raises `OSError`."""
+    fd = os.open(path, _FOLDER) if _WALKS else None
+    try:
+        yield Folder(path, fd)
+    finally:
+        if fd is not None:
+            os.close(fd)
+
+
+_in_process: WeakValueDictionary[tuple[int, int], threading.Lock] = WeakValueDictionary()
+_finding = threading.Lock()
+_holders: dict[tuple[int, int], int] = {}
+"""Which thread has the lock of a folder, by its device and inode."""
+_passed: set[tuple[int, int]] = set()
+"""Device and inode of what is locked by who stands still."""
+
+
+@contextmanager
+def locked(folder: Folder) -> Iterator[None]:
+    """Locks out other threads, and other Daybook processes unless they stand still; editors ignore it.
+
+    The folder is locked because files are replaced; a killed process holds nothing. Whoever has the lock already goes
+    on, and a thread of this process is waited for however long it takes: it does not stand still.
+    """
+    status = folder.path.stat() if folder.fd is None else os.fstat(folder.fd)
+    what = status.st_dev, status.st_ino
+    if _holders.get(what) == threading.get_ident():
+        yield
+        return
+    with _finding:
+        lock = _in_process.setdefault(what, threading.Lock())
+    with lock:
+        _holders[what] = threading.get_ident()
+        try:
+            has_it = folder.fd is not None and _lock(folder.fd, folder.path)
+            try:
+                yield
+            finally:
+                if has_it and folder.fd is not None:
+                    _unlock(folder.fd)
+        finally:
+            del _holders[what]
+
+
+if sys.platform == "win32":
+
+    def _lock(fd: int, path: Path) -> bool:
+        return True
+
+    def _unlock(fd: int) -> None:
+        pass
+else:
+    import fcntl
+
+    def _lock(fd: int, path: Path) -> bool:
+        """False if who has the lock stands still."""
+        status = os.fstat(fd)
+        what = status.st_dev, status.st_ino
+        looks = _LOOKS_AGAIN if what in _passed else _LOOKS
+        for _ in range(looks):  # no clock, which counts also while this process itself stands still
+            try:
+                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                time.sleep(_LOOK)
+            except OSError as error:
+                if error.errno in _NO_LOCKS:
+                    return True
+                raise
+            else:
+                _passed.discard(what)
+                return True
+        if what not in _passed:
+            _passed.add(what)
+            _log.warning("%s is locked by a process that stands still; its writes will come to nothing", path)
+        return False
+
+    def _unlock(fd: int) -> None:
+        fcntl.flock(fd, fcntl.LOCK_UN)
+
+
+def check_unchanged(folder: Folder, name: str, known: os.stat_result | None) -> None:
+    """Raises `ChangedMeanwhile`."""
+    now = folder.stat(name)
+    if known is None or now is None:
+        is_same = known is now
+    else:
+        is_same = (known.st_ino, known.st_size, known.st_mtime_ns) == (now.st_ino, now.st_size, now.st_mtime_ns)
+    if not is_same:
+        raise ChangedMeanwhile(name)
+
+
+def read(folder: Folder, name: str, limit: int) -> bytes:
+    """Never waits for a pipe or device. Raises `OSError`."""
+    with _open_regular(folder, name) as file:
+        return file.read(limit)
+
+
+def tail(folder: Folder, name: str, limit: int) -> bytes:
+    """Raises `OSError`."""
+    with _open_regular(folder, name) as file:
+        file.seek(max(0, os.fstat(file.fileno()).st_size - limit))
+        return file.read(limit)
+
+
+def copy(folder: Folder, name: str, to: BinaryIO, most: int) -> int:
+    """Copies at most `most` + 1 bytes of a regular file; returns their number. Raises `OSError`."""
+    with _open_regular(folder, name) as file:
+        copied = 0
+        while copied <= most and (piece := file.read(min(_PIECE, most + 1 - copied))):
+            to.write(piece)
+            copied += len(piece)
+        return copied
+
+
+def _open_regular(folder: Folder, name: str) -> BinaryIO:
+    fd = folder.open(name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0))
+    mode = os.fstat(fd).st_mode
+    if not stat.S_ISREG(mode):
+        os.close(fd)
+        raise NotRegular(0, "it is a folder" if stat.S_ISDIR(mode) else "it is not a regular file")
+    return os.fdopen(fd, "rb")
+
+
+def append(folder: Folder, name: str, data: bytes, size: int | None, *, whole: int | None = None) -> None:
+    """Appends and syncs; a failed write is taken back. Call under `locked`. `size`: of the file as the caller knows it,
+    None to make a new one; `whole`: bytes of it that stay, all by default. Raises `ChangedMeanwhile`, `OSError`."""
+    new = os.O_CREAT | os.O_EXCL if size is None else 0
+    try:
+        fd = folder.open(name, os.O_RDWR | os.O_APPEND | new)
+    except FileExistsError as error:
+        raise ChangedMeanwhile(name) from error
+    size = size or 0
+    whole = size if whole is None else whole
+    try:
+        is_locked = _lock(fd, folder.path / name)
+        _check_guards()
+        if _guards or _passed:  # else nobody takes over from anybody, and there may be many names
+            _remove_scratch(folder)
+        _check_named(folder, name, fd, size)
+        if is_locked:
+            _write(fd, data, whole, size)
+            _check_named(folder, name, fd, whole + len(data))
+        else:
+            now = os.fstat(fd)
+            before = read(folder, name, whole)
+            mode = stat.S_IMODE(now.st_mode)
+            replace(folder, name, before + data, mode, lambda: check_unchanged(folder, name, now))
+    finally:
+        os.close(fd)
+    if size == 0:
+        folder.sync()
+
+
+def _write(fd: int, data: bytes, whole: int, size: int) -> None:
+    if whole < size:
+        os.ftruncate(fd, whole)
+    written = 0
+    try:
+        while written < len(data):
+            written += os.write(fd, data[written:])
+        os.fsync(fd)
+    except OSError:
+        if os.fstat(fd).st_size == whole + written:
+            os.ftruncate(fd, whole)
+        raise
+
+
+def _check_named(folder: Folder, name: str, fd: int, size: int) -> None:
+    """Raises `ChangedMeanwhile` if an open file has another size, or another one has its name."""
+    named, now = folder.stat(name), os.fstat(fd)
+    if named is None or (named.st_ino, now.st_size) != (now.st_ino, size):
+        raise ChangedMeanwhile(name)
+
+
+def probe(folder: Folder) -> None:
+    """Tests that the folder is writable. Call under `locked`. Raises `OSError`."""
+    _remove_scratch(folder)
+    scratch, fd = _new_scratch(folder)
+    try:
+        os.write(fd, b"\n")
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+        folder.remove(scratch)
+
+
+def replace(folder: Folder, name: str, data: bytes, mode: int, check: Check) -> None:
+    """Replaces a file atomically. `check` runs just before and may raise. Call under `locked`. Raises
+    `ChangedMeanwhile`, `OSError`."""
+    for _ in range(_TRIES):
+        _check_guards()
+        _remove_scratch(folder)
+        scratch, fd = _new_scratch(folder)
+        try:
+            with os.fdopen(fd, "wb") as file:
+                file.write(data)
+                if hasattr(os, "fchmod"):
+                    os.fchmod(fd, mode)
+                file.flush()
+                os.fsync(fd)
+            _check_guards()
+            check()
+            with suppress(FileNotFoundError):  # another writer has gone past this one
+                folder.rename(scratch, name)
+                break
+        except BaseException:
+            with suppress(OSError):
+                folder.remove(scratch)
+            raise
+    else:
+        raise ChangedMeanwhile(name)
+    folder.sync()
+
+
+def remove(folder: Folder, name: str, check: Check) -> None:
+    """Deletes a file. `check` runs just before and may raise. Call under `locked`. Raises `OSError`."""
+    _check_guards()
+    check()
+    folder.remove(name)
+    folder.sync()
+
+
+def _new_scratch(folder: Folder) -> tuple[str, int]:
+    name = f"{SCRATCH}-{secrets.token_hex(6)}"
+    return name, folder.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+
+
+def _remove_scratch(folder: Folder) -> None:
+    """Deletes what killed processes have left, and what one that stands still had begun: its move fails."""
+    for name in folder.names():
+        if name.startswith(SCRATCH):
+            with suppress(FileNotFoundError):
+                folder.remove(name)
+
+
+def rewrite(path: Path, change: Callable[[bytes | None], str | bytes]) -> None:
+    """Replaces a file (0600) by what `change` makes of its bytes (None: no file), making its folders (0700). Raises
+    `ChangedMeanwhile`, `OSError`; the old content stays."""
+    make_folder(path.parent)
+    with folder_at(path.parent) as folder, locked(folder):
+        known = folder.stat(path.name)
+        content = change(None if known is None else path.read_bytes())
+        data = content.encode() if isinstance(content, str) else content
+        replace(folder, path.name, data, 0o600, lambda: check_unchanged(folder, path.name, known))
 
 
 def atomic_write(path: Path, content: str | bytes) -> None:
-    """Replaces a file (0600), making its folders (0700). Raises `OSError`; the old content stays."""
+    """As `rewrite`, with content that does not depend on what is there."""
+    rewrite(path, lambda _: content)
+
+
+def create(path: Path, data: bytes) -> None:
+    """Makes a file (0600) and its folders (0700). Raises `FileExistsError`, `OSError`."""
     make_folder(path.parent)
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.new")
-    try:
-        with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            file.write(content.encode() if isinstance(content, str) else content)
-        put_in_place(temporary, path)
-    finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
+    _check_guards()
+    with folder_at(path.parent) as folder:
+        fd = folder.open(path.name, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL)
+        try:
+            _write(fd, data, 0, 0)
+        finally:
+            os.close(fd)
+        folder.sync()
 
 
 def put_in_place(written: Path, path: Path) -> None:
@@ -26,6 +380,7 @@ def put_in_place(written: Path, path: Path) -> None:
     with written.open("rb+") as file:
         os.fsync(file.fileno())
     make_folder(path.parent)
+    _check_guards()
     written.replace(path)
     sync_folder(path.parent)
 
@@ -40,10 +395,5 @@ def make_folder(folder: Path) -> None:
 
 def sync_folder(folder: Path) -> None:
     """Does nothing on Windows. Raises `OSError`."""
-    if os.name == "nt":
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+    with folder_at(folder) as opened:
+        opened.sync()

@@ -9,7 +9,8 @@ and the time until all of that is answered is taken. With `--faketime /usr/lib/â
 gateways differ by three minutes each.
 
 Exit code 1 where a promise is broken: a message without its one answer (one that perhaps arrived may be repeated with a
-mark), or answers out of order.
+mark), or answers out of order. Exit code 2 where the run ended early (Ctrl-C, an answer that does not come, a gateway
+that ends by itself): what was found until then is printed and written all the same.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import signal
 import statistics
 import sys
 import time
+import traceback
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -55,6 +57,9 @@ class Report:
     doubled: list[int] = field(default_factory=list)
     marked: int = 0
     out_of_order: list[str] = field(default_factory=list)
+    ended_by: str = ""
+    """Why the run ended early; then what is not answered yet is `unanswered`, not `lost`."""
+    unanswered: list[int] = field(default_factory=list)
 
     @property
     def is_good(self) -> bool:
@@ -62,15 +67,18 @@ class Report:
 
 
 class Cluster:
-    def __init__(self, telegram: FakeTelegram, model: FakeAnthropic, postgres: PostgresServer, seed: int) -> None:
+    def __init__(
+        self, telegram: FakeTelegram, model: FakeAnthropic, postgres: PostgresServer, seed: int, report: Report
+    ) -> None:
         self.telegram = telegram
         self.postgres = postgres
         self.url = postgres.new_database()
         self.random = random.Random(seed)
-        self.report = Report()
+        self.report = report
         self.settings = {"database_url": self.url, "channels": {"telegram": {"allow": [str(one) for one in CHATS]}}}
         self.model = model
         self.gateways: list[GatewayProcess] = []
+        self.killed: list[GatewayProcess] = []
 
     async def start(self, count: int, faketime: str) -> None:
         for number in range(count):
@@ -140,9 +148,9 @@ class Cluster:
         if stopped is not None:
             await asyncio.sleep(max(0.0, STANDS_STILL_S - (time.monotonic() - begun)))
             os.kill(stopped.pid, signal.SIGCONT)
-        for one in self.gateways:
-            if not one.is_running:
-                await one.start(wait=False)
+        for one in self.killed:
+            await one.start(wait=False)
+        self.killed.clear()
 
     async def settle(self) -> None:
         await self._until(lambda: len(self.answered) >= self.report.sent, "the end", SETTLE_S)
@@ -163,7 +171,7 @@ class Cluster:
             if order != sorted(order):
                 report.out_of_order.append(f"{chat}: {order}")
         seen = {number for chat in CHATS for text in self.heard(chat) for number in numbers(text)}
-        report.lost = [one for one in range(1, report.sent + 1) if one not in seen]
+        report.unanswered = [one for one in range(1, report.sent + 1) if one not in seen]
         report.doubled = [number for number, times in plain.items() if times > 1]
 
     async def _leader(self) -> GatewayProcess:
@@ -186,15 +194,21 @@ class Cluster:
             return None
         return int(row[0]) if row else None
 
-    @staticmethod
-    async def _kill(one: GatewayProcess) -> None:
+    async def _kill(self, one: GatewayProcess) -> None:
+        self.killed.append(one)
         os.kill(one.pid, signal.SIGKILL)
         await one.ended()
 
     async def _until(self, holds: Callable[[], bool], what: str, seconds: float = 60.0) -> None:
-        async with asyncio.timeout(seconds):
-            while not holds():  # noqa: ASYNC110  what stands in chats rings no bell for a lambda
-                await asyncio.sleep(0.02)
+        try:
+            async with asyncio.timeout(seconds):
+                while not holds():  # what stands in chats rings no bell for a lambda
+                    for number, one in enumerate(self.gateways):
+                        if not one.is_running and one not in self.killed:
+                            raise EndedEarly(f"gateway {number} ended by itself: {one.log[-500:]}")
+                    await asyncio.sleep(0.02)
+        except TimeoutError as error:
+            raise EndedEarly(f"no answer to all within {seconds:.0f} s of {what!r}") from error
 
 
 def repeated(body: JsonObject) -> str:
@@ -202,13 +216,17 @@ def repeated(body: JsonObject) -> str:
     return "Read " + " ".join(f"n{one}" for one in found) if found else "NO_REPLY"
 
 
-async def run(kills: int, gateways: int, seed: int, faketime: str) -> Report:
+class EndedEarly(Exception):
+    """The reason."""
+
+
+async def run(kills: int, gateways: int, seed: int, faketime: str, report: Report) -> None:
     with running() as postgres:
         async with FakeTelegram() as telegram, FakeAnthropic() as model:
             model.reply = repeated
             for chat in CHATS[1:]:
                 telegram.add_chat(chat, name=f"Person {chat}")
-            cluster = Cluster(telegram, model, postgres, seed)
+            cluster = Cluster(telegram, model, postgres, seed, report)
             try:
                 await cluster.start(gateways, faketime)
                 over = asyncio.Event()
@@ -222,10 +240,16 @@ async def run(kills: int, gateways: int, seed: int, faketime: str) -> Report:
                     over.set()
                 await cluster.settle()
                 await asyncio.sleep(3)
-                cluster.count()
             finally:
+                cluster.count()
                 await cluster.end()
-            return cluster.report
+    report.lost, report.unanswered = report.unanswered, []
+
+
+def reason_of(error: BaseException) -> str:
+    if isinstance(error, BaseExceptionGroup):
+        return "; ".join(map(reason_of, error.exceptions))
+    return f"{type(error).__name__}: {error}".rstrip(": ")
 
 
 def main() -> None:
@@ -236,22 +260,36 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     parser.add_argument("--faketime", default="")
     asked = parser.parse_args()
-    report = asyncio.run(run(asked.kills, asked.gateways, asked.seed, asked.faketime))
-    rows = [
-        (kind, str(count), f"{statistics.median(times):.1f}", f"{max(times):.1f}")
-        for kind, count in sorted(report.kills.items())
-        for times in (report.until_answer_s[kind],)
-    ]
-    print(table(("what", "times", "all answered after s (median)", "at most"), rows))
-    print(
-        f"{report.sent} messages: {len(report.lost)} lost, {len(report.doubled)} doubled without a mark,"
-        f" {report.marked} repeated with a mark, {len(report.out_of_order)} chats out of order (seed {asked.seed})"
-    )
+    report = Report()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        asyncio.run(run(asked.kills, asked.gateways, asked.seed, asked.faketime, report))
+    except BaseException as error:  # whatever it is, the report comes first
+        traceback.print_exception(error)
+        report.ended_by = reason_of(error)
+    show(report, asked.seed)
     if asked.json:
         asked.json.write_text(json.dumps(vars(report), indent=1), encoding="utf-8")
     if not report.is_good:
         print(report.lost, report.doubled, report.out_of_order)
         raise SystemExit(1)
+    if report.ended_by:
+        raise SystemExit(2)
+
+
+def show(report: Report, seed: int) -> None:
+    rows = [
+        (kind, str(count), f"{statistics.median(times):.1f}" if times else "-", f"{max(times):.1f}" if times else "-")
+        for kind, count in sorted(report.kills.items())
+        for times in (report.until_answer_s.get(kind, []),)
+    ]
+    print(table(("what", "times", "all answered after s (median)", "at most"), rows))
+    print(
+        f"{report.sent} messages: {len(report.lost)} lost, {len(report.doubled)} doubled without a mark,"
+        f" {report.marked} repeated with a mark, {len(report.out_of_order)} chats out of order (seed {seed})"
+    )
+    if report.ended_by:
+        print(f"ENDED EARLY, {len(report.unanswered)} not answered by then: {report.ended_by}")
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from gateway.commands.context import Services
 from gateway.commands.registry import all_commands
 from gateway.commands.runner import CommandRunner
 from gateway.config import Config
-from gateway.core import Core, ModelOf, OnLost, OpenAgents, open_agents, open_core
+from gateway.core import Core, ModelOf, OpenAgents, open_agents, open_core
 from gateway.embedder.offer import EmbedderOffer
 from gateway.factories import (
     OpenChannels,
@@ -36,6 +36,7 @@ from gateway.scheduling.builtins import BuiltIn
 from gateway.scheduling.job_store import FILE
 from gateway.server import Gateway, Timeouts
 from gateway.store import chat_rows
+from gateway.store.database import OnLost
 from gateway.store.inbox_rows import InboxRow
 from gateway.supervisor import SupervisedSource
 from gateway.tool_factories import (
@@ -79,7 +80,7 @@ async def open_gateway(
     timeouts: Timeouts = _USUAL,
     media_limits: MediaLimits | None = None,
     web_rules: AddressRules | None = None,
-    on_lost: OnLost = lambda: None,
+    on_lost: OnLost = lambda why: None,
 ) -> AsyncIterator[Gateway]:
     """Builds the gateway of a home and closes it again. `channels` False: only the terminal. `platforms` and `model_of`
     make channels and models; `built_ins`: jobs beside Daybook's own; `process`: operations of the process that it runs

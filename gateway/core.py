@@ -18,6 +18,7 @@ from agent.agent import Agent
 from agent.clock import Clock
 from agent.formats.secrets import KnownSecrets
 from agent.formats.sqlite import StorageUnavailable
+from agent.fs import guarded
 from agent.model.base import Model, Warmable
 from gateway.config import Config, ModelConfig, known_secrets
 from gateway.embedder.build import Embedders
@@ -32,7 +33,7 @@ from gateway.server import Timeouts
 from gateway.store import shares
 from gateway.store.claims import SOLE, Claims, ProcessClaims
 from gateway.store.connection import postgres_module
-from gateway.store.database import Database
+from gateway.store.database import Database, OnLost
 from gateway.store.lease import Lease
 from gateway.store.scope_work import ScopeWork
 from gateway.store.usage import UsageLedger
@@ -45,8 +46,6 @@ log = logging.getLogger(__name__)
 _TOKEN = re.compile(r"[\w.~+/=-]{20,}", re.ASCII)
 """In a login that is kept."""
 
-OnLost = Callable[[], None]
-"""Ends the process: another may serve the home now. Called in any thread."""
 ModelOf = Callable[[ModelConfig, UsageLedger, Clock, str], tuple[Model, Warmable | None]]
 """As `build_model`."""
 
@@ -167,6 +166,7 @@ async def _join(
     lease = Lease(database, claims.number, on_lost)
     stack.push_async_callback(asyncio.to_thread, lease.end)
     stack.push_async_callback(_leave, database, claims.number)
+    stack.enter_context(guarded(lease.check_write))
     stack.enter_context(_checked_when_continued(lease.check))
 
     def hold() -> None:

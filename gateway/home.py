@@ -19,6 +19,8 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from agent.fs import create
+
 
 class HomeError(Exception):
     """The text says why, and what to do."""
@@ -215,11 +217,7 @@ def hold_token(token: str, environ: Mapping[str, str]) -> Iterator[None]:
 
 def write_private(file: Path, text: str) -> None:
     """Raises `FileExistsError`."""
-    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-        stream.write(text)
-        stream.flush()
-        os.fsync(stream.fileno())
+    create(file, text.encode())
 
 
 @dataclass(frozen=True, slots=True)

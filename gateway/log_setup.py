@@ -16,7 +16,7 @@ from typing import Protocol
 
 from agent.formats.plain_text import repair_surrogates
 from agent.formats.secrets import KnownSecrets
-from agent.memory.disk import locked
+from agent.fs import locked
 from agent.memory.paths import open_parent
 
 HIDDEN = "***"

@@ -15,7 +15,7 @@ from pathlib import Path
 from agent.compaction.flush_state import ContextLossReason
 from agent.formats.parsing import load_json
 from agent.formats.system_errors import cannot
-from agent.fs import atomic_write
+from agent.fs import atomic_write, rewrite
 from agent.memory.paths import FileError
 from agent.memory.scope import Audience, Scope
 from agent.settings import GroupLogs
@@ -51,34 +51,19 @@ class DeferredStore:
 
     def note(self, task: DeferredTask) -> None:
         """Raises `OSError`."""
-        self._write(task, tries=0)
+        atomic_write(self._path(task), _as_text(task, tries=0))
 
     def failed(self, task: DeferredTask) -> int:
         """Counts and returns failed tries. Raises `OSError`."""
-        tries = self._tries(task) + 1
-        self._write(task, tries)
+        tries = 0
+
+        def counted(before: bytes | None) -> str:
+            nonlocal tries
+            tries = _tries(before or b"") + 1
+            return _as_text(task, tries)
+
+        rewrite(self._path(task), counted)
         return tries
-
-    def _tries(self, task: DeferredTask) -> int:
-        try:
-            tries = load_json(self._path(task).read_text("utf-8")).get("tries")
-        except (OSError, ValueError, AttributeError):
-            return 0
-        return tries if isinstance(tries, int) else 0
-
-    def _write(self, task: DeferredTask, tries: int) -> None:
-        path = self._path(task)
-        scope = task.scope
-        data = {
-            "tries": tries,
-            "session": task.session,
-            "audience": str(scope.audience),
-            "id": scope.id,
-            "logs": str(scope.group_logs),
-            "reason": str(task.reason),
-            "upto": task.upto,
-        }
-        atomic_write(path, json.dumps(data))
 
     def done(self, task: DeferredTask) -> None:
         """Removes a task. Where its file stays, the next process repeats it, which adds nothing."""
@@ -105,6 +90,29 @@ class DeferredStore:
 
     def _path(self, task: DeferredTask) -> Path:
         return self._folder.joinpath(*task.path.split("/")) / f"{task.session}-{task.upto}{_SUFFIX}"
+
+
+def _as_text(task: DeferredTask, tries: int) -> str:
+    scope = task.scope
+    return json.dumps(
+        {
+            "tries": tries,
+            "session": task.session,
+            "audience": str(scope.audience),
+            "id": scope.id,
+            "logs": str(scope.group_logs),
+            "reason": str(task.reason),
+            "upto": task.upto,
+        }
+    )
+
+
+def _tries(data: bytes) -> int:
+    try:
+        tries = load_json(data).get("tries")
+    except (ValueError, AttributeError):
+        return 0
+    return tries if isinstance(tries, int) else 0
 
 
 _log = logging.getLogger(__name__)

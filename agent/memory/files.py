@@ -18,15 +18,15 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
+from agent import fs
 from agent.formats.plain_text import repair_surrogates
 from agent.formats.system_errors import system_says
-from agent.memory import daily_log, disk
+from agent.memory import daily_log
 from agent.memory.history import record_around
 from agent.memory.patch import addition_of, edit_of
 from agent.memory.paths import (
     FOLDERS,
     FileError,
-    Folder,
     OutOfReach,
     UnreadableFile,
     folded_name,
@@ -74,10 +74,6 @@ _BUSY = "{name} is being changed by another program; try again in a moment"
 
 class NotWritten(FileError):
     """The file is unchanged."""
-
-
-class _ChangedMeanwhile(Exception):
-    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +128,7 @@ def copy_out(path: Path, root: Path, to: BinaryIO, most: int) -> None:
     """Copies a regular file. Raises as `read_text`, also for one missing, empty or larger than `most`."""
     name = name_below(path, root)
     with _reading(name), open_parent(path, root) as (folder, real_name):
-        size = disk.copy(folder, real_name, to, most)
+        size = fs.copy(folder, real_name, to, most)
     if size > most:
         raise UnreadableFile(f"{name} is larger than {most / 1_000_000:.0f} MB, the most that can be sent there")
     if size == 0:
@@ -148,7 +144,7 @@ def entries(path: Path, root: Path) -> list[FolderEntry]:
                 open_folder(path, root) as folder,
                 os.scandir(folder.path if folder.fd is None else folder.fd) as found,
             ):
-                seen = [_folder_entry(item) for item in found if item.name != disk.SCRATCH]
+                seen = [_folder_entry(item) for item in found if not item.name.startswith(fs.SCRATCH)]
                 return sorted((entry for entry in seen if entry is not None), key=lambda entry: entry.name)
         except FileNotFoundError:
             return []
@@ -201,18 +197,16 @@ def _write(
             _raise_refusal(refusal(real, before, after))
             if after == before:
                 return _file_text(after) if after is not None else None
-            check = partial(_check_unchanged, folder, real_name, known)
+            check = partial(fs.check_unchanged, folder, real_name, known)
             try:
                 check()
                 with record_around(edit_of(name, before, after)):
                     if after is None:
-                        check()
-                        folder.remove(real_name)
-                        folder.sync()
+                        fs.remove(folder, real_name, check)
                     else:
                         mode = stat.S_IMODE(known.st_mode) if known is not None else _NEW_FILE
-                        disk.replace(folder, real_name, after, mode, check)
-            except _ChangedMeanwhile:
+                        fs.replace(folder, real_name, after, mode, check)
+            except fs.ChangedMeanwhile:
                 continue
             return _file_text(after) if after is not None else None
         raise NotWritten(_BUSY.format(name=name))
@@ -234,10 +228,8 @@ def remove(path: Path, root: Path, today: date, may_go: Callable[[bytes], None] 
         may_go(data)
         try:
             with record_around(edit_of(name, data, None)):
-                _check_unchanged(folder, real_name, known)
-                folder.remove(real_name)
-                folder.sync()
-        except _ChangedMeanwhile as changed_meanwhile:
+                fs.remove(folder, real_name, partial(fs.check_unchanged, folder, real_name, known))
+        except fs.ChangedMeanwhile as changed_meanwhile:
             now = decoded(_read_limited(folder, real_name, name)) if folder.stat(real_name) is not None else ""
             raise NotWritten(
                 f"{name} was just changed by somebody else, so it is kept. It says now:\n{now}"
@@ -252,7 +244,7 @@ def check_writable(path: Path, root: Path) -> None:
         known = folder.stat(real_name)
         if known is not None and not stat.S_ISREG(known.st_mode):
             raise NotWritten(f"{name} is no regular file")
-        disk.probe(folder)
+        fs.probe(folder)
 
 
 def add(path: Path, root: Path, data: bytes) -> None:
@@ -261,7 +253,7 @@ def add(path: Path, root: Path, data: bytes) -> None:
     with _writing(path, root, name) as (folder, real_name):
         if (known := folder.stat(real_name)) is None:
             _raise_refusal(_folder_refusal(name, known))
-            disk.replace(folder, real_name, data, _NEW_FILE, lambda: None)
+            fs.replace(folder, real_name, data, _NEW_FILE, lambda: None)
 
 
 def clean(text: str) -> str:
@@ -298,7 +290,7 @@ def append(path: Path, root: Path, addition: Callable[[str], str], beginning: st
         for _ in range(_TRIES):
             known = folder.stat(real_name)
             _raise_refusal(_read_only_refusal(name, known) or _folder_refusal(name, known))
-            end = disk.tail(folder, real_name, _TAIL_BYTES) if known is not None else b""
+            end = fs.tail(folder, real_name, _TAIL_BYTES) if known is not None else b""
             if b"\0" in end:
                 raise UnreadableFile(f"{name} is a binary file, or UTF-16 text; save it as UTF-8")
             data = _bytes_to_append(
@@ -309,9 +301,9 @@ def append(path: Path, root: Path, addition: Callable[[str], str], beginning: st
             size = known.st_size if known is not None else 0
             try:
                 with record_around(addition_of(name, size, end, data, existed=known is not None)):
-                    _check_unchanged(folder, real_name, known)
-                    disk.append(folder, real_name, data)
-            except _ChangedMeanwhile:
+                    fs.check_unchanged(folder, real_name, known)
+                    fs.append(folder, real_name, data, None if known is None else size)
+            except fs.ChangedMeanwhile:
                 continue
             return
         raise NotWritten(_BUSY.format(name=name))
@@ -325,17 +317,6 @@ def _bytes_to_append(before: str, addition: Callable[[str], str], beginning: str
     return (start + added).encode() if added else b""
 
 
-def _check_unchanged(folder: Folder, name: str, known: os.stat_result | None) -> None:
-    """Raises `_ChangedMeanwhile`."""
-    now = folder.stat(name)
-    if known is None or now is None:
-        is_same = known is now
-    else:
-        is_same = (known.st_ino, known.st_size, known.st_mtime_ns) == (now.st_ino, now.st_size, now.st_mtime_ns)
-    if not is_same:
-        raise _ChangedMeanwhile(name)
-
-
 def _folder_entry(item: os.DirEntry[str]) -> FolderEntry | None:
     try:
         status = item.stat(follow_symlinks=False)
@@ -346,8 +327,8 @@ def _folder_entry(item: os.DirEntry[str]) -> FolderEntry | None:
     return FolderEntry(item.name, kinds.get(stat.S_IFMT(status.st_mode), EntryKind.OTHER), status.st_size, changed)
 
 
-def _read_limited(folder: Folder, real_name: str, name: str, limit: int = MAX_BYTES) -> bytes:
-    data = disk.read(folder, real_name, limit + 1)
+def _read_limited(folder: fs.Folder, real_name: str, name: str, limit: int = MAX_BYTES) -> bytes:
+    data = fs.read(folder, real_name, limit + 1)
     if len(data) > limit:
         raise UnreadableFile(f"{name} is larger than {limit // 1_000_000} MB; it can only be made smaller by hand")
     return data
@@ -373,9 +354,9 @@ def _read_only_refusal(name: str, known: os.stat_result | None) -> str | None:
 
 
 @contextmanager
-def _writing(path: Path, root: Path, name: str, *, make: bool = True) -> Iterator[tuple[Folder, str]]:
+def _writing(path: Path, root: Path, name: str, *, make: bool = True) -> Iterator[tuple[fs.Folder, str]]:
     try:
-        with open_parent(path, root, make=make) as (folder, real_name), disk.locked(folder):
+        with open_parent(path, root, make=make) as (folder, real_name), fs.locked(folder):
             yield folder, real_name
     except OSError as error:
         raise NotWritten(f"{name} was not written: {system_says(error)}") from error

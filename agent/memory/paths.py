@@ -11,9 +11,9 @@ import os
 import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
+from agent.fs import Folder
 from agent.memory.scope import FOLDERS_OF_OTHERS, Audience, Scope
 
 MAX_PATH_CHARS = 1_000
@@ -72,48 +72,17 @@ def _is_closed(scope: Scope, names: list[str]) -> bool:
     return at_top or bool(_CLOSED_ANYWHERE.intersection(names))
 
 
-@dataclass(frozen=True, slots=True)
-class Folder:
-    """Names are resolved by `fd`, which survives a move; on Windows by `path`."""
-
-    path: Path
-    fd: int | None
-
-    def open(self, name: str, flags: int, mode: int = 0o600) -> int:
-        """A link raises `OSError` ELOOP."""
-        flags |= _NO_LINK | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-        return os.open(self._name(name), flags, mode, dir_fd=self.fd)
-
-    def stat(self, name: str) -> os.stat_result | None:
-        try:
-            return os.stat(self._name(name), dir_fd=self.fd, follow_symlinks=False)
-        except FileNotFoundError:
-            return None
-
-    def rename(self, old: str, new: str) -> None:
-        os.replace(self._name(old), self._name(new), src_dir_fd=self.fd, dst_dir_fd=self.fd)
-
-    def remove(self, name: str) -> None:
-        os.unlink(self._name(name), dir_fd=self.fd)
-
-    @contextmanager
-    def entered(self, name: str) -> Iterator[Folder]:
-        """Opens a subfolder without following links. Raises `OSError`, `OutOfReach`."""
-        if self.fd is None:
-            yield Folder(self.path / name, None)
-            return
-        fd = _open_subfolder(self.fd, name)
-        try:
-            yield Folder(self.path / name, fd)
-        finally:
-            os.close(fd)
-
-    def sync(self) -> None:
-        if self.fd is not None:
-            os.fsync(self.fd)
-
-    def _name(self, name: str) -> str:
-        return name if self.fd is not None else str(self.path / name)
+@contextmanager
+def entered(folder: Folder, name: str) -> Iterator[Folder]:
+    """Opens a subfolder without following links. Raises `OSError`, `OutOfReach`."""
+    if folder.fd is None:
+        yield Folder(folder.path / name, None)
+        return
+    fd = _open_subfolder(folder.fd, name)
+    try:
+        yield Folder(folder.path / name, fd)
+    finally:
+        os.close(fd)
 
 
 @contextmanager

@@ -15,8 +15,9 @@ from pathlib import Path, PurePath
 from typing import NamedTuple, Protocol
 
 from agent.clock import Clock
+from agent.fs import Folder
 from agent.memory import daily_log, files, notes
-from agent.memory.paths import Folder, UnreadableFile, open_folder
+from agent.memory.paths import UnreadableFile, entered, open_folder
 from agent.memory.scope import Audience, Scope
 from agent.search.aliases import aliases_in, has_aliases
 from agent.search.chunking import Chunker, Passage, passages, speech, windows
@@ -134,7 +135,7 @@ def _walk(
                 yield IndexSource(prefix + inside, root, inside, signature_of(status), status.st_mtime)
     for name in inner if depth < _DEEPEST else ():
         try:
-            with folder.entered(name) as deeper:
+            with entered(folder, name) as deeper:
                 yield from _walk(deeper, root, prefix, f"{within}{name}/", gaps, depth=depth + 1)
         except FileNotFoundError:
             continue

@@ -11,7 +11,7 @@ import os
 import re
 import secrets
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from agent.fs import atomic_write
 from agent.session.branch import BRANCH, replaces
 from agent.session.entries import MessageEntry
 from agent.session.jsonl import read_entry, read_header
-from agent.session.label import LONGEST_TITLE, label_path, read_label, write_label
+from agent.session.label import LONGEST_TITLE, change_label, label_path, read_label
 from agent.session.redaction import redacted
 from agent.session.transcript import TranscriptNotWritten
 from agent.session.turn_record import said_in
@@ -119,15 +119,14 @@ class Archive:
     def rename(self, key: SessionKey, id: str, title: str) -> str:
         """Gives a session a title; an empty one takes it back. Returns what is kept of it. Raises `OSError`."""
         path, kept = self.path(key, id), " ".join(title.split())[:LONGEST_TITLE]
-        write_label(path, replace(read_label(path), title=kept))
+        change_label(path, title=kept)
         return kept
 
     def put_away(self, key: SessionKey, id: str, *, archived: bool) -> None:
         """Raises `SessionInUse` and `OSError`."""
         if archived and self.current(key) == id:
             raise SessionInUse
-        path = self.path(key, id)
-        write_label(path, replace(read_label(path), archived=archived))
+        change_label(self.path(key, id), archived=archived)
 
     def untitle(self, is_meant: Callable[[SessionKey], bool], holds: Callable[[str], bool]) -> None:
         """Takes back titles in those sessions that mention what is to be forgotten. Raises `OSError`."""

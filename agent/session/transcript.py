@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent.fs import make_folder, sync_folder
+from agent import fs
 from agent.session.branch import is_branch, newest_version
 from agent.session.entries import Entry, Header, RedactionEntry
 from agent.session.jsonl import entry_line, header_line, read_entry, read_header
@@ -44,9 +43,16 @@ class Damage:
 
 class Transcript:
     def __init__(
-        self, path: Path, header: Header, entries: Sequence[Entry], damage: Sequence[Damage], lines: int, size: int
+        self,
+        path: Path,
+        header: Header,
+        entries: Sequence[Entry],
+        damage: Sequence[Damage],
+        lines: int,
+        size: int,
+        torn: int = 0,
     ) -> None:
-        """`lines`: damaged ones too, so that no id is reused."""
+        """`lines`: damaged ones too, so that no id is reused. `torn`: bytes behind the last whole line."""
         self.path = path
         self.header = header
         self.damage = tuple(damage)
@@ -55,7 +61,7 @@ class Transcript:
         self._entries = newest_version(self._all)
         self._next = max([lines, *(int(entry.id[1:]) + 1 for entry in entries if _OUR_ID.fullmatch(entry.id))])
         self._size = size
-        self._torn = any(found.torn for found in damage)
+        self._torn = torn
         self._writing = asyncio.Lock()
 
     @property
@@ -86,13 +92,7 @@ class Transcript:
         """Starts a transcript; never overwrites. Blocks. Raises `TranscriptNotWritten`."""
         line = header_line(header)
         try:
-            make_folder(path.parent)
-            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            try:
-                _write(handle, line)
-            finally:
-                os.close(handle)
-            sync_folder(path.parent)
+            fs.create(path, line)
         except OSError as error:
             raise TranscriptNotWritten(_sentence(error)) from error
         return cls(path, header, (), (), lines=1, size=len(line))
@@ -114,11 +114,11 @@ class Transcript:
             damage.append(Damage(len(lines) + 1, "cut while it was written", torn=True))
         for found in damage:
             _log.warning("%s, line %d skipped: %s", path.name, found.line, found.why)
-        return cls(path, header, entries, damage, lines=len(lines), size=len(data) - len(rest))
+        return cls(path, header, entries, damage, len(lines), len(data) - len(rest), len(rest))
 
     async def append(self, *entries: Entry) -> None:
-        """Writes and syncs in one piece. Raises `TranscriptNotWritten` and leaves the file as it was. A cancelled
-        caller still waits for the disk, so that file and memory agree."""
+        """Writes and syncs in one piece, unless somebody else has written (invariant 17). Raises `TranscriptNotWritten`
+        and leaves the file as it was. A cancelled caller still waits for the disk, so that file and memory agree."""
         data = b"".join(entry_line(entry) for entry in entries)
         async with self._writing:
             writing = asyncio.get_running_loop().run_in_executor(None, self._append, data)
@@ -131,6 +131,8 @@ class Transcript:
             try:
                 writing.result()
             except OSError as error:
+                if not isinstance(error, fs.ChangedMeanwhile):
+                    self._torn = 0  # cut off, or the file has another size than is known and is read anew
                 if cancelled is None:
                     raise TranscriptNotWritten(_sentence(error)) from error
                 _log.error("%s: %s", self.path.name, _sentence(error))
@@ -143,23 +145,13 @@ class Transcript:
                     self._all.extend(entries)
                     self._entries.extend(entries)
                 self._size += len(data)
+                self._torn = 0
             if cancelled is not None:
                 raise cancelled
 
     def _append(self, data: bytes) -> None:
-        handle = os.open(self.path, os.O_WRONLY | os.O_APPEND)
-        try:
-            if self._torn:
-                os.ftruncate(handle, self._size)
-                self._torn = False
-            try:
-                _write(handle, data)
-            except OSError:
-                self._torn = True
-                os.ftruncate(handle, self._size)
-                raise
-        finally:
-            os.close(handle)
+        with fs.folder_at(self.path.parent) as folder, fs.locked(folder):
+            fs.append(folder, self.path.name, data, self._size + self._torn, whole=self._size)
 
 
 def _parse(lines: Sequence[bytes]) -> tuple[list[Entry], list[Damage]]:
@@ -173,14 +165,9 @@ def _parse(lines: Sequence[bytes]) -> tuple[list[Entry], list[Damage]]:
     return entries, damage
 
 
-def _write(handle: int, data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        view = view[os.write(handle, view) :]
-    os.fsync(handle)
-
-
 def _sentence(error: OSError) -> str:
+    if isinstance(error, fs.ChangedMeanwhile):
+        return "Another program has written into this conversation meanwhile. Send it again."
     reason = (error.strerror or "unknown error").lower()
     what_to_do = "Make room or check the permissions, then send it again."
     return f"The conversation could not be written to disk ({reason}). {what_to_do}"

@@ -148,8 +148,8 @@ async def _expire(limit: asyncio.Timeout, stop: asyncio.Event) -> None:
     limit.reschedule(asyncio.get_running_loop().time())
 
 
-def _begin_anew() -> None:
-    log.error("the database is lost: starting again")
+def _begin_anew(why: str) -> None:
+    log.error("the database is lost: %s. Starting again.", why)
     _start_again()
 
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent.memory import disk
+from agent import fs
 from agent.memory.files import MAX_BYTES
 from agent.memory.paths import FileError, open_parent
 
@@ -60,9 +60,9 @@ def bring_back(folder: Path, changes: Iterable[RedactedOutput]) -> None:
 
 def _read(folder: Path, name: str) -> bytes:
     with open_parent(folder / name, folder) as (parent, real):
-        return disk.read(parent, real, MAX_BYTES + 1)
+        return fs.read(parent, real, MAX_BYTES + 1)
 
 
 def _write(folder: Path, name: str, data: bytes) -> None:
-    with open_parent(folder / name, folder, make=True) as (parent, real), disk.locked(parent):
-        disk.replace(parent, real, data, 0o600, lambda: None)
+    with open_parent(folder / name, folder, make=True) as (parent, real), fs.locked(parent):
+        fs.replace(parent, real, data, 0o600, lambda: None)

@@ -25,6 +25,8 @@ from gateway.store.schema import migrate, remove_copies
 T = TypeVar("T")
 P = ParamSpec("P")
 Work = Callable[[Connection], Any]
+OnLost = Callable[[str], None]
+"""Ends the process: another may serve the home now. Gets the reason, without a full stop; called in any thread."""
 
 log = logging.getLogger(__name__)
 
@@ -80,7 +82,7 @@ class _Confirmed(_Job):
 class Database:
     """All methods but `open` belong to the event loop's thread."""
 
-    def __init__(self, engine: Engine, company: float = _COMPANY, on_lost: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, engine: Engine, company: float = _COMPANY, on_lost: OnLost = lambda why: None) -> None:
         """`company`: seconds that `note` waits to share a commit. `on_lost` is called in the writer thread, before
         anybody is told, when the engine can't be used any more."""
         self._engine = engine
@@ -157,7 +159,7 @@ class Database:
         return batch, False
 
     def _commit(self, batch: list[_Job]) -> None:
-        engine = self._engine
+        engine, why = self._engine, ""
         try:
             engine.keep_named()
             connection = engine.connection
@@ -177,12 +179,13 @@ class Database:
             engine.keep_named()  # nobody is told of what is in no file
         except (StorageUnavailable, engine.errors) as error:
             self._undo()
-            refusal = StorageUnavailable(f"{engine.name} could not be written: {engine.sentence(error)}")
+            why = engine.sentence(error)
+            refusal = StorageUnavailable(f"{engine.name} could not be written: {why}")
             refusal.__cause__ = error
             for job in batch:
                 job.error = refusal
         if engine.is_lost:
-            self._on_lost()
+            self._on_lost(why)
         elif any(job.purges for job in batch):
             self._remove_deleted()
         for job in batch:

@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
-import logging
+import errno
 import threading
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from gateway.store.claims import IS_SCOPE, PART
 from gateway.store.connection import Connection
-from gateway.store.database import Database
-
-log = logging.getLogger(__name__)
+from gateway.store.database import Database, OnLost
 
 LEASE = 8.0
 """Seconds without a write after which a gateway gives up."""
 _BEATS = 6
 """Signs of life in that time."""
+_CLOCK = getattr(time, "CLOCK_BOOTTIME", None)
+"""Counts, unlike the monotonic clock, also while the machine is suspended. Not on every platform."""
+
+
+def _seconds_now() -> float:
+    return time.monotonic() if _CLOCK is None else time.clock_gettime(_CLOCK)
+
+
+class LeaseOver(OSError):
+    """Another gateway may have taken over, so nothing is written any more."""
+
+    def __init__(self) -> None:
+        super().__init__(errno.ESTALE, "another gateway may have taken over")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,31 +88,40 @@ def server(connection: Connection) -> tuple[str, float]:
 class Lease:
     """Says every moment that this process lives, and ends it when that could not be said in time."""
 
-    def __init__(self, database: Database, number: int, on_lost: Callable[[], None], seconds: float = LEASE) -> None:
+    def __init__(self, database: Database, number: int, on_lost: OnLost, seconds: float = LEASE) -> None:
         self._database = database
         self._number = number
         self._on_lost = on_lost
         self._seconds = seconds
-        self._confirmed = time.monotonic()
+        self._confirmed = _seconds_now()
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._renew, name="daybook-lease", daemon=True)
         self._thread.start()
 
     def check(self) -> None:
         """Ends the process if it stood still for so long that another may serve the home."""
-        if not self._over.is_set() and time.monotonic() - self._confirmed > self._seconds:
-            log.error("this gateway could not write for %.0f seconds: another may have taken over", self._seconds)
-            self._on_lost()
+        if self._is_over:
+            self._on_lost(f"this gateway could not write for {self._seconds:.0f} seconds: another may have taken over")
+
+    def check_write(self) -> None:
+        """As `check`, before anything is written; raises `LeaseOver` then."""
+        if self._is_over:
+            self.check()
+            raise LeaseOver
 
     def end(self) -> None:
         """Blocks for a moment."""
         self._over.set()
         self._thread.join()
 
+    @property
+    def _is_over(self) -> bool:
+        return not self._over.is_set() and _seconds_now() - self._confirmed > self._seconds
+
     def _renew(self) -> None:
         while not self._over.wait(self._seconds / _BEATS):
             self.check()
-            begun = time.monotonic()
+            begun = _seconds_now()
             if self._database.confirm(self._say, self._seconds):
                 self._confirmed = begun
             self.check()

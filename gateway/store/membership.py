@@ -29,6 +29,8 @@ log = logging.getLogger(__name__)
 _LOOK = 1.0
 """Seconds between two tries to join."""
 _PREPARING = LOCK + 1
+_PATIENCE_MS = 15_000
+"""For a lock that another gateway has while both start."""
 _TABLES = """
 DROP TABLE IF EXISTS gateway_process;
 CREATE TABLE IF NOT EXISTS process (
@@ -72,6 +74,7 @@ def join(home: Home, url: str, local: Collection[str], *, alone: bool) -> tuple[
     `ProcessClaims`; `alone`: there must be no other. Blocks. Raises `HomeBusy`, `StorageUnavailable`, `OSError`."""
     engine = PostgresEngine(url)
     try:
+        engine.check_own(url)
         with _preparing(engine) as other:
             if alone and other is not None:
                 raise HomeBusy(home.path, other[1], other[0])
@@ -93,6 +96,7 @@ def alone(home: Home, url: str) -> Iterator[PostgresEngine]:
     """A connection while no gateway serves the home, and none begins. Blocks. Raises `HomeBusy`,
     `StorageUnavailable`."""
     with closing(PostgresEngine(url)) as engine:
+        engine.check_own(url)
         try:
             with _preparing(engine) as other:
                 if other is not None:
@@ -106,9 +110,16 @@ def alone(home: Home, url: str) -> Iterator[PostgresEngine]:
 @contextmanager
 def _preparing(engine: PostgresEngine) -> Iterator[tuple[str, int] | None]:
     """Makes our tables beside those of the store. Inside, no process joins; yields the host and process of one that
-    has, if any. Raises `psycopg.Error`."""
+    has, if any. Raises `psycopg.Error`, `StorageUnavailable`."""
     session = engine.session
-    session.execute("SELECT pg_advisory_lock(%s, 0)", (_PREPARING,))
+    try:
+        session.execute(f"SET lock_timeout = {_PATIENCE_MS}".encode())
+        session.execute("SELECT pg_advisory_lock(%s, 0)", (_PREPARING,))
+    except psycopg.errors.LockNotAvailable as error:
+        raise StorageUnavailable(
+            f"Another gateway has been preparing {engine.name} for {_PATIENCE_MS // 1000} seconds. If none is starting,"
+            " end its connection (pg_terminate_backend)."
+        ) from error
     try:
         if session.execute("SELECT 1 WHERE to_regclass('slot') IS NULL").fetchone() is not None:
             with session.transaction():
@@ -118,6 +129,7 @@ def _preparing(engine: PostgresEngine) -> Iterator[tuple[str, int] | None]:
     finally:
         if not session.closed:
             session.execute("SELECT pg_advisory_unlock(%s, 0)", (_PREPARING,))
+            session.execute("SET lock_timeout = 0")
 
 
 def _watch(engine: PostgresEngine) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -17,6 +18,15 @@ from gateway.store.schema import STEPS
 _OLDEST = 14
 _SILENT_MS = 10_000
 """So long a server may be silent before the connection counts as lost."""
+
+
+_PROBE = 0x0D41B00E
+"""The class of a lock by which a connection is tried."""
+_POOLED = (
+    "`database_url` leads to a pooler that shares connections between transactions (PgBouncer with"
+    " pool_mode=transaction or statement, or one like it), where the lock of a gateway is lost. Give the address of"
+    " PostgreSQL itself, or set pool_mode=session for this database."
+)
 
 
 class WrongDatabase(StorageUnavailable):
@@ -42,6 +52,7 @@ class PostgresEngine:
                 keepalives_interval=2,
                 keepalives_count=3,
                 tcp_user_timeout=_SILENT_MS,
+                prepare_threshold=None,
             )
         except (psycopg.ProgrammingError, ValueError) as error:  # which repeats the URL with its password
             raise StorageUnavailable(
@@ -68,6 +79,26 @@ class PostgresEngine:
             raise StorageUnavailable(
                 f"{self.name} is a copy that can only be read. Give the primary in `database_url`."
             )
+
+    def check_own(self, url: str) -> None:
+        """Tries a lock of this connection against a second one of the same URL. Raises `WrongDatabase` where they share
+        a connection of the server, and `StorageUnavailable`."""
+        key = secrets.randbits(31)
+        with PostgresEngine(url).session as second, said(self):
+            mine = self._backend
+            self.session.execute("SELECT pg_advisory_lock(%s, %s)", (_PROBE, key))
+            got = second.execute("SELECT pg_try_advisory_lock(%s, %s), pg_backend_pid()", (_PROBE, key)).fetchone()
+            is_mine = self._backend == mine  # meanwhile a pooler may have given it away
+            given_back = self.session.execute("SELECT pg_advisory_unlock(%s, %s)", (_PROBE, key)).fetchone()
+            if got is None or given_back is None or got[0] or got[1] == mine or not is_mine or not given_back[0]:
+                second.execute("SELECT pg_advisory_unlock_all()")
+                raise WrongDatabase(_POOLED)
+
+    @property
+    def _backend(self) -> int:
+        row = self.session.execute("SELECT pg_backend_pid()").fetchone()
+        assert row is not None
+        return int(row[0])
 
     @property
     def is_prepared(self) -> bool:
@@ -202,10 +233,28 @@ def _storable_value(value: Any) -> Any:
     return int(value) if isinstance(value, bool) else value
 
 
-_HELPS: Mapping[type[Exception], str] = {
-    psycopg.errors.DiskFull: ". Free space on the disk of PostgreSQL",
-    psycopg.errors.InsufficientPrivilege: ". Make the user of `database_url` the owner of the database",
+_SAID: Mapping[type[Exception], str] = {
+    psycopg.errors.DiskFull: "{said}. Free space on the disk of PostgreSQL",
+    psycopg.errors.InsufficientPrivilege: "{said}. Make the user of `database_url` the owner of the database",
+    psycopg.errors.AdminShutdown: "the server is shutting down, or an administrator or another gateway ended the"
+    " connection ({said})",
+    psycopg.errors.CrashShutdown: "the server stopped because one of its processes crashed ({said})",
+    psycopg.errors.CannotConnectNow: "the server takes no connections now ({said})",
+    psycopg.errors.DatabaseDropped: "the database was deleted ({said})",
+    psycopg.errors.IdleSessionTimeout: "the server ends idle connections ({said}). Set idle_session_timeout to 0 there",
+    psycopg.errors.IdleInTransactionSessionTimeout: "the server ended a transaction that stood still ({said})",
+    psycopg.errors.ReadOnlySqlTransaction: "the server only reads now: it is a copy, or became one ({said})",
+    psycopg.errors.QueryCanceled: "the server stopped the statement ({said})",
 }
+_SAID_WITHOUT_CODE = {
+    "closed the connection unexpectedly": "the server closed the connection without saying why: it crashed or was"
+    " killed, or something between ended it ({said})",
+    "timed out": "the server does not answer: its machine or the network is gone ({said})",
+    "timeout expired": "the server does not answer: its machine or the network is gone ({said})",
+    "reset by peer": "the server's machine broke the connection ({said})",
+    "SSL": "the encrypted connection broke ({said})",
+}
+"""By words of the client's library, which has no code for them."""
 _REFUSES = "FATAL:"
 _HELPS_TO_CONNECT = {
     "too many": "Close other connections, or raise max_connections there.",
@@ -216,18 +265,23 @@ _HELPS_TO_CONNECT = {
     "starting up": "Wait a moment.",
     "shutting down": "Start it again.",
     "recovery": "Wait until it has recovered.",
+    "No space left": "Free space on the disk of PostgreSQL.",
 }
 """By words of what a server says before a connection stands: it has no code then."""
 
 
 def sentence(error: Exception) -> str:
-    """An error and what helps, in one line without the last full stop. psycopg's messages hold no passwords."""
+    """An error in plain words and what helps, in one line without the last full stop. psycopg's messages hold no
+    passwords."""
     what = str(error).strip().partition("\n")[0].rstrip(".") or type(error).__name__
-    return what + next((text for kind, text in _HELPS.items() if isinstance(error, kind)), "")
+    plain = next((text for kind, text in _SAID.items() if isinstance(error, kind)), None)
+    if plain is None and isinstance(error, psycopg.OperationalError):
+        plain = next((text for words, text in _SAID_WITHOUT_CODE.items() if words in what), None)
+    return (plain or "{said}").format(said=what)
 
 
 def _why_not_connected(error: psycopg.Error) -> str:
-    what, refuses, why = sentence(error).partition(_REFUSES)
+    what, refuses, why = str(error).strip().partition("\n")[0].rstrip(".").partition(_REFUSES)
     if not refuses:
         return f"Can't reach the database of `database_url`: {what}. Is PostgreSQL running there?"
     helps = next((text for words, text in _HELPS_TO_CONNECT.items() if words in why), "Correct `database_url`.")

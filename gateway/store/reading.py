@@ -18,6 +18,7 @@ def reading(file: Path, url: str | None) -> Iterator[Connection | None]:
     if url is not None:
         postgres = postgres_module("postgres")
         with closing(postgres.PostgresEngine(url)) as engine, postgres.said(engine):
+            engine.check_own(url)
             yield engine.connection if engine.is_prepared else None
         return
     if not file.exists():

@@ -1,14 +1,17 @@
-"""What a power cut must not take: a new name is on the disk only when its folder is."""
+"""What a power cut must not take (a new name is on the disk only when its folder is), and who waits for whom."""
 
 from __future__ import annotations
 
+import fcntl
 import os
+import time
 from pathlib import Path
 
 import pytest
 
 from agent.compaction.deferred import DeferredStore, DeferredTask
 from agent.compaction.flush_state import ContextLossReason
+from agent.fs import Folder, atomic_write, folder_at, locked
 from agent.memory.scope import Audience, Scope
 from agent.session.archive import Archive, new_id
 from tests.agent.session.test_archive import DAY, OWNER
@@ -52,3 +55,27 @@ def test_what_is_owed(tmp_path: Path, synced: list[tuple[Path, frozenset[str]]])
         note(owed)
         assert f"{owed.session}-e1.owed" in names(synced, tmp_path / "sessions" / "owner")
     assert debts.all() == [owed] and len(list((tmp_path / "sessions" / "owner").iterdir())) == 1
+
+
+def test_who_has_the_lock_of_a_folder_writes_into_it_without_waiting(tmp_path: Path) -> None:
+    """As the log does, which is rotated wherever something is said."""
+    with folder_at(tmp_path) as folder, locked(folder):
+        begun = time.monotonic()
+        atomic_write(tmp_path / "a", "one")
+        waited = time.monotonic() - begun
+        with folder_at(tmp_path) as again:
+            assert is_locked(again), "what is inside does not give the lock back"
+    assert waited < 4, "who waits for itself waits for 5 seconds"
+    assert (tmp_path / "a").read_text() == "one"
+    with folder_at(tmp_path) as again:
+        assert not is_locked(again)
+
+
+def is_locked(folder: Folder) -> bool:
+    assert folder.fd is not None
+    try:
+        fcntl.flock(folder.fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    fcntl.flock(folder.fd, fcntl.LOCK_UN)
+    return False

@@ -19,6 +19,7 @@ from functools import cache
 from pathlib import Path
 
 import psycopg
+import pytest
 
 _USER = "daybook"
 _PATIENCE = 60.0
@@ -98,6 +99,47 @@ class PostgresServer:
         self._process.kill()
         self._process.wait()
 
+    @contextmanager
+    def replica(self) -> Iterator[PostgresServer]:
+        """A hot standby, for which each commit waits."""
+        folder = programs()
+        assert folder is not None
+        data = self._folder.parent / "replica" / "data"
+        data.parent.mkdir(mode=0o700)
+        if _as_nobody():
+            shutil.chown(data.parent, "nobody")
+        subprocess.run(
+            [folder / "pg_basebackup", "-D", data, "-d", self.url(), "-R", "-X", "stream", "-c", "fast", "--no-sync"],
+            check=True,
+            capture_output=True,
+            **_as_nobody(),
+        )
+        server = PostgresServer(data, _free_port())
+        server.start()
+        with psycopg.connect(self.url(), autocommit=True) as session:
+            session.execute("ALTER SYSTEM SET synchronous_standby_names = '*'")
+            session.execute("SELECT pg_reload_conf()")
+        try:
+            yield server
+        finally:
+            server.stop()
+
+    def promote(self) -> None:
+        """Makes a replica the primary, and waits until it is."""
+        folder = programs()
+        assert folder is not None
+        subprocess.run(
+            [folder / "pg_ctl", "promote", "-w", "-D", self._folder], check=True, capture_output=True, **_as_nobody()
+        )
+        with psycopg.connect(self.url(), autocommit=True) as session:
+            session.execute("ALTER SYSTEM RESET synchronous_standby_names")
+            session.execute("SELECT pg_reload_conf()")
+
+    def ended(self) -> None:
+        """Waits for the end of a server that was told to stop."""
+        assert self._process is not None
+        self._process.wait(_PATIENCE)
+
     def stop(self) -> None:
         if self._process is not None and self._process.poll() is None:
             self._process.send_signal(signal.SIGQUIT)
@@ -131,6 +173,47 @@ def running(*settings: str, disk: Path | None = None) -> Iterator[PostgresServer
             yield server
         finally:
             server.stop()
+
+
+@contextmanager
+def pooled(url: str, mode: str) -> Iterator[str]:
+    """The URL of a database through a real PgBouncer in that `pool_mode`."""
+    program = shutil.which("pgbouncer") or shutil.which("pgbouncer", path="/usr/sbin")
+    if program is None:
+        pytest.skip("no pgbouncer here: apt-get install pgbouncer")
+    server, _, database = url.rpartition("/")
+    port, behind = _free_port(), server.rpartition(":")[2]
+    with tempfile.TemporaryDirectory(prefix="daybook-pgbouncer-", ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        (folder / "users").write_text(f'"{_USER}" ""\n')
+        (folder / "pgbouncer.ini").write_text(
+            f"[databases]\n{database} = host=127.0.0.1 port={behind} user={_USER}\n[pgbouncer]\n"
+            f"listen_addr = 127.0.0.1\nlisten_port = {port}\nunix_socket_dir =\nauth_type = trust\n"
+            f"auth_file = {folder / 'users'}\npool_mode = {mode}\n"
+        )
+        if _as_nobody():
+            for one in (folder, *folder.iterdir()):
+                shutil.chown(one, "nobody")
+        process = subprocess.Popen(
+            [program, "-q", folder / "pgbouncer.ini"],
+            stdout=subprocess.DEVNULL,
+            stderr=(folder / "log").open("wb"),
+            **_as_nobody(),
+        )
+        try:
+            through = f"postgresql://{_USER}@127.0.0.1:{port}/{database}"
+            until = time.monotonic() + _PATIENCE
+            while True:
+                try:
+                    psycopg.connect(through).close()
+                    break
+                except psycopg.OperationalError:
+                    assert time.monotonic() < until and process.poll() is None, (folder / "log").read_text()
+                    time.sleep(0.05)
+            yield through
+        finally:
+            process.kill()
+            process.wait()
 
 
 @contextmanager

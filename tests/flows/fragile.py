@@ -91,7 +91,7 @@ async def live(home: Home) -> None:
         platforms=platforms,
         model_of=model_of,
         timeouts=timeouts,
-        on_lost=start_again,
+        on_lost=lambda why: start_again(),
     )
     async with opening as gateway, asyncio.TaskGroup() as group:
         with gateway.watched(float(given("STANDSTILL_S", SECONDS))):

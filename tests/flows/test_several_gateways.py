@@ -155,7 +155,9 @@ async def test_all_wait_for_a_database_that_died_and_lose_nothing(telegram: Fake
             await cluster.answered("one")
             postgres.kill()
             telegram.say("two")
-            await asyncio.sleep(0)
+            for command in ("status", "doctor"):
+                said = await cluster.gateways[0].cli(command)
+                assert said.code == 1 and "Is PostgreSQL running there?" in said.out + said.err, "why it is lost"
             postgres.start()
             await telegram.wait_for(lambda: len(cluster.texts()) == 2)
             assert cluster.texts() == ["One.", "Two."]

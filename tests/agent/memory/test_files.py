@@ -17,7 +17,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agent.memory import disk, files
+from agent import fs
+from agent.memory import files
 from agent.memory.files import MAX_BYTES, NotWritten, UnreadableFile, add, append, read_text, remove, rewrite
 from agent.memory.log_writer import append_history, append_log, append_section
 from agent.memory.paths import FileError, make_private
@@ -247,7 +248,7 @@ def test_a_replaced_file_keeps_its_mode_and_leaves_no_scratch(tmp_path: Path) ->
     path = tmp_path / "MEMORY.md"
     path.write_text("old")
     path.chmod(0o640)
-    (tmp_path / disk.SCRATCH).write_text("left by a killed process")
+    (tmp_path / fs.SCRATCH).write_text("left by a killed process")
     assert rewrite(path, tmp_path, TODAY, lambda before: (before or b"") + b" new").text == "old new"
     assert (said(path), path.stat().st_mode & 0o777) == ("old new", 0o640)
     assert [entry.name for entry in tmp_path.iterdir()] == ["MEMORY.md"]

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import pytest
 
-from agent.memory import disk
+from agent import fs
 from agent.memory.forget import ForgetPlan, find, forget, line_matcher
 from agent.memory.history import FORGET, UNDO_FORGET_WITHIN
 from agent.memory.paths import FileError
@@ -218,7 +218,7 @@ def test_what_a_forgetting_could_not_write_is_no_hindrance_to_its_undoing(book: 
     book.write("MEMORY.md", "- tea\n- Luna is a cat\n")
     book.write(PAST, "# 2026-11-02\n\n- 09:00 Luna ate\n")
     before = book.state()
-    in_the_way = book.scope.folder / "memory" / disk.SCRATCH
+    in_the_way = book.scope.folder / "memory" / fs.SCRATCH
     in_the_way.mkdir()
     with suppress(FileError):
         forgotten(book, "Luna")

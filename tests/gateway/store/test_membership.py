@@ -14,6 +14,7 @@ import psycopg
 import pytest
 
 from agent.formats.sqlite import StorageUnavailable
+from agent.fs import atomic_write, guarded
 from channels.message import Address, ChatKind, InboundMessage, Sender
 from gateway.home import Home, HomeBusy
 from gateway.messages.suspects import TRIED_ALONE_AFTER
@@ -21,7 +22,7 @@ from gateway.store import access_rows, inbox_rows, outbox_rows, shares
 from gateway.store.claims import ChatClaim, ProcessClaims, scope_name
 from gateway.store.connection import Connection
 from gateway.store.database import Database
-from gateway.store.lease import Lease, processes
+from gateway.store.lease import Lease, LeaseOver, processes
 from gateway.store.membership import WATCHED, joined, listening
 from gateway.store.outbox_rows import Draft
 from gateway.store.postgres import PostgresEngine
@@ -93,8 +94,8 @@ class Process:
 async def join(home: Home, url: str, *, waits: bool = True) -> Process:
     lost = threading.Event()
     engine, claims = await joined(home, url, {"web"}, waits=waits)
-    database = Database(engine, on_lost=lost.set)
-    return Process(engine, database, claims, Lease(database, claims.number, lost.set), lost)
+    database = Database(engine, on_lost=lambda why: lost.set())
+    return Process(engine, database, claims, Lease(database, claims.number, lambda why: lost.set()), lost)
 
 
 @pytest.fixture
@@ -486,9 +487,27 @@ async def test_a_chat_has_one_sender_and_the_page_is_the_leaders(two: tuple[Proc
 async def test_who_cannot_write_in_time_gives_up(home: Home, url: str) -> None:
     process = await join(home, url)
     lost, free = threading.Event(), threading.Event()
-    lease = Lease(process.database, 1, lost.set, seconds=0.2)
+    lease = Lease(process.database, 1, lambda why: lost.set(), seconds=0.2)
     process.database.post(lambda _: free.wait(120))
     assert await asyncio.to_thread(lost.wait, 120)
+    free.set()
+    await asyncio.to_thread(lease.end)
+    await process.end()
+
+
+async def test_invariant_17_who_could_not_write_in_time_writes_no_file_either(
+    home: Home, url: str, tmp_path: Path
+) -> None:
+    process = await join(home, url)
+    lost, free = threading.Event(), threading.Event()
+    lease = Lease(process.database, 1, lambda why: lost.set(), seconds=1.0)
+    with guarded(lease.check_write):
+        await asyncio.to_thread(atomic_write, tmp_path / "file", "mine")
+        process.database.post(lambda _: free.wait(120))
+        assert await asyncio.to_thread(lost.wait, 120)
+        with pytest.raises(LeaseOver):
+            await asyncio.to_thread(atomic_write, tmp_path / "file", "stale")
+    assert (tmp_path / "file").read_text() == "mine"
     free.set()
     await asyncio.to_thread(lease.end)
     await process.end()

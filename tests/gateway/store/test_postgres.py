@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import os
 import re
 import secrets
+import signal
 import threading
 from contextlib import ExitStack, closing
+from pathlib import Path
 
 import psycopg
 import pytest
 
 from agent.formats.sqlite import StorageUnavailable
+from gateway.home import Home, HomeBusy
 from gateway.store.connection import Connection
 from gateway.store.database import Database
-from gateway.store.postgres import PostgresEngine
+from gateway.store.membership import joined
+from gateway.store.postgres import PostgresEngine, WrongDatabase
+from gateway.store.reading import reading
 from gateway.store.schema import STEPS
+from gateway.store.shares import LOCK
 from tests.disks import fill, small_disk
-from tests.fakes.postgres import PostgresServer, older, running
+from tests.fakes.postgres import PostgresServer, older, pooled, running
 
 
 @pytest.fixture
@@ -140,7 +147,7 @@ async def test_who_lost_the_server_says_so_before_anybody_hears_of_the_write() -
     with running() as server:
         lost = threading.Event()
 
-        def on_lost() -> None:
+        def on_lost(why: str) -> None:
             order.append("lost")
             lost.set()
 
@@ -157,3 +164,90 @@ async def test_who_lost_the_server_says_so_before_anybody_hears_of_the_write() -
         assert row["name"] == "before"
         again.close()
         await database.aclose()
+
+
+@pytest.mark.parametrize(
+    ("does", "says"),
+    [
+        (
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = %s",
+            "an administrator or another gateway",
+        ),
+        ("crash", "closed the connection without saying why"),
+        ("stop", "the server is shutting down"),
+    ],
+)
+async def test_who_lost_the_server_says_why(does: str, says: str) -> None:
+    with running() as server:
+        reasons: list[str] = []
+        engine = _opened(server.new_database())
+        database = Database(engine, on_lost=reasons.append)
+        if does == "crash":
+            server.kill()
+        elif does == "stop":
+            os.kill(server.pid, signal.SIGINT)
+            server.ended()
+        else:
+            with psycopg.connect(server.url(), autocommit=True) as other:
+                other.execute(does.encode(), (engine.session.info.backend_pid,))
+        with pytest.raises(StorageUnavailable, match=says):
+            await database.run(_choose, "after")
+        assert len(reasons) == 1 and says in reasons[0] and not reasons[0].endswith(".")
+        await database.aclose()
+
+
+@pytest.mark.parametrize("mode", ["transaction", "statement"])
+async def test_a_pooler_that_shares_connections_is_refused_by_name(
+    postgres: PostgresServer, tmp_path: Path, mode: str
+) -> None:
+    url = postgres.new_database()
+    home = Home(tmp_path / "home")
+    home.create()
+    with pooled(url, mode) as through, pytest.raises(WrongDatabase, match=r"PgBouncer.*pool_mode=session"):
+        await joined(home, through, (), waits=True)
+    assert _locks(url) == 0, "nothing is left behind"
+    with (
+        pooled(url, mode) as through,
+        pytest.raises(StorageUnavailable, match="PgBouncer"),
+        reading(home.database, through),
+    ):
+        pass
+
+
+async def test_a_pooler_that_gives_each_its_own_connection_is_as_good_as_none(
+    postgres: PostgresServer, tmp_path: Path
+) -> None:
+    url = postgres.new_database()
+    home = Home(tmp_path / "home")
+    home.create()
+    with pooled(url, "session") as through:
+        engine, _ = await joined(home, through, (), waits=True)
+        with pytest.raises(HomeBusy):
+            await joined(home, through, (), waits=False)
+        second, _ = await joined(home, through, (), waits=True)
+        for one in (engine, second):
+            one.close()
+
+
+async def test_a_start_does_not_wait_for_ever_for_a_lock_that_somebody_left(
+    postgres: PostgresServer, tmp_path: Path
+) -> None:
+    url = postgres.new_database()
+    home = Home(tmp_path / "home")
+    home.create()
+    with psycopg.connect(url, autocommit=True) as left:
+        left.execute("SELECT pg_advisory_lock(%s, 0)", (LOCK + 1,))
+        with pytest.raises(StorageUnavailable, match="If none is starting, end its connection"):
+            await joined(home, url, (), waits=False)
+    engine, _ = await joined(home, url, (), waits=False)
+    engine.close()
+
+
+def _locks(url: str) -> int:
+    with psycopg.connect(url) as session:
+        row = session.execute(
+            "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND database ="
+            " (SELECT oid FROM pg_database WHERE datname = current_database())"
+        ).fetchone()
+    assert row is not None
+    return int(row[0])
