@@ -64,6 +64,7 @@ _ASKS: Sequence[tuple[re.Pattern[str], re.Pattern[str]]] = (
 _READ_CHARS = 4_000
 """A longer query is a text, not a question."""
 _SENTENCE = re.compile(r"[^.!?…。！？؟\n]+[.!?…。！？؟]*")
+_CLAUSE_END = re.compile("[,;:，；：、—–]")
 _ASKING = re.compile(r"[?？؟]|か(?:。|\Z)")
 _LEAST_WORDS = 4
 """Of a sentence that says something; two letters of a script without spaces are one."""
@@ -85,14 +86,19 @@ def is_question(words: str) -> bool:
     return "?" in marks or "？" in marks
 
 
-def only_asks(words: str) -> bool:
-    """True for a text of questions, apart from short sentences (a greeting) and a remark in brackets at its end."""
+def only_asks(words: str, *, by_clause: bool = False) -> bool:
+    """True for a text of questions, apart from short sentences (a greeting) and a remark in brackets at its end.
+    `by_clause`: "It rains, what now?" says something, too."""
     if not _ASKING.search(words):
         return False
     body = words.rstrip()
     if body.endswith((")", "）")):
         body = body[: max(body.rfind("("), body.rfind("（"))]
-    sentences = [one for one in _SENTENCE.findall(body) if _says_something(one)]
+    parts = _SENTENCE.findall(body)
+    if by_clause:  # "Where is it, please?" is one
+        clauses = [_CLAUSE_END.split(one) for one in parts]
+        parts = [one for some in clauses for one in (some if _says_something(some[-1]) else ("".join(some),))]
+    sentences = [one for one in parts if _says_something(one)]
     return bool(sentences) and all(_ASKING.search(one) for one in sentences)
 
 

@@ -233,7 +233,8 @@ def _put_questions_behind(
         row = texts.get(one.passage)
         if row is None or not only_asks(words := speech(row.text).words):
             continue
-        if asked.issuperset(term for term in query_terms(words) if not term.token.isdecimal()):  # a time, before it
+        terms = (term for term in query_terms(words) if not term.token.isdecimal())  # a time stands before it
+        if asked.issuperset(terms) and only_asks(words, by_clause=True):
             one.part *= _ASKS_THE_SAME
         elif kinds[one.passage] == TextKind.PEOPLE:
             one.part *= _ONLY_ASKS
