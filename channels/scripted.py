@@ -75,7 +75,7 @@ class _Failure:
 
 
 class ScriptedChannel:
-    """`history` lists every effect in order; `offered` counts batches passed to `receive`; people write at `now`."""
+    """`history` lists every effect in order; `offered` counts batches passed to `receive`; people write at `instant`."""
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ class ScriptedChannel:
     ) -> None:
         self.history: list[Act] = []
         self.offered = 0
-        self.now: Callable[[], datetime] = partial(datetime.now, UTC)
+        self.instant: Callable[[], datetime] = partial(datetime.now, UTC)
         self._name = name
         self._limit = limit
         self._preview = preview
@@ -138,7 +138,7 @@ class ScriptedChannel:
             kind=ChatKind.GROUP if group else ChatKind.PRIVATE,
             sender=Sender(sender, name or f"Person {sender}", is_bot),
             text=text,
-            sent_at=sent_at or self.now(),
+            sent_at=sent_at or self.instant(),
             platform_id=edit_of or number,
             attachments=tuple(attachments),
             quote=quote,
@@ -172,7 +172,7 @@ class ScriptedChannel:
             kind=ChatKind.GROUP if shown.address.chat_id in self._groups else ChatKind.PRIVATE,
             sender=Sender(sender, f"Person {sender}"),
             text=data,
-            sent_at=sent_at or self.now(),
+            sent_at=sent_at or self.instant(),
             platform_id=platform_id,
             origin=Origin.COMMAND,
         )

@@ -146,7 +146,7 @@ class Daybook:
     def _share_time(self) -> None:
         """People write at the present of the gateway's clock."""
         for channel in (self.chat, *self.others):
-            channel.now = lambda: self.moment.now
+            channel.instant = lambda: self.moment.now
 
     @property
     def workspace(self) -> Path:

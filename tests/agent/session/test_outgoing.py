@@ -20,6 +20,7 @@ from agent.session.taint import Taint
 from agent.session.transcript import Transcript
 from agent.tools.base import Effect, EffectKind, EffectNote, Outgoing, Tool, ToolResult
 from agent.tools.foreign_text import ForeignText
+from tests.strength import matrix
 
 LINE = "the door code is 48151623 and the spare key is at number 12"
 LINES = {
@@ -184,8 +185,7 @@ def splits(text: str, seed: int) -> Iterator[list[str]]:
         yield [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)]
 
 
-@pytest.mark.parametrize("first", ["cut", "encoded"])
-@pytest.mark.parametrize("encoding", [one for one in ENCODINGS if one != "dashes between letters"])
+@matrix(encoding=[one for one in ENCODINGS if one != "dashes between letters"], first=["cut", "encoded"])
 def test_invariant_15_a_line_asks_in_pieces_over_the_calls_of_a_conversation(
     owner: Scope, encoding: str, first: str
 ) -> None:

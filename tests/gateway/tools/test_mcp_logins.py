@@ -54,4 +54,4 @@ async def test_a_login_that_fails_is_told_to_each_chat_that_needs_it_and_the_nex
         failed = await asyncio.gather(*map(told, (of_bob, of_owner, of_owner, of_bob)))
         assert len(set(failed)) == 1 and "which can't begin" in failed[0]
         login_server.registers = True
-        assert "they have got a link" in await told(of_owner)
+        assert "a link for it is in their private chat" in await told(of_owner)
