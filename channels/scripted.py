@@ -75,7 +75,7 @@ class _Failure:
 
 
 class ScriptedChannel:
-    """`history` lists every effect in order; `offered` counts batches passed to `receive`; people write at `instant`."""
+    """`history` lists all effects in order; `offered` counts batches passed to `receive`; people write at `instant`."""
 
     def __init__(
         self,

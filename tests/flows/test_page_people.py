@@ -57,7 +57,7 @@ async def test_what_waits_for_a_yes_is_read_and_answered_on_the_page(
         await gateway.while_alive(telegram.wait_for(lambda: questions(telegram)))
         before = await asyncio.to_thread(rules.read_text)
         await page.reload()
-        await expect(page.locator(".ask .content")).to_have_text(rule)
+        await expect(page.locator(".ask .content")).to_have_text(rule.removesuffix("\n") + "⏎")
         assert await page.title() == "Daybook" and await page.locator("#view script, #view img").count() == 0
         await page.get_by_role("button", name=answer, exact=True).click()
         await expect(page.locator("#people-said")).to_be_visible()
