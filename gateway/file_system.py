@@ -12,7 +12,6 @@ import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from agent.formats.system_errors import system_says
 from agent.memory.paths import FOLDERS
 
 PATIENCE = 5
@@ -36,6 +35,8 @@ def layout_problems(workspace: Path) -> Iterator[tuple[Path, str]]:
             if folder.exists() or folder.is_symlink():
                 yield folder, "it is a file"
         except OSError as error:
+            from agent.formats.system_errors import system_says  # noqa: PLC0415 (rare, and it loads SQLite)
+
             yield folder, system_says(error)
 
 

@@ -55,7 +55,7 @@ def test_what_is_left_is_told(home: Path, tmp_path: Path) -> None:
     (source / "memory" / "keys.md").write_text(f"the key is sk-{'Ab1' * 10}\n")
     done = shell(home, "import", "openclaw", str(source))
     assert "  MEMORY.md (added at its end)\n" in done.stdout
-    assert "  SOUL.md (in place of Daybook's own, which is unchanged)\n" in done.stdout
+    assert "  SOUL-openclaw.md\n" in done.stdout
     assert "Left out:\n  an API key in memory/keys.md\n" in done.stdout
     assert "Not understood, or not taken (1):\n  .png (1) is no Markdown\n" in done.stdout
     wrong = shell(home, "import", "chatgpt", str(source))
