@@ -96,8 +96,10 @@ class _Reader:
         if depth > _DEEPEST:
             raise _Unreadable
         parts: list[_Part] = []
+        is_first = True
         while self._at < len(self._tokens) and self._peek() != until:
-            parts.append(self._part(self._next(), depth, is_first=not any(one.text.strip() for one in parts)))
+            parts.append(self._part(self._next(), depth, is_first=is_first))
+            is_first = is_first and not parts[-1].text.strip()
         if until:
             self._next()
         seen = [part for part in parts if part.text.strip()]

@@ -22,7 +22,8 @@ _RIGHT_TO_LEFT = frozenset({"R", "AL", "AN"})
 _ASCII_WORD = re.compile(r"[A-Za-z0-9]")
 _BLANKS_AT_END = re.compile(r" ++(?=\n|\Z)")
 _PARTS = re.compile(
-    r"(?P<slashes>\\++)(?=(?P<letter>[uU])?)|(?P<edge>\A\n++|\n++\Z)|(?P<blanks> ++(?=\n|\Z))|(?P<one>[^!-~\n ])"
+    r"(?P<slashes>\\++)(?=(?P<letter>[uU])?)|(?P<edge>\A\n++|(?<!\n)\n++\Z)"
+    r"|(?P<blanks>(?<! ) ++(?=\n|\Z))|(?P<one>[^!-~\n ])"
 )
 
 

@@ -30,7 +30,7 @@ _LONGEST = 50_000
 """Letters and digits of a text in which such runs are looked for; whole parts are found in any."""
 _NUMBER = re.compile(r"\d(?:[-./ ]?\d){3,40}")
 _DATE = re.compile(r"(?:19|20)\d\d|(?:19|20)\d\d[-./]?[01]\d(?:[-./]?[0-3]\d)?|[0-3]?\d[-./][01]?\d[-./](?:19|20)?\d\d")
-_MIXED = re.compile(r"[^\s/]*\d[^\s/]*")
+_PIECE = re.compile(r"[^\s/]+")
 _SURE_CODE = 6
 _SHORT_CODE = 4
 _MIXED_CODE = 8
@@ -157,8 +157,8 @@ def _codes_of(text: str) -> tuple[tuple[str, str, bool], ...]:
             digits = plain(number)
             if len(digits) >= _SHORT_CODE and not _DATE.fullmatch(number):
                 found.append((line, digits, len(digits) >= _SURE_CODE and not _DATE.search(number)))
-        for word in _MIXED.findall(rest):
-            bare = plain(word)
+        for word in _PIECE.findall(rest):
+            bare = plain(word) if any(map(str.isdecimal, word)) else ""
             if len(bare) >= _MIXED_CODE and any(map(str.isalpha, bare)) and not bare.startswith("http"):
                 found.append((line, bare, False))
     return tuple(found)

@@ -60,9 +60,16 @@ class Vocabulary:
 
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
-_SENTENCE_END = re.compile(r"[.!?:¡¿;\n|–—(\"“„«][^\w]*\Z")
+_SENTENCE_ENDS = frozenset('.!?:¡¿;\n|–—("“„«')
+_UNWORDED_END = re.compile(r"(?<!\W)\W*+\Z")
 _PARTICLE = re.compile(r"al|bin|d[aiou]s?|de|del|della|de[nr]|e|el|ibn|l[aeo]s?|van|von|y|zu")
 """Small words that stand within names."""
+
+
+def _unworded_end(text: str) -> str:
+    end = _UNWORDED_END.search(text)
+    assert end is not None  # it matches the empty ending
+    return end[0]
 
 
 def told_words(text: str) -> list[tuple[str, ...]]:
@@ -75,7 +82,7 @@ def told_words(text: str) -> list[tuple[str, ...]]:
         for one in found
     ]
     starts = [
-        at == 0 or _SENTENCE_END.search(text, found[at - 1].end(), one.start()) is not None
+        at == 0 or not _SENTENCE_ENDS.isdisjoint(_unworded_end(text[found[at - 1].end() : one.start()]))
         for at, one in enumerate(found)
     ]
     told: list[tuple[str, ...]] = []
