@@ -231,7 +231,7 @@ async def test_a_preview_that_was_certainly_not_sent_leaves_room_for_another(dat
     chat.fail_next(Refused("no right to write here"))
     async with open_preview(database, chat, reply) as preview:
         while not chat.heard():
-            await write(reply, preview, ".")
+            await write(reply, preview, "a")
             await asyncio.sleep(0)
     assert not preview.uncertain
     assert await database.run(outbox_rows.preview_of, "turn-1") == preview.message != ""
