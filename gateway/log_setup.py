@@ -107,10 +107,10 @@ _LARGEST_FILE = 5_000_000
 """Bytes of the log's file, after which it becomes the older one, in place of what that was."""
 
 
-def keep(file: Path) -> None:
-    """Logs to a private file, too, in the same form, for `daybook logs`. Raises `OSError`."""
+def keep(file: Path, largest: int = _LARGEST_FILE) -> None:
+    """Logs to a private file of at most `largest` bytes, too, in the same form, for `daybook logs`. Raises `OSError`."""
     _make_private(file)
-    handler = _LogFile(file, maxBytes=_LARGEST_FILE, backupCount=1, encoding="utf-8")
+    handler = _LogFile(file, maxBytes=largest, backupCount=1, encoding="utf-8")
     root = logging.getLogger()
     handler.setFormatter(root.handlers[0].formatter)
     root.addHandler(handler)

@@ -127,15 +127,15 @@ def _without_files() -> Iterator[None]:
 def test_the_file_is_private_has_no_secret_and_is_bounded(tmp_path: Path) -> None:
     stream = written("text")
     file = tmp_path / "gateway.log"
-    log_setup.keep(file)
+    log_setup.keep(file, 50_000)
     logging.getLogger("gateway.test").info("token %s", SECRET)
     assert file.read_text() == stream.getvalue() and SECRET not in file.read_text()
     for number in range(130):
-        logging.getLogger("gateway.test").info("%d %s", number, "x" * 100_000)
+        logging.getLogger("gateway.test").info("%d %s", number, "x" * 1_000)
     assert "129 xxx" in file.read_text()
     kept = [file, log_setup.older(file)]
     assert sorted(tmp_path.iterdir()) == kept
-    assert all(one.stat().st_mode & 0o777 == 0o600 and one.stat().st_size < 5_200_000 for one in kept)
+    assert all(one.stat().st_mode & 0o777 == 0o600 and one.stat().st_size < 52_000 for one in kept)
 
 
 @pytest.mark.usefixtures("_without_files")
@@ -144,9 +144,9 @@ def test_several_that_write_one_file_lose_no_more_of_it_than_one(tmp_path: Path)
     written("text")
     file = tmp_path / "gateway.log"
     for _ in range(2):
-        log_setup.keep(file)
+        log_setup.keep(file, 50_000)
     for number in range(90):
-        logging.getLogger("gateway.test").info("%d %s", number, "x" * 100_000)
+        logging.getLogger("gateway.test").info("%d %s", number, "x" * 1_000)
     lines = [line.split()[4] for one in (log_setup.older(file), file) for line in one.read_text().splitlines()]
     assert sorted(lines[-120:].count(str(number)) for number in range(50, 90)) == [2] * 40
 
