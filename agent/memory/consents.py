@@ -46,10 +46,14 @@ class Consents:
             return frozenset(row[0] for row in db.execute("SELECT sha FROM skills"))
         return frozenset()
 
-    def ask_about_skill(self, sha: str) -> bool:
-        """Notes that the owner is asked about a text; False if they were before."""
+    def was_asked_about_skill(self, sha: str) -> bool:
         with self._open() as db:
-            return db.execute("INSERT INTO skills_asked VALUES (?) ON CONFLICT DO NOTHING", [sha]).rowcount > 0
+            return db.execute("SELECT 1 FROM skills_asked WHERE sha = ?", [sha]).fetchone() is not None
+
+    def asked_about_skill(self, sha: str) -> None:
+        """Notes that the question about a text is on its way to the owner."""
+        with self._open() as db:
+            db.execute("INSERT INTO skills_asked VALUES (?) ON CONFLICT DO NOTHING", [sha])
 
     def program_wrote(self, argv: Sequence[str]) -> None:
         """Ends what other programs were allowed for as long as nobody else writes. The newest of each is kept."""

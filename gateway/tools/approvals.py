@@ -167,16 +167,15 @@ class Approvals:
         for skill in await asyncio.to_thread(agent.skills.every, route.scope):
             if not skill.waits or skill.origin is not SkillOrigin.WORKSPACE:
                 continue
+            sha, consents = skill.sha, agent.consents
             try:
                 page = await asyncio.to_thread(files.read_text, route.scope.folder / skill.path, route.scope.folder)
-                if page is None or page.sha != skill.sha:
+                if page is None or page.sha != sha or await asyncio.to_thread(consents.was_asked_about_skill, sha):
                     continue
-                if await asyncio.to_thread(agent.consents.ask_about_skill, skill.sha):
-                    effect = Effect(
-                        EffectKind.WRITE_SKILL, skill.path, page.text, always=True, before=page.sha, after=page.sha
-                    )
-                    given: Json = {"path": skill.path, "content": page.text}
-                    await self.ask(EffectRequest("write_file", f"skill:{skill.sha}", given, effect, ()), row, session)
+                effect = Effect(EffectKind.WRITE_SKILL, skill.path, page.text, always=True, before=sha, after=sha)
+                given: Json = {"path": skill.path, "content": page.text}
+                await self.ask(EffectRequest("write_file", f"skill:{sha}", given, effect, ()), row, session)
+                await asyncio.to_thread(consents.asked_about_skill, sha)
             except (FileError, StorageUnavailable, ToolError) as error:
                 log.warning("the owner is not asked about the skill %s: %s", skill.name, error)
 

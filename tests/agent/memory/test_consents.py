@@ -30,7 +30,9 @@ def test_a_yes_is_for_one_text_and_lasts(file: Path) -> None:
 
 
 def test_a_text_is_asked_about_once(file: Path) -> None:
-    assert [Consents(file, CLOCK).ask_about_skill(sha) for sha in ("one", "two", "one")] == [True, True, False]
+    for _ in range(2):
+        Consents(file, CLOCK).asked_about_skill("one")
+    assert [Consents(file, CLOCK).was_asked_about_skill(sha) for sha in ("one", "two")] == [True, False]
 
 
 def test_a_program_s_writes_end_what_others_may(file: Path) -> None:
