@@ -22,9 +22,9 @@ from agent.agent import Agent
 from agent.clock import Clock, utc_stamp
 from agent.formats.exact import block_of, exactly
 from agent.formats.parsing import load_json
+from agent.formats.plain_text import repair_surrogates
 from agent.formats.secrets import NO_SECRETS, KnownSecrets
 from agent.formats.sqlite import StorageUnavailable
-from agent.formats.untrusted import clean
 from agent.languages.codes import Language
 from agent.languages.registry import LANGUAGES
 from agent.languages.table import ApprovalStrings
@@ -132,7 +132,7 @@ class Approvals:
 
     async def ask(self, wanted: EffectRequest, row: InboxRow, session: str) -> str:
         """Asks the owner; returns the result for the model. Raises `ToolError`."""
-        digest = digest_of(session, wanted)
+        digest, effect = digest_of(session, wanted), wanted.effect
         waiting = [one for one in map(read, self._questions.open_of(KIND)) if one.session == session]
         if any(one.digest == digest for one in waiting):
             return _WAITS
@@ -142,7 +142,7 @@ class Approvals:
             wanted.call,
             wanted.tool,
             json.dumps(wanted.arguments),
-            replace(wanted.effect, text=clean(wanted.effect.text), private=clean(wanted.effect.private)),
+            replace(effect, text=repair_surrogates(effect.text), private=repair_surrogates(effect.private)),
             wanted.causes,
             session,
             replace(row, message=_without_text(row.message)),
