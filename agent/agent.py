@@ -10,7 +10,6 @@ import dataclasses
 import itertools
 import logging
 from collections.abc import Awaitable, Callable, Collection, Sequence
-from contextlib import suppress
 from datetime import date, datetime
 from functools import partial
 from pathlib import Path
@@ -214,9 +213,11 @@ class Agent:
         return self._secrets(result.text)
 
     async def allow(self, consent: ConversationConsent) -> None:
-        """Keeps the owner's yes in the conversation that it was for, unless that is gone."""
-        with suppress(FileNotFoundError, TranscriptUnusable):
+        """Keeps the owner's yes in the conversation that it was for, if it can: what it was said to is done."""
+        try:
             await self._session_cache.allow(SessionKey(self.settings.name, consent.path), consent.id, consent.allows)
+        except (OSError, TranscriptUnusable) as problem:
+            _log.warning("the owner's yes to %s is not kept: %s", consent.allows, problem)
 
     async def stopped(self, session: SessionKey, turn_id: str, shown: str) -> None:
         """Closes a cancelled turn in its transcript. `shown`: the part of its reply that the person saw."""

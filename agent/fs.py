@@ -188,7 +188,8 @@ else:
         return False
 
     def _unlock(fd: int) -> None:
-        fcntl.flock(fd, fcntl.LOCK_UN)
+        with suppress(OSError):  # of a disk that is gone: what was written before is written
+            fcntl.flock(fd, fcntl.LOCK_UN)
 
 
 def check_unchanged(folder: Folder, name: str, known: os.stat_result | None) -> None:

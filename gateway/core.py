@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import re
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -24,6 +23,7 @@ from gateway.config import Config, ModelConfig, known_secrets
 from gateway.embedder.build import Embedders
 from gateway.factories import build_agent, rules
 from gateway.home import Home, HomeBusy, shown
+from gateway.mcp.logins import secrets_in
 from gateway.messages.active_work import ActiveWork
 from gateway.models import limited_for_others
 from gateway.policy.access import LOCAL_CHANNELS, Access
@@ -42,9 +42,6 @@ from gateway.tool_factories import OpenMcp, open_mcp
 from gateway.web.host import read_token
 
 log = logging.getLogger(__name__)
-
-_TOKEN = re.compile(r"[\w.~+/=-]{20,}", re.ASCII)
-"""In a login that is kept."""
 
 ModelOf = Callable[[ModelConfig, UsageLedger, Clock, str], tuple[Model, Warmable | None]]
 """As `build_model`."""
@@ -132,8 +129,8 @@ def _known_secrets(home: Home, config: Config) -> KnownSecrets:
     if config.channels.web.enabled:
         with contextlib.suppress(OSError, ValueError):
             others.append(read_token(config.channels.web, home))
-    for file in home.mcp_logins.glob("*"):
-        others += _TOKEN.findall(_text(file))
+    for file in home.mcp_logins.glob("*.json"):
+        others += secrets_in(_text(file))
     return known_secrets(config, _text(home.env_file), others)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import pytest
@@ -49,6 +50,17 @@ def _private(node: ast.AST) -> Iterator[str]:
     for path in paths:
         if any(part.startswith("_") and not part.startswith("__") for part in path.split(".")):
             yield path
+
+
+def test_no_constant_is_set_twice_in_a_module(sources: Sequence[Source]) -> None:
+    def names(tree: ast.Module) -> Iterator[str]:
+        for node in tree.body:
+            match node:
+                case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+                    yield name
+
+    found = {one.module: [name for name, times in Counter(names(one.tree)).items() if times > 1] for one in sources}
+    assert {module: twice for module, twice in found.items() if twice} == {}
 
 
 def test_no_file_has_more_than_400_lines() -> None:

@@ -23,6 +23,7 @@ from agent.formats import untrusted
 from agent.languages.days_meant import with_days
 from agent.memory import files, notes
 from agent.memory.consolidated import ConsolidationResult, CuratedEdit, store_consolidation
+from agent.memory.daily_log import history_path
 from agent.memory.files import FileError
 from agent.memory.provenance import Provenance, provenance_of_writes, with_mark
 from agent.memory.redaction_lock import ReadEpoch, StaleRead
@@ -115,12 +116,16 @@ def concerned(entries: Sequence[Entry], upto: str) -> Sequence[Shown]:
 
 async def consolidate(builder: RequestBuilder, entries: Sequence[Shown], source: str) -> None:
     """Writes down what those entries leave; repeating it adds nothing. Raises `RetryLater` if HISTORY.md cannot be
-    written, or, after an extract, if the model fails."""
+    written, before the model is asked, or, after an extract, if the model fails."""
     reading = builder.reading()
     made_from = sources_of(entries, builder.transcript, builder.scope)
     shown = _shown(entries, unflushed(builder.transcript.entries), builder.clock)
     if not shown:
         return
+    try:
+        await asyncio.to_thread(files.check_writable, history_path(builder.scope), builder.scope.folder)
+    except FileError as problem:
+        raise RetryLater(str(problem)) from problem
     try:
         found = await _findings(builder, reading, shown)
     except ModelError as problem:

@@ -5,6 +5,7 @@ One SQLite file per agent in `state/`. A lost one asks anew.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sqlite3
 from collections.abc import Iterator, Sequence
@@ -13,14 +14,14 @@ from pathlib import Path
 
 from agent.clock import Clock, utc_stamp
 from agent.formats.parsing import load_json
-from agent.formats.sqlite import StorageUnavailable, connect, storage_errors
+from agent.formats.sqlite import StorageUnavailable, connect, storage_errors, transaction
 from agent.memory.paths import make_private
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS skills (sha TEXT PRIMARY KEY, ts TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS skills_asked (sha TEXT PRIMARY KEY);
 CREATE TABLE IF NOT EXISTS program_writes (
-    number INTEGER PRIMARY KEY AUTOINCREMENT, ts TEXT NOT NULL, argv TEXT NOT NULL
+    number INTEGER PRIMARY KEY AUTOINCREMENT, ts TEXT NOT NULL, beginnings TEXT NOT NULL -- hashes, one for each length
 );
 """
 
@@ -45,24 +46,27 @@ class Consents:
             return frozenset(row[0] for row in db.execute("SELECT sha FROM skills"))
         return frozenset()
 
-    def ask_about_skill(self, sha: str) -> bool:
-        """Notes that the owner is asked about a text; False if they were before."""
+    def was_asked_about_skill(self, sha: str) -> bool:
         with self._open() as db:
-            return db.execute("INSERT INTO skills_asked VALUES (?) ON CONFLICT DO NOTHING", [sha]).rowcount > 0
+            return db.execute("SELECT 1 FROM skills_asked WHERE sha = ?", [sha]).fetchone() is not None
+
+    def asked_about_skill(self, sha: str) -> None:
+        """Notes that the question about a text is on its way to the owner."""
+        with self._open() as db:
+            db.execute("INSERT INTO skills_asked VALUES (?) ON CONFLICT DO NOTHING", [sha])
 
     def program_wrote(self, argv: Sequence[str]) -> None:
         """Ends what other programs were allowed for as long as nobody else writes. The newest of each is kept."""
-        words = json.dumps(list(argv))
+        beginnings = _beginnings(argv)
         with self._open() as db:
-            db.execute("DELETE FROM program_writes WHERE argv = ?", [words])
-            db.execute("INSERT INTO program_writes (ts, argv) VALUES (?, ?)", [self._now(), words])
+            db.execute("DELETE FROM program_writes WHERE beginnings = ?", [beginnings])
+            db.execute("INSERT INTO program_writes (ts, beginnings) VALUES (?, ?)", [self._now(), beginnings])
 
     def last_program_write(self, words: Sequence[str]) -> int:
         """The number of the last one by a program that does not begin with `words`."""
         with self._open() as db:
-            rows = db.execute("SELECT number, argv FROM program_writes ORDER BY number DESC")
-            others = (number for number, argv in rows if load_json(argv)[: len(words)] != list(words))
-            return int(next(others, 0))
+            others = "SELECT coalesce(max(number), 0) FROM program_writes WHERE instr(beginnings, ?) = 0"
+            return int(db.execute(others, [_beginnings(words).split()[-1]]).fetchone()[0])
 
     def _now(self) -> str:
         return utc_stamp(self._clock.now())
@@ -73,4 +77,29 @@ class Consents:
             make_private(self._file.parent)
             with closing(connect(self._file)) as db:
                 db.executescript(_SCHEMA)
+                if _keeps_words(db):
+                    _hash_words(db)
                 yield db
+
+
+def _beginnings(argv: Sequence[str]) -> str:
+    """Names each beginning of a command line by a hash: its words may be secret."""
+    whole, found = hashlib.sha256(), []
+    for word in argv:
+        whole.update(json.dumps(word).encode())
+        found.append(whole.hexdigest())
+    return " ".join(found)
+
+
+def _keeps_words(db: sqlite3.Connection) -> bool:
+    """True for a file of an earlier version."""
+    return db.execute("SELECT 1 FROM pragma_table_info('program_writes') WHERE name = 'argv'").fetchone() is not None
+
+
+def _hash_words(db: sqlite3.Connection) -> None:
+    with transaction(db):
+        if _keeps_words(db):  # else another process was faster
+            db.execute("ALTER TABLE program_writes RENAME COLUMN argv TO beginnings")
+            for number, argv in db.execute("SELECT number, beginnings FROM program_writes").fetchall():
+                hashed = [_beginnings(load_json(argv)), number]
+                db.execute("UPDATE program_writes SET beginnings = ? WHERE number = ?", hashed)

@@ -103,6 +103,10 @@ HISTORY_FILE = "HISTORY.md"
 _MOMENT = re.compile(r"\[(\d{4}-\d{2}-\d{2} \d{2}:\d{2})\] ")
 
 
+def history_path(scope: Scope) -> Path:
+    return scope.folder / "memory" / HISTORY_FILE
+
+
 def day_of_paragraph(line: str) -> date | None:
     match = _MOMENT.match(line)
     try:

@@ -243,7 +243,8 @@ def check_writable(path: Path, root: Path) -> None:
     with _writing(path, root, name) as (folder, real_name):
         known = folder.stat(real_name)
         if known is not None and not stat.S_ISREG(known.st_mode):
-            raise NotWritten(f"{name} is no regular file")
+            raise NotWritten(f"{name} was not written: it is no regular file")
+        _raise_refusal(_read_only_refusal(name, known) or _folder_refusal(name, known))
         fs.probe(folder)
 
 

@@ -59,7 +59,7 @@ def append_history(scope: Scope, clock: Clock, paragraph: str, source: str = "",
     """Adds a one-line paragraph to HISTORY.md, once per source; one after the source's `extract` says so. Raises
     `NotWritten`."""
     now = clock.now()
-    path = scope.folder / "memory" / "HISTORY.md"
+    path = daily_log.history_path(scope)
 
     def addition(before: str) -> str:
         line = daily_log.history_addition(before, now, clean(paragraph), source, extract=extract)

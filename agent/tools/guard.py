@@ -96,9 +96,14 @@ async def of_edit(context: ToolContext, arguments: EditFile) -> Effect | None:
             raise FileError(f"there is no file {context.name(path)}")
         return replace_once(before, old, new, context.name(path))
 
-    shown = "\n".join([*(f"- {line}" for line in old.splitlines()), *(f"+ {line}" for line in new.splitlines())])
+    shown = "\n".join([*(f"- {line}" for line in _lines(old)), *(f"+ {line}" for line in _lines(new))])
     effect = await context.blocking(written, context, path, change, new)
     return effect and dataclasses.replace(effect, text=shown)
+
+
+def _lines(text: str) -> list[str]:
+    """Other signs that end a line for Python are shown as what they are."""
+    return text.removesuffix("\n").split("\n") if text else []
 
 
 async def approved(context: ToolContext, arguments: WriteFile, run: Work[WriteFile]) -> str | ToolResult:

@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import logging
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -57,6 +57,23 @@ class KeptLogin:
 
 
 _KEPT = TypeAdapter(KeptLogin)
+_DETAILS = TypeAdapter(dict[str, dict[str, object] | None])
+_SECRET = ("access_token", "refresh_token", "id_token", "client_secret")
+
+
+def secrets_in(text: str) -> list[str]:
+    """What is secret in a kept login; nothing where that cannot be read."""
+    try:
+        grant = _KEPT.validate_json(text).grant
+    except ValidationError:
+        return []
+    if grant is None:
+        return []
+    details: dict[str, dict[str, object] | None] = {}
+    with suppress(ValidationError):
+        details = _DETAILS.validate_json(grant.details)
+    found = [part.get(name) for part in details.values() if part for name in _SECRET]
+    return list({grant.access, *(one for one in found if isinstance(one, str))})
 
 
 class ServerLogin:

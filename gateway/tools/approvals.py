@@ -22,9 +22,9 @@ from agent.agent import Agent
 from agent.clock import Clock, utc_stamp
 from agent.formats.exact import block_of, exactly
 from agent.formats.parsing import load_json
+from agent.formats.plain_text import repair_surrogates
 from agent.formats.secrets import NO_SECRETS, KnownSecrets
 from agent.formats.sqlite import StorageUnavailable
-from agent.formats.untrusted import clean
 from agent.languages.codes import Language
 from agent.languages.registry import LANGUAGES
 from agent.languages.table import ApprovalStrings
@@ -132,7 +132,7 @@ class Approvals:
 
     async def ask(self, wanted: EffectRequest, row: InboxRow, session: str) -> str:
         """Asks the owner; returns the result for the model. Raises `ToolError`."""
-        digest = digest_of(session, wanted)
+        digest, effect = digest_of(session, wanted), wanted.effect
         waiting = [one for one in map(read, self._questions.open_of(KIND)) if one.session == session]
         if any(one.digest == digest for one in waiting):
             return _WAITS
@@ -142,7 +142,7 @@ class Approvals:
             wanted.call,
             wanted.tool,
             json.dumps(wanted.arguments),
-            replace(wanted.effect, text=clean(wanted.effect.text), private=clean(wanted.effect.private)),
+            replace(effect, text=repair_surrogates(effect.text), private=repair_surrogates(effect.private)),
             wanted.causes,
             session,
             replace(row, message=_without_text(row.message)),
@@ -167,16 +167,15 @@ class Approvals:
         for skill in await asyncio.to_thread(agent.skills.every, route.scope):
             if not skill.waits or skill.origin is not SkillOrigin.WORKSPACE:
                 continue
+            sha, consents = skill.sha, agent.consents
             try:
                 page = await asyncio.to_thread(files.read_text, route.scope.folder / skill.path, route.scope.folder)
-                if page is None or page.sha != skill.sha:
+                if page is None or page.sha != sha or await asyncio.to_thread(consents.was_asked_about_skill, sha):
                     continue
-                if await asyncio.to_thread(agent.consents.ask_about_skill, skill.sha):
-                    effect = Effect(
-                        EffectKind.WRITE_SKILL, skill.path, page.text, always=True, before=page.sha, after=page.sha
-                    )
-                    given: Json = {"path": skill.path, "content": page.text}
-                    await self.ask(EffectRequest("write_file", f"skill:{skill.sha}", given, effect, ()), row, session)
+                effect = Effect(EffectKind.WRITE_SKILL, skill.path, page.text, always=True, before=sha, after=sha)
+                given: Json = {"path": skill.path, "content": page.text}
+                await self.ask(EffectRequest("write_file", f"skill:{sha}", given, effect, ()), row, session)
+                await asyncio.to_thread(consents.asked_about_skill, sha)
             except (FileError, StorageUnavailable, ToolError) as error:
                 log.warning("the owner is not asked about the skill %s: %s", skill.name, error)
 

@@ -65,8 +65,6 @@ _RESULT_CHARS = 300
 _FOREIGN_CHARS = 8_000
 _GOOD_FOR_MORE = (EffectNote.FOR_TOOL, EffectNote.FOR_CONVERSATION)
 _SHOWN = 2_000
-_RESULT_CHARS = 300
-_FOREIGN_CHARS = 8_000
 _TITLE = 60
 """Of a command line, which stands whole below."""
 

@@ -6,10 +6,13 @@ import itertools
 from dataclasses import replace
 from datetime import timedelta
 
+import pytest
+
 from agent.memory.scope import Audience, Scope
 from agent.model.base import Block, ModelRequest, Usage
 from agent.model.scripted import Call, ScriptedAnswer
 from agent.settings import GroupLogs
+from agent.tools.base import ConversationConsent
 from agent.values import ReplyText, ResultKind, SessionKey, StepCompleted, TurnResult
 from tests.agent.home import Home, end, events, results, texts, tool
 
@@ -163,3 +166,15 @@ async def test_a_shared_group_sees_the_owner_s_log_and_nothing_else(home: Home) 
     await end(agent, home.request(session=SessionKey("main", "group/telegram--1"), scope=scope))
     system = "".join(model.requests[0].system)
     assert "the owner's day" in system and "private\n" not in system
+
+
+async def test_a_yes_that_cannot_be_kept_makes_no_failure_of_what_is_done(
+    home: Home, caplog: pytest.LogCaptureFixture
+) -> None:
+    agent, _ = home.agent("Hello.")
+    await end(agent, home.request())
+    (file,) = home.sessions.rglob("*.jsonl")
+    file.unlink()
+    file.mkdir()
+    await agent.allow(ConversationConsent(home.request().session.path, file.stem, "example.org"))
+    assert "the owner's yes to example.org is not kept" in caplog.text

@@ -71,6 +71,13 @@ def test_who_has_the_lock_of_a_folder_writes_into_it_without_waiting(tmp_path: P
         assert not is_locked(again)
 
 
+def test_a_lock_that_cannot_be_given_back_makes_no_failure_of_what_is_done(tmp_path: Path) -> None:
+    """As on a disk of the network that is lost: what is locked is known no more."""
+    fd = os.open(tmp_path, os.O_RDONLY)
+    with locked(Folder(tmp_path, fd)):
+        os.close(fd)
+
+
 def is_locked(folder: Folder) -> bool:
     assert folder.fd is not None
     try:

@@ -181,6 +181,7 @@ async def test_what_cannot_be_written_is_never_given_up(tmp_path: Path, what: st
             talk.agent.deferred.again()
             await talk.agent.idle()
         assert len(told) == 1 and "not written" in told[0], "once an outage"
+        assert talk.asked_for("consolidation") == [], "nobody pays for what cannot be kept"
         if what == "memory is a file":
             memory.unlink()
         elif what == "HISTORY.md is a folder":

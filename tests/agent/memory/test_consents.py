@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -29,7 +30,9 @@ def test_a_yes_is_for_one_text_and_lasts(file: Path) -> None:
 
 
 def test_a_text_is_asked_about_once(file: Path) -> None:
-    assert [Consents(file, CLOCK).ask_about_skill(sha) for sha in ("one", "two", "one")] == [True, True, False]
+    for _ in range(2):
+        Consents(file, CLOCK).asked_about_skill("one")
+    assert [Consents(file, CLOCK).was_asked_about_skill(sha) for sha in ("one", "two")] == [True, False]
 
 
 def test_a_program_s_writes_end_what_others_may(file: Path) -> None:
@@ -41,6 +44,25 @@ def test_a_program_s_writes_end_what_others_may(file: Path) -> None:
     assert consents.last_program_write(["git", "push"]) == before, "other words of the same program are another one"
     consents.program_wrote(["git", "pull", '[\u202e"\x01'])
     assert Consents(file, CLOCK).last_program_write(["make"]) > before
+
+
+def test_the_words_of_a_program_are_not_kept(file: Path) -> None:
+    Consents(file, CLOCK).program_wrote(["curl", "--header", "canary-4711"])
+    assert b"canary" not in file.read_bytes() and b"curl" not in file.read_bytes()
+
+
+def test_words_that_an_earlier_version_kept_are_kept_no_more(file: Path) -> None:
+    file.parent.mkdir()
+    with closing(sqlite3.connect(file)) as db, db:
+        numbers = "number INTEGER PRIMARY KEY AUTOINCREMENT"
+        db.execute(f"CREATE TABLE program_writes ({numbers}, ts TEXT NOT NULL, argv TEXT NOT NULL)")
+        rows = [(4, json.dumps(["curl", "canary-4711"])), (7, json.dumps(["git", "pull", "é"]))]
+        db.executemany("INSERT INTO program_writes VALUES (?, '', ?)", rows)
+    consents = Consents(file, CLOCK)
+    assert [consents.last_program_write(words) for words in (["make"], ["git"], ["git", "pull", "é"])] == [7, 4, 4]
+    assert b"canary" not in file.read_bytes() and b"curl" not in file.read_bytes()
+    consents.program_wrote(["git", "pull", "é"])
+    assert Consents(file, CLOCK).last_program_write(["make"]) == 8
 
 
 def test_many_runs_of_one_program_are_one_row(file: Path) -> None:

@@ -18,7 +18,7 @@ from gateway.config.capabilities import RemoteMcpServer
 from gateway.mcp.errors import McpFailure
 from gateway.mcp.kept import KeptMcp
 from gateway.mcp.login_flow import McpLogins
-from gateway.mcp.logins import Challenge
+from gateway.mcp.logins import Challenge, secrets_in
 from gateway.mcp.oauth import log_in
 from gateway.mcp.servers import ManagedServer, McpServers
 from tests.fakes.mcp_http import FakeMcpHttp
@@ -424,6 +424,24 @@ async def test_what_is_torn_on_disk_counts_as_not_logged_in(world: World) -> Non
         with pytest.raises(McpFailure, match="far needs a login"):
             await life.server(world.http.url).start()
         await logged_in(world, life)
+
+
+async def test_what_is_secret_in_a_kept_login_is_known(world: World) -> None:
+    life = world.life()
+    async with life.servers:
+        await logged_in(world, life)
+    [file] = (world.kept / "logins").glob("*.json")
+    text = file.read_text()
+    tokens = {one for one in world.logins.secrets if one in text}
+    assert len(tokens) == 2 and set(secrets_in(text)) == tokens, "neither addresses nor names"
+    kept = json.loads(text)
+    details = json.loads(kept["grant"]["details"])
+    details["client"]["client_secret"] = 'a "short" one'
+    kept["grant"]["details"] = json.dumps(details)
+    assert set(secrets_in(json.dumps(kept))) == {*tokens, 'a "short" one'}
+    kept["grant"]["details"] = text[:40]
+    assert secrets_in(json.dumps(kept)) == [kept["grant"]["access"]]
+    assert secrets_in(text[:40]) == secrets_in("{}") == []
 
 
 async def test_a_disk_that_takes_nothing_is_said(world: World) -> None:

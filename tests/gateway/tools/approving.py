@@ -60,6 +60,10 @@ class Owner:
         return {id: one.text for id, one in self.chat.standing(OWNER).items() if one.buttons}
 
     @property
+    def newest(self) -> str:
+        return list(self.questions)[-1]
+
+    @property
     def question(self) -> str:
         (id,) = self.questions
         return id
