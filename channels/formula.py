@@ -8,8 +8,6 @@ import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 
-from latex2mathml.symbols_parser import convert_symbol
-
 _TOKEN = re.compile(r"\\[A-Za-z]+|\\.|\s+|.", re.DOTALL)
 _DEEPEST = 12
 _SUPER = dict(
@@ -208,6 +206,8 @@ def _apart(part: _Part, before: _Part, after: _Part) -> str:
 
 
 def _symbol(command: str) -> str:
+    from latex2mathml.symbols_parser import convert_symbol  # noqa: PLC0415 (reads its table, which takes a while)
+
     code = convert_symbol(command)
     symbol = chr(int(code, 16)) if code and re.fullmatch("[0-9A-Fa-f]{1,6}", code) else ""
     if len(symbol) != 1 or unicodedata.category(symbol) not in _SIMPLE_CATEGORIES:

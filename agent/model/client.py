@@ -203,10 +203,14 @@ class ServerWaits(Protocol):
     def left(self, model: str) -> float:
         """Seconds."""
 
-    async def begin(self, model: str, seconds: float) -> None:
-        """Returns once the next process knows it, too."""
+    def standing(self, model: str) -> object:
+        """The wait that stands, for `end`."""
 
-    def end(self, model: str) -> None: ...
+    async def begin(self, model: str, seconds: float) -> object:
+        """Returns it once the next process knows it, too; None where a longer one stands."""
+
+    def end(self, model: str, wait: object) -> None:
+        """Ends that wait, but none that has begun since."""
 
 
 class ResilientModel:
@@ -244,13 +248,14 @@ class ResilientModel:
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         names = list(dict.fromkeys((request.model, *self._fallbacks)))
         tries = _Tries(request, names, self._attempts)
-        restarted = self._asked_to_wait(request.model)
+        restarted, wait = self._asked_to_wait(request.model)
         while True:
-            if restarted is not None:
+            while restarted is not None:
                 yield restarted
                 await self._sleep(restarted.wait)
-                if self._waits is not None and restarted.wait:
-                    self._waits.end(restarted.model)
+                if self._waits is not None:
+                    self._waits.end(restarted.model, wait)
+                restarted, wait = self._asked_to_wait(restarted.model)  # another call may have been asked meanwhile
             if not request.is_current():
                 raise StaleRequest
             try:
@@ -268,7 +273,7 @@ class ResilientModel:
             except TryLater as error:
                 restarted = self._again(tries, error)
                 if self._waits is not None and error.retry_after is not None and restarted.wait:
-                    await self._waits.begin(restarted.model, restarted.wait)
+                    wait = await self._waits.begin(restarted.model, restarted.wait)
 
     async def context_window(self, model: str) -> int | None:
         return await self._model.context_window(model)
@@ -276,17 +281,18 @@ class ResilientModel:
     async def aclose(self) -> None:
         await self._model.aclose()
 
-    def _asked_to_wait(self, model: str) -> Restarted | None:
-        wait = min(self._longest_wait, self._waits.left(model)) if self._waits is not None else 0.0
-        why = f"The model's server has asked me to wait. Trying again in {duration(wait)}."
-        return Restarted(why, wait, model) if wait else None
+    def _asked_to_wait(self, model: str) -> tuple[Restarted | None, object]:
+        if self._waits is None or not (seconds := min(self._longest_wait, self._waits.left(model))):
+            return None, None
+        why = f"The model's server has asked me to wait. Trying again in {duration(seconds)}."
+        return Restarted(why, seconds, model), self._waits.standing(model)
 
     def _next_model(self, tries: _Tries, error: ModelNotFound | TryLater) -> Restarted:
         if not tries.names_left:
             raise error
         tries.move_on()
         name = tries.request.model
-        return self._asked_to_wait(name) or Restarted(f"{error} Switching to {name}.", 0.0, name)
+        return Restarted(f"{error} Switching to {name}.", 0.0, name)
 
     def _again(self, tries: _Tries, error: TryLater) -> Restarted:
         too_long = error.retry_after is not None and error.retry_after > self._longest_wait

@@ -170,11 +170,11 @@ class ProgramRuns:
         """A session's programs, newest first."""
         return list(await self._database.run(program_rows.latest, session, most))
 
-    def now(self, row: ProgramRow) -> ProgramResult | None:
+    async def now(self, row: ProgramRow) -> ProgramResult | None:
         """What is known of one: its result, or what it has printed so far."""
         running = self._running.get(row.seq)
         if running is not None:
-            return ProgramResult(row, "It is running.", running.output.shown())
+            return ProgramResult(row, "It is running.", await asyncio.to_thread(running.output.copy().shown))
         return self._results.get(row.seq)
 
     def redact(self, is_meant: Callable[[str], bool], strike: Callable[[str], str]) -> None:
@@ -252,8 +252,11 @@ class ProgramRuns:
 
     async def _shown(self, row: ProgramRow, end: ProgramEnd, output: ProgramOutput) -> ProgramResult:
         folder = self._scope(row).folder
-        file = await asyncio.to_thread(long_outputs.keep, folder, row.seq, output.whole) if output.is_long else ""
-        result = ProgramResult(row, end_sentence(row, end), output.shown(file))
+
+        def shown() -> str:
+            return output.shown(long_outputs.keep(folder, row.seq, output.whole) if output.is_long else "")
+
+        result = ProgramResult(row, end_sentence(row, end), await asyncio.to_thread(shown))
         self._results[row.seq] = result
         while len(self._results) > _REMEMBERED:
             self._results.pop(next(iter(self._results)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 from agent.formats.secrets import NO_SECRETS, KnownSecrets
 from agent.memory.files import MAX_BYTES
 
@@ -28,6 +30,12 @@ class ProgramOutput:
         self._head += data[:room]
         if len(data) > room:
             self._tail = (self._tail + data[max(room, 0) :])[-_TAIL:]
+
+    def copy(self) -> ProgramOutput:
+        """As it is now, for another thread."""
+        made = copy.copy(self)
+        made._head = self._head[:]  # noqa: SLF001 (of the same class)
+        return made
 
     @property
     def whole(self) -> bytes:

@@ -226,26 +226,32 @@ class SqliteEngine:
             self.connection.create_function("greatest", 2, max, deterministic=True)  # PostgreSQL's name of it
             migrate(self.connection, path)
             self.connection.execute("SELECT count(*) FROM sqlite_master").fetchone()  # makes the log beside it
-            self._files = self._named()
+            self._files, self._is_open = self._named(), True
         except (OSError, sqlite3.Error) as error:
             raise StorageUnavailable(f"Can't open {path}: {error}. `daybook doctor` says what to do.") from error
 
     def keep_named(self) -> None:
         """A log that was deleted holds what was written since: that goes into the database, and a new log begins. A
-        database that was deleted is not made again here: what it held would seem never to have been."""
+        database that was deleted is not made again here: what it held would seem never to have been. Opens one that
+        could not be opened again before."""
         named = self._named()
-        if named == self._files:
+        if named == self._files and self._is_open:
             return
         if named[0] != self._files[0]:
             raise _not_named(self._path, is_gone=named[0] is None)
+        if self._is_open:
+            self._empty_log()
+        self._is_open = False
+        self.connection.close()
+        self._open()
+
+    def _empty_log(self) -> None:
         if self.connection.in_transaction:
             raise _not_named(self._path.with_name(f"{self.name}-wal"), is_gone=True)
         log.error("%s-wal was deleted; what was in it is written into %s, and a new one begins", self.name, self.name)
         busy, *_ = self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         if busy:
             raise StorageUnavailable(f"{self.name}-wal was deleted while another program reads {self.name}")
-        self.connection.close()
-        self._open()
 
     def _named(self) -> tuple[tuple[int, int] | None, ...]:
         """What the names of its files lead to."""

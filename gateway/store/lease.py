@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from gateway.store.claims import IS_SCOPE, PART
@@ -88,12 +89,20 @@ def server(connection: Connection) -> tuple[str, float]:
 class Lease:
     """Says every moment that this process lives, and ends it when that could not be said in time."""
 
-    def __init__(self, database: Database, number: int, on_lost: OnLost, seconds: float = LEASE) -> None:
+    def __init__(
+        self,
+        database: Database,
+        number: int,
+        on_lost: OnLost,
+        seconds: float = LEASE,
+        now: Callable[[], float] = _seconds_now,
+    ) -> None:
         self._database = database
         self._number = number
         self._on_lost = on_lost
         self._seconds = seconds
-        self._confirmed = _seconds_now()
+        self._now = now
+        self._confirmed = now()
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._renew, name="daybook-lease", daemon=True)
         self._thread.start()
@@ -116,12 +125,12 @@ class Lease:
 
     @property
     def _is_over(self) -> bool:
-        return not self._over.is_set() and _seconds_now() - self._confirmed > self._seconds
+        return not self._over.is_set() and self._now() - self._confirmed > self._seconds
 
     def _renew(self) -> None:
         while not self._over.wait(self._seconds / _BEATS):
             self.check()
-            begun = _seconds_now()
+            begun = self._now()
             if self._database.confirm(self._say, self._seconds):
                 self._confirmed = begun
             self.check()

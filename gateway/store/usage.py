@@ -106,15 +106,22 @@ class StoredWaits:
     def _left(self, until: datetime | None) -> float:
         return 0.0 if until is None else min(LONGEST_WAIT, max(0.0, (until - self._clock.instant()).total_seconds()))
 
-    async def begin(self, model: str, seconds: float) -> None:
+    def standing(self, model: str) -> object:
+        return self._until.get(model)
+
+    async def begin(self, model: str, seconds: float) -> object:
+        if seconds < self.left(model):
+            return None
         self._until[model] = until = self._clock.instant() + timedelta(seconds=seconds)
         try:
             await self._database.run(chat_rows.choose, model, _WAIT, utc_stamp(until))
         except StorageUnavailable as error:
             log.error("a restart would not wait for %s: %s", model, error)
+        return until
 
-    def end(self, model: str) -> None:
-        if self._until.pop(model, None) is not None:
+    def end(self, model: str, wait: object) -> None:
+        if wait is not None and self._until.get(model) == wait:
+            del self._until[model]
             self._database.post(chat_rows.choose, model, _WAIT, None)
 
     async def ends(self) -> Mapping[str, datetime]:

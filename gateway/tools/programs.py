@@ -241,7 +241,7 @@ class ProgramTools:
         row = next((row for row in rows if row.seq == id), None)
         if row is None:
             raise ToolError(f"there is no program {id} among the last {_LISTED} of this conversation")
-        known = self.runs.now(row)
+        known = await self.runs.now(row)
         return _shown(known) if known is not None else ToolResult(f"{_state(row)}. Its output is not kept any more.")
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import time
 from pathlib import Path
 
 import pytest
@@ -57,15 +56,15 @@ def test_what_is_owed(tmp_path: Path, synced: list[tuple[Path, frozenset[str]]])
     assert debts.all() == [owed] and len(list((tmp_path / "sessions" / "owner").iterdir())) == 1
 
 
-def test_who_has_the_lock_of_a_folder_writes_into_it_without_waiting(tmp_path: Path) -> None:
+def test_who_has_the_lock_of_a_folder_writes_into_it_without_waiting(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     """As the log does, which is rotated wherever something is said."""
     with folder_at(tmp_path) as folder, locked(folder):
-        begun = time.monotonic()
         atomic_write(tmp_path / "a", "one")
-        waited = time.monotonic() - begun
         with folder_at(tmp_path) as again:
             assert is_locked(again), "what is inside does not give the lock back"
-    assert waited < 4, "who waits for itself waits for 5 seconds"
+    assert not caplog.records, "who waits for itself passes in the end, and says so"
     assert (tmp_path / "a").read_text() == "one"
     with folder_at(tmp_path) as again:
         assert not is_locked(again)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from html import unescape
 
 import pytest
@@ -162,3 +164,13 @@ def test_other_html_stays_text(html: str) -> None:
     as_text = html.splitlines()[-1].strip("| `")
     assert as_text in telegram(html) and as_text in plain(html) and as_text in on_discord(html)
     assert as_text in unescape(page(html).replace("<br>", "\n"))
+
+
+def test_the_table_of_symbols_is_read_with_the_first_symbol() -> None:
+    """Whatever handles text imports this module, and few texts have formulas."""
+    code = (
+        "import sys; from channels.formula import readable; print(readable('x^2'), 'latex2mathml' in sys.modules);"
+        r"print(readable(r'\alpha'), 'latex2mathml' in sys.modules)"
+    )
+    told = subprocess.run([sys.executable, "-X", "utf8", "-c", code], capture_output=True, encoding="utf-8", check=True)
+    assert told.stdout.splitlines() == ["x² False", "α True"]

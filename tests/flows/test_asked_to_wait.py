@@ -83,7 +83,7 @@ async def test_killed_while_it_waits_the_next_process_asks_no_sooner_and_the_com
     telegram: FakeTelegram, model: FakeAnthropic
 ) -> None:
     async with GatewayProcess(telegram, model, {"model": {"name": MODEL}}) as gateway:
-        model.fail(429, retry_after=12)
+        model.fail(429, retry_after=ASKED)
         telegram.say("hello", chat=ALICE)
         status = await gateway.until_status(lambda status: status["model_waits"])
         until = datetime.fromisoformat(status["model_waits"][0]["until"])
@@ -94,7 +94,7 @@ async def test_killed_while_it_waits_the_next_process_asks_no_sooner_and_the_com
         await gateway.start()
         await gateway.while_alive(telegram.wait_for(lambda: telegram.messages(ALICE)))
         refused, asked = model.requests
-        assert asked.at - refused.at >= 12
+        assert asked.at - refused.at >= ASKED
 
 
 def server(told: Story) -> dict[str, object]:

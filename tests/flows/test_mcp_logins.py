@@ -64,11 +64,13 @@ def offered(told: Story) -> set[str]:
 
 
 async def asks(told: Story, question: str, tool: str, answer: str, **chat: Any) -> None:
-    """Somebody asks, and the model calls a tool before it answers."""
+    """Somebody asks, and the model calls a tool before it answers. Nothing else goes on before and after that."""
+    await told.idle()
     told.model.answer(tool=(tool, {"text": "it"} if tool == "far__look" else {}))
     told.model.answer(answer)
     told.say(question, **chat)
     await told.hears(answer, chat.get("chat", ALICE))
+    await told.idle()
 
 
 async def test_a_first_need_brings_a_link_and_after_the_login_the_tools_are_there(tmp_path: Path) -> None:

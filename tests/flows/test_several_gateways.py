@@ -103,8 +103,12 @@ GROUP = "-100777"
 
 
 async def until_waiting(gateway: GatewayProcess) -> None:
+    await until_logged(gateway, "takes over if it ends")
+
+
+async def until_logged(gateway: GatewayProcess, words: str) -> None:
     async with asyncio.timeout(120):
-        while "takes over if it ends" not in gateway.log:  # noqa: ASYNC110  another process rings no bell
+        while words not in gateway.log:  # noqa: ASYNC110  another process rings no bell
             await asyncio.sleep(0.05)
 
 
@@ -154,6 +158,8 @@ async def test_all_wait_for_a_database_that_died_and_lose_nothing(telegram: Fake
             await cluster.add()
             await cluster.answered("one")
             postgres.kill()
+            for one in cluster.gateways:
+                await until_logged(one, "the database is lost")
             telegram.say("two")
             for command in ("status", "doctor"):
                 said = await cluster.gateways[0].cli(command)

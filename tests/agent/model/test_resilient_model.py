@@ -284,12 +284,19 @@ class Asked:
     def left(self, model: str) -> float:
         return self.seconds.get(model, 0.0)
 
-    async def begin(self, model: str, seconds: float) -> None:
+    def standing(self, model: str) -> object:
+        return self.seconds.get(model)
+
+    async def begin(self, model: str, seconds: float) -> object:
+        if seconds < self.left(model):
+            return None
         self.seconds[model] = seconds
         self.noted.append((model, seconds))
+        return seconds
 
-    def end(self, model: str) -> None:
-        self.seconds.pop(model, None)
+    def end(self, model: str, wait: object) -> None:
+        if self.seconds.get(model) == wait:
+            self.seconds.pop(model, None)
 
 
 async def test_what_the_server_asks_is_noted_before_it_is_waited_for_and_ends_with_it() -> None:
@@ -317,7 +324,7 @@ async def test_a_fallback_waits_for_its_own_server_only(patience: Patience) -> N
     waits = Asked(claude_opus_5_5=20.0)
     model = ScriptedModel(ModelNotFound("No such model."), "Hi")
     events = await events_of(ResilientModel(model, ["claude-opus-5-5"], sleep=patience, waits=waits))
-    assert patience.slept == [20.0] and final_text(events) == "Hi"
+    assert patience.slept == [0.0, 20.0] and final_text(events) == "Hi"
     assert [asked.model for asked in model.requests] == ["claude-sonnet-5-5", "claude-opus-5-5"]
 
 
@@ -334,3 +341,35 @@ async def test_a_stopped_wait_goes_on_for_the_next_call() -> None:
     call.cancel()
     await asyncio.wait({call})
     assert waits.left("claude-sonnet-5-5") >= 8
+
+
+async def test_a_wait_that_ends_leaves_a_longer_one_of_another_call_and_goes_on_with_it() -> None:
+    waits, slept = Asked(), list[float]()
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        if len(slept) == 1:
+            await waits.begin("claude-sonnet-5-5", 40)  # another call was refused, too
+
+    model = ScriptedModel(TryLater("Limit.", retry_after=8), "Hi")
+    await events_of(ResilientModel(model, sleep=sleep, jitter=lambda: 0.0, waits=waits))
+    assert slept == [8.0, 40.0] and waits.seconds == {}
+
+
+async def test_a_retry_waits_as_long_as_the_server_asked_for_another_call_where_it_alone_would_wait_less() -> None:
+    waits, slept = Asked(), list[float]()
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+
+    class Refused(ScriptedModel):
+        async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+            if not slept:
+                await waits.begin(request.model, 40)
+            async for event in super().stream(request):
+                yield event
+
+    model = Refused(TryLater("Limit.", retry_after=8), "Hi")
+    await events_of(ResilientModel(model, sleep=sleep, jitter=lambda: 0.0, waits=waits))
+    assert slept == [8.0, 40.0]
+    assert waits.noted == [("claude-sonnet-5-5", 40)], "a shorter one shortens none"

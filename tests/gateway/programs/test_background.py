@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from agent.formats.secrets import NO_SECRETS, STRUCK, KnownSecrets
 from agent.memory.consents import Consents
 from agent.memory.history import History
 from agent.settings import GroupLogs
@@ -44,12 +46,12 @@ class Programs:
         self.received: list[InboundMessage] = []
         self.got = asyncio.Event()
 
-    def runs(self) -> ProgramRuns:
+    def runs(self, secrets: KnownSecrets = NO_SECRETS) -> ProgramRuns:
         clock, outbox = self._moment.clock, Outbox(self._database, self._moment.clock, {})
         history, consents = History(self.folder / "history.db", clock), Consents(self.folder / "consents.db", clock)
         workspaces = Workspaces([Written(self.folder, history, consents)])
         runner = ProgramRunner(self.sandbox, workspaces, Home(self.folder / "home").programs)
-        return ProgramRuns(self._database, clock, outbox, self._sessions, runner)
+        return ProgramRuns(self._database, clock, outbox, self._sessions, runner, secrets)
 
     def tools(self, why_off: str = "") -> ProgramTools:
         runs = self.runs()
@@ -59,6 +61,22 @@ class Programs:
     async def receive(self, events: Sequence[Event]) -> None:
         self.received += [one for one in events if isinstance(one, InboundMessage)]
         self.got.set()
+
+
+class WhereStruck(KnownSecrets):
+    """Notes the threads in which it works."""
+
+    def __init__(self, secrets: Sequence[str]) -> None:
+        super().__init__(secrets)
+        self.threads: set[threading.Thread] = set()
+
+    def __call__(self, text: str, mark: str = STRUCK) -> str:
+        self.threads.add(threading.current_thread())
+        return super().__call__(text, mark)
+
+    def before_cut(self, text: str, mark: str = STRUCK) -> str:
+        self.threads.add(threading.current_thread())
+        return super().before_cut(text, mark)
 
 
 @pytest.fixture
@@ -143,3 +161,22 @@ async def test_one_that_has_ended_makes_room_and_is_still_not_run_twice(programs
     with pytest.raises(BegunBefore):
         await runs.result("turn 0", CALL, message)
     assert (programs.folder / "runs").read_text() == "run\n" * 6
+
+
+async def test_secrets_are_struck_out_beside_the_event_loop(programs: Programs, say: Say) -> None:
+    """It takes long for a large output."""
+    strike = WhereStruck(["canary-of-a-secret"])
+    runs, message = programs.runs(strike), say("go on", chat=OWNER)
+    code = "echo canary-of-a-secret; touch begun; until [ -e go ]; do sleep 0.01; done"
+    call = ProgramCall(("sh", "-c", code), "", False, 120)
+    running = asyncio.create_task(runs.result("turn", call, message))
+    async with asyncio.timeout(120):
+        while not (programs.folder / "begun").exists():  # noqa: ASYNC110  another process rings no bell
+            await asyncio.sleep(0.01)
+        (row,) = await runs.listed(runs.session_of(message), 1)
+        while (now := await runs.now(row)) is None or STRUCK not in now.output:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+    (programs.folder / "go").touch()
+    end = await running
+    assert now.end == "It is running." and end.output == f"{STRUCK}\n"
+    assert strike.threads and threading.main_thread() not in strike.threads

@@ -92,7 +92,7 @@ def left(*besides: int) -> list[str]:
     return found
 
 
-def until(happened: Callable[[], bool], seconds: float = 30.0) -> None:
+def until(happened: Callable[[], bool], seconds: float = 120.0) -> None:
     end = time.monotonic() + seconds
     while not happened():
         assert time.monotonic() < end
@@ -313,7 +313,6 @@ async def test_the_system_s_settings_are_read_only_even_to_root(boxed: World, na
     there = f"/proc/sys/{name}"
     await boxed.runs(PYTHON, "-c", f"import os; os.open({there!r}, os.O_WRONLY)")
     assert "Read-only file system" in boxed.printed or "Permission denied" in boxed.printed
-    assert boxed.runner.sandbox.is_root or "Permission" in boxed.printed or "Read-only" in boxed.printed
 
 
 def listed(workspace: Path) -> set[str]:

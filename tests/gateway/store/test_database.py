@@ -208,3 +208,27 @@ async def test_half_a_character_is_written_whole(database: Database) -> None:
         return [row["value"] for row in connection.execute("SELECT value FROM choice ORDER BY session")]
 
     assert await database.run(write) == ["a\ufffd", "😀", "\ufffd", "plain", "b\ufffd"]
+
+
+async def test_a_database_that_could_not_be_opened_again_is_opened_at_the_next_work(tmp_path: Path) -> None:
+    """Its log was deleted, and where the new one should be is a folder."""
+    database = await Database.open(tmp_path / "daybook.db")
+    await database.run(_keep, 1)
+    log = tmp_path / "daybook.db-wal"
+    log.unlink()
+    log.mkdir()
+    for number in (2, 3):
+        with pytest.raises(StorageUnavailable, match="Can't open"):
+            await database.run(_keep, number)
+    log.rmdir()
+    assert await database.run(_keep, 4) == 4
+    assert await database.run(_kept) == [1, 4]
+    log.unlink()
+    log.mkdir()
+    with pytest.raises(StorageUnavailable, match="Can't open"):
+        await database.run(_keep, 5)
+    (tmp_path / "daybook.db").unlink()
+    with pytest.raises(StorageUnavailable, match="it is gone"):
+        await database.run(_keep, 6)
+    await database.aclose()
+    assert not (tmp_path / "daybook.db").exists(), "none is made in its place"

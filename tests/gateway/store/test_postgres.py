@@ -196,6 +196,7 @@ async def test_who_lost_the_server_says_why(does: str, says: str) -> None:
         await database.aclose()
 
 
+@pytest.mark.requires("pgbouncer")
 @pytest.mark.parametrize("mode", ["transaction", "statement"])
 async def test_a_pooler_that_shares_connections_is_refused_by_name(
     postgres: PostgresServer, tmp_path: Path, mode: str
@@ -214,6 +215,7 @@ async def test_a_pooler_that_shares_connections_is_refused_by_name(
         pass
 
 
+@pytest.mark.requires("pgbouncer")
 async def test_a_pooler_that_gives_each_its_own_connection_is_as_good_as_none(
     postgres: PostgresServer, tmp_path: Path
 ) -> None:

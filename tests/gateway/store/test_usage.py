@@ -113,11 +113,21 @@ async def test_a_servers_wait_is_known_to_the_next_process_and_ends(database: Da
     await second.load()
     assert second.waits.left("m") == 25 and second.waits.left("other") == 0
     assert await second.waits.ends() == {"m": moment.clock.instant() + timedelta(seconds=25)}
-    second.waits.end("m")
+    second.waits.end("m", second.waits.standing("m"))
     assert second.waits.left("m") == 0 and await second.waits.ends() == {}
     await second.waits.begin("m", 40)
     moment.pass_(timedelta(seconds=41))
     assert second.waits.left("m") == 0 and await second.waits.ends() == {}
+
+
+async def test_a_servers_wait_ends_with_the_longest_that_has_begun(database: Database, moment: Moment) -> None:
+    waits = UsageLedger(database, moment.clock).waits
+    first, second = await waits.begin("m", 8), await waits.begin("m", 40)
+    assert await waits.begin("m", 5) is None and waits.left("m") == 40
+    waits.end("m", first)
+    assert waits.left("m") == 40 and await waits.ends()
+    waits.end("m", second)
+    assert waits.left("m") == 0 and await waits.ends() == {}
 
 
 async def test_a_servers_wait_is_bounded_where_the_clock_was_changed(database: Database, moment: Moment) -> None:
