@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agent.model.markup import MarkupFilter
@@ -81,9 +83,11 @@ CONTINUATIONS = [
 
 
 @given(texts)
+@example('</think>{"name": "look"}<think>')
 def test_invariant_10_nothing_is_held_back_that_nothing_could_hide(text: str) -> None:
     """Whatever is not shown yet, some end of the text leaves out. What begins as a bare call waits for its end."""
-    if text.lstrip().startswith(("{", "[")) or "<function=" in text:
+    begun = re.split(r"</think>|\[/THINK\]", text)
+    if any(one.lstrip().startswith(("{", "[")) for one in begun) or "<function=" in text:
         return
     *_, steps = filtered(text)
     seen = filtered(text)[0]
