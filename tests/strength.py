@@ -1,6 +1,7 @@
 """How much a run tries: `pytest` tries every promise once, `pytest --full` everything in every combination.
 
 matrix(step=STEPS, store=STORES)  each step and each store at least once; with `--full` each step on each store
+first(COMPUTES, WAITS)            with `--full` all of them, else the first alone: of what costs most
 examples(200)                     so many random examples with `--full`, a fifth of them without
 @pytest.mark.full                 a test that runs with `--full` alone
 requires("pandoc")                in a test or fixture: what is missing is said at the end, with how to install it
@@ -17,7 +18,7 @@ import shutil
 import zlib
 from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -25,6 +26,8 @@ from hypothesis import HealthCheck, settings
 from tests import forked
 from tests.chromium_process import find_chromium
 from tests.fakes.postgres import pgbouncer, programs
+
+Value = TypeVar("Value")
 
 _SLOWEST = 30
 _PLAINLY = 16
@@ -67,9 +70,14 @@ def _diagonal(values: Sequence[Sequence[Any]]) -> list[tuple[Any, ...]]:
     return [tuple(one[at % len(one)] for one in values) for at in range(max(map(len, values)))]
 
 
+def first(*values: Value) -> Sequence[Value]:
+    """All values with `--full`, else the first alone."""
+    return values if is_full else values[:1]
+
+
 def examples(number: int) -> int:
     """How many random examples of a property are tried."""
-    return number if is_full else max(min(number, 5), number // 5)
+    return number if is_full else max(2, number // 5)
 
 
 def is_there(what: str) -> bool:

@@ -27,6 +27,7 @@ from tests.flows.stores import rows
 from tests.flows.test_delegate_crash import NOTE
 from tests.flows.test_schedule_crash import put
 from tests.flows.test_several_gateways import BOB, GROUP, Cluster, until_waiting
+from tests.strength import first
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ class Victim:
         await self.cluster.telegram.wait_for(lambda: "The last answer." in self.heard)
 
 
-@pytest.fixture(params=["the leader", "a helper"])
+@pytest.fixture(params=first("a helper", "the leader"))
 async def victim(
     request: pytest.FixtureRequest, telegram: FakeTelegram, model: FakeAnthropic, postgres: PostgresServer
 ) -> AsyncIterator[Victim]:

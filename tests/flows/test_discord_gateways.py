@@ -19,6 +19,7 @@ from tests.fakes.telegram import FakeTelegram
 from tests.flows.process import GatewayProcess
 from tests.flows.server import OWNER, Server
 from tests.flows.test_several_gateways import Cluster, until_waiting
+from tests.strength import first
 
 Told = Mapping[str, tuple[int, str, str]]
 """By connection: the process of its gateway, its state, and what is wrong."""
@@ -120,7 +121,7 @@ async def gateways(
         yield made
 
 
-@pytest.mark.parametrize("shards", [None, 4], indirect=True)
+@pytest.mark.parametrize("shards", first(4, None), indirect=True)
 async def test_whoever_answers_can_send_and_the_connections_are_shared_out(gateways: Gateways) -> None:
     await gateways.add()
     await gateways.discord.until_shards(gateways.count)
@@ -134,7 +135,7 @@ async def test_whoever_answers_can_send_and_the_connections_are_shared_out(gatew
         assert set(gateways.holders().values()) == set(gateways.gateways)
 
 
-@pytest.mark.parametrize("shards", [None, 4], indirect=True)
+@pytest.mark.parametrize("shards", first(4, None), indirect=True)
 async def test_the_connections_of_a_killed_gateway_are_taken_over_and_nothing_is_lost(gateways: Gateways) -> None:
     for _ in range(2):
         await gateways.add()
@@ -201,7 +202,7 @@ async def test_status_shows_every_connection_with_the_gateway_that_has_it(gatewa
     assert text.index(lost) > of_helper > of_leader and text.count("discord:shard:") == 4
 
 
-@pytest.mark.parametrize("shards", [None, 4], indirect=True)
+@pytest.mark.parametrize("shards", first(4, None), indirect=True)
 async def test_a_menu_command_is_answered_in_its_place_by_whichever_gateway_answers(gateways: Gateways) -> None:
     for _ in range(2):
         await gateways.add()

@@ -46,7 +46,7 @@ async def kept_running(*gateways: GatewayProcess) -> AsyncIterator[None]:
         await asyncio.wait(tasks)
 
 
-@pytest.mark.parametrize("how", [fragile.COMPUTES, fragile.WAITS])
+@pytest.mark.parametrize("how", strength.first(fragile.WAITS, fragile.COMPUTES))
 async def test_a_message_on_which_two_gateways_hung_is_skipped_and_all_others_are_answered(
     telegram: FakeTelegram, model: FakeAnthropic, postgres: PostgresServer, how: str
 ) -> None:

@@ -13,6 +13,7 @@ from tests.fakes.anthropic import FakeAnthropic
 from tests.fakes.telegram import FakeTelegram
 from tests.flows.process import GatewayProcess
 from tests.flows.test_page_versions import SETTINGS, at_the_chat, message, say
+from tests.strength import first
 
 __all__ = ["chromium"]
 pytestmark = pytest.mark.timeout(300)
@@ -44,7 +45,7 @@ async def gateway(telegram: FakeTelegram, model: FakeAnthropic) -> AsyncIterator
         yield process
 
 
-@pytest.mark.parametrize("light", ["light", "dark"])
+@pytest.mark.parametrize("light", first("light", "dark"))
 async def test_code_has_colours_and_formulas_are_drawn(
     chromium: Browser, gateway: GatewayProcess, model: FakeAnthropic, light: str
 ) -> None:

@@ -183,6 +183,7 @@ def test_a_package_without_a_hash_is_not_installed(small: Path) -> None:
     assert not imports(small, "small_thing")
 
 
+@pytest.mark.full
 def test_an_installer_that_was_changed_is_not_run(clone: Path) -> None:
     wheels = [wheel_in(clone, "pip", "99.0"), wheel_in(clone, "setuptools", "99.0")]
     pin(clone, *wheels)
@@ -202,6 +203,7 @@ def test_every_package_that_is_asked_for_has_a_version_and_hashes() -> None:
         assert {re.sub(r"[._]", "-", one).lower() for one in names} <= set(pinned)
 
 
+@pytest.mark.full
 def test_a_terminal_has_a_moving_sign(clone: Path) -> None:
     master, slave = pty.openpty()
     command = ["make", "run", f"PYTHON={sys.executable}"]

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.gateway.cli.test_cli import environment
+from tests.strength import first
 
 ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 UTF_8 = {"LC_ALL": "C.UTF-8", "PYTHONIOENCODING": "utf-8:strict"}
@@ -61,6 +62,7 @@ def test_a_home_whose_path_is_not_utf_8_serves_as_any_other(home: Path) -> None:
     assert b"Ada" in alone.stdout, alone.stderr
 
 
+@pytest.mark.full
 def test_every_command_prints_such_a_path(home: Path) -> None:
     assert run(home, "init", "--yes").returncode == 0
     without_page(home)
@@ -71,10 +73,10 @@ def test_every_command_prints_such_a_path(home: Path) -> None:
 
 @pytest.mark.parametrize(
     ("word", "locale", "kept"),
-    [
+    first(
         (FIRST_SUSHI.encode(), ASCII, FIRST_SUSHI),
         (b"h\xe9llo", UTF_8, "h\N{LATIN SMALL LETTER E WITH ACUTE}llo"),
-    ],
+    ),
 )
 def test_words_on_the_command_line_are_kept_in_any_locale(
     tmp_path: Path, word: bytes, locale: dict[str, str], kept: str

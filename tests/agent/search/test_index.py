@@ -144,6 +144,7 @@ def test_links_are_skipped_and_odd_files_are_named(desk: Desk, tmp_path: Path) -
     assert desk.gaps() == ("binary.md is a binary file.",)
 
 
+@pytest.mark.full
 def test_a_large_file_is_indexed_to_its_last_line(desk: Desk) -> None:
     line = "- 09:00 the usual walk along the river with the dog and nothing else to tell\n"
     desk.write("notes.md", line * (6_000_000 // len(line)) + "- 10:00 quixotic windmill\n")

@@ -10,12 +10,13 @@ import pytest
 
 from agent.model.scripted import Call, Reply, ScriptedAnswer
 from agent.values import ResultKind
+from tests import strength
 from tests.agent.long_conversation import OWNER, LongTalk, in_turn
 
 LINES = b"- likes tea\n- lives in Kiel\n- works as a nurse\n- has two sons\n"
-BIG = b"".join(b"- line %d of a long memory\n" % number for number in range(70_000))
+BIG = b"".join(b"- line %d of a long memory\n" % number for number in range(70_000 if strength.is_full else 14_000))
 KINDS: dict[str, bytes | None] = {
-    "2 MB": LINES + BIG,
+    "large": LINES + BIG,
     "latin-1": b"- caf\xe9\n" + LINES,
     "CRLF": LINES.replace(b"\n", b"\r\n"),
     "BOM": b"\xef\xbb\xbf" + LINES,
@@ -104,7 +105,7 @@ async def test_a_memory_file_that_takes_nothing_stays_and_the_change_is_proposed
     assert str(index) in caplog.text
 
 
-@pytest.mark.parametrize("kind", ["latin-1", "CRLF", "BOM", "no last line end", "empty", "2 MB"])
+@pytest.mark.parametrize("kind", ["latin-1", "CRLF", "BOM", "no last line end", "empty", "large"])
 async def test_a_daily_log_of_any_kind_only_grows(tmp_path: Path, kind: str) -> None:
     talk = LongTalk(tmp_path)
     talk.behind["flush"] = in_turn(*flushed("Alice sails."))

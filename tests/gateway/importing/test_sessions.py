@@ -194,6 +194,7 @@ async def test_keys_in_sessions_are_left_out_and_sessions_without_a_date_named(
     ]
 
 
+@pytest.mark.full
 async def test_sessions_too_large_are_refused_or_named(
     gateway: Running, daybook: Daybook, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

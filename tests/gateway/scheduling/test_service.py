@@ -630,6 +630,7 @@ async def test_a_job_that_was_offered_a_moment_ago_is_a_job_like_others(daybook:
         assert (await listed(gateway, "news"))["next_run"] == due
 
 
+@pytest.mark.full
 async def test_ten_thousand_jobs(daybook: Daybook) -> None:
     write(
         daybook,
