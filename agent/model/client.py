@@ -67,7 +67,7 @@ class MeteredModel:
                     if not isinstance(event, Started):
                         yield event
                     elif call.usage is not None:
-                        await self._prices.prepare(call.usage, call.model)
+                        await self._prices.prepare(call.model)
         finally:
             self._record(call, request)
 

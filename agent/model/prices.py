@@ -6,6 +6,8 @@ import asyncio
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
+from types import ModuleType
 
 from agent.model.base import Usage
 
@@ -57,10 +59,10 @@ class Prices:
         tokens = _listed(model, usage, cache, self.api_url) if own is None else own.of(usage, cache)
         return None if tokens is None else tokens + usage.searches * _SEARCH
 
-    async def prepare(self, usage: Usage, model: str) -> None:
+    async def prepare(self, model: str) -> None:
         """Imports the list in a thread, if needed."""
-        if self._own(model) is None:
-            await asyncio.to_thread(_listed, model, usage, "off", self.api_url)
+        if self._own(model) is None and not _price_list.cache_info().currsize:
+            await asyncio.to_thread(self.is_known, model)
 
     def _own(self, model: str) -> TokenPrice | None:
         """A configured price by the exact name, else without its date (`claude-sonnet-5-5-20261001`)."""
@@ -72,11 +74,17 @@ def _undated(model: str) -> str:
     return _DATED.sub("", model)
 
 
-def _listed(model: str, usage: Usage, cache: str, api_url: str) -> float | None:
+@cache
+def _price_list() -> ModuleType:
     import genai_prices  # noqa: PLC0415 (0.3 s, for models of servers only)
 
-    written = {"cache_write_1h_tokens": usage.cache_write} if cache == "1h" else {}
-    counted = genai_prices.Usage(
+    return genai_prices
+
+
+def _listed(model: str, usage: Usage, ttl: str, api_url: str) -> float | None:
+    prices = _price_list()
+    written = {"cache_write_1h_tokens": usage.cache_write} if ttl == "1h" else {}
+    counted = prices.Usage(
         input_tokens=usage.input + usage.cache_read + usage.cache_write,
         output_tokens=usage.output,
         cache_read_tokens=usage.cache_read,
@@ -86,7 +94,7 @@ def _listed(model: str, usage: Usage, cache: str, api_url: str) -> float | None:
     name = _undated(model)
     try:
         if api_url:
-            return float(genai_prices.calc_price(counted, model_ref=name, provider_api_url=api_url).total_price)
-        return float(genai_prices.calc_price(counted, model_ref=name, provider_id="anthropic").total_price)
+            return float(prices.calc_price(counted, model_ref=name, provider_api_url=api_url).total_price)
+        return float(prices.calc_price(counted, model_ref=name, provider_id="anthropic").total_price)
     except LookupError:
         return None

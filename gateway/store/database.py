@@ -216,6 +216,7 @@ class SqliteEngine:
         """Raises `StorageUnavailable`."""
         self.name = path.name
         self._path = path
+        self._names = tuple(path.with_name(f"{path.name}{ending}") for ending in ("", "-wal", "-shm"))
         self._open()
 
     def _open(self) -> None:
@@ -255,7 +256,7 @@ class SqliteEngine:
 
     def _named(self) -> tuple[tuple[int, int] | None, ...]:
         """What the names of its files lead to."""
-        return tuple(_identity(self._path.with_name(f"{self.name}{ending}")) for ending in ("", "-wal", "-shm"))
+        return tuple(map(_identity, self._names))
 
     def sentence(self, error: Exception) -> str:
         """SQLite does not say what the system said, so that is asked again: it becomes the cause."""
