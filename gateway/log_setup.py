@@ -108,7 +108,7 @@ _LARGEST_FILE = 5_000_000
 
 
 def keep(file: Path, largest: int = _LARGEST_FILE) -> None:
-    """Logs also to a private file of at most `largest` bytes, in the same form, for `daybook logs`. Raises `OSError`."""
+    """Logs to a private file of `largest` bytes, too, in the same form, for `daybook logs`. Raises `OSError`."""
     _make_private(file)
     handler = _LogFile(file, maxBytes=largest, backupCount=1, encoding="utf-8")
     root = logging.getLogger()
