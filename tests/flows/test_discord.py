@@ -301,7 +301,7 @@ async def test_killed_while_a_preview_is_being_sent(server: Server, model: FakeA
 
 
 WITHOUT_ZSTD = "import sys; sys.modules.update({'zstandard': None, 'compression.zstd': None})\n"
-"""The library chooses as it is imported, by what is installed; there is no switch."""
+"""The library chooses as it is imported, by what is installed; there is no switch. So this is no fork (`-u`)."""
 RUN = "from gateway.__main__ import main; main()"
 
 
@@ -311,7 +311,7 @@ async def test_a_talk_over_either_compression(
 ) -> None:
     for number in range(300):
         server.guild.text(f"room-{number}-{'x' * 60}")
-    async with killable(server, model, (sys.executable, "-c", before + RUN)) as gateway:
+    async with killable(server, model, (sys.executable, "-u", "-c", before + RUN)) as gateway:
         (connection,) = server.discord.connections
         assert connection.compress == transport
         for number, words in enumerate(("short", "long " * 390, "漢字かな " * 300)):
