@@ -52,7 +52,7 @@ class ProgramOutput:
         text = self._text()
         if len(text) <= MOST_SHOWN and not self._tail:
             return text
-        end = self._struck(self._tail or self._head[-_TAIL:])
+        end = self._struck((self._head[-_TAIL:] + self._tail)[-_TAIL:])  # a secret may stand on both sides
         head, tail = text[: MOST_SHOWN // 2], end[-MOST_SHOWN // 2 :]
         where = f"; it is in {file}" if file else ""
         cut = f" as far as its first {MAX_BYTES:,} bytes" if file and self._tail else ""
