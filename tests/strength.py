@@ -77,7 +77,7 @@ def first(*values: Value) -> Sequence[Value]:
 
 def examples(number: int) -> int:
     """How many random examples of a property are tried."""
-    return number if is_full else max(2, number // 5)
+    return number if is_full else max(min(number, 2), number // 5)
 
 
 def is_there(what: str) -> bool:

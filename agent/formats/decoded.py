@@ -21,7 +21,9 @@ _TAGS = {0xE0000 + code: chr(code) for code in range(0x20, 0x7F)}
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{8,}")
 _BASE64_ALONE = re.compile(r"[A-Za-z0-9+_-]{8,}")
 _BASE32 = re.compile(r"[A-Za-z2-7]{16,}")
+_BASE32_DIGITS = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", "0123456789ABCDEFGHIJKLMNOPQRSTUV")
 _HEX = re.compile(r"[0-9A-Fa-f]+(?:[-: .,_/][0-9A-Fa-f]+)*")
+_NOT_HEX = re.compile(r"[^0-9A-Fa-f]")
 _CODES = re.compile(r"\d{2,3}(?:[-: .,_/]\d{2,3}){3,}")
 _ESCAPE = re.compile(r"(?:\\u|%u|\\U0000)([0-9A-Fa-f]{4})")
 _PUNYCODE = re.compile(r"xn--([a-z0-9-]{1,60})", re.IGNORECASE)
@@ -121,10 +123,11 @@ def _rotated(text: str) -> Iterator[str]:
 
 def _of_base64(text: str) -> Iterator[str]:
     """Runs in it, and all of it without what may part them, from each of the four places where groups may begin."""
-    runs = [_BASE64.findall(text), _BASE64_ALONE.findall(text)]
-    runs += [[re.sub(r"[^A-Za-z0-9+]", "", text)]] if _may_be_cut(text) else []
+    found = [_BASE64.findall(text), _BASE64_ALONE.findall(text)]
+    found += [[re.sub(r"[^A-Za-z0-9+]", "", text)]] if _may_be_cut(text) else []
+    runs = [[run for run in some if not run.islower()] for some in found]  # of text it has capitals, words have none
     for start in range(4):
-        for some in runs:
+        for some in filter(None, runs):
             yield _joined(_bytes_of_base64(run[start:]) for run in some)
 
 
@@ -149,13 +152,14 @@ def _of_base32(text: str) -> Iterator[str]:
 
 def _bytes_of_base32(run: str) -> bytes:
     whole = run[: len(run) - (len(run) % 8 in (1, 3, 6))]
-    return base64.b32decode(whole.upper() + "=" * (-len(whole) % 8))
+    bits = 5 * len(whole)  # `base64` decodes it character by character in Python
+    return (int(whole.upper().translate(_BASE32_DIGITS), 32) >> bits % 8).to_bytes(bits // 8) if whole else b""
 
 
 def _of_hex(text: str) -> Iterator[str]:
-    digits = [re.sub(r"[^0-9A-Fa-f]", "", run) for run in _HEX.findall(text.replace("0x", "").replace("\\x", ""))]
-    runs = [run for run in digits if len(run) >= 8]
-    for start in range(2):
+    found = [run for run in _HEX.findall(text.replace("0x", "").replace("\\x", "")) if len(run) >= 8]
+    runs = [digits for run in found if len(digits := _NOT_HEX.sub("", run)) >= 8]
+    for start in range(2 if runs else 0):
         yield _joined(bytes.fromhex(run[start : len(run) - (len(run) - start) % 2]) for run in runs)
 
 
