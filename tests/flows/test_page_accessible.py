@@ -111,9 +111,9 @@ async def test_axe_finds_nothing(
     chromium: Browser, gateway: GatewayProcess, telegram: FakeTelegram, model: FakeAnthropic
 ) -> None:
     axe = await asyncio.to_thread(AXE.read_text, "utf-8")
-    first = await logged_in(chromium, gateway)
-    assert not await findings(first, axe), "the first visit"
-    await filled(first, gateway, telegram, model)
+    visit = await logged_in(chromium, gateway)
+    assert not await findings(visit, axe), "the first visit"
+    await filled(visit, gateway, telegram, model)
     found = ""
     for width, height in first((390, 844), (1440, 900)):
         for scheme in first("dark", "light"):
