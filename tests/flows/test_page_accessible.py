@@ -18,6 +18,7 @@ from tests.flows.process import OWNER, GatewayProcess
 from tests.flows.test_page_jobs import SETTINGS
 from tests.flows.test_page_people import CARLA
 from tests.flows.test_web import where
+from tests.strength import first
 
 __all__ = ["chromium"]
 pytestmark = pytest.mark.timeout(400)
