@@ -1,8 +1,8 @@
 """Starts Python processes for tests as `subprocess` and asyncio do, from a copy that has imported the gateway: a start
 costs 30 ms instead of a second. What is forked is a process of its own in all else, and `kill -9` ends it.
 
-A plain start is made where forking is impossible, where the command is another one, and always with `--full`, which
-so tests the starts themselves. A test of imports or of the interpreter's own beginning uses `subprocess`.
+A plain start is made where forking is impossible, where the command is another one, and with `--full` for some tests,
+which so try the starts themselves. A test of imports or of the interpreter's own beginning uses `subprocess`.
 """
 
 from __future__ import annotations

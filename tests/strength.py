@@ -1,7 +1,7 @@
 """How much a run tries: `pytest` tries every promise once, `pytest --full` everything in every combination.
 
 matrix(step=STEPS, store=STORES)  each step and each store at least once; with `--full` each step on each store
-first(COMPUTES, WAITS)            with `--full` all of them, else the first alone: of what costs most
+first(WAITS, COMPUTES)            the first alone; with `--full` all of them: for what costs most
 examples(200)                     so many random examples with `--full`, a fifth of them without
 @pytest.mark.full                 a test that runs with `--full` alone
 requires("pandoc")                in a test or fixture: what is missing is said at the end, with how to install it
