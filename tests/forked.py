@@ -64,7 +64,7 @@ class _Server:
 
 _server: _Server | None = None
 plainly = not hasattr(os, "fork") or not hasattr(socket, "send_fds")
-"""Set for all tests of a run: every start is the system's."""
+"""Every start is the system's."""
 seconds_of_forked = 0.0
 """Processor seconds of all that has ended."""
 
