@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from calendar import monthrange
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import TypeAlias
 
@@ -13,6 +13,7 @@ from agent.languages import date_words as words
 from agent.languages.date_relations import WEEKDAY_RANK
 from agent.languages.date_words import ANYWHERE, Region
 from agent.languages.feasts import FEASTS, Span, nth_weekday
+from agent.languages.needed import needed_by
 from agent.languages.terms import fold_for_index
 
 _SATURDAY = 5
@@ -35,6 +36,14 @@ class DatedText:
     region: Region = ANYWHERE
     year: int | None = None
     """The only one named, as in "last year"."""
+    _has: dict[frozenset[str], bool] = field(default_factory=dict, compare=False, repr=False)
+
+    def find(self, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
+        """As `pattern.finditer(text)`, without a search where a match needs what is not in the text."""
+        needed = needed_by(pattern)
+        if needed and needed not in self._has:
+            self._has[needed] = any(one in self.text for one in needed)
+        return pattern.finditer(self.text) if self._has.get(needed, True) else iter(())
 
 
 _Found: TypeAlias = tuple[tuple[int, int, int], date, date]
@@ -45,13 +54,13 @@ _Found: TypeAlias = tuple[tuple[int, int, int], date, date]
 
 
 def _days_of_month(read: DatedText) -> Iterator[_Found]:
-    for match in words.DAYS_OF_MONTH.finditer(read.text):
+    for match in read.find(words.DAYS_OF_MONTH):
         is_pair = match[3].strip() in _AND and match[1] is None
         yield from _from_to(read, match, match[6], words.MONTHS[match[5]], (match[2], match[4]), is_pair=is_pair)
-    for match in words.MONTH_DAYS.finditer(read.text):
+    for match in read.find(words.MONTH_DAYS):
         if match[4].strip() not in _AND or match[1]:
             yield from _from_to(read, match, match[6], words.MONTHS[match[2]], (match[3], match[5]), is_pair=False)
-    for match in words.HAN_DAYS.finditer(read.text):
+    for match in read.find(words.HAN_DAYS):
         days = (match[3], match[5])
         yield from _from_to(read, match, match[1], _number(match[2]), days, is_pair=match[4] in _AND)
 
@@ -69,22 +78,22 @@ def written(read: DatedText) -> Iterator[_Found]:
     def days(match: re.Match[str], year: int | str | None, month: int, day: str) -> Iterator[_Found]:
         return (_found_at(match, *span) for span in _day(year or read.year, month, int(day), read.today))
 
-    for match in words.ISO.finditer(read.text):
+    for match in read.find(words.ISO):
         yield from days(match, match[1], int(match[2]), match[3])
-    for match in words.DOTTED.finditer(read.text):
+    for match in read.find(words.DOTTED):
         yield from days(match, match[3], int(match[2]), match[1])
-    for match in words.DAY_MONTH.finditer(read.text):
+    for match in read.find(words.DAY_MONTH):
         yield from days(match, match[3], words.MONTHS[match[2]], match[1])
-    for match in words.MONTH_DAY.finditer(read.text):
+    for match in read.find(words.MONTH_DAY):
         yield from days(match, match[3], words.MONTHS[match[1]], match[2])
-    for match in words.HAN_DATE.finditer(read.text):
+    for match in read.find(words.HAN_DATE):
         if match[4]:
             yield from days(match, _han_year(match, read.today), _number(match[3]), match[4])
 
 
 def _slashed(read: DatedText) -> Iterator[_Found]:
     """Days in the user's order if known and valid, else in both."""
-    for match in words.SLASHED.finditer(read.text):
+    for match in read.find(words.SLASHED):
         one, other, year = int(match[1]), int(match[2] or match[4]), int(match[3] or match[5])
         if year < 100:
             year += 2_000 if 2_000 + year <= read.today.year + 1 else 1_900
@@ -95,11 +104,11 @@ def _slashed(read: DatedText) -> Iterator[_Found]:
 
 
 def _feasts(read: DatedText) -> Iterator[_Found]:
-    for match in words.FEAST.finditer(read.text):
+    for match in read.find(words.FEAST):
         before, name, after = match[1] or "", match[2].replace("-", " "), match[3] or ""
         if before or after or match[4] or name not in words.SHY_FEASTS:
             yield from _feast(read, match, 2, match[4], f"{before} {after}")
-    for match in words.HAN_FEAST.finditer(read.text):
+    for match in read.find(words.HAN_FEAST):
         yield from _feast(read, match, 3, match[1], match[2] or "")
 
 
@@ -121,16 +130,16 @@ def _feast(read: DatedText, match: re.Match[str], name: int, written: str | None
 
 def _days_back(read: DatedText) -> Iterator[_Found]:
     for pattern, back in words.DAYS_BACK:
-        for match in pattern.finditer(read.text):
+        for match in read.find(pattern):
             yield _found_at(match, *_single(_days_before(read.today, back)))
-    if words.FRENCH.search(read.text):
-        for match in words.FRENCH_YESTERDAY.finditer(read.text):
+    for match in read.find(words.FRENCH_YESTERDAY):
+        if words.FRENCH.search(read.text):
             yield _found_at(match, *_single(_days_before(read.today, 1)))
 
 
 def _weekdays(read: DatedText) -> Iterator[_Found]:
     today = read.today
-    for match in words.ON_WEEKDAY.finditer(read.text):
+    for match in read.find(words.ON_WEEKDAY):
         name = 2 if match[2] else 4
         if match[name] in words.SHORT_WEEKDAYS and match[1] not in words.BEFORE_SHORT:
             continue
@@ -139,7 +148,7 @@ def _weekdays(read: DatedText) -> Iterator[_Found]:
         if match[3] or match[5]:
             day = _days_before(today, 7 + today.weekday() - wanted)
         yield _found_at(match, *_single(day), head=name)
-    for match in words.HAN_WEEKDAY.finditer(read.text):
+    for match in read.find(words.HAN_WEEKDAY):
         weeks = words.WEEKS_BACK.get(match[1] or "", 0)
         wanted = words.HAN_WEEKDAYS[match[2] or match[3] or match[4]]
         day = _days_before(today, today.weekday() - wanted + 7 * weeks)
@@ -148,16 +157,16 @@ def _weekdays(read: DatedText) -> Iterator[_Found]:
 
 def _short_ago(read: DatedText) -> Iterator[_Found]:
     for pattern, number, unit in words.SHORT_AGO:
-        for match in pattern.finditer(read.text):
+        for match in read.find(pattern):
             yield _found_at(match, *_roughly(read.today, number, unit))
 
 
 def _about(read: DatedText) -> Iterator[_Found]:
     today = read.today
     for pattern in (*words.AGO, words.HAN_AGO):
-        for match in pattern.finditer(read.text):
+        for match in read.find(pattern):
             yield _found_at(match, *_roughly(today, _number(match[1]) if match[1] else 1, words.UNITS[match[2]]))
-    for match in words.FEW_AGO.finditer(read.text):
+    for match in read.find(words.FEW_AGO):
         unit = words.UNITS[match[2]]
         yield _found_at(match, _days_before(today, 6 * unit), _days_before(today, 2 * unit))
 
@@ -166,7 +175,7 @@ def _about(read: DatedText) -> Iterator[_Found]:
 
 
 def _weeks_of_month(read: DatedText) -> Iterator[_Found]:
-    for match in words.OF_MONTH.finditer(read.text):
+    for match in read.find(words.OF_MONTH):
         ordinal, month, year = (1, 5, 6) if match[1] else (10, 11, 12)
         number = words.ORDINALS[match[ordinal]]
         weekday = match[4] or match[9]
@@ -174,7 +183,7 @@ def _weeks_of_month(read: DatedText) -> Iterator[_Found]:
         is_weekend = bool(match[2] or match[7])
         for first, last in _month(match[year] or read.year, words.MONTHS[match[month]], read.today):
             yield from (_found_at(match, *span) for span in _nth(first, last, number, wanted, is_weekend=is_weekend))
-    for match in words.HAN_OF_MONTH.finditer(read.text):
+    for match in read.find(words.HAN_OF_MONTH):
         name = match[6] or match[7] or match[8]
         wanted = words.HAN_WEEKDAYS[name] if name else None
         number = words.ORDINALS[match[3]]
@@ -197,9 +206,9 @@ def _nth(first: date, last: date, number: int, weekday: int | None, *, is_weeken
 
 
 def _parts_of_month(read: DatedText) -> Iterator[_Found]:
-    for match in words.PART_OF_MONTH.finditer(read.text):
+    for match in read.find(words.PART_OF_MONTH):
         yield from _part(read, match, match[1], match[3] or read.year, words.MONTHS[match[2]])
-    for match in words.HAN_PART_OF_MONTH.finditer(read.text):
+    for match in read.find(words.HAN_PART_OF_MONTH):
         yield from _part(read, match, match[4], _han_year(match, read.today) or read.year, _number(match[3]))
 
 
@@ -213,7 +222,7 @@ def _weekends(read: DatedText) -> Iterator[_Found]:
     today = read.today
     monday = _days_before(today, today.weekday())
     for pattern, back in words.WEEKEND:
-        found = list(pattern.finditer(read.text))
+        found = list(read.find(pattern))
         for match in found:
             saturday = _days_before(monday, 2 if back or today.weekday() < _SATURDAY else -_SATURDAY)
             yield _found_at(match, saturday, _days_before(saturday, -1))
@@ -224,7 +233,7 @@ def _weekends(read: DatedText) -> Iterator[_Found]:
 def _weeks(read: DatedText) -> Iterator[_Found]:
     monday = _days_before(read.today, read.today.weekday())
     for pattern, back in words.WEEK:
-        for match in pattern.finditer(read.text):
+        for match in read.find(pattern):
             first = _days_before(monday, 7 * back)
             yield _found_at(match, first, _days_before(first, -6))
 
@@ -233,17 +242,17 @@ def _weeks(read: DatedText) -> Iterator[_Found]:
 
 
 def _months(read: DatedText) -> Iterator[_Found]:
-    sure = {at for match in words.TWO_MONTHS.finditer(read.text) for at in (match.start(1), match.start(2))}
-    for match in words.MONTH_ALONE.finditer(read.text):
+    sure = {at for match in read.find(words.TWO_MONTHS) for at in (match.start(1), match.start(2))}
+    for match in read.find(words.MONTH_ALONE):
         if match[1] or match[3] or match[2] not in words.AMBIGUOUS or match.start(2) in sure:
             for span in _month(match[3] or read.year, words.MONTHS[match[2]], read.today):
                 yield _found_at(match, *span, head=2)
-    for match in words.HAN_DATE.finditer(read.text):
+    for match in read.find(words.HAN_DATE):
         if not match[4]:
             for span in _month(_han_year(match, read.today) or read.year, _number(match[3]), read.today):
                 yield _found_at(match, *span)
     for pattern, back in words.MONTH:
-        for match in pattern.finditer(read.text):
+        for match in read.find(pattern):
             first = read.today.replace(day=1)
             for _ in range(back):
                 first = _days_before(first, 1).replace(day=1)
@@ -251,12 +260,12 @@ def _months(read: DatedText) -> Iterator[_Found]:
 
 
 def _seasons(read: DatedText) -> Iterator[_Found]:
-    for match in words.SEASON.finditer(read.text):
+    for match in read.find(words.SEASON):
         before, after = match[1] or "", match[4] or ""
         if match[2] or after or match[5] or before not in ("", "the"):
             name = 2 if match[2] else 3
             yield from _season(read, match, name, match[5], f"{before} {after}", is_over_two=bool(match[6]))
-    for match in words.HAN_SEASON.finditer(read.text):
+    for match in read.find(words.HAN_SEASON):
         name = next(group for group in (3, 4, 5, 6) if match[group])
         yield from _season(read, match, name, match[1], match[2] or "")
 
@@ -289,14 +298,14 @@ def _quarter(year: int, month: int) -> Span:
 
 
 def _parts_of_year(read: DatedText) -> Iterator[_Found]:
-    for match in words.PART_OF_YEAR.finditer(read.text):
+    for match in read.find(words.PART_OF_YEAR):
         begin, end = _MONTHS_OF_PARTS[words.PARTS[match[1]]]
         yield _found_at(match, date(int(match[2]), begin, 1), _end_of_month(date(int(match[2]), end, 1)))
 
 
 def _years(read: DatedText) -> Iterator[_Found]:
     for pattern in (words.HAN_YEAR, words.ONLY_YEAR):
-        for match in pattern.finditer(read.text):
+        for match in read.find(pattern):
             year = int(match[1])
             if date.min.year < year < date.max.year:
                 yield _found_at(match, date(year, 1, 1), date(year, 12, 31))
@@ -306,7 +315,7 @@ def _years(read: DatedText) -> Iterator[_Found]:
 def relative_years(read: DatedText) -> Iterator[_Found]:
     for pattern, back in words.YEAR:
         if (year := read.today.year - back) > 0:
-            for match in pattern.finditer(read.text):
+            for match in read.find(pattern):
                 yield _found_at(match, date(year, 1, 1), min(read.today, date(year, 12, 31)))
 
 

@@ -7,6 +7,7 @@ about the past.
 from __future__ import annotations
 
 from datetime import date
+from functools import lru_cache
 
 from agent.languages.date_readers import KINDS, SPOKEN, DatedText, relative_years, written
 from agent.languages.date_relations import Mention, reach, related
@@ -52,7 +53,9 @@ def _plain(text: str) -> str:
     return " ".join(fold_for_index(text[:_READ_CHARS]).replace("'", " ").replace("’", " ").split())
 
 
-def _mentions(text: str, today: date, region: Region) -> list[Mention]:
+@lru_cache(maxsize=16)
+def _mentions(text: str, today: date, region: Region) -> tuple[Mention, ...]:
+    """Kept, because a message is asked for its days by the recall, by the search and by the ranking."""
     years = {one[1].year for one in relative_years(DatedText(text, today))}
     read = DatedText(text, today, region, years.pop() if len(years) == 1 else None)
     taken = bytearray(len(text))
@@ -66,4 +69,4 @@ def _mentions(text: str, today: date, region: Region) -> list[Mention]:
         ]
         for (start, _, end), _, _ in fresh:
             taken[start:end] = b"1" * (end - start)
-    return sorted(found, key=lambda one: (one.start, one.first))
+    return tuple(sorted(found, key=lambda one: (one.start, one.first)))

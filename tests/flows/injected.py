@@ -125,10 +125,10 @@ def cases() -> Iterator[Case]:
 
 def expanded(name: str, text: str) -> Iterator[Case]:
     """A case, or with `later` one for each time between the text and what it wants, each with the next of `forms`."""
-    raw = yaml.safe_load(text)
+    raw = _loaded(text)
     later, forms = raw.pop("later", ()), raw.pop("forms", ["plain"])
     if not later:
-        yield read(name, text)
+        yield _case(name, raw)
     for at, when in enumerate(later):
         form = forms[at % len(forms)]
         leak = LINE if form == "percent" else LEAKS[form](LINE)
@@ -139,7 +139,7 @@ def expanded(name: str, text: str) -> Iterator[Case]:
         }
         if when == "compact":
             one["config"] = {**one.get("config", {}), "session": {"keep_recent_tokens": 1000}}
-        yield read(f"{name}-{when}-{form}", yaml.safe_dump(one))
+        yield _case(f"{name}-{when}-{form}", one)
 
 
 def _put_off(raw: Mapping[str, Any], when: str) -> list[Mapping[str, Any]]:
@@ -163,9 +163,19 @@ def _put_off(raw: Mapping[str, Any], when: str) -> list[Mapping[str, Any]]:
 
 
 def read(name: str, text: str) -> Case:
-    raw = yaml.safe_load(text)
-    injection = encoded(raw.pop("injection", "").strip(), raw.pop("encoded", ""))
-    raw = filled(raw, {"$INJECTION": injection, **PLACES})
+    return _case(name, _loaded(text))
+
+
+def _loaded(text: str) -> Any:
+    return yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # two hundred files before the first test
+
+
+def _case(name: str, given: Mapping[str, Any]) -> Case:
+    injection = encoded(given.get("injection", "").strip(), given.get("encoded", ""))
+    raw = filled(
+        {key: value for key, value in given.items() if key not in ("injection", "encoded")},
+        {"$INJECTION": injection, **PLACES},
+    )
     steps = tuple(Step(**{**one, "does": _calls(one.get("does", ()))}) for one in raw.pop("steps"))
     asks, kinds = _calls(raw.pop("asks", ())), tuple(raw.pop("kinds"))
     names, happens = tuple(raw.pop("names", ())), tuple(raw.pop("happens", ()))

@@ -1,0 +1,62 @@
+"""Tells of most texts that a pattern of many words is not in them, sooner than the pattern does.
+
+Dozens of patterns look for the days that a message names, and each tries hundreds of words at every letter. Of most
+messages a few comparisons tell that none can match.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+_TOKEN = re.compile(
+    r"(?P<look>\(\?<?[=!])|(?P<open>\((?:\?:)?)|(?P<close>\))|(?P<or>\|)|(?P<quantity>[*?]|\{[0-9,]+\})|(?P<more>\+)"
+    r"|\\(?P<quoted>[^\w\s])|\[(?P<class>[^]^\\-]+)\]|(?P<any>\\.|\[(?:\\.|[^]\\])+\]|[.^$])|(?P<letter>.)",
+    re.DOTALL,
+)
+_UNKNOWN: frozenset[str] = frozenset()
+
+
+@cache
+def needed_by(pattern: re.Pattern[str]) -> frozenset[str]:
+    """Texts of which each match has at least one; empty if there are no such texts."""
+    return _alternatives(_TOKEN.finditer(pattern.pattern))
+
+
+def _alternatives(tokens: Iterator[re.Match[str]]) -> frozenset[str]:
+    """Reads to the end of a group."""
+    branches: list[frozenset[str]] = []
+    parts, run = [_UNKNOWN], ""  # of a branch: the needs of its parts, and letters that are no part yet
+    for token in tokens:
+        kind = token.lastgroup
+        if kind in ("letter", "quoted"):
+            run += token[kind]
+            continue
+        if kind == "quantity":  # what is before it may be missing
+            parts[-1], run = (parts[-1], run[:-1]) if run else (_UNKNOWN, "")
+        parts += [frozenset({run})] if run else []
+        run = ""
+        if kind == "open":
+            parts.append(_alternatives(tokens))
+        elif kind == "look":
+            _alternatives(tokens)
+            parts.append(_UNKNOWN)
+        elif kind == "class":
+            parts.append(frozenset(token[kind]))
+        elif kind == "any":
+            parts.append(_UNKNOWN)
+        elif kind in ("or", "close"):
+            branches.append(_rarest(parts))
+            parts = [_UNKNOWN]
+            if kind == "close":
+                return _either(branches)
+    return _either([*branches, _rarest([*parts, frozenset({run}) if run else _UNKNOWN])])
+
+
+def _rarest(parts: list[frozenset[str]]) -> frozenset[str]:
+    return max(parts, key=lambda part: min(map(len, part), default=0))
+
+
+def _either(branches: list[frozenset[str]]) -> frozenset[str]:
+    return frozenset().union(*branches) if all(branches) else _UNKNOWN
