@@ -25,7 +25,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from tests.forking import MODULES
+from tests.forking import AS_USER, MODULES
 
 ROOT = Path(__file__).parents[1]
 _HEEDED = ("PYTHONPATH", "PYTHONUTF8")
@@ -63,7 +63,8 @@ class _Server:
 
 
 _server: _Server | None = None
-plainly = not hasattr(os, "fork") or not hasattr(socket, "send_fds")
+CAN_FORK = hasattr(os, "fork") and hasattr(socket, "send_fds")
+plainly = False
 """Every start is the system's."""
 seconds_of_forked = 0.0
 """Processor seconds of all that has ended."""
@@ -80,8 +81,13 @@ def stop() -> None:
 atexit.register(stop)
 
 
+def _without_user(command: Sequence[str | os.PathLike[str]]) -> Sequence[str | os.PathLike[str]]:
+    return command[len(AS_USER) :] if tuple(command[: len(AS_USER)]) == AS_USER else command
+
+
 def _is_forked(command: Sequence[str | os.PathLike[str]], environ: Mapping[str, str]) -> bool:
-    if plainly or len(command) < 3 or command[0] != sys.executable:
+    command = _without_user(command)
+    if plainly or not CAN_FORK or len(command) < 3 or command[0] != sys.executable:
         return False
     about = {name for name in (*environ, *os.environ) if name.startswith("PYTHON")} - {*_HEEDED}
     odd = any(environ.get(name, "") not in ("", os.environ.get(name)) for name in about)
@@ -128,7 +134,8 @@ class Forked:
                 given.append(other)
                 ours.append(mine)
             request = {
-                "words": [os.fspath(word) for word in command[1:]],
+                "words": [os.fspath(word) for word in _without_user(command)[1:]],
+                "as_user": len(_without_user(command)) < len(command),
                 "cwd": os.fspath(cwd or Path.cwd()),
                 "environ": dict(os.environ if env is None else env),
                 "session": start_new_session,

@@ -9,6 +9,7 @@ its processor time. Where FD ends everything that was forked is killed.
 from __future__ import annotations
 
 import atexit
+import ctypes
 import fcntl
 import gc
 import importlib
@@ -27,11 +28,15 @@ import time
 import traceback
 import types
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NoReturn
 
 import gateway.cli
 
 _DESCRIPTORS = 4
+_CLONE_NEWUSER = 0x10000000
+AS_USER = ("unshare", "--user", "--map-user=1000", "--map-group=1000")
+"""Before a command: it is not root to itself."""
 MODULES = (
     "gateway.__main__",
     "tests.flows.clocked",
@@ -79,6 +84,8 @@ class Request:
     """Whether it leads a session of its own."""
     terminal: bool
     """Whether its stdin is the terminal that controls that session."""
+    as_user: bool
+    """Whether it runs as after `AS_USER`."""
 
 
 def serve(control: socket.socket) -> None:
@@ -157,6 +164,8 @@ def _become(request: Request, descriptors: list[int]) -> NoReturn:
     if request.terminal:
         fcntl.ioctl(0, termios.TIOCSCTTY, 0)
     os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+    if request.as_user:
+        _unshare()
     os.chdir(request.cwd)
     os.environ.clear()
     os.environ.update(request.environ)
@@ -182,6 +191,16 @@ def _become(request: Request, descriptors: list[int]) -> NoReturn:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         os.kill(os.getpid(), signal.SIGINT)
     os._exit(code)
+
+
+def _unshare() -> None:
+    """As `AS_USER` does it."""
+    maps = {"setgroups": "deny", "uid_map": f"1000 {os.geteuid()} 1", "gid_map": f"1000 {os.getegid()} 1"}
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.unshare(_CLONE_NEWUSER):
+        raise OSError(ctypes.get_errno(), "unshare")
+    for name, text in maps.items():
+        Path("/proc/self", name).write_text(text)
 
 
 def _run(kind: str, what: str, *arguments: str) -> int:

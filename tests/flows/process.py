@@ -31,13 +31,13 @@ from tests import forked, strength
 from tests.fakes.anthropic import FakeAnthropic
 from tests.fakes.telegram.server import BotApiServer
 from tests.flows.stores import settings_of
+from tests.forking import AS_USER
 
 T = TypeVar("T")
 
 OWNER = 11111
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = (sys.executable, "-m", "gateway")
-_AS_USER = ("unshare", "--user", "--map-user=1000", "--map-group=1000")
 START_S = 120.0
 """Longest wait for the first getUpdates. As all such bounds it is reached by failures only, on a busy machine too."""
 END_S = 120.0
@@ -46,7 +46,7 @@ END_S = 120.0
 
 def as_user() -> tuple[str, ...]:
     """The command of a gateway that is not root to itself, wherever a sandbox can be made: none holds root."""
-    return (*_AS_USER, *COMMAND) if os.geteuid() == 0 and strength.is_there("bubblewrap") else COMMAND
+    return (*AS_USER, *COMMAND) if os.geteuid() == 0 and strength.is_there("bubblewrap") else COMMAND
 
 
 class GatewayDied(Exception):
