@@ -112,8 +112,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """One more than there are processors: some tests wait for another process."""
-    return (os.cpu_count() or 1) + 1
+    """More than there are processors: many tests wait for another process."""
+    return (os.cpu_count() or 1) * 2
 
 
 @pytest.hookimpl(tryfirst=True)

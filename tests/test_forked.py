@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -36,8 +37,17 @@ SCRIPTS = {
 }
 
 
+@pytest.fixture
+def heeds_an_interrupt() -> Iterator[None]:
+    """A process in the background of a shell ignores Ctrl-C, and so does all that it starts."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.skipif(not forked.CAN_FORK, reason="nothing is forked here")
 @pytest.mark.parametrize("script", SCRIPTS)
+@pytest.mark.usefixtures("heeds_an_interrupt")
 def test_it_ends_and_prints_as_a_plain_start_does(tmp_path: Path, script: str) -> None:
     command = [sys.executable, "-c", SCRIPTS[script], "a", "b c"]
     environ = {"PATH": os.environ["PATH"], "PYTHONUTF8": "1", "TZ": "Asia/Tokyo", "MINE": "ä"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from calendar import monthrange
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import TypeAlias
 
@@ -13,7 +13,7 @@ from agent.languages import date_words as words
 from agent.languages.date_relations import WEEKDAY_RANK
 from agent.languages.date_words import ANYWHERE, Region
 from agent.languages.feasts import FEASTS, Span, nth_weekday
-from agent.languages.needed import needed_by
+from agent.languages.needed import Searched
 from agent.languages.terms import fold_for_index
 
 _SATURDAY = 5
@@ -28,22 +28,13 @@ _TO_COME = (date.max, date.min)
 
 
 @dataclass(frozen=True, slots=True)
-class DatedText:
+class DatedText(Searched):
     """A folded text, read on `today`."""
 
-    text: str
     today: date
     region: Region = ANYWHERE
     year: int | None = None
     """The only one named, as in "last year"."""
-    _has: dict[frozenset[str], bool] = field(default_factory=dict, compare=False, repr=False)
-
-    def find(self, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
-        """As `pattern.finditer(text)`, without a search where a match needs what is not in the text."""
-        needed = needed_by(pattern)
-        if needed and needed not in self._has:
-            self._has[needed] = any(one in self.text for one in needed)
-        return pattern.finditer(self.text) if self._has.get(needed, True) else iter(())
 
 
 _Found: TypeAlias = tuple[tuple[int, int, int], date, date]

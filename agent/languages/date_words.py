@@ -35,7 +35,7 @@ def _by_name(lists: Iterable[str], first: int = 0) -> dict[str, int]:
 def _any(names: Iterable[str], *, unspaced: bool | None = None) -> str:
     """A pattern for any of `names`, longest first."""
     some = (name for name in names if unspaced is None or unspaced is (re.match(UNSPACED, name) is not None))
-    return "|".join(sorted(some, key=len, reverse=True))
+    return "|".join(sorted(some, key=lambda name: (-len(name), name)))
 
 
 def _like(pattern: str) -> re.Pattern[str]:

@@ -8,14 +8,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from functools import cache
 
 _TOKEN = re.compile(
     r"(?P<look>\(\?<?[=!])|(?P<open>\((?:\?:)?)|(?P<close>\))|(?P<or>\|)|(?P<quantity>[*?]|\{[0-9,]+\})|(?P<more>\+)"
-    r"|\\(?P<quoted>[^\w\s])|\[(?P<class>[^]^\\-]+)\]|(?P<any>\\.|\[(?:\\.|[^]\\])+\]|[.^$])|(?P<letter>.)",
+    r"|\\(?P<quoted>[^\w\s])|\[(?P<class>[^][^\\-]+)\]|(?P<any>\\.|\[(?:\\.|[^][\\])+\]|[.^$])|(?P<letter>.)",
     re.DOTALL,
 )
 _UNKNOWN: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """A text in which many patterns are looked for."""
+
+    text: str
+    _has: dict[frozenset[str], bool] = field(default_factory=dict, compare=False, repr=False, kw_only=True)
+
+    def find(self, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
+        """As `pattern.finditer(text)`, without a search where a match needs what is not in the text."""
+        needed = needed_by(pattern)
+        if needed and needed not in self._has:
+            self._has[needed] = any(one in self.text for one in needed)
+        return pattern.finditer(self.text) if self._has.get(needed, True) else iter(())
 
 
 @cache

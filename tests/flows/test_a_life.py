@@ -14,6 +14,7 @@ DAYS = 18 if strength.is_full else 5
 
 
 @pytest.mark.timeout(1800)  # half a minute on a quiet machine
+@pytest.mark.full
 async def test_in_the_end_all_is_known_that_was_told_and_by_nobody_else() -> None:
     async with life(int(os.environ.get("LIFE_SEED", "1"))) as lived:
         tally = await lived.live(DAYS)

@@ -79,6 +79,7 @@ async def test_where_the_clock_is_changed_nobody_waits_long(tmp_path: Path, jump
         assert told.waits[1:] == ([LONGEST_WAIT] if jump < timedelta(0) else [])
 
 
+@pytest.mark.full
 async def test_killed_while_it_waits_the_next_process_asks_no_sooner_and_the_command_line_says_when(
     telegram: FakeTelegram, model: FakeAnthropic
 ) -> None:

@@ -81,6 +81,7 @@ async def victim(
         yield Victim(cluster, leader, OWNER) if request.param == "the leader" else Victim(cluster, helper, BOB)
 
 
+@pytest.mark.full
 async def test_killed_after_the_inbox_commit(telegram: FakeTelegram, model: FakeAnthropic, victim: Victim) -> None:
     asked = model.hold(after=0)
     model.reply = lambda _: "Answered once."
@@ -92,6 +93,7 @@ async def test_killed_after_the_inbox_commit(telegram: FakeTelegram, model: Fake
     assert victim.heard == ["Answered once.", "The last answer."]
 
 
+@pytest.mark.full
 async def test_killed_before_the_update_was_acknowledged(
     telegram: FakeTelegram, model: FakeAnthropic, victim: Victim
 ) -> None:
@@ -109,6 +111,7 @@ async def test_killed_before_the_update_was_acknowledged(
     assert victim.heard == ["Answered once.", "The last answer."]
 
 
+@pytest.mark.full
 async def test_killed_during_the_stream(telegram: FakeTelegram, model: FakeAnthropic, victim: Victim) -> None:
     stream = model.hold(after=2)
     model.reply = lambda _: compose(["It is ", "a long ", "story."])
@@ -133,6 +136,7 @@ def has_result(body: JsonObject) -> bool:
     return "tool_result" in str(body["messages"])
 
 
+@pytest.mark.full
 async def test_killed_after_a_tool_has_sent_a_message(
     telegram: FakeTelegram, model: FakeAnthropic, victim: Victim
 ) -> None:
@@ -148,6 +152,7 @@ async def test_killed_after_a_tool_has_sent_a_message(
     assert victim.heard == ["Sent by the tool.", "Answered once.", "The last answer."]
 
 
+@pytest.mark.full
 async def test_killed_after_a_tool_the_tool_is_not_run_again(
     telegram: FakeTelegram, model: FakeAnthropic, victim: Victim
 ) -> None:
@@ -162,6 +167,7 @@ async def test_killed_after_a_tool_the_tool_is_not_run_again(
     assert victim.logs.count("eggs and milk") == 1
 
 
+@pytest.mark.full
 async def test_killed_before_the_send(telegram: FakeTelegram, model: FakeAnthropic, victim: Victim) -> None:
     """The send was begun: nobody can tell whether it reached the platform."""
     sends = telegram.hold("sendMessage")
@@ -213,6 +219,7 @@ async def test_a_group_sees_one_message_although_a_gateway_was_killed_in_its_pre
         assert cluster.texts(group) == [story]
 
 
+@pytest.mark.full
 async def test_killed_between_two_steps_of_a_task_none_is_done_twice(
     telegram: FakeTelegram, model: FakeAnthropic, victim: Victim
 ) -> None:
@@ -229,6 +236,7 @@ async def test_killed_between_two_steps_of_a_task_none_is_done_twice(
     assert victim.logs.count("Looked at the flats") == 1
 
 
+@pytest.mark.full
 async def test_killed_in_the_answer_to_the_result_of_a_task(
     telegram: FakeTelegram, model: FakeAnthropic, victim: Victim
 ) -> None:
@@ -261,6 +269,7 @@ async def test_the_leader_is_killed_in_the_run_of_a_job(
 
 
 @pytest.mark.parametrize("victim", ["the leader"], indirect=True)
+@pytest.mark.full
 async def test_the_leader_is_killed_before_a_reminder_was_delivered(
     telegram: FakeTelegram, model: FakeAnthropic, victim: Victim
 ) -> None:
@@ -277,6 +286,7 @@ async def test_the_leader_is_killed_before_a_reminder_was_delivered(
 
 
 @pytest.mark.parametrize("victim", ["the leader"], indirect=True)
+@pytest.mark.full
 async def test_the_leader_is_killed_in_the_journal_of_a_summary(
     telegram: FakeTelegram, model: FakeAnthropic, victim: Victim
 ) -> None:

@@ -156,6 +156,7 @@ async def test_the_connections_of_a_killed_gateway_are_taken_over_and_nothing_is
 
 
 @pytest.mark.parametrize("shards", [4], indirect=True)
+@pytest.mark.full
 async def test_a_gateway_that_comes_gets_its_share_and_gives_it_back_when_it_ends(gateways: Gateways) -> None:
     first = await gateways.add()
     await gateways.until_shared_out()
@@ -174,6 +175,7 @@ async def test_a_gateway_that_comes_gets_its_share_and_gives_it_back_when_it_end
 
 
 @pytest.mark.parametrize("shards", [4], indirect=True)
+@pytest.mark.full
 async def test_gateways_that_start_together_begin_their_connections_one_after_the_other(gateways: Gateways) -> None:
     gateways.discord.starts.at_once, gateways.discord.starts.seconds = 1, 5.0
     async with asyncio.TaskGroup() as group:
@@ -185,6 +187,7 @@ async def test_gateways_that_start_together_begin_their_connections_one_after_th
 
 
 @pytest.mark.parametrize("shards", [4], indirect=True)
+@pytest.mark.full
 async def test_status_shows_every_connection_with_the_gateway_that_has_it(gateways: Gateways) -> None:
     leader, helper = await gateways.add(), await gateways.add()
     await gateways.until_shared_out()
@@ -203,6 +206,7 @@ async def test_status_shows_every_connection_with_the_gateway_that_has_it(gatewa
 
 
 @pytest.mark.parametrize("shards", first(4, None), indirect=True)
+@pytest.mark.full
 async def test_a_menu_command_is_answered_in_its_place_by_whichever_gateway_answers(gateways: Gateways) -> None:
     for _ in range(2):
         await gateways.add()

@@ -18,6 +18,7 @@ from tests.fakes.telegram import FakeTelegram
 from tests.flows.process import START_S, GatewayProcess
 from tests.flows.story import ALICE, Story, story
 from tests.flows.test_forgetting import KEEP, SMALL, Careful, _server, say
+from tests.strength import first
 
 FILLER = " filler" * 260
 
@@ -135,7 +136,7 @@ async def test_a_command_meets_the_flush_behind_an_answer(tmp_path: Path, comman
         told.no_request_was_refused()
 
 
-@pytest.mark.parametrize("end", ["kill", "terminate"])
+@pytest.mark.parametrize("end", first("kill", "terminate"))
 async def test_ended_within_the_flush_behind_an_answer_the_next_process_makes_it(
     telegram: FakeTelegram, model: FakeAnthropic, end: str
 ) -> None:

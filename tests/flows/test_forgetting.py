@@ -7,6 +7,8 @@ import re
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from agent.compaction.summary import PARTS
 from tests.fakes.anthropic import Answer, compose, last_user_text
 from tests.fakes.anthropic_rules import blocks_of
@@ -59,6 +61,7 @@ async def say(told: Story, text: str, chat: int = ALICE) -> None:
     await told.telegram.wait_for(lambda: len(told.heard(chat)) > count)
 
 
+@pytest.mark.full
 async def test_planted_facts_outlive_several_compactions_restarts_and_a_new_talk(tmp_path: Path) -> None:
     async with story(tmp_path) as told:
         careful = told.model.reply = Careful()

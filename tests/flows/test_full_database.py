@@ -43,6 +43,7 @@ async def test_its_tables_cannot_grow(telegram: FakeTelegram, model: FakeAnthrop
             assert [said.count(f"{number} and {LONG}") for number in range(8)] == [1] * 8
 
 
+@pytest.mark.full
 async def test_it_ends_because_it_cannot_log(telegram: FakeTelegram, model: FakeAnthropic) -> None:
     for text in ("One.", "Two."):
         model.answer(text)

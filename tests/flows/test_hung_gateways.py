@@ -78,6 +78,7 @@ async def test_a_message_on_which_two_gateways_hung_is_skipped_and_all_others_ar
 
 
 @pytest.mark.parametrize("how", ["stands still", "loses its connection"])
+@pytest.mark.full
 async def test_who_is_cut_off_with_a_message_in_hand_did_not_hang(
     telegram: FakeTelegram, model: FakeAnthropic, postgres: PostgresServer, how: str
 ) -> None:

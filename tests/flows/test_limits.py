@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import pytest
+
 from agent.model.base import Json
 from gateway.server import Gateway
 from tests.flows.story import BOB, GROUP, story
@@ -57,6 +59,7 @@ async def test_each_person_has_a_limit_of_their_own_that_a_restart_keeps(tmp_pat
             await told.hears("Hello all.", GROUP)
 
 
+@pytest.mark.full
 async def test_jobs_of_a_chat_that_cost_what_it_may_are_silent(tmp_path: Path) -> None:
     async with story(tmp_path, limits={"group_daily_usd": 0.000001}) as told:
         told.moment = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from benchmarks import load_report, on_paper
 from benchmarks.load import QUICK, measured
 from tests.fakes.postgres import PostgresServer
 
 
+@pytest.mark.full
 async def test_two_gateways_carry_a_few_people_and_the_rest_is_computed(postgres: PostgresServer) -> None:
     whole = await measured(replace(QUICK, setups=(("PostgreSQL", 2),), sessions=8, turns=4), 1, postgres)
     assert whole["broken"] == []

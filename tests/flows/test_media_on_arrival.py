@@ -22,6 +22,7 @@ from tests.flows.fragile import COMMAND
 from tests.flows.process import GatewayProcess
 from tests.flows.server import Server, living
 from tests.flows.story import GROUP, Story, story
+from tests.strength import first
 
 HEARD: Mapping[str, Any] = {"transcribe": {"command": ["sh", "-c", "echo Buy milk. # $1", "-", "{file}"]}}
 """A transcriber that hears the same in everything."""
@@ -147,7 +148,7 @@ async def on_discord(home: Home, server: Server, model: FakeAnthropic) -> AsyncI
         yield OnDiscord(server, home, model)
 
 
-@pytest.mark.parametrize("platform", [on_telegram, on_discord])
+@pytest.mark.parametrize("platform", first(on_telegram, on_discord))
 @pytest.mark.timeout(1800)
 async def test_whatever_is_sent_is_shown_or_named_and_the_chat_goes_on(
     home: Home, server: Server, model: FakeAnthropic, platform: Any

@@ -108,6 +108,7 @@ async def filled(page: Page, gateway: GatewayProcess, telegram: FakeTelegram, mo
     await asyncio.to_thread(memory.write_text, "# Memory\n\n- My sister lives in Graz.\n")
 
 
+@pytest.mark.full
 async def test_axe_finds_nothing(
     chromium: Browser, gateway: GatewayProcess, telegram: FakeTelegram, model: FakeAnthropic
 ) -> None:
@@ -189,6 +190,7 @@ _IS_SEEN = """(() => {
 })()"""
 
 
+@pytest.mark.full
 async def test_everything_goes_by_keyboard(chromium: Browser, gateway: GatewayProcess, model: FakeAnthropic) -> None:
     model.reply = lambda _: "Gladly."
     address, token = await where(gateway)

@@ -38,6 +38,7 @@ async def say(page: Page, text: str) -> None:
     await page.keyboard.press("Enter")
 
 
+@pytest.mark.full
 async def test_the_gateway_restarts_under_each_view(chromium: Browser, gateway: GatewayProcess) -> None:
     page = await logged_in(chromium, gateway)
     heading = page.locator("#view h1").first
@@ -95,6 +96,7 @@ async def show(page: Page, *, is_hidden: bool) -> None:
 
 
 @pytest.mark.parametrize("days", first(-400, 400))
+@pytest.mark.full
 async def test_a_browser_whose_clock_differs_by_a_year_works_and_stays_logged_in(
     chromium: Browser, gateway: GatewayProcess, model: FakeAnthropic, days: int
 ) -> None:

@@ -91,6 +91,7 @@ class Watch:
         assert "49 " not in await content.first.inner_text() or place != "/", place
 
 
+@pytest.mark.full
 async def test_hostile_text_in_every_field_stays_text(
     chromium: Browser, gateway: GatewayProcess, telegram: FakeTelegram, model: FakeAnthropic
 ) -> None:

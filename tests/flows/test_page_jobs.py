@@ -48,6 +48,7 @@ def line(page: Page, text: str) -> Locator:
     return page.locator("li.job").filter(has_text=text)
 
 
+@pytest.mark.full
 async def test_a_reminder_from_its_first_word_to_its_end(
     chromium: Browser, gateway: GatewayProcess, telegram: FakeTelegram
 ) -> None:
@@ -118,6 +119,7 @@ async def test_a_job_by_the_form_and_by_the_keyboard_alone(chromium: Browser, ga
         await expect(page.locator("#remind input")).to_have_value(wrong)
 
 
+@pytest.mark.full
 async def test_two_windows_change_one_job(chromium: Browser, gateway: GatewayProcess) -> None:
     await gateway.cli("schedule", "add", "Tea", "--cron", "0 9 * * *", "--id", "tea")
     one = await at_the_page(chromium, gateway, "/jobs")
@@ -132,6 +134,7 @@ async def test_two_windows_change_one_job(chromium: Browser, gateway: GatewayPro
     assert (await schedule(gateway))["tea"]["text"] == "Green tea"
 
 
+@pytest.mark.full
 async def test_nothing_that_a_reminder_says_runs(chromium: Browser, gateway: GatewayProcess) -> None:
     await gateway.cli("schedule", "add", f"{XSS}\n</script>", "--cron", "0 9 * * *", "--id", "tea")
     page = await at_the_page(chromium, gateway, "/jobs")
@@ -179,6 +182,7 @@ async def test_a_reminder_rings_in_a_tab_in_the_background_and_is_put_off_with_o
     assert "call-mum-again" in await schedule(gateway)
 
 
+@pytest.mark.full
 async def test_a_form_that_is_posted_twice_makes_one_reminder(chromium: Browser, gateway: GatewayProcess) -> None:
     page = await at_the_page(chromium, gateway, "/jobs")
     await page.locator("#remind input").fill("tomorrow 15:00 call Ann")

@@ -67,6 +67,7 @@ async def test_what_waits_for_a_yes_is_read_and_answered_on_the_page(
 
 
 @pytest.mark.requires("bubblewrap")
+@pytest.mark.full
 async def test_always_on_the_page_is_for_exactly_these_leading_words(
     chromium: Browser, telegram: FakeTelegram, model: FakeAnthropic
 ) -> None:
@@ -105,6 +106,7 @@ async def test_always_on_the_page_is_for_exactly_these_leading_words(
         await expect(ask).to_have_count(2)
 
 
+@pytest.mark.full
 async def test_nothing_that_a_name_says_runs(
     chromium: Browser, gateway: GatewayProcess, telegram: FakeTelegram
 ) -> None:

@@ -41,6 +41,7 @@ def fill(home: Path, count: int) -> None:
         )
 
 
+@pytest.mark.full
 async def test_scrolling_up_reaches_the_first_message_and_keeps_the_place(
     chromium: Browser, telegram: FakeTelegram, model: FakeAnthropic
 ) -> None:

@@ -126,6 +126,7 @@ async def test_a_newcomer_gets_from_an_empty_home_to_an_answer(
     await expect(page.locator("#setup")).to_be_hidden()
 
 
+@pytest.mark.full
 async def test_telegram_is_connected_and_its_owner_approved_with_one_press(
     chromium: Browser, gateway: GatewayProcess, telegram: FakeTelegram
 ) -> None:
@@ -151,6 +152,7 @@ async def test_telegram_is_connected_and_its_owner_approved_with_one_press(
     assert await page.title() == "Daybook" and await page.locator("#view script, #view img").count() == 0
 
 
+@pytest.mark.full
 async def test_discord_says_what_is_missing_and_makes_the_invitation(
     chromium: Browser, gateway: GatewayProcess, discord: FakeDiscord
 ) -> None:
@@ -170,6 +172,7 @@ async def test_discord_says_what_is_missing_and_makes_the_invitation(
     await gateway.until_status(lambda status: status["channels"]["discord"]["state"] == "ok")
 
 
+@pytest.mark.full
 async def test_settings_are_checked_kept_with_their_comments_and_used_after_a_restart(
     chromium: Browser, gateway: GatewayProcess
 ) -> None:
@@ -198,6 +201,7 @@ async def test_settings_are_checked_kept_with_their_comments_and_used_after_a_re
     await expect(page.locator(".keys tr", has_text="schedule.quiet_hours")).to_contain_text("22:00-07:00")
 
 
+@pytest.mark.full
 async def test_a_configuration_with_a_mistake_stops_no_running_gateway(
     chromium: Browser, gateway: GatewayProcess
 ) -> None:
@@ -215,6 +219,7 @@ async def test_a_configuration_with_a_mistake_stops_no_running_gateway(
     await expect(page.locator("#restart")).to_be_hidden()
 
 
+@pytest.mark.full
 async def test_the_doctor_and_the_log_are_read_on_the_page(chromium: Browser, gateway: GatewayProcess) -> None:
     page = await first_visit(chromium, gateway, "/status")
     await page.get_by_role("button", name="Check now").click()
@@ -227,6 +232,7 @@ async def test_the_doctor_and_the_log_are_read_on_the_page(chromium: Browser, ga
     await expect(page.locator("#log .lines")).to_contain_text("is running (process")
 
 
+@pytest.mark.full
 async def test_the_doctor_and_refusals_speak_the_browsers_language(chromium: Browser, gateway: GatewayProcess) -> None:
     page = await first_visit(chromium, gateway, "/status", locale="de-DE")
     (gateway.home / "state" / "web-token").chmod(0o644)

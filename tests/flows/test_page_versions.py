@@ -106,6 +106,7 @@ async def test_a_message_is_changed_and_the_earlier_version_can_be_read(
     assert "> Tell me about Lisbon" in transcript.out and "\nTell me about Porto" in transcript.out
 
 
+@pytest.mark.full
 async def test_another_answer_survives_a_kill_and_a_double_press_is_one(
     chromium: Browser, gateway: GatewayProcess, model: FakeAnthropic
 ) -> None:

@@ -12,6 +12,7 @@ from tests.flows.test_several_gateways import BOB, Cluster, until_waiting
 
 
 @pytest.mark.timeout(600)
+@pytest.mark.full
 async def test_gateways_follow_to_a_promoted_replica_and_lose_and_double_nothing(
     telegram: FakeTelegram, model: FakeAnthropic
 ) -> None:

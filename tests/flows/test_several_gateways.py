@@ -131,6 +131,7 @@ async def test_another_takes_over_when_one_is_killed(cluster: Cluster, model: Fa
     assert cluster.texts() == ["Noted.", "Still here.", "Here again."]
 
 
+@pytest.mark.full
 async def test_who_stood_still_does_nothing_twice_and_waits_for_its_turn(
     cluster: Cluster, model: FakeAnthropic
 ) -> None:
@@ -149,6 +150,7 @@ async def test_who_stood_still_does_nothing_twice_and_waits_for_its_turn(
     assert second.is_running and first.is_running
 
 
+@pytest.mark.full
 async def test_all_wait_for_a_database_that_died_and_lose_nothing(telegram: FakeTelegram, model: FakeAnthropic) -> None:
     for text in ("One.", "Two."):
         model.answer(text)

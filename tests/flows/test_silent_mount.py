@@ -118,6 +118,7 @@ async def test_a_gateway_waits_for_it_before_it_starts(
 
 
 @pytest.mark.on_sqlite
+@pytest.mark.full
 async def test_another_gateway_takes_over(
     telegram: FakeTelegram, model: FakeAnthropic, postgres: PostgresServer, tmp_path: Path
 ) -> None:

@@ -99,6 +99,7 @@ async def test_a_message_that_kills_every_time_ends_and_all_others_are_answered(
     assert texts(telegram, GROUP)[0].removeprefix(REPEAT_MARK) == "Read: another"
 
 
+@pytest.mark.full
 async def test_kills_at_random_moments_blame_nobody(telegram: FakeTelegram, model: FakeAnthropic) -> None:
     """Whatever the seed: a process of less than an hour tries nothing alone."""
     chance = random.Random(7)
@@ -168,6 +169,7 @@ async def test_the_file_in_hand_is_named_and_is_not_opened_the_third_time(
     assert texts(telegram, BOB) == [SKIPPED]
 
 
+@pytest.mark.full
 async def test_who_was_in_hand_beside_it_is_answered(telegram: FakeTelegram, model: FakeAnthropic) -> None:
     async with fragile(telegram, model, standstill=STANDSTILL_S) as gateway:
         held = model.hold(after=0)

@@ -104,6 +104,7 @@ def test_an_old_python_is_told_with_its_version(clone: Path) -> None:
     )
 
 
+@pytest.mark.full
 def test_without_a_network_one_sentence_says_so_and_no_raw_command_is_shown(clone: Path) -> None:
     made = make(clone, **NO_NETWORK)
     (said,) = sentences(made)

@@ -51,6 +51,7 @@ def gateway(home: Path) -> Iterator[None]:
             process.communicate()
 
 
+@pytest.mark.full
 def test_a_home_whose_path_is_not_utf_8_serves_as_any_other(home: Path) -> None:
     without_page(home)
     with gateway(home):

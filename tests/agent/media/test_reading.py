@@ -96,6 +96,7 @@ async def test_a_pdf_that_anybody_may_read_is_read_however_it_is_encrypted(
     assert "password" in await refused(reader, tmp_path, files.locked_pdf("secret", algorithm))
 
 
+@pytest.mark.full
 async def test_a_pdf_that_wants_more_room_than_there_is_is_not_called_damaged(reader: Reader, tmp_path: Path) -> None:
     assert await refused(reader, tmp_path, files.packed_pdf(80)) == TOO_MUCH
 
@@ -120,6 +121,7 @@ async def test_a_sheet_with_shared_texts_gaps_and_days(reader: Reader, tmp_path:
     assert found.text == "[Sheet Costs]\nRent\t\t12.5\t2026-11-21"
 
 
+@pytest.mark.full
 async def test_a_sheet_of_a_million_rows_is_read_as_far_as_allowed(reader: Reader, tmp_path: Path) -> None:
     found = await read(reader, tmp_path, files.xlsx("<c><v>7</v></c>" for _ in range(1_000_000)))
     assert found.text.count("7") > 5_000

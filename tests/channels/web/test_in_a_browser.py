@@ -185,6 +185,7 @@ async def server_of_another_user() -> AsyncIterator[tuple[str, list[dict[str, st
         await runner.cleanup()
 
 
+@pytest.mark.full
 async def test_a_server_on_another_port_is_sent_the_cookie_and_opens_nothing_with_it(
     person: BrowserContext, house: House, channel: WebChannel, tmp_path: Path
 ) -> None:
@@ -231,6 +232,7 @@ _TRIES = """async (address) => {
 }"""
 
 
+@pytest.mark.full
 async def test_what_the_page_keeps_opens_nothing_without_the_cookie(
     person: BrowserContext, house: House, channel: WebChannel
 ) -> None:
@@ -242,6 +244,7 @@ async def test_what_the_page_keeps_opens_nothing_without_the_cookie(
     await is_asked_for_the_token(page)
 
 
+@pytest.mark.full
 async def test_the_cookie_opens_nothing_without_what_the_page_keeps(
     person: BrowserContext, house: House, channel: WebChannel
 ) -> None:
@@ -306,6 +309,7 @@ async def test_a_login_lasts_thirty_days_from_its_last_use(
     await is_asked_for_the_token(page)
 
 
+@pytest.mark.full
 async def test_a_page_that_stays_open_is_in_use(
     person: BrowserContext, house: House, channel: WebChannel, clock: Clock
 ) -> None:
@@ -348,6 +352,7 @@ async def test_the_owner_is_asked_once_and_sees_how_far_it_is(
     assert house.answers == ["yes", "no"]
 
 
+@pytest.mark.full
 async def test_the_search_card_downloads_its_model_goes_on_when_it_is_online_again_and_is_done(
     person: BrowserContext, channel: WebChannel, house: House
 ) -> None:

@@ -53,6 +53,7 @@ async def test_a_stranger_gets_one_answer(guest: Browser) -> None:
     writer.close()
 
 
+@pytest.mark.full
 async def test_who_showed_the_token_stays(house: House) -> None:
     async with (
         house.running(house.channel(auth_timeout=15.0)),

@@ -214,6 +214,7 @@ async def logged_in(chromium: Chromium, house: House, **options: object) -> Page
     return page
 
 
+@pytest.mark.full
 async def test_people_go_from_view_to_view_and_back(chromium: Chromium, house: House, channel: WebChannel) -> None:
     page = await logged_in(chromium, house)
     await page.locator("#text").fill("half a thought")
@@ -227,6 +228,7 @@ async def test_people_go_from_view_to_view_and_back(chromium: Chromium, house: H
     await expect(page.locator("#text")).to_have_value("half a thought")
 
 
+@pytest.mark.full
 async def test_a_phone_has_the_menu_behind_a_button(chromium: Chromium, house: House, channel: WebChannel) -> None:
     page = await logged_in(chromium, house, viewport={"width": 390, "height": 844})
     link = page.get_by_role("link", name="Status")
@@ -238,6 +240,7 @@ async def test_a_phone_has_the_menu_behind_a_button(chromium: Chromium, house: H
     assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+@pytest.mark.full
 async def test_times_are_on_the_users_clock_wherever_the_browser_is(chromium: Chromium, house: House) -> None:
     house.timezone = "Asia/Tokyo"
     async with house.running(house.channel()):
@@ -267,6 +270,7 @@ async def test_nothing_that_is_shown_runs(chromium: Chromium, house: House, chan
     assert await page.locator("#view script, #view img").count() == 0
 
 
+@pytest.mark.full
 async def test_the_owner_logs_in_at_a_server_of_tools(chromium: Chromium, house: House, channel: WebChannel) -> None:
     def taken(parameters: Mapping[str, object]) -> object:
         if parameters["address"] != "http://127.0.0.1:1/login/mcp?state=1&code=2":
@@ -298,6 +302,7 @@ async def until_called(house: House, operation: str) -> None:
         await asyncio.sleep(0.01)
 
 
+@pytest.mark.full
 async def test_while_daybook_is_down_the_page_still_opens(chromium: Chromium, house: House) -> None:
     async with house.running(house.channel()):
         page = await logged_in(chromium, house)
@@ -348,6 +353,7 @@ async def test_stop_is_no_message(chromium: Chromium, house: House, channel: Web
     assert [(one.text, one.origin) for one in house.received] == [("/stop", Origin.COMMAND), ("and now?", Origin.CHAT)]
 
 
+@pytest.mark.full
 async def test_text_that_is_marked_in_a_growing_answer_stays_marked(
     chromium: Chromium, house: House, channel: WebChannel
 ) -> None:

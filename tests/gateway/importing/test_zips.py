@@ -128,6 +128,7 @@ async def test_zips_that_lie_are_refused_and_leave_nothing(gateway: Running, day
     assert tree(daybook) == before
 
 
+@pytest.mark.full
 async def test_many_small_bombs_are_one(
     gateway: Running, daybook: Daybook, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
