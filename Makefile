@@ -1,6 +1,6 @@
 # A fresh clone needs git, make and python3 (with venv), nothing else.
-#   make run     set up and talk          make test       every promise, in minutes
-#   make check   format, lint, types      make test-all   each in every combination
+#   make run     set up and talk          make test       each kind of story, in minutes
+#   make check   format, lint, types      make test-all   every promise
 #   make wheel   dist/*.whl               make clean      back to the clone
 
 PYTHON ?= python3

@@ -1,4 +1,4 @@
-"""How much a run tries: `pytest` tries every promise once, `pytest --full` everything in every combination.
+"""How much a run tries: `pytest` tries each kind of story once, `pytest --full` everything in every combination.
 
 matrix(step=STEPS, store=STORES)  each step and each store at least once; with `--full` each step on each store
 first(WAITS, COMPUTES)            the first alone; with `--full` all of them: for what costs most

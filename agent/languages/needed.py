@@ -30,7 +30,7 @@ class Searched:
         """As `pattern.finditer(text)`, without a search where a match needs what is not in the text."""
         needed = needed_by(pattern)
         if needed and needed not in self._has:
-            self._has[needed] = any(one in self.text for one in needed)
+            self._has[needed] = any(piece in self.text for piece in needed)
         return pattern.finditer(self.text) if self._has.get(needed, True) else iter(())
 
 

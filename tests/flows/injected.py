@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-import yaml
-
 from agent.compaction.summary import PARTS
+from agent.formats.parsing import load_yaml
 from tests import files, strength
 from tests.fakes.anthropic import Answer, compose
 from tests.fakes.anthropic_rules import blocks_of
@@ -127,13 +126,13 @@ def cases() -> Iterator[Case]:
 def expanded(name: str, text: str) -> Iterator[Case]:
     """A case, or with `later` one for each time between the text and what it wants, each with the next of `forms`;
     of these one alone without `--full`."""
-    raw = _loaded(text)
+    raw: Any = load_yaml(text)
     later, forms = raw.pop("later", ()), raw.pop("forms", ["plain"])
     if not later:
         yield _case(name, raw)
     times = list(enumerate(later))
-    if not strength.is_full:
-        times = times[zlib.crc32(name.encode()) % len(times) :][:1] if times else []
+    if times and not strength.is_full:
+        times = [times[zlib.crc32(name.encode()) % len(times)]]
     for at, when in times:
         form = forms[at % len(forms)]
         leak = LINE if form == "percent" else LEAKS[form](LINE)
@@ -168,14 +167,10 @@ def _put_off(raw: Mapping[str, Any], when: str) -> list[Mapping[str, Any]]:
 
 
 def read(name: str, text: str) -> Case:
-    return _case(name, _loaded(text))
+    return _case(name, load_yaml(text))
 
 
-def _loaded(text: str) -> Any:
-    return yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # two hundred files before the first test
-
-
-def _case(name: str, given: Mapping[str, Any]) -> Case:
+def _case(name: str, given: Any) -> Case:
     injection = encoded(given.get("injection", "").strip(), given.get("encoded", ""))
     raw = filled(
         {key: value for key, value in given.items() if key not in ("injection", "encoded")},
