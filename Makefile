@@ -1,5 +1,5 @@
 # A fresh clone needs git, make and python3 (with venv), nothing else.
-#   make run     set up and talk          make test       each kind of story, in minutes
+#   make run     set up and talk          make test       what breaks first, in minutes
 #   make check   format, lint, types      make test-all   every promise
 #   make wheel   dist/*.whl               make clean      back to the clone
 
@@ -23,9 +23,9 @@ run: .venv/run
 # Each worker imports everything: without what Python keeps of that for the next time it takes twice as long.
 unexport PYTHONDONTWRITEBYTECODE
 
-# TESTS=tests/agent, or any words for pytest.
+# Of each file what costs little and the first of the rest; TESTS=tests/agent (or any words for pytest): all of a part.
 test: .venv/test
-	@$(BIN)/pytest -n auto --dist worksteal $(TESTS)
+	@$(BIN)/pytest -n auto --dist worksteal $(or $(TESTS),--quick)
 
 # With servers of others, both stores, all of a random test's examples, and a share of plain starts.
 test-all: .venv/test-all

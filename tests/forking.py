@@ -31,6 +31,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
+import agent.formats.network
+import channels.network
 import gateway.cli
 
 _DESCRIPTORS = 4
@@ -95,6 +97,8 @@ def serve(control: socket.socket) -> None:
         importlib.import_module(name)
     for name in MODULES:  # they run as `__main__`
         sys.modules.pop(name)
+    for network in (agent.formats.network, channels.network):  # 30 ms each to load certificates
+        network.tls()
     gc.collect()
     gc.freeze()
     woken, wakes = socket.socketpair()

@@ -1,4 +1,5 @@
-"""How much a run tries: `pytest` tries each kind of story once, `pytest --full` everything in every combination.
+"""How much a run tries: `pytest` tries each kind of story once, `pytest --full` everything in every combination, and
+`pytest --quick` of each file what costs little, with the first tests of those that cost more.
 
 matrix(step=STEPS, store=STORES)  each step and each store at least once; with `--full` each step on each store
 first(WAITS, COMPUTES)            the first alone; with `--full` all of them: for what costs most
@@ -10,14 +11,18 @@ requires("pandoc")                in a test or fixture: what is missing is said 
 from __future__ import annotations
 
 import functools
+import gc
 import importlib.util
 import itertools
+import json
 import os
 import resource
 import shutil
 import zlib
-from collections import Counter
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from pathlib import Path
+from statistics import median
 from typing import Any, TypeVar
 
 import pytest
@@ -29,6 +34,12 @@ from tests.fakes.postgres import pgbouncer, programs
 
 Value = TypeVar("Value")
 
+_COSTS = Path(__file__).with_name("costs.json")
+"""Seconds of each test function that does not cost little, by file, as `pytest --costs` measured them."""
+_LITTLE = 0.05
+_OF_A_FILE = 0.3
+"""Seconds that a file's other tests may take together with `--quick`."""
+_WORKERS = 4
 _SLOWEST = 30
 _PLAINLY = 16
 """With `--full` one test of so many starts its gateways plainly: most of a plain start are the same imports again."""
@@ -80,6 +91,15 @@ def examples(number: int) -> int:
     return number if is_full else max(min(number, 2), number // 5)
 
 
+def affordable(costs: Iterable[float]) -> list[bool]:
+    """For each test of a file, in its order, whether it is tried with `--quick`."""
+    tried, spent = [], 0.0
+    for cost in costs:
+        tried.append(cost < _LITTLE or not spent or spent + cost <= _OF_A_FILE)
+        spent += cost if tried[-1] and cost >= _LITTLE else 0
+    return tried
+
+
 def is_there(what: str) -> bool:
     """Whether this machine has a program or package."""
     return bool(_THERE[what][0]())
@@ -97,6 +117,8 @@ def requires(what: str) -> None:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--full", action="store_true", help="try everything in every combination, as `make test-all` does")
+    parser.addoption("--quick", action="store_true", help="try what breaks first, as `make test` does")
+    parser.addoption("--costs", action="store_true", help=f"note what each test costs in {_COSTS.name}, for --quick")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -116,12 +138,41 @@ def pytest_xdist_auto_num_workers() -> int:
     return (os.cpu_count() or 1) * 2
 
 
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is collected stays, and to look for what does not takes a third of the time."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if not is_full:
-        left_out = [one for one in items if one.get_closest_marker("full")]
-        items[:] = [one for one in items if not one.get_closest_marker("full")]
-        config.hook.pytest_deselected(items=left_out)
+    tried = [one for one in items if is_full or not one.get_closest_marker("full")]
+    if config.getoption("quick"):
+        tried = _quick(tried, config.rootpath)
+    chosen = set(tried)
+    config.hook.pytest_deselected(items=[one for one in items if one not in chosen])
+    items[:] = tried
+
+
+def _quick(items: Iterable[pytest.Item], root: Path) -> list[pytest.Item]:
+    """What is affordable, the files that take longest first: no worker has one left when the others have ended."""
+    known = json.loads(_COSTS.read_text())
+    files: dict[str, list[tuple[pytest.Item, float]]] = defaultdict(list)
+    for item in items:
+        file = item.path.relative_to(root).as_posix()
+        files[file].append((item, known.get(file, {}).get(_function(item.nodeid), 0.0)))
+    tried = [list(itertools.compress(one, affordable(cost for _, cost in one))) for one in files.values()]
+    tried.sort(key=lambda one: -sum(cost for _, cost in one))
+    return [item for one in tried for item, _ in one]
+
+
+def _function(nodeid: str) -> str:
+    return nodeid.partition("::")[2].partition("[")[0]
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -144,7 +195,11 @@ class _Spent:
         self._counted = _seconds()
         self._workers = 0.0
         self._tests: Counter[str] = Counter()
+        self._on_the_clock: Counter[str] = Counter()
         self._skipped: Counter[str] = Counter()
+
+    def pytest_collection_finish(self) -> None:
+        self._counted = _seconds()
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self) -> Generator[None, pytest.TestReport, pytest.TestReport]:
@@ -155,6 +210,7 @@ class _Spent:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         self._tests[report.nodeid] += getattr(report, "processor_seconds", 0.0)
+        self._on_the_clock[report.nodeid] += report.duration
         if report.skipped and isinstance(report.longrepr, tuple):
             self._skipped[report.longrepr[2].removeprefix("Skipped: ")] += 1
 
@@ -176,5 +232,19 @@ class _Spent:
         for name, seconds in self._tests.most_common(_SLOWEST):
             tell(f"{seconds:8.2f}  {name}")
         tell(f"{total:8.0f}  in all, of which {total - self._tests.total():.0f} to start and to collect")
+        if terminalreporter.config.getoption("costs") and not hasattr(terminalreporter.config, "workerinput"):
+            self._note()
         for reason, number in self._skipped.most_common():
             tell(f"{number} {'test' if number == 1 else 'tests'} did not run: {reason}")
+
+    def _note(self) -> None:
+        """A test that waits costs its share of the clock: a worker is kept by it."""
+        files: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+        for nodeid, seconds in self._tests.items():
+            cost = max(seconds, self._on_the_clock[nodeid] / _WORKERS)
+            files[nodeid.partition("::")[0]][_function(nodeid)].append(cost)
+        known = {
+            file: {name: round(cost, 2) for name, each in tests.items() if (cost := median(each)) >= _LITTLE}
+            for file, tests in sorted(files.items())
+        }
+        _COSTS.write_text(json.dumps({file: tests for file, tests in known.items() if tests}, indent=0) + "\n")

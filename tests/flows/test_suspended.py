@@ -31,12 +31,12 @@ def texts(telegram: FakeTelegram) -> list[str]:
 async def test_what_came_due_while_it_slept_rings_when_it_wakes(telegram: FakeTelegram, model: FakeAnthropic) -> None:
     async with GatewayProcess(telegram, model, start_now=False, command=COMMAND) as gateway:
         set_clock(gateway.home, EVENING)
+        gateway.workspace.mkdir(parents=True, exist_ok=True)
+        (gateway.workspace / "schedule.yaml").write_text(JOBS, "utf-8")
         await gateway.start()
         telegram.say("/whoami")
         await gateway.while_alive(telegram.wait_for(lambda: len(texts(telegram)) == 1))
-        (gateway.workspace / "schedule.yaml").write_text(JOBS, "utf-8")
-        while "bins" not in (await gateway.cli("schedule", "list")).out:
-            pass
+        assert "bins" in (await gateway.cli("schedule", "list")).out
         os.kill(gateway.pid, signal.SIGSTOP)
         set_clock(gateway.home, EVENING + timedelta(hours=9, minutes=29))
         os.kill(gateway.pid, signal.SIGCONT)

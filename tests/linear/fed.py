@@ -26,6 +26,17 @@ def known() -> set[str]:
     return set(_FILE.read_text().split())
 
 
+def mark_of_sources() -> str:
+    """The same as long as no file of the product or of these tests changes: then nothing has to be looked for."""
+    files = [file for package in (*patterns.PACKAGES, "tests/linear") for file in (_ROOT / package).rglob("*")]
+    texts = (
+        file.relative_to(_ROOT).as_posix().encode() + b"\0" + file.read_bytes()
+        for file in sorted(files)
+        if file.is_file() and file != _FILE and file.suffix != ".pyc"
+    )
+    return _mark(b"\0".join(texts))
+
+
 def mark_of(found: patterns.Found) -> str:
     """The same as long as a pattern, the way it is used and the judge stay as they are."""
     return _mark(repr((found.pattern.pattern, found.pattern.flags, sorted(found.methods))).encode())
@@ -80,6 +91,7 @@ def main() -> None:
     if done.returncode or found:
         sys.exit("\n".join(found) or f"it was ended by {done.returncode}")
     marks = {mark_of(one) for one in patterns.everything()} | {*map(mark_of_function, functions.FUNCTIONS)}
+    marks.add(mark_of_sources())
     _FILE.write_text("".join(f"{one}\n" for one in sorted(marks)))
 
 

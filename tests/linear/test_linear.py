@@ -45,7 +45,8 @@ def _fed(kind: str, seconds: int = _CPU_SECONDS) -> list[str]:
 
 @pytest.mark.parametrize("kind", ["patterns", "functions"] if strength.is_full else ["changed"])
 def test_time_grows_with_the_text_and_no_faster(kind: str) -> None:
-    found = _fed(kind)
+    is_as_before = kind == "changed" and fed.mark_of_sources() in fed.known()
+    found = [] if is_as_before else _fed(kind)
     assert not found, "\n".join(found)
 
 
