@@ -167,25 +167,31 @@ else:
 
     def _lock(fd: int, path: Path) -> bool:
         """False if who has the lock stands still."""
+        if not _passed and _is_taken(fd):
+            return True
         status = os.fstat(fd)
         what = status.st_dev, status.st_ino
         looks = _LOOKS_AGAIN if what in _passed else _LOOKS
         for _ in range(looks):  # no clock, which counts also while this process itself stands still
-            try:
-                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                time.sleep(_LOOK)
-            except OSError as error:
-                if error.errno in _NO_LOCKS:
-                    return True
-                raise
-            else:
+            if _is_taken(fd):
                 _passed.discard(what)
                 return True
+            time.sleep(_LOOK)
         if what not in _passed:
             _passed.add(what)
             _log.warning("%s is locked by a process that stands still; its writes will come to nothing", path)
         return False
+
+    def _is_taken(fd: int) -> bool:
+        """Takes the lock if nobody has it; on a file system without locks everybody does."""
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        except OSError as error:
+            if error.errno not in _NO_LOCKS:
+                raise
+        return True
 
     def _unlock(fd: int) -> None:
         with suppress(OSError):  # of a disk that is gone: what was written before is written
@@ -250,12 +256,12 @@ def append(folder: Folder, name: str, data: bytes, size: int | None, *, whole: i
         _check_guards()
         if _guards or _passed:  # else nobody takes over from anybody, and there may be many names
             _remove_scratch(folder)
-        _check_named(folder, name, fd, size)
+        now = os.fstat(fd)
+        _check_named(folder, name, now.st_ino, size)
         if is_locked:
             _write(fd, data, whole, size)
-            _check_named(folder, name, fd, whole + len(data))
+            _check_named(folder, name, now.st_ino, whole + len(data))
         else:
-            now = os.fstat(fd)
             before = read(folder, name, whole)
             mode = stat.S_IMODE(now.st_mode)
             replace(folder, name, before + data, mode, lambda: check_unchanged(folder, name, now))
@@ -279,10 +285,10 @@ def _write(fd: int, data: bytes, whole: int, size: int) -> None:
         raise
 
 
-def _check_named(folder: Folder, name: str, fd: int, size: int) -> None:
-    """Raises `ChangedMeanwhile` if an open file has another size, or another one has its name."""
-    named, now = folder.stat(name), os.fstat(fd)
-    if named is None or (named.st_ino, now.st_size) != (now.st_ino, size):
+def _check_named(folder: Folder, name: str, inode: int, size: int) -> None:
+    """Raises `ChangedMeanwhile` if a file has another size, or another file has its name."""
+    named = folder.stat(name)
+    if named is None or (named.st_ino, named.st_size) != (inode, size):
         raise ChangedMeanwhile(name)
 
 

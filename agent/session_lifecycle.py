@@ -78,13 +78,11 @@ class SessionLifecycle:
 
     async def flush_ahead(self, key: SessionKey, scope: Scope) -> None:
         """Defers the flush that the message after the last answer would set off, so that it does not wait for it."""
+        builder = self._session_cache.last_used(key)
+        if builder is None or builder.scope != scope or not is_near(builder):
+            return
         try:
-            transcript = await asyncio.to_thread(self._session_cache.current, key)
-            if transcript is None:
-                return
-            builder = await self._session_cache.builder_of(key, scope, transcript.header.id)
-            if builder is not None and is_near(builder):
-                await self.defer(key, scope, transcript, ContextLossReason.THRESHOLD)
+            await self.defer(key, scope, builder.transcript, ContextLossReason.THRESHOLD)
         except (OSError, FileError) as problem:
             _log.warning("%s: the next message may have to wait for its flush: %s", key, problem)
 

@@ -97,6 +97,11 @@ class SessionCache:
     def held(self, key: SessionKey) -> OpenSession | None:
         return self._open.get(key)
 
+    def last_used(self, key: SessionKey) -> RequestBuilder | None:
+        """The builder of the session's last turn, if it is in memory."""
+        known = self._open.get(key)
+        return self._builders.get(known.transcript.path) if known is not None else None
+
     def current(self, key: SessionKey) -> Transcript | None:
         """The current transcript, from memory while its file is unchanged. Blocks."""
         id = self._archive.current(key)

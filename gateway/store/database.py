@@ -174,7 +174,6 @@ class Database:
                     job.error = error
                     connection.execute("ROLLBACK TO job")
                 connection.execute("RELEASE job")
-            engine.keep_named()
             connection.execute("COMMIT")
             engine.keep_named()  # nobody is told of what is in no file
         except (StorageUnavailable, engine.errors) as error:
