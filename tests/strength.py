@@ -39,6 +39,8 @@ _COSTS = Path(__file__).with_name("costs.json")
 _LITTLE = 0.05
 _OF_A_FILE = 0.3
 """Seconds that a file's other tests may take together with `--quick`."""
+_FULL_ALONE = 10.0
+"""What a test that runs with `--full` alone is taken for."""
 _WORKERS = 4
 _SLOWEST = 30
 _PLAINLY = 16
@@ -152,21 +154,24 @@ def pytest_collection() -> Generator[None, object, object]:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     tried = [one for one in items if is_full or not one.get_closest_marker("full")]
-    if config.getoption("quick"):
-        tried = _quick(tried, config.rootpath)
+    if is_full or config.getoption("quick"):
+        tried = _longest_first(tried, config.rootpath)
     chosen = set(tried)
     config.hook.pytest_deselected(items=[one for one in items if one not in chosen])
     items[:] = tried
 
 
-def _quick(items: Iterable[pytest.Item], root: Path) -> list[pytest.Item]:
-    """What is affordable, the files that take longest first: no worker has one left when the others have ended."""
+def _longest_first(items: Iterable[pytest.Item], root: Path) -> list[pytest.Item]:
+    """By file: no worker has a long one left when the others have ended. Without `--full`, what is affordable."""
     known = json.loads(_COSTS.read_text())
     files: dict[str, list[tuple[pytest.Item, float]]] = defaultdict(list)
     for item in items:
         file = item.path.relative_to(root).as_posix()
-        files[file].append((item, known.get(file, {}).get(_function(item.nodeid), 0.0)))
-    tried = [list(itertools.compress(one, affordable(cost for _, cost in one))) for one in files.values()]
+        unknown = _FULL_ALONE if item.get_closest_marker("full") else 0.0
+        files[file].append((item, known.get(file, {}).get(_function(item.nodeid), unknown)))
+    tried = list(files.values())
+    if not is_full:
+        tried = [list(itertools.compress(one, affordable(cost for _, cost in one))) for one in tried]
     tried.sort(key=lambda one: -sum(cost for _, cost in one))
     return [item for one in tried for item, _ in one]
 

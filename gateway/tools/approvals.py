@@ -387,8 +387,10 @@ class _TurnConsent:
         return self.approvals.fate(call)
 
     async def outcomes(self) -> Mapping[str, str]:
-        await self.approvals.ask_about_skills(self.row, self.session)
-        return await self.approvals.outcomes(self.session)
+        outcomes, _ = await asyncio.gather(
+            self.approvals.outcomes(self.session), self.approvals.ask_about_skills(self.row, self.session)
+        )
+        return outcomes
 
     async def acknowledge(self, ids: Sequence[str]) -> None:
         await self.approvals.acknowledge(ids)
