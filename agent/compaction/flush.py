@@ -92,12 +92,15 @@ Nobody reads your answer. Go on with no task, answer no question.
 
 def is_near(builder: RequestBuilder) -> bool:
     """True where the last message is answered and one as long as that would set a flush off."""
-    budget = builder.budget
-    messages = [entry for entry in builder.transcript.entries if isinstance(entry, MessageEntry)]
-    if not messages or messages[-1].role != "assistant" or not _is_wanted(builder.transcript.entries, MOST_TRIES):
+    budget, entries = builder.budget, builder.transcript.entries
+    newest = next((entry for entry in reversed(entries) if isinstance(entry, MessageEntry)), None)
+    if newest is None or newest.role != "assistant":
         return False
-    said = next((estimate_blocks(entry.content) for entry in reversed(messages) if entry.meta.said), 0)
-    return not budget.has_room(builder.projected() + min(said, budget.compact_at - budget.flush_at))
+    said = next((one for one in reversed(entries) if isinstance(one, MessageEntry) and one.meta.said), None)
+    size = estimate_blocks(said.content) if said is not None else 0
+    if budget.has_room(builder.projected() + min(size, budget.compact_at - budget.flush_at)):
+        return False
+    return _is_wanted(entries, MOST_TRIES)
 
 
 def _is_wanted(entries: Sequence[Entry], most_tries: int) -> bool:

@@ -13,7 +13,8 @@ from agent.model.tokens import (
     estimate,
     estimate_blocks,
 )
-from agent.session.entries import CompactionEntry, Entry, MessageEntry, RedactionEntry
+from agent.session.entries import CompactionEntry, Entry, MessageEntry, RedactionEntry, is_reset
+from agent.session.pictures import has_pictures
 from agent.session.prune import is_prune
 from agent.settings import AgentSettings
 
@@ -60,18 +61,20 @@ def is_credible(counted: int, estimated: int) -> bool:
 def projected(entries: Sequence[Entry], fixed: int) -> int:
     """Tokens of a request now: the server's count at the last answer, and an estimate since. `fixed`: the estimate for
     system and tools, used without a count."""
-    size = 0
-    for entry in reversed(list(in_context(entries))):
-        if isinstance(entry, CompactionEntry):
-            return fixed + size + estimate(entry.summary)
-        if counted := _counted(entries, entry):
-            return counted + size
-        size += estimate_blocks(entry.content)
-    return fixed + size
+    counted, since = _counted(entries)
+    if not counted:
+        return fixed + sum(map(_estimate, in_context(entries)))
+    if any(map(has_pictures, since)):  # of which older ones may be shown as words
+        since = list(in_context(entries))[-len(since) :]
+    return counted + sum(map(_estimate, since))
 
 
 def is_counted(entries: Sequence[Entry]) -> bool:
-    return any(isinstance(entry, MessageEntry) and _counted(entries, entry) for entry in in_context(entries))
+    return _counted(entries)[0] > 0
+
+
+def _estimate(entry: MessageEntry | CompactionEntry) -> int:
+    return estimate(entry.summary) if isinstance(entry, CompactionEntry) else estimate_blocks(entry.content)
 
 
 def shortened(text: str, room: int) -> str:
@@ -84,21 +87,19 @@ def shortened(text: str, room: int) -> str:
     return f"{kept.rstrip()}\n[Cut here: the first {len(kept):,} of {len(text):,} characters are shown]"
 
 
-def _counted(entries: Sequence[Entry], entry: MessageEntry) -> int:
-    """The server's count of the context up to an answer; 0 if none applies."""
-    usage = entry.meta.usage
-    if usage is None or not usage.context or entry.meta.doubted or _changed_since(entries, entry):
-        return 0
-    return usage.context
-
-
-def _changed_since(entries: Sequence[Entry], counted: MessageEntry) -> bool:
+def _counted(entries: Sequence[Entry]) -> tuple[int, Sequence[MessageEntry | CompactionEntry]]:
+    """The server's count of the context up to the last answer that has one, and the messages behind it. 0 if the
+    context has been changed since."""
+    since: list[MessageEntry | CompactionEntry] = []
     for entry in reversed(entries):
-        if entry is counted:
-            return False
-        if isinstance(entry, CompactionEntry | RedactionEntry) or is_prune(entry):
-            return True
-    return False
+        if isinstance(entry, CompactionEntry | RedactionEntry) or is_prune(entry) or is_reset(entry):
+            break
+        if isinstance(entry, MessageEntry):
+            usage = entry.meta.usage
+            if usage is not None and usage.context and not entry.meta.doubted:
+                return usage.context, since
+            since.append(entry)
+    return 0, ()
 
 
 _ASK_AGAIN = timedelta(minutes=10)

@@ -56,6 +56,10 @@ def in_words(block: Block) -> Block:
     return _words(block, _LEFT_OUT) if path_of(block) else block
 
 
+def has_pictures(entry: Entry) -> bool:
+    return any(_pictures(entry))
+
+
 def hide_entry(id: str, ts: str, paths: Sequence[str]) -> MarkEntry:
     return MarkEntry(id, ts, HIDE, {"paths": list(paths)})
 
@@ -65,7 +69,7 @@ class Pictures:
 
     def __init__(self, entries: Sequence[Entry], *, none: bool = False) -> None:
         self._states: dict[str, dict[int, str]] = {}
-        with_pictures = [at for at, entry in enumerate(entries) if any(_pictures(entry))]
+        with_pictures = [at for at, entry in enumerate(entries) if has_pictures(entry)]
         if not with_pictures:
             return
         newest = older_than(entries, KEPT_TURNS)

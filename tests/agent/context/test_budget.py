@@ -6,9 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.context.budget import DEFAULT_WINDOW, SMALLEST_WINDOW, budget_of, projected, shortened
+from agent.context.replay import in_context
 from agent.model.base import Usage
-from agent.model.tokens import estimate
-from agent.session.entries import CompactionEntry, MessageEntry, Meta
+from agent.model.tokens import estimate, estimate_blocks
+from agent.session.entries import RESET, CompactionEntry, Entry, MarkEntry, MessageEntry, Meta, RedactionEntry
+from agent.session.pictures import picture_block
+from agent.session.prune import prune_entry
 
 sizes = st.integers(-10, 3_000_000)
 
@@ -83,3 +86,42 @@ def test_a_count_from_before_a_compaction_is_not_believed() -> None:
     assert projected(entries, fixed=1_000) < 1_200
     entries.append(message("5", "assistant", "new", Usage(2_000)))
     assert projected(entries, fixed=1_000) == 2_000
+
+
+def entry_of(kind: str, id: str, first_kept: str) -> Entry:
+    words = {"type": "text", "text": kind * 10}
+    match kind:
+        case "counted" | "uncounted" | "doubted":
+            usage = Usage(input=5_000, output=int(id)) if kind != "uncounted" else None
+            return MessageEntry(id, "", "assistant", (words,), Meta(usage=usage, doubted=kind == "doubted"))
+        case "picture":
+            meta = Meta(said=(id,), turn=id)
+            return MessageEntry(id, "", "user", (words, picture_block("p.jpg", f"media/{id}.jpg", "")), meta)
+        case "compaction":
+            return CompactionEntry(id, "", "so far " * 50, first_kept)
+        case "prune":
+            return prune_entry(id, "", "", 8)
+        case "redaction":
+            return RedactionEntry(id, "")
+        case "reset":
+            return MarkEntry(id, "", RESET)
+    return MessageEntry(id, "", "user", ({"type": "tool_result", "tool_use_id": "1", "content": "result " * 30},))
+
+
+KINDS = ("counted", "uncounted", "doubted", "picture", "result", "compaction", "prune", "redaction", "reset")
+
+
+@given(st.lists(st.tuples(st.sampled_from(KINDS), st.integers(0, 30)), max_size=30))
+def test_a_count_holds_until_the_context_before_it_changes(kinds: list[tuple[str, int]]) -> None:
+    entries = [entry_of(kind, str(at), str(min(at, back))) for at, (kind, back) in enumerate(kinds)]
+    changed = max((at for at, (kind, _) in enumerate(kinds) if kind in KINDS[5:]), default=-1)
+    size = 1_000
+    for shown in in_context(entries):
+        at = int(shown.id.partition("~")[0])
+        if kinds[at][0] == "counted" and at > changed:
+            size = 5_000 + at
+        elif isinstance(shown, CompactionEntry):
+            size += estimate(shown.summary)
+        else:
+            size += estimate_blocks(shown.content)
+    assert projected(entries, fixed=1_000) == size
