@@ -2,8 +2,7 @@
 
 A writer may stand still between any two steps (a paused machine) while another takes over, and then go on. So each
 write compares the file just before it is made. Nobody waits for ever for a lock of who stands still: past it, content
-goes into a file of its own, which is moved into place, and what the other had begun is removed, so that it comes to
-nothing. Everything blocks.
+goes into a file of its own, which is moved into place, and what the other had begun is removed. Everything blocks.
 """
 
 from __future__ import annotations
@@ -171,8 +170,7 @@ else:
             return True
         status = os.fstat(fd)
         what = status.st_dev, status.st_ino
-        looks = _LOOKS_AGAIN if what in _passed else _LOOKS
-        for _ in range(looks):  # no clock, which counts also while this process itself stands still
+        for _ in range(_LOOKS_AGAIN if what in _passed else _LOOKS):  # no clock: it goes on while this stands still
             if _is_taken(fd):
                 _passed.discard(what)
                 return True
@@ -186,11 +184,10 @@ else:
         """Takes the lock if nobody has it; on a file system without locks everybody does."""
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
         except OSError as error:
-            if error.errno not in _NO_LOCKS:
+            if error.errno not in (errno.EWOULDBLOCK, *_NO_LOCKS):
                 raise
+            return error.errno in _NO_LOCKS
         return True
 
     def _unlock(fd: int) -> None:
@@ -200,12 +197,9 @@ else:
 
 def check_unchanged(folder: Folder, name: str, known: os.stat_result | None) -> None:
     """Raises `ChangedMeanwhile`."""
-    now = folder.stat(name)
-    if known is None or now is None:
-        is_same = known is now
-    else:
-        is_same = (known.st_ino, known.st_size, known.st_mtime_ns) == (now.st_ino, now.st_size, now.st_mtime_ns)
-    if not is_same:
+    both = known, folder.stat(name)
+    then, now = (one and (one.st_ino, one.st_size, one.st_mtime_ns) for one in both)
+    if then != now:
         raise ChangedMeanwhile(name)
 
 

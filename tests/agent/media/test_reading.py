@@ -193,14 +193,14 @@ async def test_what_takes_too_long_is_ended_with_what_was_read(
 ) -> None:
     first = "This stands on the first page. " * 100
     await read(reader, tmp_path, files.pdf([first]))  # and whatever Python writes when it first imports is written
-    endless = "x) Tj (" * 900_000  # two seconds and half of the memory that it may have
-    reading = asyncio.create_task(read(Reader(10**6, 10, seconds=5), tmp_path, files.pdf([first, endless])))
+    endless = "x) Tj (" * 900_000  # two seconds each, and half of the memory that it may have
+    reading = asyncio.create_task(read(Reader(10**7, 10, seconds=5), tmp_path, files.pdf([first, *[endless] * 4])))
     while written_by_children() < len(first) and not reading.done():
         await asyncio.to_thread(time.sleep, 0.02)  # a sleep of the loop would have no end
     await loop_clock.pass_(0)
     assert not reading.done()
     await loop_clock.pass_(5.01)
-    assert await reading == Reading(f"[Page 1 of 2]\n{first}".strip(), TOO_MUCH)
+    assert await reading == Reading(f"[Page 1 of 5]\n{first}".strip(), TOO_MUCH)
 
 
 def written_by_children() -> int:
