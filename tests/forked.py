@@ -328,9 +328,10 @@ class AsyncForked:
         return out, err
 
     def send_signal(self, number: int) -> None:
-        if self.returncode is not None:
+        if self._forked.returncode is not None:  # as it was last seen: who saw it alive may send to it
             raise ProcessLookupError
         self._forked.send_signal(number)
+        self._look()
 
     def terminate(self) -> None:
         self.send_signal(signal.SIGTERM)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import pty
+import select
 import signal
 import subprocess
 import sys
@@ -79,6 +80,18 @@ async def test_asyncio_waits_for_it_too() -> None:
     killed.kill()
     async with asyncio.timeout(60):
         assert await killed.wait() == -signal.SIGKILL
+
+
+@pytest.mark.skipif(not forked.CAN_FORK, reason="asyncio's own")
+async def test_who_saw_it_alive_may_kill_it() -> None:
+    process = await forked.create_subprocess_exec(sys.executable, "-c", "import time; time.sleep(600)")
+    assert process.returncode is None
+    os.kill(process.pid, signal.SIGKILL)
+    assert select.select([process._watched], [], [], 60)[0], "it has ended, and nobody has looked"
+    process.kill()
+    assert await process.wait() == -signal.SIGKILL
+    with pytest.raises(ProcessLookupError):
+        process.kill()
 
 
 def test_it_has_a_terminal_of_its_own() -> None:

@@ -88,8 +88,7 @@ async def lived(home: Home, stage: str, end: str) -> list[str]:
         async with asyncio.timeout(120):
             if end == "heard":
                 await until(lambda: bool(recordings(home)))
-                if process.returncode is None:  # seen twice: it had died of another's kill by then
-                    process.kill()
+                process.kill()
             async for line in process.stdout:
                 told.append(line.decode().strip())
                 if told[-1] == end:
