@@ -135,9 +135,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers() -> int:
-    """More than there are processors: many tests wait for another process."""
-    return (os.cpu_count() or 1) * 2
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """More than there are processors: many tests wait for another process, and with `--full` most of the time."""
+    return (os.cpu_count() or 1) * (3 if config.getoption("full") else 2)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
