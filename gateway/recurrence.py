@@ -11,7 +11,7 @@ import itertools
 import re
 from collections.abc import Mapping
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import lru_cache
 from zoneinfo import ZoneInfo
@@ -46,37 +46,41 @@ class At:
 
 @dataclass(frozen=True, slots=True)
 class Every:
-    """A schedule from `start` (as in `At`), else midnight in the job's zone. Whole days are counted on the calendar."""
+    """A schedule from `start` (as in `At`), else midnight in the job's zone, to its last day. Whole days are counted on
+    the calendar."""
 
     interval: timedelta
     start: datetime | None = None
+    until: date | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Cron:
-    """Five fields, as Debian's cron reads them; checked by `cron`."""
+    """Five fields, as Debian's cron reads them; checked by `cron`. `until`: the last day."""
 
     expression: str
+    until: date | None = None
 
 
 When = At | Every | Cron
 
 
 def parse(fields: Mapping[str, str]) -> When:
-    """Reads `{at}`, `{every}` (and `from`) or `{cron}`. Raises `InvalidWhen`."""
-    unknown = sorted(set(fields) - {"at", "every", "cron", "from"})
+    """Reads `{at}`, `{every}` (and `from`) or `{cron}`, the latter two with `until`. Raises `InvalidWhen`."""
+    unknown = sorted(set(fields) - {"at", "every", "cron", "from", "until"})
     if unknown:
         raise InvalidWhen(f"`when` has no key {unknown[0]!r}; write one of at, every, cron")
     given = [name for name in ("at", "every", "cron") if name in fields]
-    if len(given) != 1 or ("from" in fields and given != ["every"]):
+    if len(given) != 1 or ("from" in fields and given != ["every"]) or ("until" in fields and given == ["at"]):
         raise InvalidWhen('`when` must be one of {at: "2026-11-22T15:00"}, {every: 2h}, {cron: "0 8 * * 1-5"}')
+    until = _day(fields["until"]) if "until" in fields else None
     match given[0]:
         case "at":
             return At(moment(fields["at"]))
         case "every":
-            return Every(interval(fields["every"]), moment(fields["from"]) if "from" in fields else None)
+            return Every(interval(fields["every"]), moment(fields["from"]) if "from" in fields else None, until)
         case _:
-            return cron(fields["cron"])
+            return replace(cron(fields["cron"]), until=until)
 
 
 def moment(text: str) -> datetime:
@@ -91,6 +95,13 @@ def moment(text: str) -> datetime:
     except ValueError as error:
         raise InvalidWhen(f"{_cut(text)} does not exist ({error}); {allowed}") from error
     return found.astimezone(UTC) if found.tzinfo else found
+
+
+def _day(text: str) -> date:
+    try:
+        return date.fromisoformat(text.strip())
+    except ValueError as error:
+        raise InvalidWhen(f"{_cut(text)} is not a day; write it as 2026-12-24") from error
 
 
 def interval(text: str) -> timedelta:
@@ -125,13 +136,15 @@ def fields(when: When) -> dict[str, str]:
     match when:
         case At(moment):
             return {"at": _written(moment)}
-        case Every(length, None):
-            return {"every": _interval_text(length)}
-        case Every(length, start):
-            assert start is not None
-            return {"every": _interval_text(length), "from": _written(start)}
-        case Cron(expression):
-            return {"cron": expression}
+        case Every(length, start, until):
+            begun = {"from": _written(start)} if start is not None else {}
+            return {"every": _interval_text(length), **begun, **_last_day(until)}
+        case Cron(expression, until):
+            return {"cron": expression, **_last_day(until)}
+
+
+def _last_day(until: date | None) -> dict[str, str]:
+    return {"until": until.isoformat()} if until is not None else {}
 
 
 def in_words(when: When) -> str:
@@ -140,16 +153,20 @@ def in_words(when: When) -> str:
         case At(moment):
             zone = " UTC" if moment.tzinfo is not None else ""
             return f"once, {spoken_day(moment.date(), date.min)} at {moment:%H:%M}{zone}"
-        case Every(length, _):
+        case Every(length, _, until):
             text = _interval_text(length)
             number, unit = text[:-1], _UNIT_NAMES[text[-1]]
-            return f"every {unit}" if number == "1" else f"every {number} {unit}s"
-        case Cron(expression):
+            return (f"every {unit}" if number == "1" else f"every {number} {unit}s") + _ends(until)
+        case Cron(expression, until):
             simple = _SIMPLE.fullmatch(expression)
             if simple is None:
-                return f"cron {expression}"
+                return f"cron {expression}{_ends(until)}"
             clock = f"{int(simple[2]):02}:{int(simple[1]):02}"
-            return f"{_EVERY_DAY.get(simple[3]) or _weekdays(simple[3])} at {clock}"
+            return f"{_EVERY_DAY.get(simple[3]) or _weekdays(simple[3])} at {clock}{_ends(until)}"
+
+
+def _ends(until: date | None) -> str:
+    return f" until {spoken_day(until, date.min)}" if until is not None else ""
 
 
 def _weekdays(field: str) -> str:
@@ -214,11 +231,15 @@ def next_after(when: When, zone: ZoneInfo, after: datetime) -> datetime | None:
                 due = resolved(moment, zone)
                 return due if due > after else None
             case Every():
-                return _next_interval(when, zone, after)
+                return _within(_next_interval(when, zone, after), when.until, zone)
             case Cron(expression):
-                return _next_cron(expression, zone, after)
+                return _within(_next_cron(expression, zone, after), when.until, zone)
     except OverflowError:  # the end of the calendar
         return None
+
+
+def _within(due: datetime | None, until: date | None, zone: ZoneInfo) -> datetime | None:
+    return None if due is not None and until is not None and due.astimezone(zone).date() > until else due
 
 
 def last_until(when: When, zone: ZoneInfo, after: datetime, until: datetime) -> tuple[datetime | None, datetime | None]:

@@ -39,6 +39,17 @@ ENGLISH = LanguageTable(
         tomorrow="Tomorrow",
         is_done="Done.",
         again="I'll remind you again {when}.",
+        set="I'll remind you {when}.",
+        set_again="I'll remind you again and again, next {when}.",
+        asks_hour="At what time?",
+        what="What should I remind you of?",
+        unclear=(
+            "I don't understand when that is. Say the day and the hour, and what, as in “tomorrow at 15:00 call Ann” "
+            "or “every weekday at 8 vitamins”."
+        ),
+        past="{when} is already past.",
+        cancel="Cancel",
+        cancelled="Cancelled: {task}",
     ),
     chat=ChatStrings(
         nothing_said="It was quiet here {day}: no messages, and nothing is due.",

@@ -34,6 +34,17 @@ FRENCH = LanguageTable(
         tomorrow="Demain",
         is_done="C'est fait.",
         again="Je te le rappellerai {when}.",
+        set="Je te le rappellerai {when}.",
+        set_again="Je te le rappellerai à chaque fois, la prochaine fois {when}.",
+        asks_hour="À quelle heure ?",
+        what="Qu'est-ce que je dois te rappeler ?",
+        unclear=(
+            "Je ne comprends pas quand c'est. Dis-moi le jour, l'heure et quoi, par exemple « demain à 15 h "
+            "appeler Anne » ou « tous les lundis à 8 h les poubelles »."
+        ),
+        past="C'est déjà passé : {when}.",
+        cancel="Annuler",
+        cancelled="Annulé : {task}",
     ),
     chat=ChatStrings(
         nothing_said="Rien à signaler ici {day} : aucun message, et rien à faire.",

@@ -34,6 +34,17 @@ GERMAN = LanguageTable(
         tomorrow="Morgen",
         is_done="Erledigt.",
         again="Ich erinnere dich {when} noch einmal.",
+        set="Ich erinnere dich {when}.",
+        set_again="Ich erinnere dich regelmäßig, das nächste Mal {when}.",
+        asks_hour="Um wie viel Uhr?",
+        what="Woran soll ich dich erinnern?",
+        unclear=(
+            "Ich verstehe nicht, wann das ist. Sag mir Tag und Uhrzeit und woran, zum Beispiel „morgen um 15 Uhr "
+            "Anna anrufen“ oder „jeden Werktag um 8 Vitamine“."
+        ),
+        past="{when} ist schon vorbei.",
+        cancel="Abbrechen",
+        cancelled="Abgesagt: {task}",
     ),
     chat=ChatStrings(
         nothing_said="Hier war es {day} ruhig: keine Nachrichten, und nichts ist fällig.",

@@ -34,6 +34,17 @@ SPANISH = LanguageTable(
         tomorrow="Mañana",
         is_done="Hecho.",
         again="Te lo recuerdo otra vez {when}.",
+        set="Te lo recordaré {when}.",
+        set_again="Te lo recordaré cada vez, la próxima {when}.",
+        asks_hour="¿A qué hora?",
+        what="¿Qué quieres que te recuerde?",
+        unclear=(
+            "No entiendo cuándo es eso. Dime el día, la hora y qué, por ejemplo «mañana a las 15:00 llamar a Ana» "
+            "o «todos los lunes a las 8 sacar la basura»."
+        ),
+        past="Ya ha pasado: {when}.",
+        cancel="Cancelar",
+        cancelled="Cancelado: {task}",
     ),
     chat=ChatStrings(
         nothing_said="Sin novedades aquí {day}: ningún mensaje y nada pendiente.",

@@ -29,6 +29,16 @@ class ReminderStrings:
     tomorrow: str = field(metadata={SHOWN: "button of a reminder"})
     is_done: str = field(metadata={SHOWN: "below a reminder after its button Done; above a promise after /done"})
     again: str = field(metadata={SHOWN: "below a reminder after one of its other buttons"})
+    set: str = field(metadata={SHOWN: "after a reminder was asked for"})
+    set_again: str = field(metadata={SHOWN: "after a reminder was asked for that comes again"})
+    asks_hour: str = field(
+        metadata={SHOWN: "after a reminder was asked for on a day without an hour; above 9:00, 12:00, 18:00"}
+    )
+    what: str = field(metadata={SHOWN: "after a reminder was asked for without a text"})
+    unclear: str = field(metadata={SHOWN: "after a reminder was asked for whose time is not understood"})
+    past: str = field(metadata={SHOWN: "after a reminder was asked for whose time is past"})
+    cancel: str = field(metadata={SHOWN: "button under a new reminder"})
+    cancelled: str = field(metadata={SHOWN: "after that button"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TypeVar
@@ -10,16 +12,19 @@ from agent.clock import Clock
 from agent.languages.codes import Language
 from agent.languages.moments import moment_in
 from agent.languages.registry import LANGUAGES
+from agent.languages.table import ReminderStrings
 from agent.model.offline.model import NAME as OFFLINE
 from channels.message import Button, Origin
 from gateway import recurrence as when_
 from gateway.commands.context import Command, CommandContext, CommandError, CommandReply, PassToModel
 from gateway.i18n import one_line
 from gateway.recurrence import At, Cron, InvalidWhen, resolved
-from gateway.scheduling import phrases, reminders
+from gateway.scheduling import reminders
 from gateway.scheduling.job import Job, JobKind
 from gateway.scheduling.job_access import Requester
-from gateway.scheduling.requests import JobListing, JobRefused, JobRequest
+from gateway.scheduling.requests import JobListing, JobReceipt, JobRefused, JobRequest
+from gateway.scheduling.words import phrases
+from gateway.scheduling.words.meaning import HourMissing, Timed
 from gateway.spoken_time import spoken
 from gateway.store import chat_rows
 from gateway.store.run_rows import RunStatus
@@ -39,32 +44,65 @@ _HOW = (
     "`/remind every weekday at 8 vitamins`."
 )
 _HOW_TO_CHANGE = "To change one: `/jobs pause ID`, `resume ID`, `delete ID`, `run ID`, `snooze ID 10m` or `done ID`."
+HOUR = "hour"
+"""A question for the hour of a reminder, whose subject is the rest of it."""
+_HOUR = re.compile(r"#(\w{6}) (\d{1,2}:\d\d)")
+_HOURS = ("9:00", "12:00", "18:00")
+_ANSWER_WITHIN = timedelta(days=1)
 _NOT_SET = "That reminder isn't set any more. `/jobs` shows the ones that are."
 
 
 async def remind(context: CommandContext) -> CommandReply:
-    if not context.argument:
-        raise CommandError(_HOW)
+    language = await _language(context)
+    said = LANGUAGES[language].reminders
+    text, question = context.argument, None
+    if answer := _HOUR.fullmatch(text):
+        question = context.services.questions.find(answer[1], context.row.message)
+        if question is None or question.kind != HOUR:
+            raise CommandError(_NOT_SET)
+        text = f"{answer[2]} {question.subject}"
+    if not text:
+        raise CommandError(said.unclear)
     try:
-        phrase = phrases.read(context.argument, _sent_at(context))
-        if phrase is None and _is_offline(context):
-            phrase = phrases.read_at_end(context.argument, _sent_at(context))
+        phrase = await asyncio.to_thread(phrases.read, text, _sent_at(context), (language,))
     except InvalidWhen as error:
-        raise CommandError(f"{error}.") from error
-    if phrase is None:
-        if _is_offline(context):
-            raise CommandError(f"I don't understand when that is. {_HOW}")
+        raise CommandError(f"{error}." if language is Language.ENGLISH else said.unclear) from error
+    if not _is_offline(context) and (phrase is None or not isinstance(phrase.time, Timed)):
         raise PassToModel
+    if phrase is None or phrase.time is None:
+        raise CommandError(said.unclear)
+    language = phrase.language
+    said = LANGUAGES[language].reminders
     if not phrase.rest:
-        raise CommandError(f"What should I remind you of? {_HOW}")
-    request = JobRequest(text=phrase.rest, when=when_.fields(phrase.when))
+        raise CommandError(said.what)
+    if isinstance(phrase.time, HourMissing):
+        day = phrase.time.day
+        return await _ask_hour(context, f"{day} {phrase.rest}" if day is not None else text, said)
+    request = JobRequest(text=phrase.rest, when=when_.fields(phrase.time.when), timezone=phrase.time.zone)
     receipt = await _or_command_error(context.services.jobs.add(_requester(context), request))
-    where = "here" if receipt.is_here else "in the chat where you last wrote to me,"
+    cancel = Button(said.cancel, f"/jobs cancel {reminders.mark_of(receipt.job)}")
+    pressed = context.row.message.platform_id if context.row.message.origin is Origin.COMMAND else ""
+    return CommandReply(_confirmed(receipt, language, context.services.clock), ((cancel,),), pressed, question)
+
+
+async def _ask_hour(context: CommandContext, subject: str, said: ReminderStrings) -> CommandReply:
+    message, questions = context.row.message, context.services.questions
+    question = questions.new(HOUR, message.address, message.sender.id, subject, _ANSWER_WITHIN)
+    await questions.put(question)
+    return CommandReply(said.asks_hour, (tuple(Button(hour, f"/remind #{question.id} {hour}") for hour in _HOURS),))
+
+
+def _confirmed(receipt: JobReceipt, language: Language, clock: Clock) -> str:
+    assert receipt.due is not None
     comes_again = isinstance(receipt.job.when, Cron | when_.Every)
+    if language is not Language.ENGLISH:
+        said = LANGUAGES[language].reminders
+        when = moment_in(language, receipt.due.astimezone(clock.zone), clock.now())
+        return (said.set_again if comes_again else said.set).format(when=when)
+    where = "here" if receipt.is_here else "in the chat where you last wrote to me,"
     once = f"on {receipt.spoken}" if receipt.spoken[0].isupper() else receipt.spoken
     when = f"{when_.in_words(receipt.job.when)}. Next: {receipt.spoken}" if comes_again else once
-    cancel = Button("Cancel", f"/jobs cancel {reminders.mark_of(receipt.job)}")
-    return CommandReply(f"I'll remind you {where} {when}.{receipt.remark}", ((cancel,),))
+    return f"I'll remind you {where} {when}.{receipt.remark}"
 
 
 def _is_offline(context: CommandContext) -> bool:
@@ -99,7 +137,8 @@ async def _delete(context: CommandContext, id: str) -> str:
 async def _cancel(context: CommandContext, mark: str) -> CommandReply:
     """The button under a new reminder; pressed twice, it does nothing more."""
     job = await context.services.jobs.cancel(_requester(context), mark)
-    text = f"Cancelled: {one_line(job.text, _SHOWN)}" if job is not None else _NOT_SET
+    said = LANGUAGES[await _language(context)].reminders
+    text = said.cancelled.format(task=one_line(job.text, _SHOWN)) if job is not None else _NOT_SET
     pressed = context.row.message.platform_id if context.row.message.origin is Origin.COMMAND else ""
     return CommandReply(text, replaces=pressed)
 
@@ -107,13 +146,14 @@ async def _cancel(context: CommandContext, mark: str) -> CommandReply:
 async def _snooze(context: CommandContext, arguments: str) -> CommandReply:
     name, _, time = arguments.partition(" ")
     try:
-        phrase = phrases.read(f"in {time}", _sent_at(context)) or phrases.read(time, _sent_at(context))
+        found = [phrases.read(text, _sent_at(context)) for text in (f"in {time}", time)]
     except InvalidWhen as error:
         raise CommandError(f"{error}.") from error
-    if phrase is None or phrase.rest or not isinstance(phrase.when, At):
+    whens = [one.time.when for one in found if one and not one.rest and isinstance(one.time, Timed)]
+    if not whens or not isinstance(whens[0], At):
         raise CommandError(f"For how long? Try `/jobs snooze {name} 10m` or `/jobs snooze {name} tomorrow 9:00`.")
     clock = context.services.clock
-    at = resolved(phrase.when.moment, clock.zone)
+    at = resolved(whens[0].moment, clock.zone)
     receipt = await context.services.jobs.snooze(_requester(context), name.strip("`"), at)
     language = await _language(context)
     when = moment_in(language, clock.local(at), clock.now())

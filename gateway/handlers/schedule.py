@@ -11,11 +11,12 @@ from agent.model.base import Json
 from gateway import recurrence as when_
 from gateway.recurrence import InvalidWhen, iso
 from gateway.rpc.protocol import Operation, OperationError, Params, number, required
-from gateway.scheduling import phrases
 from gateway.scheduling.job_access import OPERATOR
 from gateway.scheduling.requests import DEFAULT_HISTORY, JobListing, JobRefused, JobRequest, JobService, SeenJob
 from gateway.scheduling.service import ScheduleService
 from gateway.scheduling.week import DAYS, WeekEntry, midnight, week
+from gateway.scheduling.words import phrases
+from gateway.scheduling.words.meaning import HourMissing, Timed
 from gateway.store.run_rows import Run
 
 T = TypeVar("T")
@@ -81,7 +82,7 @@ class ScheduleOperations:
         """`{text, at | every | cron | when, kind?, to?, timezone?, id?}`, with `when` in the words of `/remind`: the
         job and a `message`."""
         fields = {name: str(value) for name, value in parameters.items() if value is not None}
-        when: dict[str, str] = {name: fields[name] for name in _WHENS if name in fields}
+        when: dict[str, str] = {name: fields[name] for name in (*_WHENS, "from", "until") if name in fields}
         if "when" in fields:
             when.update(self._read_phrase(fields["when"]))
         request = JobRequest(
@@ -100,14 +101,17 @@ class ScheduleOperations:
         """`{text}`: a reminder in the words of `/remind`, with the time at the beginning or the end; as `add`."""
         text, now = required(parameters, "text"), self._schedule.clock.now()
         try:
-            phrase = phrases.read(text, now) or phrases.read_at_end(text, now)
+            phrase = await asyncio.to_thread(phrases.read, text, now)
         except InvalidWhen as error:
             raise OperationError(f"{error}.") from error
-        if phrase is None:
+        if phrase is not None and isinstance(phrase.time, HourMissing):
+            raise OperationError("At what time? Say the hour, too, as in `tomorrow 15:00 call Ann`.")
+        if phrase is None or not isinstance(phrase.time, Timed):
             raise OperationError(f"I don't understand when that is. {_HOW}")
         if not phrase.rest:
             raise OperationError(f"What should I remind you of? {_HOW}")
-        return await self.add({"text": phrase.rest, **when_.fields(phrase.when)})
+        when = when_.fields(phrase.time.when)
+        return await self.add({"text": phrase.rest, "timezone": phrase.time.zone or None, **when})
 
     async def edit(self, parameters: Params) -> Json:
         """`{id, text?, at | every | cron | when?, seen?}`, `when` as in `add`: the job and a `message`. `seen`: `{text,
@@ -127,9 +131,9 @@ class ScheduleOperations:
             phrase = phrases.read(text, self._schedule.clock.now())
         except InvalidWhen as error:
             raise OperationError(str(error)) from error
-        if phrase is None or phrase.rest:
+        if phrase is None or phrase.rest or not isinstance(phrase.time, Timed) or phrase.time.zone:
             raise OperationError(f"I don't understand {text!r}. Use --at, --every or --cron.")
-        return when_.fields(phrase.when)
+        return when_.fields(phrase.time.when)
 
     async def remove(self, parameters: Params) -> Json:
         job = await _or_operation_error(self._jobs.remove(OPERATOR, required(parameters, "id")))

@@ -78,8 +78,10 @@ class JobListing:
 @dataclass(frozen=True, slots=True)
 class JobReceipt:
     job: Job
+    due: datetime | None
+    """When it is due next; None where that stays as it was."""
     spoken: str
-    """When it is due next, in the user's zone."""
+    """The same in words, in the user's zone."""
     exact: str
     """The same in the job's zone, which it names."""
     remark: str = ""
@@ -151,7 +153,7 @@ class JobService:
         fields = when if is_moved else present.when
         read = self._read(requester, JobRequest(text or job.text, fields, str(job.kind), job.to, job.timezone, id))
         changed = dataclasses.replace(job, text=read.text, when=read.when if is_moved else job.when)
-        receipt = self._receipt(changed) if is_moved else JobReceipt(changed, self.next_run(job), "")
+        receipt = self._receipt(changed) if is_moved else JobReceipt(changed, None, self.next_run(job), "")
         if is_moved and job.kind is JobKind.PROMPT and not requester.is_owner:
             await self._check_cost(changed)
         await self._apply(self._schedule.replace(job, changed), id)
@@ -315,7 +317,7 @@ class JobService:
         zone = job.zone(self._schedule.clock.zone)
         if isinstance(job.when, Every) and job.when.start is None:
             now = self._schedule.clock.now().replace(microsecond=0)
-            job = dataclasses.replace(job, when=Every(job.when.interval, _on_the_wall(now, zone)))
+            job = dataclasses.replace(job, when=dataclasses.replace(job.when, start=_on_the_wall(now, zone)))
         elif isinstance(job.when, At):
             job = dataclasses.replace(job, when=At(_on_the_wall(job.when.moment, zone)))
         return job
@@ -336,7 +338,7 @@ class JobService:
         if channel := job.off_channel(self._channels_on):
             remark += f" But {channel} is switched off, so I can only send it once that is on again."
         exact = f"{local(due, zone)} ({from_now(due - now)})"
-        return JobReceipt(job, spoken(due, now, clock.zone), exact, remark)
+        return JobReceipt(job, due, spoken(due, now, clock.zone), exact, remark)
 
 
 def _on_the_wall(moment: datetime, zone: ZoneInfo) -> datetime:

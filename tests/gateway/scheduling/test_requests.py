@@ -44,7 +44,7 @@ async def test_what_is_past_or_nothing_is_refused(daybook: Daybook) -> None:
     async with daybook.running():
         assert "Today at 08:00 is already past, it is 08:30 now." in await ask(daybook, "/remind today 8:00 tea")
         assert "What should I remind you of?" in await ask(daybook, "/remind tomorrow 15:00")
-        assert "Say when and what" in await ask(daybook, "/remind")
+        assert "Say the day and the hour" in await ask(daybook, "/remind")
         assert "does not exist" in await ask(daybook, "/remind 2027-02-29 10:00 tea")
 
 
@@ -77,7 +77,7 @@ async def test_what_is_not_understood_is_the_models_to_read(daybook: Daybook) ->
 async def test_without_a_model_what_is_not_understood_says_how_and_is_no_note(daybook: Daybook) -> None:
     async with daybook.running():
         said = await ask(daybook, "/remind next full moon plant")
-    assert said.startswith("I don't understand when that is") and "/remind tomorrow 15:00 call Ann" in said
+    assert said.startswith("I don't understand when that is") and "tomorrow at 15:00 call Ann" in said
     assert not daybook.model.requests
 
 

@@ -1,0 +1,148 @@
+"""The words of time of each language, from the files beside this."""
+
+from __future__ import annotations
+
+import tomllib
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from agent.languages.codes import Language
+
+NextWeekday = Literal["ask", "nearest", "week"]
+"""Which day "next Friday" is, where this week's is still ahead: unclear, that one, or the one of next week."""
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class _Numbers(_Model):
+    words: str = ""
+    """From zero on."""
+    more: Mapping[str, str] = Field(default_factory=dict)
+    ordinals: str = ""
+    """From first on."""
+    ordinal_ends: str = ""
+
+
+class _Times(_Model):
+    next_weekday: NextWeekday
+    slashed: Literal["ask", "day", "month"]
+    afternoon_digits: bool = False
+    bare_hour: Literal["ask", "morning"] = "morning"
+    is_unspaced: bool = False
+    numbered_weekdays: bool = False
+    words: Mapping[str, str]
+    clock: Mapping[str, str] = Field(default_factory=dict)
+    numbers: _Numbers
+    zones: Mapping[str, str]
+    joints_before: str = ""
+    joints_after: str = ""
+    joints_first: str = ""
+    joints_last: str = ""
+
+
+class _File(_Model):
+    time: _Times
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What a phrase can mean. `weak`: only beside another word of time. `sequence`: all of these, one after another."""
+
+    strong: frozenset[str] = frozenset()
+    weak: frozenset[str] = frozenset()
+    sequence: tuple[str, ...] = ()
+    number: float | None = None
+    zone: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TimeWords:
+    language: Language
+    phrases: Mapping[tuple[str, ...], Meaning]
+    longest: Mapping[str, int]
+    """How many words the longest phrase has that begins with a word."""
+    clock: Mapping[tuple[str, ...], str]
+    """What is added to the hour N, in minutes: signs, numbers N and M, and words of time."""
+    next_weekday: NextWeekday
+    slashed: Literal["ask", "day", "month"]
+    afternoon_digits: bool
+    bare_hour: Literal["ask", "morning"]
+    """At which half of the day "at 8" is, with nothing beside it."""
+    has_han_numbers: bool
+    numbered_weekdays: bool
+    """A number after a weekday and "and" is a weekday."""
+    joints_before: tuple[str, ...]
+    """Between a time and what comes after it, as they are written."""
+    joints_after: tuple[str, ...]
+    joints_first: tuple[str, ...]
+    """Before what is to be done."""
+    joints_last: tuple[str, ...]
+
+
+def read(language: Language, key: Callable[[str], tuple[str, ...]]) -> TimeWords:
+    """`key`: how a phrase is looked up."""
+    text = Path(__file__).with_name(f"{language}.toml").read_text(encoding="utf-8")
+    time = _File.model_validate(tomllib.loads(text)).time
+    gathered: dict[tuple[str, ...], Meaning] = defaultdict(Meaning)
+    for name, phrases in time.words.items():
+        for phrase in _listed(phrases):
+            gathered[key(phrase)] = _with(gathered[key(phrase)], name)
+    for value, phrases in _numbers(time.numbers):
+        for phrase in _listed(phrases):
+            known = gathered[key(phrase)]
+            gathered[key(phrase)] = Meaning(known.strong, known.weak, known.sequence, value, known.zone)
+    for number, phrase in enumerate(time.numbers.ordinals.split(), 1):
+        for form in phrase.split("|"):
+            known = gathered[key(form)]
+            gathered[key(form)] = Meaning(
+                known.strong | {"ordinal"}, known.weak, known.sequence, float(number), known.zone
+            )
+    for end in _listed(time.numbers.ordinal_ends):
+        gathered[key(end)] = _with(gathered[key(end)], "ordinal_end")
+    for zone, phrases in time.zones.items():
+        for phrase in _listed(phrases):
+            known = gathered[key(phrase)]
+            gathered[key(phrase)] = Meaning(known.strong, known.weak | {f"zone:{zone}"}, known.sequence, known.number)
+    longest: dict[str, int] = {}
+    for words in gathered:
+        longest[words[0]] = max(len(words), longest.get(words[0], 0))
+    return TimeWords(
+        language,
+        dict(gathered),
+        longest,
+        {tuple(form.split()): minutes for form, minutes in time.clock.items()},
+        time.next_weekday,
+        time.slashed,
+        time.afternoon_digits,
+        time.bare_hour,
+        time.is_unspaced,
+        time.numbered_weekdays,
+        _listed(time.joints_before),
+        _listed(time.joints_after),
+        _listed(time.joints_first),
+        _listed(time.joints_last),
+    )
+
+
+def _with(known: Meaning, name: str) -> Meaning:
+    if " " in name:
+        return Meaning(known.strong, known.weak, tuple(name.split()), known.number)
+    if name.endswith("?"):
+        return Meaning(known.strong, known.weak | {name[:-1]}, known.sequence, known.number)
+    return Meaning(known.strong | {name}, known.weak, known.sequence, known.number)
+
+
+def _numbers(numbers: _Numbers) -> list[tuple[float, str]]:
+    counted = [(float(value), phrase) for value, phrase in enumerate(numbers.words.split())]
+    return [*counted, *((float(value), phrase) for value, phrase in numbers.more.items())]
+
+
+def _listed(phrases: str) -> tuple[str, ...]:
+    return tuple(one.strip() for one in phrases.split("|") if one.strip())

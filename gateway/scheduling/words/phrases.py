@@ -1,0 +1,140 @@
+"""A time anywhere in a text, and the rest of the text. Pure.
+
+Never another time than was said: what is left of the text has no word of time, or it is not understood.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cache
+
+from agent.languages import time_words
+from agent.languages.codes import Language
+from agent.languages.time_words import TimeWords
+from gateway.recurrence import InvalidWhen
+from gateway.scheduling.words.hour_of_day import Unclear
+from gateway.scheduling.words.meaning import HourMissing, Timed, meant
+from gateway.scheduling.words.reader import Run, TimeReader
+from gateway.scheduling.words.said import Part, Said
+from gateway.scheduling.words.tokens import clean, folded, phrase_key, tokens
+
+_HOURS = frozenset((Part.NOON, Part.MIDNIGHT))
+_LONGEST = 600
+"""Characters. Who writes more tells something, and means no time by every word of time in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """A time, and the rest of the text. `time` None: it is said, but not clear. `HourMissing`: a day without an hour.
+    `language`: in which it was said."""
+
+    time: Timed | HourMissing | None
+    rest: str
+    language: Language
+
+
+def read(text: str, now: datetime, languages: Iterable[Language] = ()) -> Phrase | None:
+    """The time that `text` says, on the wall clock of `now`; None where it says none. `languages`: the likeliest first.
+    Raises `InvalidWhen` for a time that does not exist."""
+    text = clean(text).strip()
+    if len(text) > _LONGEST:
+        return None
+    found: list[tuple[Language, Phrase | _Impossible]] = []
+    for language in dict.fromkeys((*languages, *Language)):
+        try:
+            phrase = _read(text, now, _words(language))
+        except _Impossible as error:
+            found.append((language, error))
+            continue
+        if phrase is not None:
+            found.append((language, phrase))
+    if not found:
+        return None
+    language, best = min(found, key=lambda one: len(one[1].rest))
+    if isinstance(best, _Impossible):
+        raise best
+    return replace(best, time=None) if _says_more(best.rest, language) else best
+
+
+class _Impossible(InvalidWhen):
+    def __init__(self, reason: str, rest: str) -> None:
+        super().__init__(reason)
+        self.rest = rest
+
+
+@cache
+def _words(language: Language) -> TimeWords:
+    return time_words.read(language, phrase_key)
+
+
+def _read(text: str, now: datetime, words: TimeWords) -> Phrase | None:
+    found = tokens(text, words)
+    runs = list(TimeReader(found, words).runs())
+    if not runs:
+        return None
+    said = sum((run.said for run in runs), Said(is_unclear=_contradict(runs, len(found))))
+    rest = _rest(text, [(found[run.start].start, found[run.end - 1].end) for run in runs], words)
+    try:
+        return Phrase(meant(said, now, words), rest, words.language)
+    except HourMissing as missing:
+        return Phrase(missing, rest, words.language)
+    except Unclear:
+        return Phrase(None, rest, words.language)
+    except InvalidWhen as error:
+        raise _Impossible(str(error), rest) from error
+
+
+def _contradict(runs: Sequence[Run], length: int) -> bool:
+    """Two hours in two places, or how often in the midst of a text of `length` words."""
+    hours = [run for run in runs if run.said.clocks or not _HOURS.isdisjoint(run.said.parts)]
+    return len(hours) > 1 or any(run.start and run.end < length and _says_only_how_often(run) for run in runs)
+
+
+def _says_only_how_often(run: Run) -> bool:
+    """`the weekly report`: of the report, or of the reminder?"""
+    return run.said == Said(repeat=run.said.repeat)
+
+
+def _says_more(rest: str, language: Language) -> bool:
+    """Whether another language has a word of time in the rest: nothing of a mixed sentence is lost."""
+    return bool(rest) and any(
+        _is_plain(run, other) for other in Language if other is not language for run in _runs(rest, other)
+    )
+
+
+def _runs(text: str, language: Language) -> Sequence[Run]:
+    return list(TimeReader(tokens(text, _words(language)), _words(language)).runs())
+
+
+def _is_plain(run: Run, language: Language) -> bool:
+    del language
+    return bool(run.said.days or run.said.repeat or run.said.clocks)
+
+
+def _rest(text: str, spans: Sequence[tuple[int, int]], words: TimeWords) -> str:
+    pieces, at = [], 0
+    joints = (*words.joints_before, *words.joints_first)  # of what is to be done, not in the midst of it
+    for start, end in spans:
+        pieces.append(_trimmed(text[at:start], words.joints_after, at_end=True))
+        at = end
+    pieces.append(text[at:])
+    glue = "" if words.has_han_numbers else " "
+    rest = glue.join(one.strip() for one in pieces if one.strip())
+    return _trimmed(_trimmed(rest, joints, at_end=False), words.joints_last, at_end=True)
+
+
+def _trimmed(text: str, joints: Sequence[str], *, at_end: bool) -> str:
+    """Without the words that only join a time and what is to be done."""
+    marks = " \t\n,;:–—-，、：。"
+    text = text.strip().rstrip(marks) if at_end else text.lstrip(" .").lstrip(marks)
+    same = folded(text)
+    for joint in joints:
+        joint = folded(joint)
+        is_word = joint[-1:].isalpha() and joint.isascii()
+        if at_end and same.endswith(joint) and (not is_word or not same[: -len(joint)][-1:].isalnum()):
+            return text[: -len(joint)].rstrip(marks)
+        if not at_end and same.startswith(joint) and (not is_word or not same[len(joint) :][:1].isalnum()):
+            return text[len(joint) :].lstrip(marks)
+    return text
