@@ -34,7 +34,7 @@ from gateway.config import dotenv
 from gateway.log_setup import Redactor
 from gateway.messages import confirmations
 from gateway.policy import display_names
-from gateway.scheduling import phrases
+from gateway.scheduling.words import phrases
 from tests.linear.judge import Act
 
 _NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -136,8 +136,8 @@ FUNCTIONS: Mapping[str, Act] = {
     "channels.discord.inbound.read": _discord_message,
     "channels.text.clean": text.clean,
     "gateway.messages.confirmations.answer_of": confirmations.answer_of,
-    "gateway.scheduling.phrases.read": lambda said: [
-        phrases.read(f"{before}{said}", _NOW) for before in ("", "in 1h", "tomorrow", "every monday")
+    "gateway.scheduling.words.phrases.read": lambda said: [
+        phrases.read(f"{before}{said}", _NOW) for before in ("", "every monday")
     ],
     "agent.formats.untrusted.escape": untrusted.escape,
     "agent.formats.untrusted.label": untrusted.label,

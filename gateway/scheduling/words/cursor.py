@@ -38,7 +38,7 @@ class Found:
     is_sure: bool = True
 
 
-class Cursor:
+class TokenReader:
     def __init__(self, tokens: Sequence[Token], words: TimeWords) -> None:
         self._tokens = tokens
         self._words = words

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gateway.scheduling.words.cursor import NEAR, Found
-from gateway.scheduling.words.said import Date, Near, Part, Repeat, Said, Span, Unit
+from gateway.scheduling.words.said import Date, Near, PartOfDay, Repeat, Said, Span, Unit
 from gateway.scheduling.words.weekdays import WeekdayReader
 
 
@@ -26,7 +26,7 @@ class DayReader(WeekdayReader):
                 days, end = days + length[0].days, length[1]
             return Found(end, Said(days=(Near(days),)), any(self._sure(at, sign) for sign in NEAR))
         if self._has(at, "tonight"):
-            return Found(at + 1, Said(days=(Near(0),), parts=(Part.EVENING,)))
+            return Found(at + 1, Said(days=(Near(0),), parts=(PartOfDay.EVENING,)))
         if month_day := self._by_name(at):
             return Found(at + 1, Said(days=(month_day,)))
         nth_at = at

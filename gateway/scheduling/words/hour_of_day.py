@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from gateway.recurrence import InvalidWhen
-from gateway.scheduling.words.said import Clock, Part
+from gateway.scheduling.words.said import PartOfDay, SaidHour
 
 _HOURS = {
-    Part.MORNING: 8,
-    Part.NOON: 12,
-    Part.AFTERNOON: 15,
-    Part.EVENING: 20,
-    Part.MIDNIGHT: 0,
+    PartOfDay.MORNING: 8,
+    PartOfDay.NOON: 12,
+    PartOfDay.AFTERNOON: 15,
+    PartOfDay.EVENING: 20,
+    PartOfDay.MIDNIGHT: 0,
 }
 """The hour of a part of the day without one."""
 _LAST_OF_AFTERNOON = 5
@@ -21,12 +21,12 @@ class Unclear(Exception):
     """More than one time can be meant, or none."""
 
 
-def is_either(clock: Clock) -> bool:
+def is_either(clock: SaidHour) -> bool:
     """`at 8`: in the morning, or in the evening?"""
     return clock.is_bare and not clock.is_exact and _LAST_OF_AFTERNOON < clock.hour <= 12
 
 
-def of_clock(clock: Clock, parts: tuple[Part, ...], *, is_today: bool) -> list[int]:
+def of_clock(clock: SaidHour, parts: tuple[PartOfDay, ...], *, is_today: bool) -> list[int]:
     """Minutes of the day (24 h and more: of the night after it)."""
     hour, minute = clock.hour, clock.minute
     if hour > 24 or minute > 59 or (hour == 24 and minute):
@@ -39,7 +39,7 @@ def of_clock(clock: Clock, parts: tuple[Part, ...], *, is_today: bool) -> list[i
         if is_today and hour < 12:
             found.append((hour + 12) * 60 + minute + clock.shift)
         return found
-    if len(parts) > 1 and not {Part.NOON, Part.MIDNIGHT}.isdisjoint(parts):  # at 3pm, at noon
+    if len(parts) > 1 and not {PartOfDay.NOON, PartOfDay.MIDNIGHT}.isdisjoint(parts):  # at 3pm, at noon
         raise Unclear
     hours = {_with_part(hour, part) for part in parts}
     if len(hours) > 1:
@@ -47,41 +47,41 @@ def of_clock(clock: Clock, parts: tuple[Part, ...], *, is_today: bool) -> list[i
     return [hours.pop() * 60 + minute + clock.shift]
 
 
-def _with_part(hour: int, part: Part) -> int:
+def _with_part(hour: int, part: PartOfDay) -> int:
     match part:
-        case Part.AM | Part.MORNING | Part.FORENOON | Part.DAWN if hour <= 12:
-            return hour % 12 if part is not Part.FORENOON or hour != 12 else 12
-        case Part.PM if 1 <= hour <= 12:
+        case PartOfDay.AM | PartOfDay.MORNING | PartOfDay.FORENOON | PartOfDay.DAWN if hour <= 12:
+            return hour % 12 if part is not PartOfDay.FORENOON or hour != 12 else 12
+        case PartOfDay.PM if 1 <= hour <= 12:
             return hour % 12 + 12
-        case Part.AFTERNOON if 1 <= hour <= 12:
+        case PartOfDay.AFTERNOON if 1 <= hour <= 12:
             return hour % 12 + 12
-        case Part.AFTERNOON if 12 < hour < 24:
+        case PartOfDay.AFTERNOON if 12 < hour < 24:
             return hour
-        case Part.DUSK if 3 <= hour <= 8:
+        case PartOfDay.DUSK if 3 <= hour <= 8:
             return hour + 12
-        case Part.DUSK if 15 <= hour <= 20:
+        case PartOfDay.DUSK if 15 <= hour <= 20:
             return hour
-        case Part.EVENING if 4 <= hour <= 11:
+        case PartOfDay.EVENING if 4 <= hour <= 11:
             return hour + 12
-        case Part.EVENING if 16 <= hour <= 23:
+        case PartOfDay.EVENING if 16 <= hour <= 23:
             return hour
-        case Part.EVENING | Part.NIGHT | Part.MIDNIGHT if hour in (0, 12, 24):
-            return 24 if part is Part.EVENING else 0
-        case Part.NIGHT if 6 <= hour <= 11:
+        case PartOfDay.EVENING | PartOfDay.NIGHT | PartOfDay.MIDNIGHT if hour in (0, 12, 24):
+            return 24 if part is PartOfDay.EVENING else 0
+        case PartOfDay.NIGHT if 6 <= hour <= 11:
             return hour + 12
-        case Part.NIGHT if hour < 6 or hour >= 18:
+        case PartOfDay.NIGHT if hour < 6 or hour >= 18:
             return hour
-        case Part.NOON if 10 <= hour <= 14:
+        case PartOfDay.NOON if 10 <= hour <= 14:
             return hour
-        case Part.NOON if 1 <= hour <= 3:
+        case PartOfDay.NOON if 1 <= hour <= 2:
             return hour + 12
     raise Unclear
 
 
-def default(parts: tuple[Part, ...]) -> int:
+def default(parts: tuple[PartOfDay, ...]) -> int:
     """The minutes of the day; -1 where it has none."""
-    if Part.MIDNIGHT in parts:  # "every night at midnight"
-        parts = tuple(part for part in parts if part not in (Part.NIGHT, Part.EVENING))
+    if PartOfDay.MIDNIGHT in parts:  # "every night at midnight"
+        parts = tuple(part for part in parts if part not in (PartOfDay.NIGHT, PartOfDay.EVENING))
     hours = {_HOURS.get(part, -1) for part in parts}
     if len(hours) != 1:
         raise Unclear

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gateway.scheduling.words.cursor import MOST_FILLERS, Found
-from gateway.scheduling.words.said import Clock, Part, Said
+from gateway.scheduling.words.said import PartOfDay, Said, SaidHour
 from gateway.scheduling.words.spans import SpanReader
 from gateway.scheduling.words.tokens import Token
 
@@ -24,7 +24,7 @@ class HourReader(SpanReader):
             hour, minute = token.clock
             is_short = self._words.afternoon_digits and not token.text.startswith("0") and hour < 6
             end = at + 1 + self._has(at + 1, "oclock")
-            return Found(end, Said(clocks=(Clock(hour, minute, is_exact=not is_short),)))
+            return Found(end, Said(clocks=(SaidHour(hour, minute, is_exact=not is_short),)))
         return self._hour(at, token, said, has_at=has_at or self._has(at - 1, "before"))
 
     def _hour(self, at: int, token: Token, said: Said, *, has_at: bool) -> Found | None:
@@ -45,7 +45,7 @@ class HourReader(SpanReader):
             hour, minute = divmod(hour, 100)
             end += self._has(end, "oclock")
             is_time = hour < 24 and minute < 60 and (has_at or end > at + 1)
-            return Found(end, Said(clocks=(Clock(hour, minute, is_exact=True),))) if is_time else None
+            return Found(end, Said(clocks=(SaidHour(hour, minute, is_exact=True),))) if is_time else None
         is_dotted = token.is_digits and "." in token.text
         is_named = self._has(end, "oclock") or is_dotted
         if is_named and is_dotted:
@@ -70,10 +70,10 @@ class HourReader(SpanReader):
             self._words.has_han_numbers and not (token.is_digits or minute or said or has_at) and hour in (1, 2)
         )  # 一点
         is_bare = not is_named and not minute
-        return Found(end, Said(clocks=(Clock(hour, minute, is_exact, is_bare=is_bare),)), is_sure=not is_some)
+        return Found(end, Said(clocks=(SaidHour(hour, minute, is_exact, is_bare=is_bare),)), is_sure=not is_some)
 
     def _is_part(self, at: int) -> bool:
-        return any(self._sure(at, part) for part in Part)
+        return any(self._sure(at, part) for part in PartOfDay)
 
     def _is_last_or_known(self, at: int) -> bool:
         """Digits, or a number in words that counts nothing: no `three o'clock two eggs`."""
@@ -89,8 +89,8 @@ class HourReader(SpanReader):
                 if part == "N":
                     token = self._token(here)
                     hour = self._whole(here, 0, 24)
-                    if hour is None and self._has(here, Part.NOON, Part.MIDNIGHT):
-                        hour, is_exact = 12 if self._has(here, Part.NOON) else 0, True
+                    if hour is None and self._has(here, PartOfDay.NOON, PartOfDay.MIDNIGHT):
+                        hour, is_exact = 12 if self._has(here, PartOfDay.NOON) else 0, True
                         continue
                     if hour is None or token is None or (token.is_digits and len(token.text) > 2):
                         break
@@ -108,13 +108,15 @@ class HourReader(SpanReader):
                 end += self._has(end, "oclock") and form[-1] == "N"
                 return Found(
                     end,
-                    Said(clocks=(Clock(hour, is_exact=is_exact, shift=_shift(self._words.clock[form], minutes or 0)),)),
+                    Said(
+                        clocks=(SaidHour(hour, is_exact=is_exact, shift=_shift(self._words.clock[form], minutes or 0)),)
+                    ),
                 )
         return None
 
     def _part(self, at: int, said: Said) -> Found | None:
-        for part in Part:
-            if part in (Part.AM, Part.PM) and not said.clocks and not self._is_figure(at + 1):
+        for part in PartOfDay:
+            if part in (PartOfDay.AM, PartOfDay.PM) and not said.clocks and not self._is_figure(at + 1):
                 continue
             if self._sure(at, part) or (self._has(at, part) and (said or self._is_figure(at + 1))):
                 return Found(at + 1, Said(parts=(part,)), self._sure(at, part))

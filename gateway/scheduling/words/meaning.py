@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 from agent.languages.time_words import TimeWords
 from gateway.recurrence import At, Cron, Every, InvalidWhen, When, exists, interval
 from gateway.scheduling.words.hour_of_day import Unclear, default, is_either, of_clock
-from gateway.scheduling.words.said import Date, Day, Near, Nth, Part, Repeat, Said, Span, Unit, Weekday, Which
+from gateway.scheduling.words.said import Date, Day, Near, Nth, PartOfDay, Repeat, Said, Span, Unit, Weekday, Which
 
 _UNITS = {Unit.MINUTE: "m", Unit.HOUR: "h"}
 
@@ -85,7 +85,7 @@ class _Moments:
         if not said.days:
             return self._next(said)
         (day,) = said.days
-        if Part.MIDNIGHT in said.parts:  # the one before the day, or after it?
+        if PartOfDay.MIDNIGHT in said.parts:  # the one before the day, or after it?
             if day != Near(0):
                 raise Unclear
             day = Near(1)

@@ -16,12 +16,12 @@ from agent.languages.time_words import TimeWords
 from gateway.recurrence import InvalidWhen
 from gateway.scheduling.words.hour_of_day import Unclear
 from gateway.scheduling.words.meaning import HourMissing, Timed, meant
-from gateway.scheduling.words.reader import Run, TimeReader
-from gateway.scheduling.words.said import Part, Said
+from gateway.scheduling.words.reader import TimeMention, TimeReader
+from gateway.scheduling.words.said import PartOfDay, Said
 from gateway.scheduling.words.tokens import clean, folded, phrase_key, tokens
 
-_HOURS = frozenset((Part.NOON, Part.MIDNIGHT))
-_LONGEST = 600
+_HOURS = frozenset((PartOfDay.NOON, PartOfDay.MIDNIGHT))
+_LONGEST = 400
 """Characters. Who writes more tells something, and means no time by every word of time in it."""
 
 
@@ -86,13 +86,13 @@ def _read(text: str, now: datetime, words: TimeWords) -> Phrase | None:
         raise _Impossible(str(error), rest) from error
 
 
-def _contradict(runs: Sequence[Run], length: int) -> bool:
+def _contradict(runs: Sequence[TimeMention], length: int) -> bool:
     """Two hours in two places, or how often in the midst of a text of `length` words."""
     hours = [run for run in runs if run.said.clocks or not _HOURS.isdisjoint(run.said.parts)]
     return len(hours) > 1 or any(run.start and run.end < length and _says_only_how_often(run) for run in runs)
 
 
-def _says_only_how_often(run: Run) -> bool:
+def _says_only_how_often(run: TimeMention) -> bool:
     """`the weekly report`: of the report, or of the reminder?"""
     return run.said == Said(repeat=run.said.repeat)
 
@@ -104,11 +104,11 @@ def _says_more(rest: str, language: Language) -> bool:
     )
 
 
-def _runs(text: str, language: Language) -> Sequence[Run]:
+def _runs(text: str, language: Language) -> Sequence[TimeMention]:
     return list(TimeReader(tokens(text, _words(language)), _words(language)).runs())
 
 
-def _is_plain(run: Run, language: Language) -> bool:
+def _is_plain(run: TimeMention, language: Language) -> bool:
     del language
     return bool(run.said.days or run.said.repeat or run.said.clocks)
 

@@ -16,7 +16,7 @@ _UNCLEAR = frozenset(("except", "between", "starting", "gone"))
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class TimeMention:
     """Tokens from `start` to before `end` that say nothing but a time."""
 
     start: int
@@ -40,7 +40,7 @@ class TimeReader(RepeatReader):
             self._dangling,
         )
 
-    def runs(self) -> Iterator[Run]:
+    def runs(self) -> Iterator[TimeMention]:
         at = 0
         while at < len(self._tokens):
             run = self._run(at)
@@ -50,7 +50,7 @@ class TimeReader(RepeatReader):
                 yield run
                 at = run.end
 
-    def _run(self, start: int) -> Run | None:
+    def _run(self, start: int) -> TimeMention | None:
         said, end, at, is_sure, is_timed, parts = Said(), start, start, False, False, 0
         while found := self._first(at, said):
             if found.said.days and is_timed and said.repeat:  # every Monday at 9 and Thursday at 10
@@ -67,7 +67,7 @@ class TimeReader(RepeatReader):
         if not (is_sure or (parts and is_all) or (said.days and said.parts)):
             return None
         end = self._past(end, "trailing")
-        return Run(start, end, said)
+        return TimeMention(start, end, said)
 
     def _goes_on(self, at: int, step: int) -> bool:
         """Whether more of a time stands beside it, that is not understood: `or 9`, `/ Wed`, `for two hours`."""

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Which(StrEnum):
-    """Of weekdays and months of the same name."""
+    """Which of the weekdays of one name."""
 
     COMING = ""
     THIS = "this"
@@ -27,7 +27,7 @@ class Unit(StrEnum):
     YEAR = "year"
 
 
-class Part(StrEnum):
+class PartOfDay(StrEnum):
     """Parts of a day, and halves of it."""
 
     DAWN = "dawn"
@@ -78,7 +78,7 @@ Day = Near | Weekday | Date | Nth
 
 
 @dataclass(frozen=True, slots=True)
-class Clock:
+class SaidHour:
     """`is_exact`: it can't be the other half of the day. `shift`: minutes, as in "quarter to". `is_bare`: nothing but a
     number was said."""
 
@@ -110,8 +110,8 @@ class Repeat:
 @dataclass(frozen=True, slots=True)
 class Said:
     days: tuple[Day, ...] = ()
-    clocks: tuple[Clock, ...] = ()
-    parts: tuple[Part, ...] = ()
+    clocks: tuple[SaidHour, ...] = ()
+    parts: tuple[PartOfDay, ...] = ()
     weekdays: str = ""
     """As a field of cron."""
     span: Span | None = None

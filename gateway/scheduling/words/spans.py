@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from gateway.scheduling.words.cursor import MOST_FILLERS, Cursor, Found
+from gateway.scheduling.words.cursor import MOST_FILLERS, Found, TokenReader
 from gateway.scheduling.words.said import Near, Repeat, Said, Span, Unit, Weekday, Which
 
 _SPANS = {f"span:{minutes}": minutes for minutes in (15, 30, 45, 90, 20160)}
 FILLERS = frozenset(("at", "on", "filler", "and", "of", "the_day", "twice"))
 
 
-class SpanReader(Cursor):
+class SpanReader(TokenReader):
     def _span(self, at: int) -> tuple[Span, int] | None:
         """`two hours and 30 minutes`, `half an hour`, `an hour and a half`."""
         total: Span | None = None
