@@ -10,7 +10,7 @@ dateparser`, else its columns stay empty) reads single moments, so the right-han
 from __future__ import annotations
 
 import argparse
-import importlib
+import importlib.util
 import json
 import sys
 from collections import Counter
