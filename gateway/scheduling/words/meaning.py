@@ -196,7 +196,7 @@ class _Moments:
         if day.year is not None or day.years_on is not None:
             yield _date(day.year or self._today.year + (day.years_on or 0), day.month or 1, day.day)
         elif day.month is not None:
-            _date(2024, day.month, day.day)
+            _checked(day.month, day.day)
             for year in range(self._today.year, self._today.year + 9):
                 if (day.month, day.day) == (2, 29) and not isleap(year):
                     continue
@@ -283,7 +283,7 @@ class _Moments:
             case Date(day, None, None, None, None) if repeat.unit in (None, Unit.MONTH):
                 return f"{day} * *", None
             case Date(day, int(month), None, None, None) if repeat.unit in (None, Unit.YEAR):
-                _date(2024, month, day)
+                _checked(month, day)
                 return f"{day} {month} *", None
         raise Unclear
 
@@ -340,8 +340,14 @@ def _nth(month: date, number: int, weekday: int | None) -> date | None:
     return found if found.month == month.month else None
 
 
+def _checked(month: int, day: int) -> None:
+    """Raises `InvalidWhen` for a day that no year has."""
+    if not (1 <= month <= 12 and 1 <= day <= monthrange(2024, month)[1]):
+        raise InvalidWhen(f"{day}.{month}. does not exist")
+
+
 def _date(year: int, month: int, day: int) -> date:
     try:
         return date(year, month, day)
     except ValueError as error:
-        raise InvalidWhen(f"{day}.{month}.{year} does not exist") from error
+        raise InvalidWhen(f"{year}-{month:02}-{day:02} does not exist") from error

@@ -5,7 +5,7 @@ Never another time than was said: what is left of the text has no word of time, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
@@ -22,7 +22,7 @@ from gateway.scheduling.words.tokens import clean, folded, phrase_key, tokens
 
 _HOURS = frozenset((PartOfDay.NOON, PartOfDay.MIDNIGHT))
 _LONGEST = 400
-"""Characters. Who writes more tells something, and means no time by every word of time in it."""
+"""Characters. In a longer text the time stands first, and not every word of time in it is meant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +35,16 @@ class Phrase:
     language: Language
 
 
-def read(text: str, now: datetime, languages: Iterable[Language] = ()) -> Phrase | None:
+def read(text: str, now: datetime, languages: Collection[Language] = ()) -> Phrase | None:
     """The time that `text` says, on the wall clock of `now`; None where it says none. `languages`: the likeliest first.
     Raises `InvalidWhen` for a time that does not exist."""
     text = clean(text).strip()
     if len(text) > _LONGEST:
-        return None
+        head = text[:_LONGEST]
+        phrase = read(head, now, languages)
+        before, is_there, after = head.rpartition(phrase.rest) if phrase is not None and phrase.rest else ("", "", "")
+        is_first = is_there and not after.strip(" ,;.")
+        return replace(phrase, rest=text[len(before) :]) if phrase is not None and is_first else None
     found: list[tuple[Language, Phrase | _Impossible]] = []
     for language in dict.fromkeys((*languages, *Language)):
         try:

@@ -77,6 +77,8 @@ class TimeReader(RepeatReader):
         ):
             is_or = is_or or self._has(at, "or")
             at += step
+        if step > 0 and self._has(at, "quarter", "half", "three_quarters"):
+            return True
         if self._weekday(at) is not None or (step > 0 and self._is_span(at) and not self._words.has_han_numbers):
             return True
         if is_or and (self._number(at) is not None or self._first(at, Said()) is not None):

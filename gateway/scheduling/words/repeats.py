@@ -37,7 +37,9 @@ class RepeatReader(DayReader):
         after = at + 1
         while self._has(after, "filler") and self._number(after) is None:
             after += 1
-        if nth := self._nth(after):
+        if self._has(after, "every"):  # "immer dienstags"
+            return Found(after, Said(repeat=Repeat()))
+        if nth := self._nth(self._past(after, "on", "the_day")):
             return self._every_nth(nth, after)
         for sign, field in SETS.items():
             if self._has(after, sign):

@@ -6,7 +6,7 @@ from gateway.scheduling.words.cursor import MOST_FILLERS, Found, TokenReader
 from gateway.scheduling.words.said import Near, Repeat, Said, Span, Unit, Weekday, Which
 
 _SPANS = {f"span:{minutes}": minutes for minutes in (15, 30, 45, 90, 20160)}
-FILLERS = frozenset(("at", "on", "filler", "and", "of", "the_day", "twice"))
+FILLERS = frozenset(("at", "on", "filler", "and", "of", "the_day", "twice", "about"))
 
 
 class SpanReader(TokenReader):
@@ -54,6 +54,8 @@ class SpanReader(TokenReader):
         half += self._has(half, "a")
         if self._has(half, "half") and self._unit(half + 1) is None:  # an hour and a half
             return _span(number + 0.5, unit), half + 1
+        if unit is Unit.HOUR and half > after and self._has(half, "quarter") and self._unit(half + 1) is None:
+            return _span(number + 0.25, unit), half + 1  # an hour and a quarter
         return _span(number, unit), after
 
     def _is_span(self, at: int) -> bool:
@@ -76,7 +78,7 @@ class SpanReader(TokenReader):
 
     def _from_now(self, at: int, said: Said) -> Found | None:
         del said
-        if self._has(at, "in") and (found := self._span(at + 1)):
+        if self._has(at, "in") and (found := self._span(self._past(at + 1, "about"))):
             return Found(found[1] + self._has(found[1], "from_now"), Said(span=found[0]))
         found = self._span(at)
         if found is None:

@@ -60,6 +60,7 @@ def timed(said: str, *languages: Language, now: datetime = NOW) -> tuple[dict[st
         ("tomorrow 15:00 from Ann: the keys", "2026-11-22T15:00", "from Ann: the keys"),
         ("２０：３０にお茶", "2026-11-21T20:30", "お茶"),
         ("tomorrow \u200fat ٣pm tea", "2026-11-22T15:00", "tea"),
+        ("tomorrow at 9 " + "more, and " * 100 + "cake", "2026-11-22T09:00", "more, and " * 100 + "cake"),
         ("TOMORROW AT 3PM CALL MUM", "2026-11-22T15:00", "CALL MUM"),
     ],
 )
@@ -89,7 +90,7 @@ def test_it_is_found_and_the_rest_is_what_is_to_be_done(said: str, when: str, re
         "tomorrow at noon to book the 8:15 train",
         "yesterday at 5",
         "3/12 at 9:00 call",
-        "tomorrow at 9 " + "and more " * 100,
+        "more and " * 100 + "tomorrow at 9",
         "",
     ],
 )
@@ -230,7 +231,7 @@ PARTS = {
 def test_parts_in_any_order_mean_what_was_said_or_are_asked_about(language: Language, data: st.DataObject) -> None:
     parts = PARTS[language]
     day, hour, task = (data.draw(st.sampled_from(list(one))) for one in (parts.days, parts.hours, parts.tasks))
-    more = data.draw(st.sampled_from(["", *parts.days, *parts.hours]))
+    more = data.draw(st.sampled_from(["", *parts.days, *parts.hours]).filter(lambda one: one != "morgen"))  # „Morgen“
     pieces = data.draw(st.sampled_from(list(permutations([day, hour, task]))))
     said = parts.glue.join([*pieces, more]).strip()
     phrase = read(said, NOW, (language,))
