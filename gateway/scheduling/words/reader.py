@@ -6,12 +6,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from agent.languages.time_words import TimeWords
-from gateway.scheduling.words.cursor import Found
+from gateway.scheduling.words.cursor import MOST_FILLERS, Found
 from gateway.scheduling.words.repeats import SETS, RepeatReader
 from gateway.scheduling.words.said import Said, Unit
 from gateway.scheduling.words.spans import FILLERS
 from gateway.scheduling.words.tokens import Token
 
+_MOST_PARTS = 12
+"""Of a time. Who says more counts something."""
 _UNCLEAR = frozenset(("except", "between", "starting", "gone"))
 
 
@@ -52,17 +54,18 @@ class TimeReader(RepeatReader):
 
     def _run(self, start: int) -> TimeMention | None:
         said, end, at, is_sure, is_timed, parts = Said(), start, start, False, False, 0
-        while found := self._first(at, said):
+        while parts < _MOST_PARTS and (found := self._first(at, said)):
             if found.said.days and is_timed and said.repeat:  # every Monday at 9 and Thursday at 10
                 said += Said(is_unclear=True)
             is_timed = is_timed or bool(said.days and found.said.clocks)
             said, end, is_sure, parts = said + found.said, found.end, is_sure or found.is_sure, parts + 1
             at = self._past_fillers(end)
-        while start and (
-            self._has(start - 1, *FILLERS - {"and"}, "a") or (said.repeat and self._number(start - 1) == 1)
-        ):
-            start -= 1
+        for _ in range(MOST_FILLERS):
+            is_one = said.repeat is not None and self._number(start - 1) == 1
+            start -= bool(start) and (self._has(start - 1, *FILLERS - {"and"}, "a") or is_one)
         said += Said(is_unclear=bool(said) and (self._goes_on(end, 1) or self._goes_on(start - 1, -1)))
+        if parts == _MOST_PARTS:
+            return TimeMention(start, end, Said(is_unclear=True))
         is_all = start == 0 and end == len(self._tokens)
         if not (is_sure or (parts and is_all) or (said.days and said.parts)):
             return None
@@ -72,11 +75,10 @@ class TimeReader(RepeatReader):
     def _goes_on(self, at: int, step: int) -> bool:
         """Whether more of a time stands beside it, that is not understood: `or 9`, `/ Wed`, `for two hours`."""
         is_or = False
-        while self._has(at, "or", *FILLERS) or (
-            self._token(at) is not None and self._tokens[at].text in ("/", "(", ")")
-        ):
+        for _ in range(MOST_FILLERS):
             is_or = is_or or self._has(at, "or")
-            at += step
+            if self._has(at, "or", *FILLERS) or any(self._is_mark(at, mark) for mark in "/()"):
+                at += step
         if step > 0 and self._has(at, "quarter", "half", "three_quarters"):
             return True
         if self._weekday(at) is not None or (step > 0 and self._is_span(at) and not self._words.has_han_numbers):
