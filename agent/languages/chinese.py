@@ -54,6 +54,11 @@ CHINESE = LanguageTable(
         past="{when} 已经过去了。",
         cancel="取消",
         cancelled="已取消：{task}",
+        nothing_due="没有设置提醒。",
+        none_about="没有关于“{task}”的提醒。",
+        which="是哪一个？",
+        timer="时间到了",
+        wake="该起床了",
     ),
     chat=ChatStrings(
         nothing_said="{day}这里很安静：没有消息，也没有到期的事。",
@@ -134,7 +139,11 @@ CHINESE = LanguageTable(
             "（`daybook web` 会打开网页），或运行 `daybook init`，"
             "或在 `{env}` 中写入 `ANTHROPIC_API_KEY=…` 后重新启动。"
         ),
-        abilities="告诉我一件事，我就写进今天的日志。问我问题，我就在你的笔记里查找。“今天记了什么？”会显示今天的日志。",
+        abilities=(
+            "告诉我的事我会记下来；问我，我就在你的笔记里找。“明天下午三点提醒我给妈妈打电话”会设置提醒，“我明天有什么安"
+            "排？”会列出提醒，“我今天记了什么？”会显示今天的日志。"
+        ),
+        needs_model="没有语言模型，这个我做不了。可以在网页的设置里连接一个。",
         welcome="不客气。",
         noted="已记在 {path}：",
         found="我在你的笔记里找到了这些：",

@@ -50,6 +50,11 @@ ENGLISH = LanguageTable(
         past="{when} is already past.",
         cancel="Cancel",
         cancelled="Cancelled: {task}",
+        nothing_due="No reminders are set for that.",
+        none_about="I have no reminder about “{task}”.",
+        which="Which one?",
+        timer="Time is up",
+        wake="Time to get up",
     ),
     chat=ChatStrings(
         nothing_said="It was quiet here {day}: no messages, and nothing is due.",
@@ -134,9 +139,11 @@ ENGLISH = LanguageTable(
             "putting `ANTHROPIC_API_KEY=…` into `{env}` and starting me again."
         ),
         abilities=(
-            "Tell me something and I'll write it into today's log. Ask me a question and I'll look through your "
-            "notes. “What did I note today?” shows today's log."
+            "Tell me something and I note it; ask me and I look through your notes. “Remind me tomorrow at 3 to "
+            "call mum” sets a reminder, “What’s due tomorrow?” lists them, “What did I note today?” shows "
+            "today’s log."
         ),
+        needs_model="I can't do that without a language model. Connect one on the page under Settings.",
         welcome="You're welcome.",
         noted="Noted in {path}:",
         found="Here's what I found in your notes:",
@@ -175,7 +182,8 @@ ENGLISH = LanguageTable(
         telltale="the|is|a|my|i|and|of|to|that|it|was|at",
     ),
     commands=CommandPatterns(
-        remind=r"(?:(?:can|could|would|will) you (?:please )?)?remind (?:me|us)(?: please)?"
+        remind=r"(?:(?:can|could|would|will) you (?:please )?)?"
+        r"(?:remind (?:me|us)(?: please)?|do(?:n.t| not) let me forget)"
         r"(?! (?:what|who|whom|whose|where|why|which|how)\b)",
         forget=r"forget (?!to\b|me\b)(?:about |all about |everything (?:about|on) )?",
         undo=r"undo(?: (?:it|that|this|the last (?:one|thing|change)))?|take (?:it|that) back",

@@ -45,6 +45,11 @@ FRENCH = LanguageTable(
         past="C'est déjà passé : {when}.",
         cancel="Annuler",
         cancelled="Annulé : {task}",
+        nothing_due="Aucun rappel n'est prévu.",
+        none_about="Je n'ai aucun rappel pour « {task} ».",
+        which="Lequel ?",
+        timer="Le temps est écoulé",
+        wake="C'est l'heure de se lever",
     ),
     chat=ChatStrings(
         nothing_said="Rien à signaler ici {day} : aucun message, et rien à faire.",
@@ -130,8 +135,12 @@ FRENCH = LanguageTable(
             "`daybook init`, ou en mettant `ANTHROPIC_API_KEY=…` dans `{env}` avant de me redémarrer."
         ),
         abilities=(
-            "Raconte-moi quelque chose et je l'écris dans le journal du jour. Pose-moi une question et je cherche dans "
-            "tes notes. « Qu'ai-je noté aujourd'hui ? » montre le journal du jour."
+            "Dis-moi quelque chose et je le note ; pose une question et je cherche dans tes notes. « "
+            "Rappelle-moi d'appeler maman demain à 15 h » crée un rappel, « Qu'est-ce que j'ai à faire demain ? "
+            "» les montre, « Qu'est-ce que j'ai noté aujourd'hui ? » montre le journal du jour."
+        ),
+        needs_model=(
+            "Je ne peux pas faire cela sans modèle de langage. Tu peux en connecter un sur la page, dans les réglages."
         ),
         welcome="De rien.",
         noted="Noté dans {path} :",

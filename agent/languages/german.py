@@ -45,6 +45,11 @@ GERMAN = LanguageTable(
         past="{when} ist schon vorbei.",
         cancel="Abbrechen",
         cancelled="Abgesagt: {task}",
+        nothing_due="Dafür sind keine Erinnerungen gestellt.",
+        none_about="Ich habe keine Erinnerung an „{task}“.",
+        which="Welche meinst du?",
+        timer="Die Zeit ist um",
+        wake="Zeit zum Aufstehen",
     ),
     chat=ChatStrings(
         nothing_said="Hier war es {day} ruhig: keine Nachrichten, und nichts ist fällig.",
@@ -130,9 +135,11 @@ GERMAN = LanguageTable(
             "sie), mit `daybook init`, oder du schreibst `ANTHROPIC_API_KEY=…` in `{env}` und startest mich neu."
         ),
         abilities=(
-            "Erzähl mir etwas, und ich schreibe es ins heutige Protokoll. Stell mir eine Frage, und ich suche in "
-            "deinen Notizen. „Was habe ich heute notiert?“ zeigt das heutige Protokoll."
+            "Erzähl mir etwas, und ich notiere es; frag mich, und ich sehe in deinen Notizen nach. „Erinnere "
+            "mich morgen um 15 Uhr an den Zahnarzt“ stellt eine Erinnerung, „Was steht morgen an?“ zeigt sie, "
+            "„Was habe ich heute notiert?“ zeigt das heutige Protokoll."
         ),
+        needs_model="Das kann ich ohne Sprachmodell nicht. Verbinde eines auf der Seite unter Einstellungen.",
         welcome="Gern geschehen.",
         noted="Notiert in {path}:",
         found="Das habe ich in deinen Notizen gefunden:",
@@ -171,7 +178,8 @@ GERMAN = LanguageTable(
         telltale="nicht|und|der|die|das|ein|eine|einen|mein|meine|dir|mir|hat|mag|heißt|morgen|ist|ich|von|zum|um",
     ),
     commands=CommandPatterns(
-        remind=r"erinnere? (?:mich|uns)(?: bitte)?(?! (?:was|wer|wem|wen|wo|warum|wie|welche[rsmn]?)\b)",
+        remind=r"(?:erinnere? (?:mich|uns)|lass mich nicht vergessen)(?: bitte)?"
+        r"(?! (?:was|wer|wem|wen|wo|warum|wie|welche[rsmn]?)\b)",
         forget=r"vergiss (?!nicht\b|nie\b)(?:bitte )?(?:alles (?:über|zu) |das mit )?",
         undo=r"(?:mach|mache) (?:das|es) (?:bitte )?(?:wieder )?rückgängig|rückgängig(?: machen)?"
         r"|nimm (?:das|es) (?:bitte )?zurück",

@@ -45,6 +45,11 @@ SPANISH = LanguageTable(
         past="Ya ha pasado: {when}.",
         cancel="Cancelar",
         cancelled="Cancelado: {task}",
+        nothing_due="No hay recordatorios para eso.",
+        none_about="No tengo ningún recordatorio sobre «{task}».",
+        which="¿Cuál?",
+        timer="Se acabó el tiempo",
+        wake="Hora de levantarse",
     ),
     chat=ChatStrings(
         nothing_said="Sin novedades aquí {day}: ningún mensaje y nada pendiente.",
@@ -128,9 +133,11 @@ SPANISH = LanguageTable(
             "escribe `ANTHROPIC_API_KEY=…` en `{env}` y vuelve a iniciarme."
         ),
         abilities=(
-            "Cuéntame algo y lo escribo en el registro de hoy. Hazme una pregunta y busco en tus notas. "
-            "«¿Qué anoté hoy?» muestra el registro de hoy."
+            "Cuéntame algo y lo anoto; pregúntame y busco en tus notas. «Recuérdame mañana a las 3 llamar a "
+            "mamá» pone un recordatorio, «¿Qué tengo que hacer mañana?» los muestra, «¿Qué anoté hoy?» muestra "
+            "el diario de hoy."
         ),
+        needs_model="Eso no lo puedo hacer sin un modelo de lenguaje. Conecta uno en la página, en Ajustes.",
         welcome="De nada.",
         noted="Anotado en {path}:",
         found="Esto es lo que he encontrado en tus notas:",

@@ -39,6 +39,11 @@ class ReminderStrings:
     past: str = field(metadata={SHOWN: "after a reminder was asked for whose time is past"})
     cancel: str = field(metadata={SHOWN: "button under a new reminder"})
     cancelled: str = field(metadata={SHOWN: "after that button"})
+    nothing_due: str = field(metadata={SHOWN: "without a model, where reminders are asked for and none is set"})
+    none_about: str = field(metadata={SHOWN: "without a model, where a reminder is to be changed that is not there"})
+    which: str = field(metadata={SHOWN: "without a model, where several reminders fit; above one button for each"})
+    timer: str = field(metadata={SHOWN: "when a timer without a text rings"})
+    wake: str = field(metadata={SHOWN: "when an alarm without a text rings"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +150,7 @@ class OfflineStrings:
     greeting: str = field(metadata={SHOWN: "answer to a greeting"})
     offline: str = field(metadata={SHOWN: "after a greeting, and under the first answer of a conversation"})
     abilities: str = field(metadata={SHOWN: "answer to a call for help"})
+    needs_model: str = field(metadata={SHOWN: "after the weather, a joke, a sum or a translation was asked for"})
     welcome: str = field(metadata={SHOWN: "answer to thanks"})
     noted: str = field(metadata={SHOWN: "above what was written into the log"})
     found: str = field(metadata={SHOWN: "above what a search found"})

@@ -47,7 +47,9 @@ class _Times(_Model):
     joints_last: str = ""
 
 
-class _File(_Model):
+class _File(BaseModel):
+    """`orders` and what else a language has is read elsewhere."""
+
     time: _Times
 
 

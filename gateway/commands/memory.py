@@ -10,6 +10,7 @@ from pydantic import TypeAdapter
 
 from agent.forget import Removal
 from agent.languages.days_meant import with_days
+from agent.languages.orders import without_articles
 from agent.memory.files import FileError
 from agent.memory.forget import ForgetPassage, ForgetPlan, files_left, find, line_matcher
 from agent.memory.history import FORGET as FORGETTING
@@ -94,8 +95,9 @@ async def take_forget(context: CommandContext, question: StoredQuestion, said: b
 
 
 async def _ask_first(context: CommandContext) -> CommandReply:
+    about = without_articles(context.argument)
     try:
-        finding = await asyncio.to_thread(find, context.route.scope, context.argument)
+        finding = await asyncio.to_thread(find, context.route.scope, about)
         said = await context.services.redaction.mentions(
             context.agent, context.route.scope, finding, context.row.message.platform_id
         )
@@ -103,7 +105,7 @@ async def _ask_first(context: CommandContext) -> CommandReply:
         raise CommandError(f"I couldn't search for that: {error}") from error
     unread = [f"Not searched: {reason}" for reason in finding.unread]
     if not finding.places and not said:
-        return CommandReply("\n\n".join([f"I found nothing about {context.argument}.", *unread]))
+        return CommandReply("\n\n".join([f"I found nothing about {about}.", *unread]))
     message, questions = context.row.message, context.services.questions
     subject = _FINDING.dump_json(finding).decode()
     question = questions.new(FORGET, message.address, message.sender.id, subject, _ANSWER_WITHIN)
@@ -117,7 +119,7 @@ async def _ask_first(context: CommandContext) -> CommandReply:
         listed.append(f"- {_messages(said.on_page)} on the page, which will show a mark instead")
     text = "\n\n".join(
         [
-            f"I found this about {context.argument}:",
+            f"I found this about {about}:",
             "\n".join(listed),
             *unread,
             "Delete it?",

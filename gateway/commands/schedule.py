@@ -16,6 +16,7 @@ from agent.languages.table import ReminderStrings
 from agent.model.offline.model import NAME as OFFLINE
 from channels.message import Button, Origin
 from gateway import recurrence as when_
+from gateway.commands import orders
 from gateway.commands.context import Command, CommandContext, CommandError, CommandReply, PassToModel
 from gateway.i18n import one_line
 from gateway.recurrence import At, Cron, InvalidWhen, resolved
@@ -111,6 +112,8 @@ def _is_offline(context: CommandContext) -> bool:
 
 async def jobs(context: CommandContext) -> str | CommandReply:
     verb, _, id = context.argument.partition(" ")
+    if verb in _ORDERS:
+        return await _or_command_error(_ORDERS[verb](context, id.strip()))
     if not verb:
         return _listed(await context.services.jobs.rows(_requester(context)), context.services.clock)
     act = _VERBS.get(verb.lower())
@@ -182,6 +185,13 @@ async def _run(context: CommandContext, id: str) -> str:
     return f"Running `{job.id}` now."
 
 
+_ORDERS: Mapping[str, Callable[[CommandContext, str], Awaitable[CommandReply]]] = {
+    "due": orders.due,
+    "drop": orders.drop,
+    "move": orders.move,
+    "timer": orders.timer,
+    "wake": orders.wake,
+}
 _Verb = Callable[[CommandContext, str], Awaitable[str | CommandReply]]
 _VERBS: Mapping[str, _Verb] = {
     "pause": _pause,

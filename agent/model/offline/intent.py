@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 
 from agent.languages.codes import Language
+from agent.languages.orders import OrderKind, PlainOrder, order_in
 from agent.languages.registry import LANGUAGES
 from agent.languages.table import LanguageTable
 from agent.languages.terms import fold, query_terms
@@ -20,6 +21,13 @@ _MOST_CHARS = 500
 _MOST_FORGOTTEN = 80
 _END = " \t.!?…。！？"
 _PLEASE = "|".join(filter(None, (table.commands.please for table in LANGUAGES.values())))
+
+
+_BEFORE_ORDER = re.compile(
+    r"\A(?:(?:can|could|would|will) you (?:please )?|kannst du (?:bitte )?|puedes |peux-tu |"
+    r"(?:please|bitte|hey|ok)[, ]+)",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -74,7 +82,33 @@ def plain_command(text: str) -> PlainCommand | None:
         found = forms.forget.match(line)
         if found and len(rest := found["rest"]) <= _MOST_FORGOTTEN:
             return PlainCommand("forget", "" if forms.that.match(rest) else rest.strip())
-    return None
+    order = order_in(_BEFORE_ORDER.sub("", line))
+    return _command_of(order) if order is not None else None
+
+
+def needs_model(text: str) -> bool:
+    """Whether only a language model can do that: the weather, a joke, a sum, a translation."""
+    line = " ".join(text.split()).strip(_END)
+    order = order_in(_BEFORE_ORDER.sub("", line)) if len(line) <= _MOST_CHARS else None
+    return order is not None and order.kind is OrderKind.MODEL
+
+
+def _command_of(order: PlainOrder) -> PlainCommand | None:
+    match order.kind:
+        case OrderKind.MODEL:
+            return None
+        case OrderKind.STOP:
+            return PlainCommand("stop")
+        case OrderKind.SUM_UP:
+            return PlainCommand("daily", "now")
+        case OrderKind.DUE:
+            return PlainCommand("jobs", f"due {order.period}".strip())
+        case OrderKind.MOVE:
+            return PlainCommand("jobs", f"move {' | '.join(filter(None, (order.about, order.time)))}")
+        case OrderKind.CANCEL:
+            return PlainCommand("jobs", f"drop {order.about}".strip())
+        case _:
+            return PlainCommand("jobs", f"{order.kind} {order.about}")
 
 
 _KANA = re.compile("[\u3040-\u30ff]")
@@ -101,6 +135,7 @@ class IntentKind(enum.Enum):
     FIND = enum.auto()
     FILE = enum.auto()
     COMMAND = enum.auto()  # what a command of the chat does
+    NEEDS_MODEL = enum.auto()  # what only a language model can do
     NOTHING = enum.auto()  # no words at all
 
 
@@ -123,6 +158,8 @@ def understand(text: str) -> Intent:
         return Intent(wish, language)
     if command := plain_command(text):
         return Intent(IntentKind.COMMAND, language, str(command))
+    if needs_model(text):
+        return Intent(IntentKind.NEEDS_MODEL, language)
     if _is_to_be_kept(vocabulary, folded, bare):
         return Intent(IntentKind.FILE, language)
     asks = _asks(vocabulary, folded, bare)

@@ -96,9 +96,11 @@ class OfflineModel:
             strings = LANGUAGES[intent.language].offline
             match intent.wish:
                 case IntentKind.GREET:
-                    replies += [strings.greeting, self._offline(strings), strings.abilities]
+                    replies.append(f"{strings.greeting} {strings.abilities}")
                 case IntentKind.HELP:
-                    replies += [self._offline(strings), strings.abilities]
+                    replies += [strings.abilities, self._offline(strings)]
+                case IntentKind.NEEDS_MODEL:
+                    replies.append(strings.needs_model)
                 case IntentKind.THANK:
                     replies.append(strings.welcome)
                 case IntentKind.COMMAND:

@@ -33,6 +33,8 @@ class Phrase:
     time: Timed | HourMissing | None
     rest: str
     language: Language
+    has_day: bool = False
+    """It says more than an hour."""
 
 
 def read(text: str, now: datetime, languages: Collection[Language] = ()) -> Phrase | None:
@@ -81,7 +83,7 @@ def _read(text: str, now: datetime, words: TimeWords) -> Phrase | None:
     said = sum((run.said for run in runs), Said(is_unclear=_contradict(runs, len(found))))
     rest = _rest(text, [(found[run.start].start, found[run.end - 1].end) for run in runs], words)
     try:
-        return Phrase(meant(said, now, words), rest, words.language)
+        return Phrase(meant(said, now, words), rest, words.language, bool(said.days or said.span))
     except HourMissing as missing:
         return Phrase(missing, rest, words.language)
     except Unclear:

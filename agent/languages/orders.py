@@ -1,0 +1,123 @@
+"""Orders in plain words: a line that cancels, moves or lists reminders, sets a timer, stops or sums up. Pure."""
+
+from __future__ import annotations
+
+import enum
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict
+
+from agent.languages.codes import Language
+
+
+class OrderKind(enum.StrEnum):
+    CANCEL = "cancel"
+    MOVE = "move"
+    DUE = "due"
+    TIMER = "timer"
+    WAKE = "wake"
+    STOP = "stop"
+    SUM_UP = "sum_up"
+    MODEL = "model"
+    """The weather, a joke, a sum: what only a language model can do."""
+
+
+class Period(enum.StrEnum):
+    """Days for which reminders are listed."""
+
+    ALL = ""
+    TODAY = "today"
+    TOMORROW = "tomorrow"
+    WEEK = "week"
+
+
+class OrderPatterns(BaseModel):
+    """Patterns of a whole line, by kind, and the words of the periods, separated by `|`. The group `rest` is what the
+    order is about; with `more`, the time that it names."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    cancel: Sequence[str]
+    move: Sequence[str]
+    due: Sequence[str]
+    timer: Sequence[str]
+    wake: Sequence[str]
+    stop: Sequence[str]
+    sum_up: Sequence[str]
+    model: Sequence[str]
+    articles: str
+    """Articles and possessives, separated by `|`."""
+    today: str
+    tomorrow: str
+    week: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlainOrder:
+    """`about`: what it is about, in the person's words; `time`: when, where that stands apart."""
+
+    kind: OrderKind
+    about: str = ""
+    time: str = ""
+    period: Period = Period.ALL
+
+
+def order_in(line: str) -> PlainOrder | None:
+    """The order that a whole line is. The order of kinds decides where several fit."""
+    for kind, pattern, periods in _patterns():
+        if match := pattern.fullmatch(line):
+            found = {name: (text or "").strip(" ,:") for name, text in match.groupdict().items()}
+            rest, more = found.get("rest", ""), found.get("more", "")
+            if kind is OrderKind.DUE:
+                return PlainOrder(kind, period=periods.get(rest.lower(), Period.ALL))
+            if kind is OrderKind.MOVE and more:
+                return PlainOrder(kind, about=more, time=rest)
+            return PlainOrder(kind, about=f"{rest} {more}".strip())
+    return None
+
+
+def without_articles(text: str) -> str:
+    """The text without the articles and possessives before it: of `my old bike`, `old bike`."""
+    rest = _articles().sub("", text.strip())
+    return rest if rest.strip() else text
+
+
+@cache
+def _articles() -> re.Pattern[str]:
+    words = [word for language in Language for word in _given(language).articles.split("|")]
+    forms = sorted(
+        (re.escape(word) + (r"\s+" if word.isascii() and word[-1] != "'" else "") for word in words), key=len
+    )
+    return re.compile(rf"\A(?:{'|'.join(reversed(forms))}){{1,2}}", re.IGNORECASE)
+
+
+@cache
+def _patterns() -> Sequence[tuple[OrderKind, re.Pattern[str], Mapping[str, Period]]]:
+    return [*_read()]
+
+
+def _read() -> Iterator[tuple[OrderKind, re.Pattern[str], Mapping[str, Period]]]:
+    given = {language: _given(language) for language in Language}
+    for kind in OrderKind:
+        for patterns in given.values():
+            periods = {
+                word: period
+                for period, words in zip(
+                    (Period.TODAY, Period.TOMORROW, Period.WEEK),
+                    (patterns.today, patterns.tomorrow, patterns.week),
+                    strict=True,
+                )
+                for word in words.split("|")
+            }
+            for pattern in getattr(patterns, kind):
+                yield kind, re.compile(pattern, re.IGNORECASE), periods
+
+
+def _given(language: Language) -> OrderPatterns:
+    text = Path(__file__).with_name(f"{language}.toml").read_text(encoding="utf-8")
+    return OrderPatterns.model_validate(tomllib.loads(text)["orders"])
