@@ -92,6 +92,8 @@ def test_an_order_is_what_its_command_does(line: str, command: str) -> None:
         "Mum wakes me at 7",
         "I made it to the finals",
         "What do I have in my cellar?",
+        "What is today?",
+        "what",
         "What is the wifi password?",
         "Der Wecker ist kaputt",
         "Ich verschiebe den Urlaub",
