@@ -86,10 +86,16 @@ class Cluster:
         """The one that leads and answers the owner, and the one that answers Bob."""
         leader, helper = await self.add(), await self.add()
         await until_waiting(helper)
-        await self.answered("hello")
-        await self.answered("hello, I am Bob", BOB)
-        assert self.server_of("owner") is leader and self.server_of(f"person/telegram-{BOB}") is helper
+        assert await self.who_answers("hello", "owner") is leader
+        assert await self.who_answers("hello, I am Bob", f"person/telegram-{BOB}", BOB) is helper
         return leader, helper
+
+    async def who_answers(self, text: str, scope: str, chat: int = OWNER) -> GatewayProcess:
+        """Says something until it is known who answers: what is silent is given back once a minute."""
+        while True:
+            await self.answered(text, chat)
+            if found := self.server_of(scope):
+                return found
 
 
 @pytest.fixture
