@@ -7,7 +7,6 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
@@ -69,7 +68,7 @@ class PlainOrder:
 
 def order_in(line: str) -> PlainOrder | None:
     """The order that a whole line is. The order of kinds decides where several fit."""
-    for kind, pattern, periods in _patterns():
+    for kind, pattern, periods in _forms():
         if match := pattern.fullmatch(line):
             found = {name: (text or "").strip(" ,:") for name, text in match.groupdict().items()}
             rest, more = found.get("rest", ""), found.get("more", "")
@@ -87,21 +86,28 @@ def without_articles(text: str) -> str:
     return rest if rest.strip() else text
 
 
-@cache
+_Form = tuple[OrderKind, re.Pattern[str], Mapping[str, Period]]
+_FORMS: list[_Form] = []
+_ARTICLES: list[re.Pattern[str]] = []
+"""Read when they are needed first: a start does not wait for six files."""
+
+
 def _articles() -> re.Pattern[str]:
-    words = [word for language in Language for word in _given(language).articles.split("|")]
-    forms = sorted(
-        (re.escape(word) + (r"\s+" if word.isascii() and word[-1] != "'" else "") for word in words), key=len
-    )
-    return re.compile(rf"\A(?:{'|'.join(reversed(forms))}){{1,2}}", re.IGNORECASE)
+    if not _ARTICLES:
+        words = [word for language in Language for word in _given(language).articles.split("|")]
+        forms = [rf"{word}\s+" if word.isascii() and not word.endswith("'") else word for word in words]
+        longest_first = sorted(forms, key=len, reverse=True)
+        _ARTICLES.append(re.compile(rf"\A(?:{'|'.join(longest_first)}){{1,2}}", re.IGNORECASE))
+    return _ARTICLES[0]
 
 
-@cache
-def _patterns() -> Sequence[tuple[OrderKind, re.Pattern[str], Mapping[str, Period]]]:
-    return [*_read()]
+def _forms() -> Sequence[_Form]:
+    if not _FORMS:
+        _FORMS.extend(_read())
+    return _FORMS
 
 
-def _read() -> Iterator[tuple[OrderKind, re.Pattern[str], Mapping[str, Period]]]:
+def _read() -> Iterator[_Form]:
     given = {language: _given(language) for language in Language}
     for kind in OrderKind:
         for patterns in given.values():

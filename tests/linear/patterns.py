@@ -16,6 +16,7 @@ from functools import cached_property
 from pathlib import Path
 from types import FunctionType, ModuleType
 
+from agent.languages import orders
 from agent.memory import forget
 
 PACKAGES = ("agent", "channels", "gateway")
@@ -49,11 +50,14 @@ HELD = frozenset(
         "agent.languages.date_words._like",
         "agent.model.offline.intent._forms",
         "agent.model.offline.vocabulary.Vocabulary.anywhere",
+        "agent.languages.orders._articles",
+        "agent.languages.orders._read",
         "agent.languages.remember._compiled",
     }
 )
 """These make patterns that a module holds."""
 _USED_BY = {
+    "agent.languages.orders._FORMS": frozenset({"fullmatch"}),
     "agent.model.offline.intent._FORMS": frozenset({"match"}),
     "gateway.config.yaml_tree._Loader": frozenset({"match"}),
 }
@@ -98,6 +102,8 @@ def _only(made: tuple[Pattern, str]) -> tuple[Pattern, frozenset[str]]:
 
 def _held(sources: Sequence[Source]) -> Iterator[Found]:
     uses = _uses(sources)
+    orders.order_in("")  # both read their patterns now
+    orders.without_articles("")
     seen: set[int] = set()
     for module, _ in sources:
         for name, value in list(vars(module).items()):
