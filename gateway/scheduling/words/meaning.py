@@ -306,7 +306,10 @@ class _Moments:
     def _until(self, said: Said) -> date | None:
         if said.until is None:
             return None
-        return next(day for day in self._days(said.until) if day >= self._today)
+        last = next((day for day in self._days(said.until) if day >= self._today), None)
+        if last is None:
+            raise Unclear
+        return last
 
 
 def _minus(moment: datetime, span: Span) -> datetime:

@@ -79,6 +79,7 @@ def test_it_is_found_and_the_rest_is_what_is_to_be_done(said: str, when: str, re
         "every monday at 9 and thursday at 10 gym",
         "every day at 8 except sunday pills",
         "every week at 9:00 bins",
+        "every day at 8 until 2020-01-01 pills",
         "every 2 hours from 9 to 17 water",
         "every 2 hours between 9 and 17 water",
         "every hour until 18:00 water",
