@@ -20,7 +20,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from agent.languages.codes import Language
+from agent.languages.codes import ALL_LANGUAGES, Language
 from benchmarks.figures import Cell, table
 from tests.gateway.scheduling.words.saying import UNCLEAR, Case, corpus, value_of
 
@@ -53,7 +53,7 @@ def main() -> None:
     options = parser.parse_args()
     has_theirs = importlib.util.find_spec("dateparser") is not None
     found: dict[str, dict[str, dict[str, int]]] = {}
-    for language in Language:
+    for language in ALL_LANGUAGES:
         cases = list(corpus(language))
         moments = [case for case in cases if case.value[:1].isdigit()]
         found[language] = {"all": counted(ours, cases, language), "moments": counted(ours, moments, language)}

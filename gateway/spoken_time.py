@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import date, datetime, timedelta
 from typing import Self
 from zoneinfo import ZoneInfo
 
 from agent.clock import WEEKDAYS
+from agent.languages.sentences import Sentence
 from agent.model.base import Json
 
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
@@ -23,19 +23,6 @@ _UNITS = (
 _ENOUGH = 3
 """From so many on, a whole number of a unit is close enough; `90 minutes` is not yet `2 hours`."""
 _NEARLY_WHOLE = 0.05
-
-
-class Sentence(str):
-    """An English text that keeps its template and values, for those who show it in another language."""
-
-    __slots__ = ("english", "values")
-    english: str
-    values: Mapping[str, object]
-
-    def __new__(cls, english: str, /, **values: object) -> Self:
-        made = super().__new__(cls, english.format(**values))
-        made.english, made.values = english, values
-        return made
 
 
 class SpokenMoment(str):

@@ -1,14 +1,29 @@
-"""Languages of our fixed sentences, by ISO 639 code. A model answers in any language."""
+"""Languages of Daybook's sentences, by ISO 639 code: each has a file beside this. A model answers in any language."""
 
 from __future__ import annotations
 
-import enum
+from pathlib import Path
+from typing import ClassVar
+
+FOLDER = Path(__file__).parent
 
 
-class Language(enum.StrEnum):
-    ENGLISH = "en"
-    GERMAN = "de"
-    SPANISH = "es"
-    FRENCH = "fr"
-    CHINESE = "zh"
-    JAPANESE = "ja"
+class Language(str):
+    """A code with a file, one object for each. Raises `ValueError` for another code."""
+
+    __slots__ = ()
+    ENGLISH: ClassVar[Language]
+    CHINESE: ClassVar[Language]
+    JAPANESE: ClassVar[Language]
+
+    def __new__(cls, code: str) -> Language:
+        if (known := _KNOWN.get(code)) is None:
+            raise ValueError(f"There is no language {code!r}.")
+        return known
+
+
+_KNOWN: dict[str, Language] = {}
+_KNOWN |= {file.stem: str.__new__(Language, file.stem) for file in sorted(FOLDER.glob("*.toml"))}
+Language.ENGLISH, Language.CHINESE, Language.JAPANESE = Language("en"), Language("zh"), Language("ja")
+ALL_LANGUAGES = (Language.ENGLISH, *(known for known in _KNOWN.values() if known != Language.ENGLISH))
+"""English first: it is meant where nothing tells."""

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import enum
 import re
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
-from agent.languages.codes import Language
+from agent.languages.codes import ALL_LANGUAGES, Language
+from agent.languages.files import read_file
 
 
 class OrderKind(enum.StrEnum):
@@ -94,7 +93,7 @@ _ARTICLES: list[re.Pattern[str]] = []
 
 def _articles() -> re.Pattern[str]:
     if not _ARTICLES:
-        words = [word for language in Language for word in _given(language).articles.split("|")]
+        words = [word for language in ALL_LANGUAGES for word in _given(language).articles.split("|")]
         forms = [rf"{word}\s+" if word.isascii() and not word.endswith("'") else word for word in words]
         longest_first = sorted(forms, key=len, reverse=True)
         _ARTICLES.append(re.compile(rf"\A(?:{'|'.join(longest_first)}){{1,2}}", re.IGNORECASE))
@@ -108,7 +107,7 @@ def _forms() -> Sequence[_Form]:
 
 
 def _read() -> Iterator[_Form]:
-    given = {language: _given(language) for language in Language}
+    given = {language: _given(language) for language in ALL_LANGUAGES}
     for kind in OrderKind:
         for patterns in given.values():
             periods = {
@@ -125,5 +124,4 @@ def _read() -> Iterator[_Form]:
 
 
 def _given(language: Language) -> OrderPatterns:
-    text = Path(__file__).with_name(f"{language}.toml").read_text(encoding="utf-8")
-    return OrderPatterns.model_validate(tomllib.loads(text)["orders"])
+    return OrderPatterns.model_validate(read_file(language)["orders"])

@@ -1,23 +1,21 @@
-"""All languages with sentences of Daybook's. A further one is a file beside this, and a line here."""
+"""All languages with sentences of Daybook's, and those in which days are understood."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from agent.languages.arabic import ARABIC
-from agent.languages.chinese import CHINESE
-from agent.languages.codes import Language
-from agent.languages.english import ENGLISH
-from agent.languages.french import FRENCH
-from agent.languages.german import GERMAN
-from agent.languages.japanese import JAPANESE
-from agent.languages.korean import KOREAN
-from agent.languages.russian import RUSSIAN
-from agent.languages.spanish import SPANISH
+from agent.languages.codes import ALL_LANGUAGES, FOLDER, Language
+from agent.languages.files import read_file
 from agent.languages.table import DateWords, LanguageTable
+from agent.languages.table_reader import read_table
 
 LANGUAGES: Mapping[Language, LanguageTable] = {
-    table.language: table for table in (ENGLISH, GERMAN, SPANISH, FRENCH, CHINESE, JAPANESE)
+    language: read_table(LanguageTable, read_file(language), f"{language}.toml") for language in ALL_LANGUAGES
 }
-DATES: Sequence[DateWords] = (*(table.dates for table in LANGUAGES.values()), RUSSIAN, ARABIC, KOREAN)
-"""Those in which days are understood."""
+DATES: Sequence[DateWords] = (
+    *(table.dates for table in LANGUAGES.values()),
+    *(
+        read_table(DateWords, read_file(f"days/{file.stem}"), f"days/{file.name}")
+        for file in sorted(FOLDER.glob("days/*.toml"))
+    ),
+)

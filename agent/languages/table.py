@@ -1,17 +1,16 @@
 """What a language is made of: our sentences, and the words by which we understand it.
 
-A language is one file beside this one with a `LanguageTable`, and a line in `registry`. Every field is needed.
-Sentences name their parameters in braces; `SHOWN` in a field's metadata says where people read it. Lists of words are
-separated by spaces, phrases by `|`; case and accents do not matter. Patterns are over folded text (`terms.fold`),
-unless said.
+A language is one file beside this, `<code>.toml`, with a table for each dataclass here; its tables `time`, `orders` and
+`sentences` are read elsewhere (`time_words`, `orders`, `sentences`). Every field without a default is needed. Sentences
+name their parameters in braces; `SHOWN` in a field's metadata says where people read it. Lists of words are separated
+by spaces, phrases by `|`; case and accents do not matter. Patterns are over folded text (`terms.fold`), unless said,
+and may be lists of alternatives.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-
-from agent.languages.codes import Language
 
 SHOWN = "shown"
 
@@ -326,7 +325,8 @@ class DateWords:
 
 @dataclass(frozen=True, slots=True)
 class LanguageTable:
-    language: Language
+    name: str
+    """As it calls itself."""
     reminders: ReminderStrings
     chat: ChatStrings
     approvals: ApprovalStrings

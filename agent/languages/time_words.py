@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from agent.languages.codes import Language
+from agent.languages.files import read_file
 
 NextWeekday = Literal["ask", "nearest", "week"]
 """Which day "next Friday" is, where this week's is still ahead: unclear, that one, or the one of next week."""
@@ -45,12 +44,6 @@ class _Times(_Model):
     joints_after: str = ""
     joints_first: str = ""
     joints_last: str = ""
-
-
-class _File(BaseModel):
-    """`orders` and what else a language has is read elsewhere."""
-
-    time: _Times
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +83,7 @@ class TimeWords:
 
 def read(language: Language, key: Callable[[str], tuple[str, ...]]) -> TimeWords:
     """`key`: how a phrase is looked up."""
-    text = Path(__file__).with_name(f"{language}.toml").read_text(encoding="utf-8")
-    time = _File.model_validate(tomllib.loads(text)).time
+    time = _Times.model_validate(read_file(language)["time"])
     gathered: dict[tuple[str, ...], Meaning] = defaultdict(Meaning)
     for name, phrases in time.words.items():
         for phrase in _listed(phrases):

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from functools import cache, partial
 from hashlib import sha256
 from importlib import resources
-from importlib.resources.abc import Traversable
 from typing import TYPE_CHECKING
 
+from agent.languages.codes import ALL_LANGUAGES
+from channels.web import texts
 from channels.web.format import rendered
-from channels.web.texts import sentence
 from channels.web.views.view import View
 
 if TYPE_CHECKING:
@@ -49,14 +49,13 @@ class StaticFile:
 @cache
 def static_files() -> Mapping[str, StaticFile]:
     """By name; tables of sentences are `texts-<language>.json`. Blocks, the first time."""
-    package = resources.files("channels.web")
-    found = {one.name: one for one in package.joinpath("static").iterdir()}
-    found |= {f"texts-{one.name}": one for one in package.joinpath("texts").iterdir()}
-    return {name: _read(name, file) for name, file in found.items()}
+    files = resources.files("channels.web").joinpath("static").iterdir()
+    bodies = {file.name: file.read_bytes() for file in files}
+    bodies |= {f"texts-{language}.json": texts.as_json(language) for language in ALL_LANGUAGES}
+    return {name: _static_file(name, body) for name, body in bodies.items()}
 
 
-def _read(name: str, file: Traversable) -> StaticFile:
-    body = file.read_bytes()
+def _static_file(name: str, body: bytes) -> StaticFile:
     ending = name.rpartition(".")[2]
     media_type = _MEDIA_TYPES.get(ending) or mimetypes.guess_type(name)[0] or "application/octet-stream"
     return StaticFile(body, media_type, sha256(body).hexdigest()[:20])
@@ -82,7 +81,7 @@ def _environment() -> Environment:
 
 def drawn(template: str, language: str, **values: object) -> str:
     """A template's HTML. Blocks, the first time."""
-    _: Callable[..., str] = partial(sentence, language)
+    _: Callable[..., str] = partial(texts.sentence, language)
     return _environment().get_template(template).render(values, _=_, language=language)
 
 

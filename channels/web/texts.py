@@ -1,35 +1,27 @@
-"""The page's sentences in the languages of browsers. English sentences are the keys of `texts/<language>.json`."""
+"""The page's sentences in the languages of browsers."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cache
-from importlib import resources
+import json
 
-from channels.json_fields import load_json
-
-LANGUAGES = ("en", "de", "es", "fr", "zh", "ja")
-
-
-@cache
-def table(language: str) -> Mapping[str, str]:
-    """English sentence -> sentence of that language; empty for English. Blocks, the first time."""
-    if language == "en":
-        return {}
-    read = load_json(resources.files("channels.web").joinpath("texts", f"{language}.json").read_bytes())
-    return {str(english): str(text) for english, text in read.items()}
+from agent.languages.codes import ALL_LANGUAGES, Language
+from agent.languages.sentences import said, sentences_of
 
 
 def sentence(language: str, english: str, **values: object) -> str:
     """The sentence with its `{values}` filled in."""
-    text = table(language).get(english, english)
-    return text.format(**values) if values else text
+    return said(Language(language), english, **values)
+
+
+def as_json(language: Language) -> bytes:
+    """What the page's scripts say, English sentence -> sentence of that language. Blocks, the first time."""
+    return json.dumps(sentences_of(language), ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def chosen(accepted: str) -> str:
     """The best of our languages for an `Accept-Language` header."""
     wanted = sorted(map(_with_weight, accepted.split(",")[:20]), reverse=True)
-    return next((name for weight, name in wanted if weight > 0 and name in LANGUAGES), "en")
+    return next((name for weight, name in wanted if weight > 0 and name in ALL_LANGUAGES), "en")
 
 
 def _with_weight(part: str) -> tuple[float, str]:

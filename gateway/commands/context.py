@@ -6,9 +6,12 @@ import enum
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from typing import LiteralString
 
 from agent.agent import Agent
 from agent.clock import Clock
+from agent.languages.codes import Language
+from agent.languages.sentences import said
 from agent.report import ContextReport
 from channels.message import Channel, OutboundFile
 from gateway.config.schema import LimitsConfig, ModelConfig
@@ -45,7 +48,7 @@ class CommandAudience(enum.Enum):
 
 
 class CommandError(Exception):
-    """The text says why, and what to do."""
+    """The text says why, and what to do. A `Sentence` is translated for the chat."""
 
 
 def reason(problem: Exception) -> str:
@@ -97,6 +100,8 @@ class CommandContext:
     row: InboxRow
     route: SessionRoute
     services: Services
+    language: Language
+    """Of the chat."""
     until_answered: AsyncExitStack
     """Left when the answer is on disk, so that a later message is answered after it."""
 
@@ -108,6 +113,10 @@ class CommandContext:
     def name(self) -> str:
         """The id of this command, the same over restarts."""
         return f"command:{self.row.message.address.channel}:{self.row.message.id}"
+
+    def said(self, english: LiteralString, /, **values: object) -> str:
+        """The sentence in the chat's language."""
+        return said(self.language, english, **values)
 
     async def begin(self, *, alone: bool = False) -> None:
         """Counts an attempt that a crash may cut off, if `alone` once no turn runs. Raises `StorageUnavailable`."""

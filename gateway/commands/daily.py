@@ -13,7 +13,6 @@ from agent.memory.files import FileError
 from gateway.commands.context import Command, CommandContext, CommandError, CommandReply
 from gateway.policy.access import Role
 from gateway.spoken_time import spoken_day
-from gateway.store import chat_rows
 from gateway.turns.queue import WasStopped
 
 _CLOCK = re.compile(r"([01]?\d|2[0-3])[:.h]([0-5]\d)")
@@ -69,8 +68,7 @@ async def done(context: CommandContext) -> str:
     try:
         if context.argument.strip():
             closed = await asyncio.to_thread(close)
-            language = await context.services.database.run(chat_rows.language, context.row.message.address)
-            return f"{LANGUAGES[language].reminders.done}: ~~{closed}~~"
+            return f"{LANGUAGES[context.language].reminders.done}: ~~{closed}~~"
         known = await asyncio.to_thread(open_items.still_open, scope)
     except NoSuchItem as error:
         raise CommandError(f"{error}. `/done` alone lists them.") from error

@@ -24,7 +24,6 @@ from gateway.scheduling.requests import JobListing, JobRequest
 from gateway.scheduling.words import phrases
 from gateway.scheduling.words.meaning import Timed
 from gateway.scheduling.words.phrases import Phrase
-from gateway.store import chat_rows
 from gateway.tools.schedule import requester_of
 
 _SHOWN = 60
@@ -38,7 +37,7 @@ SEPARATOR = " | "
 
 async def due(context: CommandContext, period: str) -> CommandReply:
     """The own reminders of a period, the next first."""
-    said, language = await _said(context)
+    said, language = _said(context)
     clock = context.services.clock
     today = clock.today()
     last = {
@@ -60,7 +59,7 @@ async def due(context: CommandContext, period: str) -> CommandReply:
 
 async def drop(context: CommandContext, words: str) -> CommandReply:
     """Cancels the reminder that the words name; asks where several fit."""
-    said, _ = await _said(context)
+    said, _ = _said(context)
     found = _about(words, await _own(context))
     if len(found) != 1:
         return _which(said, words, found)
@@ -70,7 +69,7 @@ async def drop(context: CommandContext, words: str) -> CommandReply:
 
 async def move(context: CommandContext, words: str) -> CommandReply:
     """Moves the reminder that the words name, else the newest, to the time that they name."""
-    said, language = await _said(context)
+    said, language = _said(context)
     about, _, time = words.rpartition(SEPARATOR) if SEPARATOR in words else ("", "", words)
     phrase = await _read(context, time, _AT, language)
     if phrase is None or not isinstance(phrase.time, Timed):
@@ -106,12 +105,12 @@ def _moved(before: When, phrase: Phrase, next_run: datetime | None, context: Com
 
 
 async def timer(context: CommandContext, words: str) -> CommandReply:
-    said, language = await _said(context)
+    said, language = _said(context)
     return await _ring(context, words, _IN, said.timer, language)
 
 
 async def wake(context: CommandContext, words: str) -> CommandReply:
-    said, language = await _said(context)
+    said, language = _said(context)
     return await _ring(context, words, (*_AT, *_IN), said.wake, language)
 
 
@@ -165,9 +164,8 @@ async def _own(context: CommandContext) -> list[JobListing]:
     return [row for row in rows if row.job.kind is not JobKind.BUILT_IN and row.job.enabled]
 
 
-async def _said(context: CommandContext) -> tuple[ReminderStrings, Language]:
-    language = await context.services.database.run(chat_rows.language, context.row.message.address)
-    return LANGUAGES[language].reminders, language
+def _said(context: CommandContext) -> tuple[ReminderStrings, Language]:
+    return LANGUAGES[context.language].reminders, context.language
 
 
 def _requester(context: CommandContext) -> Requester:

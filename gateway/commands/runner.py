@@ -14,9 +14,11 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
 from agent.formats.sqlite import StorageUnavailable
+from agent.languages.codes import Language
+from agent.languages.sentences import translated
 from agent.model.offline.intent import plain_command
 from agent.model.offline.model import NAME as OFFLINE
-from channels.message import CommandInfo, InboundMessage
+from channels.message import Address, CommandInfo, InboundMessage
 from gateway.commands.context import (
     Command,
     CommandAudience,
@@ -29,6 +31,7 @@ from gateway.commands.context import (
 from gateway.messages.suspects import SKIPPED, ShuttingDown, is_given_up, is_suspect
 from gateway.policy.access import Role
 from gateway.policy.sessions import SessionRoute
+from gateway.store import chat_rows
 from gateway.store.inbox_rows import InboxRow
 from gateway.store.outbox_rows import Draft
 
@@ -112,19 +115,20 @@ class CommandRunner:
         try:
             said = await command.run(context)
         except CommandError as error:
-            return CommandReply(str(error))
+            return CommandReply(str(translated(context.language, error.args[0])))
         except PassToModel:
             raise
         except Exception:
             log.exception("/%s failed", command.name)
             return CommandReply(_BROKEN)
-        return said if isinstance(said, CommandReply) else CommandReply(said)
+        return said if isinstance(said, CommandReply) else CommandReply(str(translated(context.language, said)))
 
     async def run(self, parsed: ParsedCommand, row: InboxRow, route: SessionRoute) -> Sequence[InboxRow]:
         """Carries out a command and commits its reply and end together, or leaves it to the model. Returns the messages
         to dispatch next."""
         async with AsyncExitStack() as until_answered:
-            context = CommandContext(parsed.argument, row, route, self._services, until_answered)
+            language = await self._language(row.message.address)
+            context = CommandContext(parsed.argument, row, route, self._services, language, until_answered)
             if is_given_up([row]):
                 await self._skip(context)
                 return ()
@@ -142,6 +146,12 @@ class CommandRunner:
                 return ()
             await self._write_down(context, answer)
             return answer.then
+
+    async def _language(self, address: Address) -> Language:
+        try:
+            return await self._services.database.run(chat_rows.language, address)
+        except StorageUnavailable:  # the command waits for the disk itself
+            return Language.ENGLISH
 
     async def _skip(self, context: CommandContext) -> None:
         message = context.row.message

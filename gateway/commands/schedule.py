@@ -27,7 +27,6 @@ from gateway.scheduling.requests import JobListing, JobReceipt, JobRefused, JobR
 from gateway.scheduling.words import phrases
 from gateway.scheduling.words.meaning import HourMissing, Timed
 from gateway.spoken_time import spoken
-from gateway.store import chat_rows
 from gateway.store.run_rows import RunStatus
 from gateway.tools.schedule import requester_of
 
@@ -54,7 +53,7 @@ _NOT_SET = "That reminder isn't set any more. `/jobs` shows the ones that are."
 
 
 async def remind(context: CommandContext) -> CommandReply:
-    language = await _language(context)
+    language = context.language
     said = LANGUAGES[language].reminders
     text, question = context.argument, None
     if answer := _HOUR.fullmatch(text):
@@ -67,7 +66,7 @@ async def remind(context: CommandContext) -> CommandReply:
     try:
         phrase = await asyncio.to_thread(phrases.read, text, _sent_at(context), (language,))
     except InvalidWhen as error:
-        raise CommandError(f"{error}." if language is Language.ENGLISH else said.unclear) from error
+        raise CommandError(f"{error}." if language == Language.ENGLISH else said.unclear) from error
     if not _is_offline(context) and (phrase is None or not isinstance(phrase.time, Timed)):
         raise PassToModel
     if phrase is None or phrase.time is None:
@@ -96,7 +95,7 @@ async def _ask_hour(context: CommandContext, subject: str, said: ReminderStrings
 def _confirmed(receipt: JobReceipt, language: Language, clock: Clock) -> str:
     assert receipt.due is not None
     comes_again = isinstance(receipt.job.when, Cron | when_.Every)
-    if language is not Language.ENGLISH:
+    if language != Language.ENGLISH:
         said = LANGUAGES[language].reminders
         when = moment_in(language, receipt.due.astimezone(clock.zone), clock.now())
         return (said.set_again if comes_again else said.set).format(when=when)
@@ -140,7 +139,7 @@ async def _delete(context: CommandContext, id: str) -> str:
 async def _cancel(context: CommandContext, mark: str) -> CommandReply:
     """The button under a new reminder; pressed twice, it does nothing more."""
     job = await context.services.jobs.cancel(_requester(context), mark)
-    said = LANGUAGES[await _language(context)].reminders
+    said = LANGUAGES[context.language].reminders
     text = said.cancelled.format(task=one_line(job.text, _SHOWN)) if job is not None else _NOT_SET
     pressed = context.row.message.platform_id if context.row.message.origin is Origin.COMMAND else ""
     return CommandReply(text, replaces=pressed)
@@ -158,18 +157,14 @@ async def _snooze(context: CommandContext, arguments: str) -> CommandReply:
     clock = context.services.clock
     at = resolved(whens[0].moment, clock.zone)
     receipt = await context.services.jobs.snooze(_requester(context), name.strip("`"), at)
-    language = await _language(context)
+    language = context.language
     when = moment_in(language, clock.local(at), clock.now())
     return _reminder_reply(context, receipt.job.text, f"⏰ {LANGUAGES[language].reminders.again.format(when=when)}")
 
 
 async def _done(context: CommandContext, name: str) -> CommandReply:
-    said = LANGUAGES[await _language(context)].reminders.is_done
+    said = LANGUAGES[context.language].reminders.is_done
     return _reminder_reply(context, await context.services.jobs.done(_requester(context), name), f"✓ {said}")
-
-
-async def _language(context: CommandContext) -> Language:
-    return await context.services.database.run(chat_rows.language, context.row.message.address)
 
 
 def _reminder_reply(context: CommandContext, reminder: str, outcome: str) -> CommandReply:

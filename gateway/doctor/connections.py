@@ -7,6 +7,7 @@ import errno
 import socket
 from collections.abc import Iterator, Mapping
 
+from agent.languages.sentences import Sentence
 from agent.web.page import SearchUnavailable, WebSearch
 from gateway.config import Config, ModelConfig, WebConfig
 from gateway.config.capabilities import SearXngConfig, ServerSearchConfig
@@ -16,7 +17,6 @@ from gateway.setup.discord import PORTAL, check_discord
 from gateway.setup.model import check_model
 from gateway.setup.probe import Finding, get_of_platform
 from gateway.setup.telegram import TelegramCheck, check_telegram
-from gateway.spoken_time import Sentence
 from gateway.web.host import page_address, read_token
 
 _TELEGRAM = "telegram"

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from agent.clock import Clock, utc_stamp
 from agent.formats.sqlite import StorageUnavailable
+from agent.languages.sentences import Sentence
 from agent.memory.consents import Consents
 from agent.session.transcript import Transcript, TranscriptUnusable
 from gateway.config import Config, ConfigError, dotenv_names, load
@@ -29,7 +30,7 @@ from gateway.home import Home
 from gateway.rpc.client import NotRunning, connect
 from gateway.rpc.protocol import OperationError
 from gateway.setup.probe import Finding, check_zone
-from gateway.spoken_time import Sentence, span
+from gateway.spoken_time import span
 from gateway.store import inbox_rows, outbox_rows
 from gateway.store.reading import reading
 from gateway.store.schema import STEPS, schema_version

@@ -8,12 +8,12 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from agent.languages.sentences import Sentence
 from gateway.config import Config
 from gateway.config.capabilities import LocalMcpServer, RemoteMcpServer
 from gateway.mcp.kept import KeptMcp
 from gateway.mcp.probe import ServerProbe, probe
 from gateway.setup.probe import Finding
-from gateway.spoken_time import Sentence
 
 _CHECK = "mcp"
 _SECONDS = 20.0

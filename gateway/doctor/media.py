@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from agent.languages.sentences import Sentence
 from agent.media.speak import CONVERTER, Recording, Speaker, SpeechFailed, record
 from agent.model.anthropic.model import entries_of
 from gateway.config.capabilities import MediaConfig
 from gateway.factories import build_speaker
 from gateway.setup.probe import Finding, get
-from gateway.spoken_time import Sentence
 
 _SECONDS = 30
 """A voice that runs here may have to be loaded."""

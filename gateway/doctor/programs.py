@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from agent.languages.sentences import Sentence
 from gateway.config import Config
 from gateway.home import Home
 from gateway.programs.sandbox import find_sandbox, missed_sandbox
 from gateway.setup.probe import Finding
-from gateway.spoken_time import Sentence
 
 _CHECK = "programs"
 _NO_SANDBOX = (

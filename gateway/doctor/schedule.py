@@ -9,6 +9,7 @@ from typing import TypeVar
 from zoneinfo import ZoneInfo
 
 from agent.formats.sqlite import StorageUnavailable
+from agent.languages.sentences import Sentence
 from agent.memory.files import FileError, read_text
 from agent.search.memory_tests import FILE as MEMORY_TESTS
 from gateway.config import Config
@@ -22,7 +23,7 @@ from gateway.scheduling.job_store import FILE
 from gateway.scheduling.jobs_file import InvalidJobsFile
 from gateway.scheduling.policy import Quiet, Timing
 from gateway.setup.probe import Finding
-from gateway.spoken_time import Sentence, spoken
+from gateway.spoken_time import spoken
 from gateway.store import chat_rows, run_rows
 from gateway.store.connection import Connection
 from gateway.store.reading import reading

@@ -8,6 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 from agent.formats.sqlite import connect_read_only
+from agent.languages.sentences import Sentence
 from agent.search.engine import MAIN
 from agent.search.vectors.encoder import NoEmbedding
 from agent.search.vectors.protocol import CHANGED_SIZE
@@ -28,7 +29,6 @@ from gateway.embedder.fetch import LOADED
 from gateway.embedder.offer import GAIN
 from gateway.home import Home
 from gateway.setup.probe import Finding
-from gateway.spoken_time import Sentence
 
 _SECONDS = 10.0
 _CHECK = "embedding"

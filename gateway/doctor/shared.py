@@ -10,10 +10,10 @@ from datetime import UTC, datetime, timedelta
 from filelock import FileLock, Timeout
 
 from agent.formats.sqlite import StorageUnavailable
+from agent.languages.sentences import Sentence
 from gateway.config import Config
 from gateway.home import Home
 from gateway.setup.probe import Finding, compare_clock
-from gateway.spoken_time import Sentence
 from gateway.store.connection import Connection
 from gateway.store.lease import processes, server
 from gateway.store.reading import homes, reading

@@ -7,6 +7,7 @@ from datetime import date
 from pathlib import Path
 
 from agent.context.prompt_files import common_places, read
+from agent.languages.sentences import Sentence
 from agent.memory.consents import Consents
 from agent.memory.files import read_text
 from agent.memory.limits import INDEX_NAMES, fullness
@@ -14,7 +15,6 @@ from agent.memory.paths import UnreadableFile
 from agent.memory.scope import Audience, Scope
 from agent.skills import Skills
 from gateway.setup.probe import Finding
-from gateway.spoken_time import Sentence
 
 _MARKS = ".,;:!?()[]{}<>|\"'`*_=„“”‚‘’«»"
 _NUMBER_MARKS = frozenset("-+/.()")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from agent.languages.sentences import Sentence
 from gateway.setup.probe import CheckResult, Outcome, get_of_platform
-from gateway.spoken_time import Sentence
 
 PORTAL = "discord.com/developers, your application, Bot"
 _MESSAGE_CONTENT = 1 << 18 | 1 << 19

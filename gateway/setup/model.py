@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import quote, urlsplit
 
+from agent.languages.sentences import Sentence
 from agent.model.anthropic.model import ANTHROPIC_URL, entries_of
 from agent.model.anthropic.request import key_headers
 from agent.model.base import Json
 from agent.model.errors import CHAT_COMPLETIONS, MESSAGES
 from agent.model.openai.dialect import OPENAI_URL, api_root
 from gateway.setup.probe import CheckResult, Finding, Outcome, ProbeReply, check_clock, get, post
-from gateway.spoken_time import Sentence
 
 _QUESTION = "Say hello in one short sentence."
 _ANSWER_TOKENS = 300

@@ -16,12 +16,13 @@ from enum import StrEnum
 
 from agent.formats.network import BadEnvironment
 from agent.formats.parsing import load_json
+from agent.languages.sentences import Sentence
 from agent.model.base import Json
 from channels.network import WrongVariable, certificates_problem, proxy_for, tls
 from gateway.config import Config
 from gateway.config.errors import did_you_mean
 from gateway.config.values import named_zone
-from gateway.spoken_time import Sentence, span
+from gateway.spoken_time import span
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from agent.languages.sentences import Sentence
 from gateway.setup.probe import CheckResult, Outcome, check_clock, get_of_platform
-from gateway.spoken_time import Sentence
 
 _TOKEN = re.compile(r"\d{6,14}:[A-Za-z0-9_-]{30,}")
 

@@ -5,6 +5,7 @@ and function. `python -m tests.linear.fed` feeds the others and, if all of them 
 from __future__ import annotations
 
 import ast
+import dataclasses
 import hashlib
 import subprocess
 import sys
@@ -12,6 +13,9 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+from agent.languages.codes import ALL_LANGUAGES
+from agent.languages.files import read_file
+from agent.languages.table import LanguageTable
 from tests.linear import functions, patterns
 
 _HERE = Path(__file__).parent
@@ -46,7 +50,18 @@ def mark_of_function(name: str) -> str:
     """The same as long as nothing changes in its module, in what that imports of ours, and in how it is called."""
     modules = sorted(_reached(name.rpartition(".")[0]))
     calls = (_HERE / "functions.py").read_bytes()
-    return _mark(b"\0".join((name.encode(), calls, *(_file_of(one).read_bytes() for one in modules))))
+    words = _words_of_languages() if "agent.languages.files" in modules else b""
+    return _mark(b"\0".join((name.encode(), calls, words, *(_file_of(one).read_bytes() for one in modules))))
+
+
+@cache
+def _words_of_languages() -> bytes:
+    """What the languages' files hold beside our own sentences."""
+    said = {field.name for field in dataclasses.fields(LanguageTable) if "Strings" in str(field.type)}
+    files = [read_file(language) for language in ALL_LANGUAGES]
+    return repr(
+        [{key: file[key] for key in sorted(file.keys() - said - {"sentences", "name"})} for file in files]
+    ).encode()
 
 
 def _mark(what: bytes) -> str:

@@ -11,7 +11,7 @@ from datetime import datetime
 from functools import cache
 
 from agent.languages import time_words
-from agent.languages.codes import Language
+from agent.languages.codes import ALL_LANGUAGES, Language
 from agent.languages.time_words import TimeWords
 from gateway.recurrence import InvalidWhen
 from gateway.scheduling.words.hour_of_day import Unclear
@@ -21,7 +21,7 @@ from gateway.scheduling.words.said import PartOfDay, Said
 from gateway.scheduling.words.tokens import clean, folded, phrase_key, tokens
 
 _HOURS = frozenset((PartOfDay.NOON, PartOfDay.MIDNIGHT))
-_LONGEST = 400
+_LONGEST = 250
 """Characters. In a longer text the time stands first, and not every word of time in it is meant."""
 
 
@@ -48,7 +48,7 @@ def read(text: str, now: datetime, languages: Collection[Language] = ()) -> Phra
         is_first = is_there and not after.strip(" ,;.")
         return replace(phrase, rest=text[len(before) :]) if phrase is not None and is_first else None
     found: list[tuple[Language, Phrase | _Impossible]] = []
-    for language in dict.fromkeys((*languages, *Language)):
+    for language in dict.fromkeys((*languages, *ALL_LANGUAGES)):
         try:
             phrase = _read(text, now, _words(language))
         except _Impossible as error:
@@ -106,7 +106,7 @@ def _says_only_how_often(run: TimeMention) -> bool:
 def _says_more(rest: str, language: Language) -> bool:
     """Whether another language has a word of time in the rest: nothing of a mixed sentence is lost."""
     return bool(rest) and any(
-        _is_plain(run, other) for other in Language if other is not language for run in _runs(rest, other)
+        _is_plain(run, other) for other in ALL_LANGUAGES if other is not language for run in _runs(rest, other)
     )
 
 

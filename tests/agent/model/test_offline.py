@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from agent.clock import Clock
 from agent.context.header import rendered
-from agent.languages.codes import Language
+from agent.languages.codes import ALL_LANGUAGES
 from agent.languages.registry import LANGUAGES
 from agent.memory.scope import Audience, Scope
 from agent.model.base import Block, Completed, Message, ModelRequest, TextDelta, ToolCallStarted
@@ -289,7 +289,7 @@ async def test_it_names_the_file_for_a_key_in_every_language(talk: Talk, hello: 
 
 
 def test_every_language_says_how_to_connect_a_model() -> None:
-    for language in Language:
+    for language in ALL_LANGUAGES:
         phrases = LANGUAGES[language].offline
         assert "`ANTHROPIC_API_KEY=…`" in phrases.offline and "`{env}`" in phrases.offline
         assert "`daybook web`" in phrases.offline and "`daybook init`" in phrases.offline

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import asyncio
 import io
-import json
 import re
 from collections.abc import Mapping
 from datetime import datetime
@@ -17,6 +16,8 @@ from PIL import Image
 from playwright.async_api import Browser as Chromium
 from playwright.async_api import BrowserContext, Page, Route, expect
 
+from agent.languages.codes import ALL_LANGUAGES, Language
+from agent.languages.sentences import sentences_of
 from agent.search.vectors.protocol import CHANGED_SIZE
 from channels.message import Origin
 from channels.web import texts
@@ -118,7 +119,28 @@ def _sentences() -> set[str]:
         found |= {one[1] for one in re.findall(r"_\((['\"])(.*?)\1[,)]", file.read_text("utf-8"))}
     for file in WEB.joinpath("static").glob("*.js"):
         found |= {one[1] for one in re.findall(r"\bt\((['\"])(.*?)\1[,)]", file.read_text("utf-8"))}
-    return found | {"ok", "off", "degraded", "down", "strong", "likely", "weak"} | _doctors_sentences()
+    states = {"ok", "off", "degraded", "down", "strong", "likely", "weak"}
+    return found | states | _doctors_sentences() | _said_sentences()
+
+
+def _said_sentences() -> set[str]:
+    """The texts that are given to `said` and `Sentence`."""
+    found: set[str] = set()
+    top = Path(spoken_time.__file__).parent.parent
+    for file in [file for package in ("agent", "gateway") for file in top.joinpath(package).rglob("*.py")]:
+        source = file.read_text("utf-8")
+        if "said(" not in source and "Sentence(" not in source:
+            continue
+        for call in (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)):
+            name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+            if name in ("said", "Sentence"):
+                texts_given = (part for given in call.args[:2] for part in ast.walk(given))
+                found |= {
+                    text.value
+                    for text in texts_given
+                    if isinstance(text, ast.Constant) and isinstance(text.value, str) and " " in text.value
+                }
+    return found
 
 
 NO_SENTENCES = {
@@ -156,9 +178,9 @@ def _doctors_sentences() -> set[str]:
     return found - NO_SENTENCES
 
 
-@pytest.mark.parametrize("language", [one for one in texts.LANGUAGES if one != "en"])
-def test_every_sentence_is_there_in_every_language(language: str) -> None:
-    known, needed = texts.table(language), _sentences()
+@pytest.mark.parametrize("language", ALL_LANGUAGES[1:])
+def test_every_sentence_is_there_in_every_language(language: Language) -> None:
+    known, needed = sentences_of(language), _sentences()
     assert sorted(needed - known.keys()) == []
     assert sorted(known.keys() - needed) == [], "no longer used"
     for english, text in known.items():
@@ -255,7 +277,7 @@ async def test_times_are_on_the_users_clock_wherever_the_browser_is(chromium: Ch
 
 async def test_the_page_speaks_the_browsers_language(chromium: Chromium, house: House, channel: WebChannel) -> None:
     page = await logged_in(chromium, house, locale="de-DE")
-    german = json.loads((WEB / "texts" / "de.json").read_text("utf-8"))
+    german = sentences_of(Language("de"))
     await expect(page.locator("#text")).to_have_attribute("placeholder", german["Type a message"])
     await page.get_by_role("link", name=german["Status"]).click()
     await expect(page.get_by_role("heading", name=german["Channels"])).to_be_visible()

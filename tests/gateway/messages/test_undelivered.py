@@ -55,7 +55,7 @@ async def test_a_sentence_is_in_the_language_of_its_chat(post: Post) -> None:
     async with post.running():
         await post.write("lost")
         await post.drained()
-    assert " ".join(post.sent()) == LANGUAGES[Language.GERMAN].chat.undelivered.format(why="no")
+    assert " ".join(post.sent()) == LANGUAGES[Language("de")].chat.undelivered.format(why="no")
 
 
 class Boaster(ScriptedChannel):

@@ -1,0 +1,48 @@
+"""Sentences whose English stands in the code: `said(language, "{count} files", count=3)`. The other languages' files
+have them in their table `sentences`, by the English. Pure but for the first reading of a file.
+
+Whoever doesn't know for whom a text is makes a `Sentence`, and whoever shows it translates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import LiteralString, Self
+
+from agent.languages.codes import Language
+from agent.languages.files import read_file
+
+
+class Sentence(str):
+    """An English text that keeps its template and values, for those who show it in another language."""
+
+    __slots__ = ("english", "values")
+    english: str
+    values: Mapping[str, object]
+
+    def __new__(cls, english: str, /, **values: object) -> Self:
+        made = super().__new__(cls, english.format(**values) if values else english)
+        made.english, made.values = english, values
+        return made
+
+
+def said(language: Language, english: LiteralString, /, **values: object) -> str:
+    """The sentence with its `{values}` filled in; those that are a `Sentence` are translated too."""
+    text = sentences_of(language).get(english, english)
+    return text.format(**{name: translated(language, value) for name, value in values.items()}) if values else text
+
+
+def translated(language: Language, text: object) -> object:
+    """A `Sentence` in that language; anything else as it is."""
+    if not isinstance(text, Sentence):
+        return text
+    known = sentences_of(language).get(text.english, text.english)
+    values = {name: translated(language, value) for name, value in text.values.items()}
+    return known.format(**values) if values else known
+
+
+def sentences_of(language: Language) -> Mapping[str, str]:
+    """By the English ones; none for English. Blocks for some milliseconds, the first time."""
+    table = read_file(language).get("sentences", {})
+    assert isinstance(table, dict)
+    return table  # type: ignore[return-value]  # the tests of the files hold that all are texts
