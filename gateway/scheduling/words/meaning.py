@@ -34,14 +34,13 @@ class Timed:
 
 def meant(said: Said, now: datetime, words: TimeWords) -> Timed:
     """`now` on the person's clock. Raises `Unclear`, `HourMissing`, and `InvalidWhen` for what does not exist."""
-    if said.is_unclear:
+    if said.is_unclear or (said.repeat is None and (said.until is not None or said.weekdays)):
         raise Unclear
     moments = _Moments(now, words, ZoneInfo(said.zone) if said.zone else None)
-    if said.repeat is not None:
-        return moments.repeated(said)
-    if said.until is not None or said.weekdays:
-        raise Unclear
-    return Timed(At(moments.once(said)))
+    try:
+        return moments.repeated(said) if said.repeat is not None else Timed(At(moments.once(said)))
+    except OverflowError as error:  # the end of the calendar
+        raise InvalidWhen("That is not between a minute and ten years from now") from error
 
 
 class _Moments:
@@ -240,11 +239,10 @@ class _Moments:
             return Timed(Cron(f"{clocks[0] % 60} {hours} {field}", until), said.zone)
         if len(clocks) > 1 or said.zone:
             raise Unclear
-        first = next(moment for day in self._from(said, step) if (moment := self._on(day, clocks[0])) > self._wall)
+        first = next(moment for day in self._first_days(said) if (moment := self._on(day, clocks[0])) > self._wall)
         return Timed(Every(step, first - step, until))
 
-    def _from(self, said: Said, step: timedelta) -> Iterator[date]:
-        del step
+    def _first_days(self, said: Said) -> Iterator[date]:
         if said.days:
             (day,) = said.days
             yield from self._days(day)

@@ -106,17 +106,15 @@ def _says_only_how_often(run: TimeMention) -> bool:
 def _says_more(rest: str, language: Language) -> bool:
     """Whether another language has a word of time in the rest: nothing of a mixed sentence is lost."""
     return bool(rest) and any(
-        _is_plain(run, other) for other in ALL_LANGUAGES if other is not language for run in _runs(rest, other)
+        run.said.days or run.said.repeat or run.said.clocks
+        for other in ALL_LANGUAGES
+        if other is not language
+        for run in _runs(rest, other)
     )
 
 
 def _runs(text: str, language: Language) -> Sequence[TimeMention]:
     return list(TimeReader(tokens(text, _words(language)), _words(language)).runs())
-
-
-def _is_plain(run: TimeMention, language: Language) -> bool:
-    del language
-    return bool(run.said.days or run.said.repeat or run.said.clocks)
 
 
 def _rest(text: str, spans: Sequence[tuple[int, int]], words: TimeWords) -> str:

@@ -19,14 +19,13 @@ _ADVERBS = {
 
 class RepeatReader(DayReader):
     def _repeated(self, at: int, said: Said) -> Found | None:
+        del said
         for sign, unit in _ADVERBS.items():
             if self._has(at, sign):
                 return Found(at + 1 + self._has(at + 1, "each_after"), Said(repeat=Repeat(1, unit)))
         for sign, field in SETS.items():
             if self._sure(at, sign):
                 return Found(at + 1, Said(weekdays=field, repeat=Repeat()))
-        if said.repeat and self._whole(at, 2, 24) is not None and self._has(at + 1, "times_a_day"):
-            return Found(at + 2, Said(repeat=Repeat(1, Unit.DAY)))
         if self._whole(at, 2, 24) is not None and self._has(at + 1, "times_a_day"):
             return Found(at + 2, Said(repeat=Repeat(1, Unit.DAY)))
         if self._has(at, "one_in_two"):

@@ -101,7 +101,15 @@ def test_what_is_not_all_understood_is_asked_about(said: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "said", ["2026-02-30 10:00 x", "tomorrow 25:00 x", "31.2. 10:00 x", "in 0 minutes x", "in 10000 years x"]
+    "said",
+    [
+        "2026-02-30 10:00 x",
+        "tomorrow 25:00 x",
+        "31.2. 10:00 x",
+        "in 0 minutes x",
+        "in 10000 years x",
+        "9999-12-31 24:00 x",
+    ],
 )
 def test_what_cannot_be_is_refused(said: str) -> None:
     with pytest.raises(InvalidWhen):
