@@ -114,10 +114,10 @@ class ScheduleOperations:
         return await self.add({"text": phrase.rest, "timezone": phrase.time.zone or None, **when})
 
     async def edit(self, parameters: Params) -> Json:
-        """`{id, text?, at | every | cron | when?, seen?}`, `when` as in `add`: the job and a `message`. `seen`: `{text,
+        """`{id, text?, at | every | cron | when?, until?, seen?}`, `when` as in `add`: the job and a `message`. `seen`: `{text,
         when}` of the job when the person began; where it is another by now, nothing is changed."""
         fields = {name: str(value) for name, value in parameters.items() if isinstance(value, str)}
-        when = {name: fields[name] for name in _WHENS if fields.get(name)}
+        when = {name: fields[name] for name in (*_WHENS, "until") if fields.get(name)}
         if fields.get("when"):
             when.update(self._read_phrase(fields["when"]))
         text, seen = fields.get("text", ""), _seen(parameters)

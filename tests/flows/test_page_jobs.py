@@ -109,6 +109,15 @@ async def test_a_job_by_the_form_and_by_the_keyboard_alone(chromium: Browser, ga
     await expect(line(page, "Look at the news")).to_contain_text("Every 3 hours · I do it and report")
     assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
+    await page.locator("#remind input").fill("every day at 9:00 until 24 December 2030 vitamins")
+    await page.locator("#remind input").press("Enter")
+    await line(page, "vitamins").get_by_role("button", name="Edit").press("Enter")
+    await page.get_by_label("Time", exact=True).fill("10:30")
+    await page.get_by_role("button", name="Save").press("Enter")
+    await expect(line(page, "vitamins")).to_contain_text("Every day at 10:30")
+    whens = [job["when"] for job in (await schedule(gateway)).values() if job["text"] == "vitamins"]
+    assert whens == [{"cron": "30 10 * * *", "until": "2030-12-24"}]
+
     await line(page, "Look at the news").get_by_role("button", name="Edit").press("Enter")
     await page.keyboard.press("Escape")
     await expect(page.get_by_role("dialog")).to_be_hidden()

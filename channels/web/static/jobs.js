@@ -137,14 +137,15 @@ export function mount(root, page) {
   }
 
   function when() {   // as operations take it
+    const last = editing?.when.until ? {until: editing.when.until} : {};   // the last day stays
     switch (field('rhythm').value) {
       case 'once': return {at: field('at').value};
-      case 'interval': return {every: `${field('number').value}${field('unit').value}`};
-      case 'rule': return {cron: field('rule').value};
+      case 'interval': return {every: `${field('number').value}${field('unit').value}`, ...last};
+      case 'rule': return {cron: field('rule').value, ...last};
       case 'days': {
         const days = [...form.querySelectorAll('[name="day"]:checked')].map((box) => Number(box.value));
         const [hour, minute] = field('time').value.split(':').map(Number);
-        return days.length ? {cron: `${minute} ${hour} * * ${daysOfCron(days)}`} : {};
+        return days.length ? {cron: `${minute} ${hour} * * ${daysOfCron(days)}`, ...last} : {};
       }
       default: return {};
     }
