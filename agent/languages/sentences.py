@@ -41,6 +41,11 @@ def translated(language: Language, text: object) -> object:
     return known.format(**values) if values else known
 
 
+def told_by(error: BaseException) -> str:
+    """What an error says, as the `Sentence` that it was made with, if any."""
+    return error.args[0] if error.args and isinstance(error.args[0], Sentence) else str(error)
+
+
 def sentences_of(language: Language) -> Mapping[str, str]:
     """By the English ones; none for English. Blocks for some milliseconds, the first time."""
     table = read_file(language).get("sentences", {})

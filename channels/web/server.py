@@ -14,6 +14,8 @@ from urllib.parse import quote
 from aiohttp import web
 from pydantic import TypeAdapter
 
+from agent.languages.codes import Language
+from agent.languages.sentences import told_by, translated
 from channels.json_fields import load_json
 from channels.web.auth import WebSession
 from channels.web.auth_middleware import BEARER, FILE, SIGNED_FILE, SOCKET, STATIC, AuthMiddleware, unauthorized
@@ -165,7 +167,7 @@ class WebServer:
         try:
             values = await view.read(self._gateway.call, request.query)
         except ActionFailed as problem:
-            raise web.HTTPConflict(text=f"{problem}\n") from problem
+            raise web.HTTPConflict(text=_said(request, problem)) from problem
         html = await asyncio.to_thread(drawn, f"{view.name}.html", _language(request), **values)
         return web.Response(text=html, content_type="text/html")
 
@@ -176,7 +178,7 @@ class WebServer:
         try:
             result = await self._gateway.call(operation, await _parameters(request))
         except ActionFailed as problem:
-            raise web.HTTPConflict(text=f"{problem}\n") from problem
+            raise web.HTTPConflict(text=_said(request, problem)) from problem
         return web.json_response({"result": result})
 
     async def _session(self, request: web.Request) -> web.StreamResponse:
@@ -328,6 +330,10 @@ class WebServer:
         except NotRecorded as error:
             raise _unavailable(error) from error
         return web.Response(body=body, headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"})
+
+
+def _said(request: web.Request, problem: ActionFailed) -> str:
+    return f"{translated(Language(_language(request)), told_by(problem))}\n"
 
 
 def _language(request: web.Request) -> str:

@@ -8,6 +8,7 @@ from datetime import timedelta
 
 from agent.agent import Agent
 from agent.clock import utc_stamp
+from agent.languages.sentences import Sentence
 from agent.model.base import Json
 from agent.session.archive import SessionInfo, SessionInUse, titled
 from agent.skills import Skill
@@ -17,9 +18,11 @@ from gateway.rpc.protocol import Operation, OperationError, Params, required
 from gateway.store import inbox_rows
 from gateway.turns.user_message import user_message_id
 
-_IN_USE = "That is the present conversation. Begin a new one first, then this one can be archived."
-_OVER = "That message is not in the present conversation any more, so it can't be changed. Send it as a new one."
-_WENT_ON = (
+_IN_USE = Sentence("That is the present conversation. Begin a new one first, then this one can be archived.")
+_OVER = Sentence(
+    "That message is not in the present conversation any more, so it can't be changed. Send it as a new one."
+)
+_WENT_ON = Sentence(
     "Since then the conversation went on in another chat, so that message can't be changed. Send it as a new one."
 )
 
@@ -30,7 +33,9 @@ def named_agent(services: Services, parameters: Params) -> Agent:
     try:
         return services.agents[str(name)]
     except KeyError as error:
-        raise OperationError(f"There is no agent {name}. You have: {', '.join(services.agents)}.") from error
+        raise OperationError(
+            Sentence("There is no agent {name}. You have: {agents}.", name=name, agents=", ".join(services.agents))
+        ) from error
 
 
 class SessionOperations:
@@ -101,9 +106,17 @@ class SessionOperations:
         every = [info for infos in known.values() for info in infos]
         named = [info for info in every if session in (info.id, str(info.key))][:1] or titled(every, session)
         if len(named) > 1:
-            raise OperationError(f"{len(named)} conversations are called {session}. Use the id of the one you mean.")
+            raise OperationError(
+                Sentence(
+                    "{count} conversations are called {title}. Use the id of the one you mean.",
+                    count=len(named),
+                    title=session,
+                )
+            )
         if not named:
-            raise OperationError(f"There is no conversation {session}. `daybook sessions list` lists them.")
+            raise OperationError(
+                Sentence("There is no conversation {title}. `daybook sessions list` lists them.", title=session)
+            )
         return self.services.agents[named[0].key.agent], named[0]
 
 
@@ -126,7 +139,7 @@ async def _or_operation_error(work: Awaitable[object]) -> None:
     except SessionInUse as error:
         raise OperationError(_IN_USE) from error
     except OSError as error:
-        raise OperationError(f"I can't save that: {error.strerror or 'the disk refuses'}.") from error
+        raise OperationError(Sentence("I can't save that: {why}.", why=error.strerror or "the disk refuses")) from error
 
 
 class SkillOperations:

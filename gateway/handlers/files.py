@@ -10,6 +10,7 @@ from typing import TypeVar
 from agent.agent import Agent
 from agent.clock import utc_stamp
 from agent.journal import open_items
+from agent.languages.sentences import Sentence
 from agent.memory import files
 from agent.memory.files import EntryKind, FileText, FolderEntry
 from agent.memory.paths import FileError
@@ -60,7 +61,7 @@ class FileOperations:
         path = required(parameters, "path")
         file = await _done(files.read_text, self._inside(scope, path), scope.folder)
         if file is None:
-            raise OperationError(f"There is no file {path}.")
+            raise OperationError(Sentence("There is no file {path}.", path=path))
         return {"path": path, **_text_json(file)}
 
     async def write(self, parameters: Params) -> Json:

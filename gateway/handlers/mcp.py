@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from agent.clock import utc_stamp
+from agent.languages.sentences import Sentence
 from agent.model.base import Json
 from gateway.mcp.catalog import McpCatalog
 from gateway.mcp.errors import McpFailure
@@ -73,7 +74,9 @@ class McpOperations:
         try:
             return {"done": await self._logins.log_out(self._find(parameters))}
         except OSError as error:
-            raise OperationError(f"The login can't be deleted: {error.strerror or error}.") from error
+            raise OperationError(
+                Sentence("The login can't be deleted: {why}.", why=error.strerror or str(error))
+            ) from error
 
     def _find(self, parameters: Params) -> ManagedServer:
         name, agent = required(parameters, "name"), str(parameters.get("agent") or self._default)

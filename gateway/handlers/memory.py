@@ -11,6 +11,7 @@ from time import monotonic
 from agent.agent import Agent
 from agent.clock import Clock
 from agent.formats.sqlite import StorageUnavailable
+from agent.languages.sentences import Sentence, told_by
 from agent.memory.paths import FileError
 from agent.memory.scope import Audience, Scope
 from agent.model.base import Json
@@ -126,7 +127,7 @@ class MemoryOperations:
         try:
             report = await tested(agent, scope, self.services.clock)
         except FileError as error:
-            raise OperationError(str(error)) from error
+            raise OperationError(told_by(error)) from error
         results: list[Json] = [
             {
                 "question": one.test.question,
@@ -191,5 +192,5 @@ def _clock_of(day: str, clock: Clock) -> Clock:
     try:
         moment = datetime.combine(date.fromisoformat(day), time(23, 59, 59), clock.zone)
     except ValueError as error:
-        raise OperationError(f"{day!r} is not a date. Write YYYY-MM-DD.") from error
+        raise OperationError(Sentence("{text} is not a date; write it as 2026-11-23.", text=repr(day))) from error
     return Clock(clock.zone, lambda: moment)

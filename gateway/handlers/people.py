@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from agent.languages.sentences import Sentence, told_by
 from agent.memory.scope import Audience, ScopeBusy
 from agent.model.base import Json
 from channels.message import ChatKind
@@ -162,13 +163,13 @@ class PeopleOperations:
             raise OperationError("answer must be yes, always or no.")
         approvals = self.services.approvals
         if answer == ALWAYS and not any(one.question.id == id and one.lasting for one in await approvals.listed()):
-            raise OperationError("That can't be allowed for always; answer yes or no.")
+            raise OperationError(Sentence("That can't be allowed for always; answer yes or no."))
         try:
             message = await approvals.answer_from_elsewhere(id, is_yes=answer != "no", is_lasting=answer == ALWAYS)
         except KeyError as error:
-            raise OperationError("That question is closed: it was answered, or has expired.") from error
+            raise OperationError(Sentence("That question is closed: it was answered, or has expired.")) from error
         except ScopeBusy as error:
-            raise OperationError(str(error)) from error
+            raise OperationError(told_by(error)) from error
         return {"id": id, "message": message}
 
 
@@ -178,5 +179,8 @@ def _group_of(chat: KnownChat) -> tuple[str, str]:
 
 def _no_such_code(code: str) -> OperationError:
     return OperationError(
-        f"No open request has the code {code}. Codes are valid for one hour; `daybook pair list` shows them."
+        Sentence(
+            "No open request has the code {code}. Codes are valid for one hour; `daybook pair list` shows them.",
+            code=code,
+        )
     )

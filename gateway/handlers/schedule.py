@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Mapping, Sequence
 from datetime import date, timedelta
 from typing import TypeVar
 
+from agent.languages.sentences import Sentence, told_by
 from agent.model.base import Json
 from gateway import recurrence as when_
 from gateway.recurrence import InvalidWhen, iso
@@ -21,8 +22,11 @@ from gateway.store.run_rows import Run
 
 T = TypeVar("T")
 
+_UNCLEAR = Sentence(
+    "I don't understand when that is. Say when and what, as in “tomorrow 15:00 call Ann” "
+    "or “every weekday at 8 vitamins”."
+)
 _WHENS: tuple[str, ...] = ("at", "every", "cron")
-_HOW = "Say when and what, as in “tomorrow 15:00 call Ann” or “every weekday at 8 vitamins”."
 _EARLIEST, _LATEST = date(2000, 1, 1), date(2200, 1, 1)
 """Of weeks that can be asked for."""
 
@@ -56,7 +60,7 @@ class ScheduleOperations:
         clock, schedule = self._schedule.clock, self._schedule
         first = _date(parameters, "from") or clock.today()
         if not _EARLIEST <= first <= _LATEST:
-            raise OperationError(f"{first} is too far away.")
+            raise OperationError(Sentence("{day} is too far away.", day=first))
         rows = await self._jobs.rows(OPERATOR)
         start, end = (midnight(first + timedelta(days=days), clock.zone) for days in (0, DAYS))
         runs = await schedule.run_state.begun_between(start, end)
@@ -103,19 +107,21 @@ class ScheduleOperations:
         try:
             phrase = await asyncio.to_thread(phrases.read, text, now)
         except InvalidWhen as error:
-            raise OperationError(f"{error}.") from error
+            raise OperationError(Sentence("{why}.", why=told_by(error))) from error
         if phrase is not None and isinstance(phrase.time, HourMissing):
-            raise OperationError("At what time? Say the hour, too, as in `tomorrow 15:00 call Ann`.")
+            raise OperationError(Sentence("At what time? Say the hour, too, as in `tomorrow 15:00 call Ann`."))
         if phrase is None or not isinstance(phrase.time, Timed):
-            raise OperationError(f"I don't understand when that is. {_HOW}")
+            raise OperationError(_UNCLEAR)
         if not phrase.rest:
-            raise OperationError(f"What should I remind you of? {_HOW}")
+            raise OperationError(
+                Sentence("What should I remind you of? Say it with the time, as in “tomorrow 15:00 call Ann”.")
+            )
         when = when_.fields(phrase.time.when)
         return await self.add({"text": phrase.rest, "timezone": phrase.time.zone or None, **when})
 
     async def edit(self, parameters: Params) -> Json:
-        """`{id, text?, at | every | cron | when?, until?, seen?}`, `when` as in `add`: the job and a `message`. `seen`: `{text,
-        when}` of the job when the person began; where it is another by now, nothing is changed."""
+        """`{id, text?, at | every | cron | when?, until?, seen?}`, `when` as in `add`: the job and a `message`. `seen`:
+        `{text, when}` of the job when the person began; where it is another by now, nothing is changed."""
         fields = {name: str(value) for name, value in parameters.items() if isinstance(value, str)}
         when = {name: fields[name] for name in (*_WHENS, "until") if fields.get(name)}
         if fields.get("when"):
@@ -130,7 +136,7 @@ class ScheduleOperations:
         try:
             phrase = phrases.read(text, self._schedule.clock.now())
         except InvalidWhen as error:
-            raise OperationError(str(error)) from error
+            raise OperationError(told_by(error)) from error
         if phrase is None or phrase.rest or not isinstance(phrase.time, Timed) or phrase.time.zone:
             raise OperationError(f"I don't understand {text!r}. Use --at, --every or --cron.")
         return when_.fields(phrase.time.when)
@@ -233,11 +239,13 @@ def _date(parameters: Params, name: str) -> date | None:
     try:
         return date.fromisoformat(str(text))
     except ValueError as error:
-        raise OperationError(f"{str(text)[:40]!r} is not a date; write it as 2026-11-23.") from error
+        raise OperationError(
+            Sentence("{text} is not a date; write it as 2026-11-23.", text=repr(str(text)[:40]))
+        ) from error
 
 
 async def _or_operation_error(work: Awaitable[T]) -> T:
     try:
         return await work
     except JobRefused as error:
-        raise OperationError(str(error)) from error
+        raise OperationError(told_by(error)) from error

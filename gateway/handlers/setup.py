@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 
 from pydantic import SecretStr
 
+from agent.languages.sentences import Sentence
 from agent.model.base import Json
 from gateway.config import Config, ConfigError, load, shown
 from gateway.config.edit import path_of, set_values, value_of
@@ -34,7 +35,7 @@ PARTS: Mapping[str, tuple[str, ...]] = {
     "search": (),
 }
 """The parts of the set-up, each with its answers (`SetupAnswers`)."""
-_RESTART = "Saved. Restart Daybook to use it."
+_RESTART = Sentence("Saved. Restart Daybook to use it.")
 
 
 class SetupOperations:
@@ -173,7 +174,9 @@ class SetupOperations:
         except HomeError as error:
             raise OperationError(str(error)) from error
         except OSError as error:
-            raise OperationError(f"The configuration can't be written: {error.strerror or error}.") from error
+            raise OperationError(
+                Sentence("The configuration can't be written: {why}.", why=error.strerror or str(error))
+            ) from error
 
 
 def _part(parameters: Params) -> str:

@@ -17,7 +17,7 @@ from playwright.async_api import Browser as Chromium
 from playwright.async_api import BrowserContext, Page, Route, expect
 
 from agent.languages.codes import ALL_LANGUAGES, Language
-from agent.languages.sentences import sentences_of
+from agent.languages.sentences import Sentence, sentences_of
 from agent.search.vectors.protocol import CHANGED_SIZE
 from channels.message import Origin
 from channels.web import texts
@@ -72,6 +72,9 @@ async def test_what_fails_is_a_sentence(owner: Browser, house: House) -> None:
     house.operations["status"] = ActionFailed("The disk is full.")
     async with owner.get("/view/status") as answered:
         assert (answered.status, await answered.text()) == (409, "The disk is full.\n")
+    house.operations["status"] = ActionFailed(Sentence("There is no file {path}.", path="tea.md"))
+    async with owner.get("/view/status", headers={"Accept-Language": "de"}) as answered:
+        assert await answered.text() == "Es gibt keine Datei tea.md.\n"
     for path in ("/view/nothing", "/static/nothing.js"):
         async with owner.get(path) as answered:
             assert answered.status == 404
