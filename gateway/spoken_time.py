@@ -8,7 +8,9 @@ from typing import Self
 from zoneinfo import ZoneInfo
 
 from agent.clock import WEEKDAYS
-from agent.languages.sentences import Sentence
+from agent.languages.codes import Language
+from agent.languages.moments import moment_in
+from agent.languages.sentences import Sentence, Translatable
 from agent.model.base import Json
 
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
@@ -25,22 +27,26 @@ _ENOUGH = 3
 _NEARLY_WHOLE = 0.05
 
 
-class SpokenMoment(str):
-    """A moment in English words that keeps the moment, for those who show it in another language."""
+class SpokenMoment(Translatable):
+    """A moment in English words that keeps the moment, and when it was said."""
 
-    __slots__ = ("moment",)
+    __slots__ = ("moment", "now")
     moment: datetime
+    now: datetime
 
-    def __new__(cls, text: str, moment: datetime) -> Self:
+    def __new__(cls, text: str, moment: datetime, now: datetime) -> Self:
         made = super().__new__(cls, text)
-        made.moment = moment
+        made.moment, made.now = moment, now
         return made
+
+    def in_language(self, language: Language) -> str:
+        return moment_in(language, self.moment, self.now)
 
 
 def spoken(moment: datetime, now: datetime, zone: ZoneInfo) -> SpokenMoment:
     """A moment in `zone`: `today at 15:00`, `tomorrow (Mon 23 Nov) at 15:00`, `Fri 4 Dec at 09:00`."""
     here, today = moment.astimezone(zone), now.astimezone(zone).date()
-    return SpokenMoment(f"{spoken_day(here.date(), today)} at {here:%H:%M}", moment)
+    return SpokenMoment(f"{spoken_day(here.date(), today)} at {here:%H:%M}", here, now)
 
 
 def spoken_day(day: date, today: date) -> str:

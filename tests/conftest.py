@@ -4,6 +4,7 @@ command does, does so for itself."""
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -11,6 +12,9 @@ import pytest
 from tests import strength
 from tests.chromium_process import serving
 from tests.fakes.postgres import PostgresServer, running
+
+os.environ["LC_ALL"] = "C.UTF-8"
+"""Whoever runs the tests: commands speak the language of their terminal."""
 
 
 def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:

@@ -13,8 +13,17 @@ from agent.languages.codes import Language
 from agent.languages.files import read_file
 
 
-class Sentence(str):
-    """An English text that keeps its template and values, for those who show it in another language."""
+class Translatable(str):
+    """An English text that can be said in another language."""
+
+    __slots__ = ()
+
+    def in_language(self, language: Language) -> str:
+        raise NotImplementedError
+
+
+class Sentence(Translatable):
+    """Keeps its template and values."""
 
     __slots__ = ("english", "values")
     english: str
@@ -25,20 +34,23 @@ class Sentence(str):
         made.english, made.values = english, values
         return made
 
+    def in_language(self, language: Language) -> str:
+        return _said(language, self.english, self.values)
+
 
 def said(language: Language, english: LiteralString, /, **values: object) -> str:
-    """The sentence with its `{values}` filled in; those that are a `Sentence` are translated too."""
+    """The sentence with its `{values}` filled in; those that are `Translatable` in the language, too."""
+    return _said(language, english, values)
+
+
+def _said(language: Language, english: str, values: Mapping[str, object]) -> str:
     text = sentences_of(language).get(english, english)
     return text.format(**{name: translated(language, value) for name, value in values.items()}) if values else text
 
 
 def translated(language: Language, text: object) -> object:
-    """A `Sentence` in that language; anything else as it is."""
-    if not isinstance(text, Sentence):
-        return text
-    known = sentences_of(language).get(text.english, text.english)
-    values = {name: translated(language, value) for name, value in text.values.items()}
-    return known.format(**values) if values else known
+    """Whatever is `Translatable` in that language; anything else as it is."""
+    return text.in_language(language) if isinstance(text, Translatable) else text
 
 
 def told_by(error: BaseException) -> str:

@@ -7,7 +7,9 @@ import sys
 
 import click
 
-from gateway.cli.context import CliContext, print_json
+from agent.languages.codes import Language
+from agent.languages.sentences import Sentence, Translatable, translated
+from gateway.cli.context import CliContext, language_of_terminal, print_json
 from gateway.doctor.examine import examine, silent
 from gateway.doctor.mend import mend
 from gateway.doctor.security import security
@@ -27,13 +29,26 @@ def doctor_command(context: CliContext, as_json: bool, fixes: bool, is_security:
     if as_json:
         print_json([{"check": one.check, "ok": one.ok, "message": one.message, "cure": one.fix} for one in findings])
     else:
+        language = language_of_terminal(os.environ)
         for sentence in mended:
-            click.echo(f"done {sentence}")
+            click.echo(f"{context.said('done')} {translated(language, sentence)}")
         for finding in findings:
-            click.echo(f"{'ok  ' if finding.ok else 'BAD '} {finding.check}: {finding.message}")
+            mark = "ok  " if finding.ok else f"{context.said('BAD'):4}"
+            click.echo(f"{mark} {_said(language, finding.check)}: {_said(language, finding.message)}")
             if finding.fix and not finding.ok:
-                click.echo(f"     Fix: {finding.fix}")
-        problems = "1 problem" if len(bad) == 1 else f"{len(bad)} problems"
-        click.echo(f"\n{problems}; each has its fix above." if bad else "\nAll is well.")
+                click.echo(f"     {context.said('Fix: {fix}', fix=_said(language, finding.fix))}")
+        match len(bad):
+            case 0:
+                summary = context.said("All is well.")
+            case 1:
+                summary = context.said("1 problem; its fix is above.")
+            case count:
+                summary = context.said("{count} problems; each has its fix above.", count=count)
+        click.echo(f"\n{summary}")
     if bad:
         sys.exit(1)
+
+
+def _said(language: Language, text: str) -> object:
+    """A finding's text in that language; most are whole sentences without values."""
+    return translated(language, text if isinstance(text, Translatable) else Sentence(text))

@@ -394,13 +394,28 @@ def test_fix_of_a_home_that_cannot_be_made_ends_calmly(tmp_path: Path) -> None:
     assert mend(Home(tmp_path / "file"), {}) == []
 
 
-@pytest.mark.parametrize(("text", "end"), [("", "All is well."), ("log: {level: loud}", "1 problem; each has its fix")])
+@pytest.mark.parametrize(("text", "end"), [("", "All is well."), ("log: {level: loud}", "1 problem; its fix is above")])
 def test_the_last_line_says_how_many_problems_there_are(home: Home, text: str, end: str) -> None:
     home.config_file.write_text(f"{text}\nchannels: {{web: {{enabled: false}}}}\n")
     home.config_file.chmod(0o600)
     done = CliRunner().invoke(daybook, ["--home", str(home.path), "doctor"])
     assert done.output.rstrip().splitlines()[-1].startswith(end)
     assert done.exit_code == (0 if end.startswith("All") else 1)
+
+
+@pytest.mark.parametrize(
+    ("locale", "line"),
+    [
+        ("de_DE.UTF-8", "ok   Warteschlange: nichts wartet"),
+        ("fr", "Tout va bien."),
+        ("xx_XX", "ok   queue: nothing is waiting"),
+    ],
+)
+def test_a_terminal_reads_it_in_its_language(home: Home, locale: str, line: str) -> None:
+    home.config_file.write_text("channels: {web: {enabled: false}}\n")
+    home.config_file.chmod(0o600)
+    done = CliRunner().invoke(daybook, ["--home", str(home.path), "doctor"], env={"LC_ALL": locale})
+    assert line in done.output.splitlines()
 
 
 def test_programs_without_a_sandbox_are_named(home: Home) -> None:
