@@ -25,7 +25,7 @@ _CITIES: Mapping[str, str] = {
     "Asia/Kolkata": "india|delhi|new delhi|mumbai|bombay|bangalore|bengaluru|chennai|hyderabad|pune",
     "Europe/Paris": "france|lyon|marseille|toulouse|nice|bordeaux|lille|strasbourg",
     "Europe/Madrid": "spain|barcelona|valencia|sevilla|seville|bilbao",
-    "Europe/Rome": "italy|italia|milan|milano|naples|napoli|turin|torino|florence|firenze|venice|venezia|bologna",
+    "Europe/Rome": "italy|italia|roma|milan|milano|naples|napoli|turin|torino|florence|firenze|venice|venezia|bologna",
     "Europe/Vienna": "austria|österreich|graz|linz|salzburg|innsbruck",
     "Europe/Zurich": "switzerland|schweiz|suisse|svizzera|geneva|genf|genève|basel|bern|lausanne",
     "Europe/Amsterdam": "netherlands|nederland|holland|rotterdam|utrecht|the hague|den haag|eindhoven",

@@ -216,10 +216,10 @@ def check_zone(home: Home, config: Config, environ: Mapping[str, str]) -> Iterat
         return
     if not wanted or named_zone(wanted):
         if is_utc(config.timezone):
-            hint = "my clock is on UTC ({time}), and nobody chose that; if it is another time where you are: {cure}"
-            now = datetime.now(UTC)
             what = Sentence(
-                hint, time=f"{now:%H:%M}", cure="`daybook config set timezone Europe/Berlin`, `/timezone Berlin`"
+                "my clock is on UTC ({time}), and nobody chose that; where it is another time, say where you are: "
+                "`/timezone Berlin`, or `daybook config set timezone Europe/Berlin`",
+                time=f"{datetime.now(UTC):%H:%M}",
             )
             yield Finding("time zone", True, what)
         return
