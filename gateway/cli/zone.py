@@ -49,7 +49,7 @@ def _chosen(zones: Sequence[str], now: datetime) -> str:
 
 
 def _language() -> Language:
-    """Of who sits at the terminal; it says which of several cities is likely."""
+    """The terminal's language, which says which of several cities is likely."""
     code = (os.environ.get("LC_ALL") or os.environ.get("LC_TIME") or os.environ.get("LANG") or "")[:2]
     return Language(code) if code in ALL_LANGUAGES else Language.ENGLISH
 

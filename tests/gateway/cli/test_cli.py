@@ -17,7 +17,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from gateway.cli import daybook
-from gateway.config.loader import parse
+from gateway.config.loader import load, parse
 from gateway.home import Home
 from tests import forked
 
@@ -407,6 +407,14 @@ def test_a_tz_that_is_no_zone_is_named_with_a_fix_unless_one_is_configured(home:
     configure(home, "timezone: Europe/Lisbon\n")
     told = invoke(home, "doctor", "--json", TZ=zone)
     assert told.exit_code == 0 and "time zone" not in {one["check"] for one in json.loads(told.stdout)}
+
+
+def test_a_clock_on_utc_that_nobody_chose_is_a_hint_of_the_doctor(home: Path) -> None:
+    configure(home)
+    told = invoke(home, "doctor", TZ="UTC")
+    assert told.exit_code == 0 and "time zone: my clock is on UTC (" in told.stdout
+    assert invoke(home, "config", "set", "timezone", "UTC").exit_code == 0
+    assert "time zone" not in invoke(home, "doctor", TZ="UTC").stdout
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,7 @@ async def test_what_may_be_several_is_asked_with_buttons(daybook: Unset) -> None
     async with daybook.running():
         assert await ask(daybook, "/timezone Berln") == "I don't know a place called Berln. Is it one of these?"
         shown = list(daybook.chat.standing().values())[-1]
-        assert [row[0].label for row in shown.buttons][0] == "Berlin (08:30)" and len(shown.buttons) == 3
+        assert shown.buttons[0][0].label == "Berlin (08:30)" and len(shown.buttons) == 3
         assert await ask(daybook, "/timezone 16:30") == "Where are you?"
         shown = list(daybook.chat.standing().values())[-1]
         labels = {row[0].label: row[0].data for row in shown.buttons}
