@@ -14,11 +14,12 @@ def _utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Clock:
     """`read` returns an aware datetime."""
 
     zone: ZoneInfo
+    """Another once its person says where they are."""
     read: Callable[[], datetime] = _utc_now
 
     def now(self) -> datetime:

@@ -272,6 +272,7 @@ def _build_services(
         outgoing=messaging.outgoing,
         pairing=Pairing(database, clock, access, messaging.outbox),
         preferences=core.preferences,
+        zone=core.zone,
         turns=turns,
         agents=agents.by_name,
         default_agent=core.config.default_agent,
@@ -292,4 +293,5 @@ def _build_services(
         active_work=core.active_work,
         scope_work=core.scope_work,
         to_owner=scheduling.schedule.reports.to_owner,
+        page=lambda: channels.web_host.owners_url,
     )

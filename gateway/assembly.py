@@ -136,7 +136,9 @@ async def build_scheduling(
     nightly = build_nightly_backup(home, config)
     own = (journaling.built_in, *await daily.built_ins(), heartbeat.built_in, memory_tests.built_in, nightly.built_in)
     schedule.offer(*own, *more)
-    return Scheduling(schedule, JobService(schedule, access, {*channels.by_name, *tokens(config)}), daily)
+    core.zone.followers.append(schedule.follow_zone)
+    jobs = JobService(schedule, access, {*channels.by_name, *tokens(config)}, core.zone)
+    return Scheduling(schedule, jobs, daily)
 
 
 def share_work(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -20,6 +21,7 @@ from agent.formats.sqlite import StorageUnavailable
 from agent.fs import guarded
 from agent.model.base import Model, Warmable
 from gateway.config import Config, ModelConfig, known_secrets
+from gateway.config.zone import is_zone_chosen
 from gateway.embedder.build import Embedders
 from gateway.factories import build_agent, rules
 from gateway.home import Home, HomeBusy, shown
@@ -27,6 +29,7 @@ from gateway.mcp.logins import secrets_in
 from gateway.messages.active_work import ActiveWork
 from gateway.models import limited_for_others
 from gateway.policy.access import LOCAL_CHANNELS, Access
+from gateway.policy.home_zone import HomeZone
 from gateway.policy.preferences import Preferences
 from gateway.policy.sessions import AgentHome, SessionPolicy
 from gateway.server import Timeouts
@@ -58,6 +61,7 @@ class Core:
     database: Database
     ledger: UsageLedger
     preferences: Preferences
+    zone: HomeZone
     access: Access
     shared: SharedHome | None
     scope_work: ScopeWork
@@ -103,6 +107,8 @@ async def open_core(
     await ledger.load()
     preferences = Preferences(database)
     await preferences.load()
+    is_chosen = await asyncio.to_thread(is_zone_chosen, home, config)
+    zone = HomeZone(home, clock, preferences, os.environ, is_chosen=is_chosen)
     people = {name: frozenset(accounts) for name, accounts in config.people.items()}
     access = Access(database, clock, rules(config), frozenset(config.owners), people, preferences.activation)
     await access.load()
@@ -116,6 +122,7 @@ async def open_core(
         database,
         ledger,
         preferences,
+        zone,
         access,
         shared,
         ScopeWork(database, shared.claims if shared is not None else None),

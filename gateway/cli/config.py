@@ -11,6 +11,7 @@ from gateway.cli.context import CliContext, CommandFailed, Misconfigured
 from gateway.config import ConfigError, reference, schema, shown
 from gateway.config.edit import path_of, set_values, value_of
 from gateway.config.show import shown_value
+from gateway.config.zone import choose_zone
 
 
 @click.group("config")
@@ -60,9 +61,12 @@ def set_key(context: CliContext, key: str, value: str) -> None:
     Keys of the model, Telegram and Discord go to .env. A running Daybook reads them when it starts again.
     """
     try:
-        path = path_of(key)
+        path, new = path_of(key), value_of(value)
         context.home.create()
-        set_values(context.home, {path: value_of(value)}, os.environ)
+        if path == ("timezone",) and isinstance(new, str):
+            choose_zone(context.home, new, os.environ)
+        else:
+            set_values(context.home, {path: new}, os.environ)
     except ConfigError as error:
         raise Misconfigured(f"Nothing was changed. {'; '.join(map(str, error.problems))}") from error
     except OSError as error:

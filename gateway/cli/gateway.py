@@ -26,6 +26,7 @@ from gateway.cli.process import ProcessOperations
 from gateway.cli.repl import HomeWait, LocalChat, Repl
 from gateway.cli.screen import Screen
 from gateway.cli.stdin import InputLines, has_cursor
+from gateway.cli.zone import with_zone
 from gateway.config import Config, secrets_of
 from gateway.home import Home, HomeBusy, allow_many, version
 from gateway.rpc.client import NotRunning, connect
@@ -52,11 +53,14 @@ def gateway_command(context: CliContext, terminal: bool, no_browser: bool) -> No
     """
     file_system.wait_for(context.home.path)
     config = context.config()
+    streams = (sys.stdin, sys.stdout) if terminal else (sys.stdout, sys.stderr)
+    is_watched = all(one.isatty() for one in streams)
+    is_again = os.environ.pop(_RESTARTED, "") != ""
+    if terminal and is_watched and not is_again:
+        config = with_zone(context, config)
     allow_many()
     console = log_setup.set_up(config.log.level, config.log.format, secrets_of(config), zone=config.zone)
-    streams = (sys.stdin, sys.stdout) if terminal else (sys.stdout, sys.stderr)
-    no_browser = no_browser or os.environ.pop(_RESTARTED, "") != ""  # the page is open
-    person = _Person(console, no_browser) if all(one.isatty() for one in streams) else None
+    person = _Person(console, no_browser or is_again) if is_watched else None  # the page is open
     if person and (terminal or config.log.level != "debug"):
         console.setLevel("WARNING")  # the greeting says the rest, `daybook logs` all of it
     if run(_run(context.home, config, terminal=terminal, person=person)):

@@ -14,7 +14,9 @@ import click
 from gateway.cli.context import CliContext, CommandFailed, Misconfigured
 from gateway.cli.embedder import fetch_into
 from gateway.cli.invocation import typed
+from gateway.cli.zone import ask_zone
 from gateway.config import Config, ConfigError
+from gateway.config.zone import is_zone_chosen
 from gateway.embedder.build import is_there
 from gateway.embedder.offer import LATER, decline, offer_of
 from gateway.home import HomeError
@@ -58,7 +60,7 @@ def init_command(context: CliContext, /, yes: bool, wants_embedder: bool | None,
         is_new = not home.config_file.exists()
         before = context.config()
         if not yes:
-            answers = _Questions(answers, present(home, before), before).asked()
+            answers = _Questions(answers, present(home, before), before, is_zone_chosen(home, before)).asked()
         config = write(home, answers, os.environ)
     _offer_embedder(context, config, wants_embedder, asks=not yes and is_new)
     chat, run = typed(home, "chat"), typed(home, "gateway")
@@ -94,13 +96,14 @@ class _Questions:
     given: SetupAnswers
     now: SetupAnswers
     config: Config
+    is_zone_chosen: bool
 
     def asked(self) -> SetupAnswers:
         """The answers; what was not changed is None."""
         found = replace(
             self.given,
             name=self._ask("name", "What should I call you?"),
-            timezone=self._ask("timezone", "Your time zone"),
+            timezone=self._zone(),
         )
         telegram, discord = self.config.channels.telegram, self.config.channels.discord
         return replace(
@@ -120,6 +123,11 @@ class _Questions:
             ),
             summary=self._ask("summary", 'Daily summary at (or "off")'),
         )
+
+    def _zone(self) -> str | None:
+        """In words that people know, at a terminal; a zone that is set is shown as all else is."""
+        is_new = self.given.timezone is None and not self.is_zone_chosen
+        return ask_zone() if is_new and sys.stdin.isatty() else self._ask("timezone", "Your time zone")
 
     def _model(self, found: SetupAnswers) -> SetupAnswers:
         """Asks for key and address until the server takes them, then for one of its models."""

@@ -22,6 +22,7 @@ from gateway.messages.inbox import Inbox
 from gateway.messages.outbound_files import OutboundFiles
 from gateway.messages.outbox import Outbox
 from gateway.policy.access import Access
+from gateway.policy.home_zone import HomeZone
 from gateway.policy.pairing import Pairing
 from gateway.policy.preferences import Preferences
 from gateway.policy.sessions import SessionRoute
@@ -72,6 +73,7 @@ class Services:
     outgoing: OutboundFiles
     pairing: Pairing
     preferences: Preferences
+    zone: HomeZone
     turns: TurnQueue
     agents: Mapping[str, Agent]
     default_agent: str
@@ -91,6 +93,8 @@ class Services:
     active_work: ActiveWork
     scope_work: ScopeWork
     to_owner: Callable[[str, str], Awaitable[list[Draft]]]
+    page: Callable[[], str]
+    """Where the owner's browser reaches the page, or ""."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from agent.languages.terms import query_terms
 from channels.message import Button
 from gateway import recurrence as when_
 from gateway.commands.context import CommandContext, CommandError, CommandReply
+from gateway.commands.timezone import clock_named
 from gateway.i18n import one_line
 from gateway.recurrence import At, Cron, InvalidWhen, When
 from gateway.scheduling import reminders
@@ -127,7 +128,7 @@ async def _ring(
     clock = context.services.clock
     when = moment_in(language, receipt.due.astimezone(clock.zone), clock.now())
     cancel = Button(said.cancel, f"/jobs cancel {reminders.mark_of(receipt.job)}")
-    return CommandReply(said.set.format(when=when), ((cancel,),))
+    return CommandReply(said.set.format(when=when) + await clock_named(context), ((cancel,),))
 
 
 async def _read(context: CommandContext, text: str, forms: Iterable[str], language: Language) -> Phrase | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gateway.commands import answers, daily, general, group, memory, schedule, search, session
+from gateway.commands import answers, daily, general, group, memory, schedule, search, session, timezone
 from gateway.commands.context import Command, CommandContext
 from gateway.commands.runner import CommandTable
 from gateway.messages.edited import KIND as REWORDED
@@ -26,6 +26,7 @@ def all_commands() -> CommandTable:
             *memory.COMMANDS,
             *schedule.COMMANDS,
             *daily.COMMANDS,
+            *timezone.COMMANDS,
             *answers.COMMANDS,
             *general.COMMANDS,
             *group.COMMANDS,

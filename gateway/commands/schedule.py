@@ -18,6 +18,7 @@ from channels.message import Button, Origin
 from gateway import recurrence as when_
 from gateway.commands import orders
 from gateway.commands.context import Command, CommandContext, CommandError, CommandReply, PassToModel
+from gateway.commands.timezone import clock_named
 from gateway.i18n import one_line
 from gateway.recurrence import At, Cron, InvalidWhen, resolved
 from gateway.scheduling import reminders
@@ -82,7 +83,8 @@ async def remind(context: CommandContext) -> CommandReply:
     receipt = await _or_command_error(context.services.jobs.add(_requester(context), request))
     cancel = Button(said.cancel, f"/jobs cancel {reminders.mark_of(receipt.job)}")
     pressed = context.row.message.platform_id if context.row.message.origin is Origin.COMMAND else ""
-    return CommandReply(_confirmed(receipt, language, context.services.clock), ((cancel,),), pressed, question)
+    text = _confirmed(receipt, language, context.services.clock) + await clock_named(context)
+    return CommandReply(text, ((cancel,),), pressed, question)
 
 
 async def _ask_hour(context: CommandContext, subject: str, said: ReminderStrings) -> CommandReply:

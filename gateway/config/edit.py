@@ -17,6 +17,12 @@ from gateway.config.reference import keys as known_keys
 from gateway.config.yaml_tree import Value
 from gateway.home import Home
 
+HEADER = """\
+# Daybook's configuration. Only what differs from the defaults needs to be here;
+# `daybook config show` prints all of it, `daybook config validate` checks it. Secrets are in .env.
+
+"""
+"""How a new `config.yaml` begins."""
 _KEY = re.compile(r"[\w-]+(?:\.[\w-]+)*")
 _PLAIN = re.compile(r"[!-~]*")
 

@@ -39,10 +39,10 @@ def named_zone(variable: str) -> str:
     path = Path(name)
     parts = path.resolve().parts[1:] if path.is_absolute() else (name,)
     ends = ("/".join(parts[start:]) for start in range(len(parts)))
-    return next((end for end in ends if _is_zone(end)), "")
+    return next((end for end in ends if is_zone(end)), "")
 
 
-def _is_zone(name: str) -> bool:
+def is_zone(name: str) -> bool:
     try:
         zoneinfo.ZoneInfo(name)
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
@@ -83,9 +83,9 @@ _USUAL_ZONES = {
 
 
 def _zone(name: str) -> str:
-    if usual := None if _is_zone(name) else _USUAL_ZONES.get(name.strip().upper()):
+    if usual := None if is_zone(name) else _USUAL_ZONES.get(name.strip().upper()):
         raise ValueError(f"allowed: an IANA zone such as Europe/Berlin; did you mean {usual!r}?")
-    if not _is_zone(name):
+    if not is_zone(name):
         hint = did_you_mean(name, zoneinfo.available_timezones())
         raise ValueError(f"allowed: an IANA zone such as Europe/Berlin{hint}")
     return name

@@ -67,7 +67,7 @@ def examine(home: Home, environ: Mapping[str, str]) -> list[Finding]:
     ]
     with ThreadPoolExecutor(len(checks)) as pool:
         results = list(pool.map(lambda check: check(), checks))
-    warnings += check_zone(config, environ)
+    warnings += check_zone(home, config, environ)
     found = [finding for result in results for finding in result]
     if not any(finding.check == "clock" for finding in found):
         found.append(Finding("clock", True, "not checked, because no server was asked"))

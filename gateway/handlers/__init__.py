@@ -35,5 +35,5 @@ def all_operations(
         **SkillOperations(services).table(),
         **UsageOperations(services).table(),
         **offer.table(),
-        **SetupOperations(home, offer.operate).table(),
+        **SetupOperations(home, offer.operate, services.zone, services.clock).table(),
     }

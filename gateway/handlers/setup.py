@@ -11,15 +11,21 @@ from zoneinfo import ZoneInfo
 
 from pydantic import SecretStr
 
+from agent.clock import Clock
+from agent.languages.codes import ALL_LANGUAGES, Language
 from agent.languages.sentences import Sentence
+from agent.languages.zones import is_same_time, zone_name
 from agent.model.base import Json
 from gateway.config import Config, ConfigError, load, shown
 from gateway.config.edit import path_of, set_values, value_of
 from gateway.config.reference import keys
 from gateway.config.show import shown_value
+from gateway.config.values import is_zone
 from gateway.config.yaml_tree import Value
+from gateway.config.zone import choose_zone
 from gateway.embedder.fetch import LOADED
 from gateway.home import Home, HomeError
+from gateway.policy.home_zone import HomeZone
 from gateway.rpc.protocol import Operation, OperationError, Params, required
 from gateway.setup.answers import SetupAnswers, present, problem_with, write
 from gateway.setup.discord import check_discord
@@ -35,15 +41,25 @@ PARTS: Mapping[str, tuple[str, ...]] = {
     "search": (),
 }
 """The parts of the set-up, each with its answers (`SetupAnswers`)."""
+_ZONE = ("timezone",)
 _RESTART = Sentence("Saved. Restart Daybook to use it.")
 
 
 class SetupOperations:
     """`embedder` is the operation `memory.embedder`, which offers and fetches search by meaning."""
 
-    def __init__(self, home: Home, embedder: Operation, environ: Mapping[str, str] = os.environ) -> None:
+    def __init__(
+        self,
+        home: Home,
+        embedder: Operation,
+        zone: HomeZone,
+        clock: Clock,
+        environ: Mapping[str, str] = os.environ,
+    ) -> None:
         self._home = home
         self._embedder = embedder
+        self._zone = zone
+        self._clock = clock
         self._environ = environ
         self._providers: dict[str, str] = {}
         """By address: which API its server was found to speak."""
@@ -53,6 +69,7 @@ class SetupOperations:
             "setup.status": self.status,
             "setup.check": self.check,
             "setup.apply": self.apply,
+            "zone.offer": self.offer_zone,
             "config.show": self.show,
             "config.set": self.set_key,
         }
@@ -114,8 +131,26 @@ class SetupOperations:
         if part == "model" and given["model_url"] is not None:
             given["model_provider"] = self._providers.get(given["model_url"])
         answers = SetupAnswers(**{name: text for name, text in given.items() if text != "***"})
-        await self._written(lambda: write(self._home, answers, self._environ))
+        config = await self._written(lambda: write(self._home, answers, self._environ))
+        if answers.timezone:
+            await self._zone.follow(config)
         return {"text": _RESTART}
+
+    async def offer_zone(self, parameters: Params) -> Json:
+        """`{zone, language?}` of a browser: `{asks, there, there_time, here, here_time}`, names as people say them.
+        Asks where nobody chose the zone of the clock and the two differ now or in half a year."""
+        wanted, language = required(parameters, "zone"), _text(parameters, "language") or ""
+        if not is_zone(wanted):
+            raise OperationError(f"{wanted[:80]!r} is no time zone that I know.")
+        now, said_in = self._clock.now(), Language(language) if language in ALL_LANGUAGES else Language.ENGLISH
+        there = now.astimezone(ZoneInfo(wanted))
+        return {
+            "asks": not self._zone.is_chosen and not is_same_time(ZoneInfo(wanted), self._clock.zone, now),
+            "there": zone_name(said_in, wanted),
+            "there_time": f"{there:%H:%M}",
+            "here": zone_name(said_in, self._clock.zone.key),
+            "here_time": f"{now:%H:%M}",
+        }
 
     async def show(self, _: Params) -> Json:
         """`{yaml, keys: [{key, value, default, allowed, text}]}`: what is in force; secrets as `***`."""
@@ -136,16 +171,24 @@ class SetupOperations:
         }
 
     async def set_key(self, parameters: Params) -> Json:
-        """`{key, value}`: a text is read as it would be in YAML, null is the default; `{key, value, text}`."""
+        """`{key, value}`: a text is read as it would be in YAML, null is the default; `{key, value, text}`. The zone
+        is used at once, all else after a restart."""
         key = required(parameters, "key")
         if "value" not in parameters:
             raise OperationError("value is missing.")
         given = parameters["value"]
         value: Value = value_of(given) if isinstance(given, str) else _plain(given)
-        config = await self._written(
-            lambda: set_values(self._home, {path_of(key): value}, self._environ).config  # path_of raises for no key
-        )
-        return {"key": key, "value": shown_value(config, tuple(key.strip().split("."))), "text": _RESTART}
+
+        def write_down() -> Config:
+            path = path_of(key)  # raises for no key
+            if path == _ZONE and isinstance(value, str):
+                return choose_zone(self._home, value, self._environ)
+            return set_values(self._home, {path: value}, self._environ).config
+
+        config, path = await self._written(write_down), tuple(key.strip().split("."))
+        if path == _ZONE:
+            await self._zone.follow(config)
+        return {"key": key, "value": shown_value(config, path), "text": "Saved." if path == _ZONE else _RESTART}
 
     def _model(self, parameters: Params, config: Config) -> Json:
         given = _text(parameters, "model_url")

@@ -12,6 +12,7 @@ _ACTIVATION = "activation"
 DAILY = "daily"
 """The name of a chat's choice of when it is told the day."""
 OFF = "off"
+_CLOCK, _HOME, _NAMED = "clock", "home", "named"
 
 
 class Preferences:
@@ -20,11 +21,12 @@ class Preferences:
         self._models: dict[str, str] = {}
         self._activations: dict[str, str] = {}
         self._dailies: dict[str, str] = {}
+        self._clocks: dict[str, str] = {}
 
     async def load(self) -> None:
-        names = (_MODEL, _ACTIVATION, DAILY)
+        names = (_MODEL, _ACTIVATION, DAILY, _CLOCK)
         found = await self._database.run(lambda connection: [chat_rows.chosen(connection, one) for one in names])
-        for known, chosen in zip((self._models, self._activations, self._dailies), found, strict=True):
+        for known, chosen in zip((self._models, self._activations, self._dailies, self._clocks), found, strict=True):
             known.clear()
             known.update(chosen)
 
@@ -52,6 +54,15 @@ class Preferences:
     async def choose_daily(self, chat: str, at: str) -> None:
         """Raises `StorageUnavailable`."""
         await self._choose(self._dailies, chat, DAILY, at)
+
+    @property
+    def has_named_clock(self) -> bool:
+        """A reminder's confirmation said once what time it is on a clock that nobody set."""
+        return _HOME in self._clocks
+
+    async def name_clock(self) -> None:
+        """Raises `StorageUnavailable`."""
+        await self._choose(self._clocks, _HOME, _CLOCK, _NAMED)
 
     async def _choose(self, known: dict[str, str], of: str, name: str, value: str | None) -> None:
         await self._database.run(chat_rows.choose, of, name, value)

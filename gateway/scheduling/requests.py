@@ -13,6 +13,7 @@ from channels.message import Address
 from channels.terminal import NAME as TERMINAL
 from gateway import recurrence as when_
 from gateway.policy.access import Access
+from gateway.policy.home_zone import HomeZone
 from gateway.recurrence import (
     At,
     Every,
@@ -91,13 +92,21 @@ class JobReceipt:
 
 
 class JobService:
-    def __init__(self, schedule: ScheduleService, access: Access, channels_on: Collection[str]) -> None:
+    def __init__(
+        self, schedule: ScheduleService, access: Access, channels_on: Collection[str], home_zone: HomeZone
+    ) -> None:
         """`channels_on`: in the configuration, though this process may not run them."""
+        self.home_zone = home_zone
         self.access = JobAccess(access, schedule.reports)
         self._schedule = schedule
         self._channels_on = channels_on
         self._adding = asyncio.Lock()
         """No two jobs get the same id, or the last free place."""
+
+    @property
+    def now(self) -> datetime:
+        """On the user's clock."""
+        return self._schedule.clock.now()
 
     async def rows(self, requester: Requester) -> Sequence[JobListing]:
         """The jobs that the requester may see."""
@@ -319,8 +328,13 @@ class JobService:
             now = self._schedule.clock.now().replace(microsecond=0)
             job = dataclasses.replace(job, when=dataclasses.replace(job.when, start=_on_the_wall(now, zone)))
         elif isinstance(job.when, At):
-            job = dataclasses.replace(job, when=At(_on_the_wall(job.when.moment, zone)))
+            job = dataclasses.replace(job, when=At(self._kept(job.when.moment, zone)))
         return job
+
+    def _kept(self, moment: datetime, zone: ZoneInfo) -> datetime:
+        """On a clock that nobody set, "in 20 minutes" stays a moment: whoever sets the clock then doesn't move it."""
+        is_sure = moment.tzinfo is None or self.home_zone.is_chosen
+        return _on_the_wall(moment, zone) if is_sure else moment.astimezone(UTC)
 
     def _receipt(self, job: Job) -> JobReceipt:
         """Raises `JobRefused` for a job that is never due again."""

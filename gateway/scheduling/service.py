@@ -95,6 +95,11 @@ class ScheduleService:
         self._jobs, self._offers_changed = None, True
         self.timers.wake()
 
+    def follow_zone(self) -> None:
+        """The clock was moved to another zone: what waits for an hour waits for that of the new one."""
+        self.timers.plan_again(self._known)
+        self.timers.wake()
+
     @property
     def name(self) -> str:
         return "schedule"
@@ -200,7 +205,8 @@ class ScheduleService:
         own = self._built_ins.get(job.id)
         waits = own.heeds_quiet if own is not None else job.kind is JobKind.PROMPT
         catch_up = self._rules.catch_up if job.catch_up else timedelta()
-        return Timing(job.when, job.zone(self.clock.zone), catch_up, self._rules.quiet if waits else None)
+        quiet = self._rules.quiet and dataclasses.replace(self._rules.quiet, zone=self.clock.zone)
+        return Timing(job.when, job.zone(self.clock.zone), catch_up, quiet if waits else None)
 
     def next_run(self, job: Job) -> datetime | None:
         """When the job runs next, or the first of those that do its work."""

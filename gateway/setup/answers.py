@@ -10,22 +10,16 @@ from pathlib import Path
 from agent.fs import atomic_write
 from agent.workspace import create, template_folder
 from gateway.config import Config, ConfigError, load
-from gateway.config.edit import set_values, with_value
+from gateway.config.edit import HEADER, set_values, with_value
 from gateway.config.errors import ConfigPath
 from gateway.config.loader import parse
 from gateway.config.show import shown_value
-from gateway.config.values import machine_zone
 from gateway.config.yaml_tree import Value
+from gateway.config.zone import choose_zone
 from gateway.home import Home
 
 _NAME_LINE = re.compile(r"^- Name:[ \t]*(?P<name>[^\r\n]*?)[ \t]*\r?$", re.MULTILINE)
 _TELEGRAM = "telegram:"
-_HEADER = """\
-# Daybook's configuration. Only what differs from the defaults needs to be here;
-# `daybook config show` prints all of it, `daybook config validate` checks it. Secrets are in .env.
-
-timezone: {zone}          # decides when a day begins
-"""
 _KEYS: Mapping[str, ConfigPath] = {
     "timezone": ("timezone",),
     "model_provider": ("model", "provider"),
@@ -80,8 +74,9 @@ def write(home: Home, answers: SetupAnswers, environ: Mapping[str, str]) -> Conf
     home.create()
     before = load(home, environ).config
     values = _values(answers, before)
-    zone = answers.timezone or machine_zone()
-    config = set_values(home, values, environ, _HEADER.format(zone=zone)).config
+    config = set_values(home, values, environ, HEADER).config
+    if answers.timezone:  # chosen, though it may be the machine's
+        config = choose_zone(home, answers.timezone, environ)
     create(home.workspace(config.agents[config.default_agent].workspace), template_folder())
     file = _user_file(home, config)
     if answers.name and answers.name != _name(file) and file.exists():

@@ -17,11 +17,14 @@ from enum import StrEnum
 from agent.formats.network import BadEnvironment
 from agent.formats.parsing import load_json
 from agent.languages.sentences import Sentence
+from agent.languages.zones import is_utc
 from agent.model.base import Json
 from channels.network import WrongVariable, certificates_problem, proxy_for, tls
 from gateway.config import Config
 from gateway.config.errors import did_you_mean
 from gateway.config.values import named_zone
+from gateway.config.zone import is_zone_chosen
+from gateway.home import Home
 from gateway.spoken_time import span
 
 
@@ -206,10 +209,19 @@ def compare_clock(there: datetime, where: str, tolerance: timedelta) -> Finding:
     return Finding("clock", False, what, "turn on time synchronisation (NTP)")
 
 
-def check_zone(config: Config, environ: Mapping[str, str]) -> Iterator[Finding]:
-    """Warns where `TZ` is no IANA name (`CET-1CEST`, a typo)."""
+def check_zone(home: Home, config: Config, environ: Mapping[str, str]) -> Iterator[Finding]:
+    """Warns where `TZ` is no IANA name (`CET-1CEST`, a typo); says so where nobody chose the machine's UTC."""
     wanted = environ.get("TZ", "")
-    if not wanted or named_zone(wanted) or "timezone" in config.model_fields_set:
+    if is_zone_chosen(home, config):
+        return
+    if not wanted or named_zone(wanted):
+        if is_utc(config.timezone):
+            what = Sentence(
+                "my clock is on UTC ({time}), and nobody chose that; where it is another time, say where you are: "
+                "`/timezone Berlin`, or `daybook config set timezone Europe/Berlin`",
+                time=f"{datetime.now(UTC):%H:%M}",
+            )
+            yield Finding("time zone", True, what)
         return
     hint = did_you_mean(wanted.removeprefix(":"), zoneinfo.available_timezones())
     what = Sentence(

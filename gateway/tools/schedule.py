@@ -36,6 +36,11 @@ _ADD = (
     "Tell the person the exact time that comes back."
 )
 
+_ASK = (
+    "Nobody has set my clock's zone yet: tell the person, this once, that it is {now:%H:%M} by my clock, and that "
+    "/timezone sets it if that's wrong."
+)
+
 
 class _ScheduleAdd(Arguments):
     kind: Literal["message", "prompt"]
@@ -71,6 +76,8 @@ class ScheduleTools:
             receipt = await _or_tool_error(self._jobs.add(requester, request))
             where = "in this chat" if receipt.is_here else f"to {receipt.job.to}"
             next_run = f"Next: {receipt.spoken}, {receipt.exact}.{receipt.remark}"
+            if requester.is_owner and await self._jobs.home_zone.is_to_be_named():
+                next_run += f" {_ASK.format(now=self._jobs.now)}"
             return ToolResult(f"Added {receipt.job.id}: {when_.in_words(receipt.job.when)}, {where}. {next_run}")
 
         async def list_(_: Arguments) -> ToolResult:

@@ -104,7 +104,7 @@ async def test_a_warning_leaves_what_is_being_typed_whole(tmp_path: Path) -> Non
     home.mkdir(mode=0o700)
     telegram = {"token": "123456789:AAF0123456789abcdefghijklmnopqrstuv", "base_url": "http://127.0.0.1:9/bot"}
     channels = {"web": {"enabled": False}, "telegram": telegram}
-    (home / "config.yaml").write_text(yaml.safe_dump({"channels": channels, **settings_of(home)}))
+    (home / "config.yaml").write_text(yaml.safe_dump({"timezone": "UTC", "channels": channels, **settings_of(home)}))
     terminal = Watched(home, "gateway", "--terminal", columns=200)
 
     def warned_above_the_line(count: int) -> bool:

@@ -49,7 +49,8 @@ async def gateway(telegram: FakeTelegram, model: FakeAnthropic, discord: FakeDis
         "discord": {"api_url": discord.api_url},
     }
     process = GatewayProcess(telegram, model, start_now=False)
-    settings: dict[str, object] = {"timezone": "UTC", "channels": channels, **settings_of(process.home)}
+    process.environ["TZ"] = "UTC"
+    settings: dict[str, object] = {"channels": channels, **settings_of(process.home)}
     settings["schedule"] = {"daily_summary": {"enabled": False}}
     (process.home / "config.yaml").write_text(f"# mine, and it stays\n{yaml.safe_dump(settings)}")
     async with process:
@@ -103,9 +104,7 @@ async def test_a_newcomer_gets_from_an_empty_home_to_an_answer(
 
     you = card(page, "You")
     await you.locator("summary").click()
-    assert await you.get_by_label("Your time zone").input_value() == "Europe/Berlin", (
-        "the browser knows better than UTC"
-    )
+    await expect(you.get_by_label("Your time zone")).to_have_value("Europe/Berlin")  # the browser knows better than UTC
     await you.get_by_label("What should I call you?").fill("Anna")
     await you.get_by_label("Summary of the day").fill("20:30")
     await you.get_by_role("button", name="Save").click()

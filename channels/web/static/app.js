@@ -5,6 +5,7 @@ import {$, keepZone, make, speakTimes} from '/static/dom.js';
 import {drawMarkup} from '/static/markup.js';
 import {JSON_TYPE, ask, call, keepKey, pageKey, whenKeyChanges} from '/static/net.js';
 import {t} from '/static/texts.js';
+import {offerZone} from '/static/zone.js';
 
 const RENEW = 3600000;
 const CHAT = '';
@@ -18,11 +19,19 @@ let isIn = false, leave = null, shownPath = '', asking = 0, isViewMissing = fals
 async function start() {
   const answer = pageKey() ? await ask('/session') : {ok: false};
   isIn = answer === null || answer.ok;
-  if (answer?.headers?.get('Daybook-Zone')) keepZone(answer.headers.get('Daybook-Zone'));
+  const zone = answer?.headers?.get('Daybook-Zone');
+  if (zone) keepZone(zone);
+  $('zone').hidden = true;
   $('login').hidden = isIn;
   $('main').hidden = !isIn;
-  if (isIn) { chat.connect(); go(location.pathname + location.search, {isFirst: true}); }
+  if (isIn) { chat.connect(); go(location.pathname + location.search, {isFirst: true}); if (zone) offerZone(zone, zoneChosen); }
   else { chat.drop(); chat.forget(); leaveView(); $('view').replaceChildren(); shownPath = ''; $('token').focus(); }
+}
+
+function zoneChosen({isMoved = false} = {}) {
+  if ($('view').hidden) { chat.focus(); return; }
+  if (isMoved) page.reload();
+  $('view').focus();
 }
 
 export async function logIn(proof) {   // returns what is wrong, if anything

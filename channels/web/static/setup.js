@@ -133,14 +133,16 @@ function form(card, page) {
     if (target.closest('form')) timer = setTimeout(check, target.tagName === 'SELECT' ? 0 : SETTLED);
   });
   card.addEventListener('toggle', () => { if (card.open && isReady && !found) check(); });
-  if (part === 'person' && !isReady) offerZone(fields);
+  if (part === 'person' && !isReady) offerZone(fields, page);
   const end = card.querySelector('.pairing') ? pairing(card, page, () => found) : () => {};
   return () => { clearTimeout(timer); end(); };
 }
 
-function offerZone(fields) {   // a server is often in UTC, and its person is not
-  const here = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  if (here && ['UTC', 'Etc/UTC', ''].includes(fields.timezone.value)) fields.timezone.value = here;
+async function offerZone(fields, page) {   // a server is often in UTC, and its person is not
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone, before = fields.timezone.value;
+  let asks = false;
+  try { ({asks} = await page.call('zone.offer', {zone})); } catch { /* the field can be filled in by hand */ }
+  if (asks && fields.timezone.value === before) fields.timezone.value = zone;
 }
 
 // Who writes to the bot: the request appears, and is approved with one press.

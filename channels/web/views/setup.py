@@ -19,6 +19,7 @@ VIEW = View(
         {
             "setup.check",
             "setup.apply",
+            "zone.offer",
             "gateway.restart",
             "gateway.started",
             "memory.embedder",

@@ -17,7 +17,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from gateway.cli import daybook
-from gateway.config.loader import parse
+from gateway.config.loader import load, parse
 from gateway.home import Home
 from tests import forked
 
@@ -315,9 +315,13 @@ class Terminal:
 
 @pytest.mark.parametrize("words", [["chat"], ["gateway", "--terminal"]])
 def test_a_person_at_a_terminal_talks_and_leaves_with_ctrl_d(home: Path, words: list[str]) -> None:
-    terminal = Terminal(home, *words)
+    terminal = Terminal(home, *words, environ={"TZ": "Europe/Berlin"})
     try:
-        at = terminal.until("> ")
+        at = 0
+        if words != ["chat"]:
+            at = terminal.until("where you are? [Y/n]: ")
+            terminal.type("\n")
+        at = terminal.until("> ", after=at)
         terminal.type("/whoami\n")
         at = terminal.until("wner", after=at)
         at = terminal.until("> ", after=at)
@@ -331,7 +335,7 @@ def test_a_person_at_a_terminal_talks_and_leaves_with_ctrl_d(home: Path, words: 
 
 def test_whoever_starts_it_at_a_terminal_is_told_where_the_page_is(home: Path) -> None:
     home.mkdir(mode=0o700)
-    (home / "config.yaml").write_text("channels: {web: {port: 0}}\n")
+    (home / "config.yaml").write_text("timezone: UTC\nchannels: {web: {port: 0}}\n")
     terminal = Terminal(home, "gateway", "--terminal")
     try:
         at = terminal.until("http://127.0.0.1:")
@@ -342,6 +346,24 @@ def test_whoever_starts_it_at_a_terminal_is_told_where_the_page_is(home: Path) -
         assert token in shown and token not in terminal.text
     finally:
         terminal.close()
+
+
+def test_the_zone_is_asked_once_in_words_that_people_know(home: Path) -> None:
+    for answers in (["n\n", "nowhereville\n", "Tokyo\n"], []):
+        terminal = Terminal(home, "gateway", "--terminal", "--no-browser", environ={"TZ": "UTC"})
+        try:
+            at = 0
+            questions = ("where you are? [Y/n]: ", "(or a city): ", "another city) [1]: ")
+            for question, answer in zip(questions, answers, strict=False):
+                at = terminal.until(question, after=at)
+                terminal.type(answer)
+            at = terminal.until(" in Asia/Tokyo.", after=at)
+            assert ("where you are?" in terminal.text) == bool(answers)
+            terminal.until("> ", after=terminal.until("Type a message, or /help.", after=at))
+            assert terminal.leaves() == 0
+        finally:
+            terminal.close()
+    assert load(Home(home), {}).config.timezone == "Asia/Tokyo"
 
 
 @pytest.mark.timeout(1_800)
@@ -385,6 +407,14 @@ def test_a_tz_that_is_no_zone_is_named_with_a_fix_unless_one_is_configured(home:
     configure(home, "timezone: Europe/Lisbon\n")
     told = invoke(home, "doctor", "--json", TZ=zone)
     assert told.exit_code == 0 and "time zone" not in {one["check"] for one in json.loads(told.stdout)}
+
+
+def test_a_clock_on_utc_that_nobody_chose_is_a_hint_of_the_doctor(home: Path) -> None:
+    configure(home)
+    told = invoke(home, "doctor", TZ="UTC")
+    assert told.exit_code == 0 and "time zone: my clock is on UTC (" in told.stdout
+    assert invoke(home, "config", "set", "timezone", "UTC").exit_code == 0
+    assert "time zone" not in invoke(home, "doctor", TZ="UTC").stdout
 
 
 @pytest.mark.parametrize(

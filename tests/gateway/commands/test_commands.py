@@ -46,6 +46,7 @@ async def test_help_lists_what_this_chat_may_ask(daybook: Daybook) -> None:
         "model",
         "pair",
         "approvals",
+        "timezone",
     }
 
 

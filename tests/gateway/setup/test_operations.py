@@ -150,6 +150,34 @@ async def test_a_key_is_set_and_what_is_wrong_is_refused_in_a_sentence(home: Hom
         assert next(one["value"] for one in keys if isinstance(one, dict) and one["key"] == "log.level") == "debug"
 
 
+async def test_the_zone_of_a_browser_is_offered_until_somebody_chose_one(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TZ", "UTC")
+    home.config_file.write_text("timezone: UTC          # decides when a day begins\n")  # of an earlier set-up
+    async with operations(home) as table:
+        offer = await call(table, "zone.offer", zone="Asia/Tokyo", language="de")
+        assert (offer["asks"], offer["there"], offer["here"]) == (True, "Tokio", "UTC")
+        assert not (await call(table, "zone.offer", zone="Atlantic/Reykjavik"))["asks"], "it is the same time there"
+        with pytest.raises(OperationError, match="no time zone"):
+            await call(table, "zone.offer", zone="Mars/Base")
+        with pytest.raises(OperationError, match="timezone"):
+            await call(table, "config.set", key="timezone", value="Mars/Base")
+        assert (await call(table, "zone.offer", zone="Asia/Tokyo"))["asks"]
+        assert (await call(table, "config.set", key="timezone", value="UTC"))["text"] == "Saved."
+        assert not (await call(table, "zone.offer", zone="Asia/Tokyo"))["asks"]
+    async with operations(home) as table:
+        assert not (await call(table, "zone.offer", zone="Asia/Tokyo"))["asks"], "it is kept in the home"
+        await call(table, "config.set", key="timezone", value="Asia/Tokyo")
+        assert (await call(table, "schedule.week"))["timezone"] == "Asia/Tokyo", "without a restart"
+    home.config_file.write_text("{}\n")
+    async with operations(home) as table:
+        await call(table, "setup.apply", part="person", name="Ann")
+        assert (await call(table, "zone.offer", zone="Asia/Tokyo"))["asks"], "a set-up that didn't ask chose none"
+        await call(table, "setup.apply", part="person", timezone="UTC")
+        assert not (await call(table, "zone.offer", zone="Asia/Tokyo"))["asks"]
+
+
 async def test_a_server_of_chat_completions_is_recognised_and_kept_as_that(home: Home) -> None:
     async with FakeOpenAI("sk-oai-0123456789abcdef") as model, FakeAnthropic(KEY) as other, operations(home) as table:
         model.reply = lambda _: "Hello there."
