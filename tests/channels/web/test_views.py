@@ -141,7 +141,8 @@ def _said_sentences() -> set[str]:
                 found |= {
                     text.value
                     for text in texts_given
-                    if isinstance(text, ast.Constant) and isinstance(text.value, str) and " " in text.value
+                    if isinstance(text, ast.Constant) and isinstance(text.value, str)
+                    if re.search(r"[^\W\d]", re.sub(r"\{\w+\}", "", text.value))
                 }
     return found
 
