@@ -1,12 +1,13 @@
 """Sentences whose English stands in the code: `said(language, "{count} files", count=3)`. The other languages' files
 have them in their table `sentences`, by the English. Pure but for the first reading of a file.
 
-Whoever doesn't know for whom a text is makes a `Sentence`, and whoever shows it translates.
+Whoever doesn't know for whom a text is makes a `Sentence`, and whoever shows it translates. `str` of an error that was
+made of a `Sentence` is that `Sentence`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import LiteralString, Self
 
 from agent.languages.codes import Language
@@ -24,6 +25,15 @@ class Sentence(str):
         made = super().__new__(cls, english.format(**values) if values else english)
         made.english, made.values = english, values
         return made
+
+    def __str__(self) -> str:
+        return self
+
+
+def joined(texts: Iterable[str], between: str = "\n\n") -> str:
+    """The texts that are not empty; those that are a `Sentence` stay translatable."""
+    parts = {f"part{number}": text for number, text in enumerate(filter(None, texts))}
+    return Sentence(between.join(f"{{{name}}}" for name in parts), **parts)
 
 
 def said(language: Language, english: LiteralString, /, **values: object) -> str:
