@@ -20,6 +20,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
 
+from agent.languages.sentences import Sentence
 from channels.message import (
     Address,
     Attachment,
@@ -44,7 +45,7 @@ MAIN_CHAT = "main"
 """The owner's main session; other names are sessions of their own."""
 _PREVIEW_INTERVAL = 0.05
 """Seconds; for smooth display, not for a rate limit."""
-_STOPPING = "Daybook is stopping. Please send this again once it is back."
+_STOPPING = Sentence("Daybook is stopping. Please send this again once it is back.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ def layout_problems(workspace: Path) -> Iterator[tuple[Path, str]]:
             if folder.exists() or folder.is_symlink():
                 yield folder, "it is a file"
         except OSError as error:
-            from agent.formats.system_errors import system_says  # noqa: PLC0415 (rare, and it loads SQLite)
+            from agent.languages.system_errors import system_says  # noqa: PLC0415 (rare, and it loads SQLite)
 
             yield folder, system_says(error)
 

@@ -7,11 +7,12 @@ import dataclasses
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 from agent.clock import Clock
+from agent.languages.sentences import Sentence, translated
 from agent.memory.scope import Audience
 from agent.model.anthropic.model import AnthropicModel
 from agent.model.base import SILENT, Completed, Model, ModelEvent, ModelRequest, TextDelta, Usage, Warmable
 from agent.model.client import MeteredModel, ResilientModel, RoutedModel, closing
-from agent.model.offline.model import OfflineModel
+from agent.model.offline.model import OfflineModel, language_asked_in
 from agent.model.openai.model import OpenAIModel
 from agent.silence import NO_REPLY
 from agent.values import JOB, TASK
@@ -19,11 +20,11 @@ from gateway.config.checks import prices_of
 from gateway.config.schema import SERVED, LimitsConfig, ModelConfig
 from gateway.store.usage import Account, UsageLedger, account_of
 
-_SPENT = (
-    "Today's budget of ${limit:.2f} is used up. Until midnight I work offline: I can take notes and find them again. "
+_SPENT = Sentence(
+    "Today's budget of ${limit} is used up. Until midnight I work offline: I can take notes and find them again. "
     "(The budget is `model.daily_budget_usd` in config.yaml.)"
 )
-_SPENT_HERE = (
+_SPENT_HERE = Sentence(
     "Today's budget for this chat is used up. Until midnight I work offline: commands work, and I can take notes and "
     "find them again."
 )
@@ -48,7 +49,8 @@ class BudgetedModel:
             and request.purpose not in (*SILENT, TASK)
             and self._told_on != (today := self._clock.today().isoformat())
         ):
-            self._told_on, notice = today, _SPENT.format(limit=self._limit)
+            told = Sentence(_SPENT, limit=f"{self._limit:.2f}")
+            self._told_on, notice = today, str(translated(language_asked_in(request), told))
         async with closing(_after(notice, (self._offline if spent else self._model).stream(request))) as events:
             async for event in events:
                 yield event
@@ -80,7 +82,8 @@ class GuestLimitedModel:
         if spent and request.purpose in (JOB, TASK):
             yield Completed(({"type": "text", "text": NO_REPLY},), "end_turn", Usage(), request.model)
             return
-        notice = _SPENT_HERE if spent and request.purpose not in SILENT and self._is_first_today(account) else ""
+        is_told = spent and request.purpose not in SILENT and self._is_first_today(account)
+        notice = str(translated(language_asked_in(request), _SPENT_HERE)) if is_told else ""
         async with closing(_after(notice, (self._offline if spent else self._model).stream(request))) as events:
             async for event in events:
                 yield event

@@ -13,7 +13,8 @@ from datetime import datetime, timedelta
 
 from agent.clock import Clock, utc_stamp
 from agent.formats.sqlite import StorageUnavailable
-from agent.formats.system_errors import again, cannot
+from agent.languages.sentences import Sentence, said, translated
+from agent.languages.system_errors import again, cannot
 from channels.message import Channel, Event, InboundMessage, Migrated, OutboundMessage, SendError, UnreadableEvent
 from gateway.commands.runner import CommandRunner, ParsedCommand
 from gateway.messages.active_work import EndedProcess
@@ -26,6 +27,7 @@ from gateway.store import access_rows, chat_rows, inbox_rows, outbox_rows
 from gateway.store.connection import Connection
 from gateway.store.database import Database
 from gateway.store.inbox_rows import InboxRow
+from gateway.turns.language import language_now
 from gateway.turns.preview import Acknowledgement
 from gateway.turns.queue import TurnQueue
 from gateway.turns.user_message import user_message_id
@@ -72,18 +74,18 @@ def _is_near(call: datetime, sent_at: datetime) -> bool:
 
 log = logging.getLogger(__name__)
 
-_PAIRING = (
+_PAIRING = Sentence(
     "Hi! I'm a private assistant and we haven't met. If I'm yours, run\n\n"
     "`daybook pair approve {code}`\n\n"
     "on the computer I run on. Otherwise send my owner this code: {code}\n\nIt is valid for one hour."
 )
-_TOO_OFTEN = "That's more than I can answer here. I'm still reading, and will answer again in a minute."
-_NOT_LISTED = "Here I only answer people my owner has listed, and you aren't one of them."
-_NO_CODE = (
+_TOO_OFTEN = Sentence("That's more than I can answer here. I'm still reading, and will answer again in a minute.")
+_NOT_LISTED = Sentence("Here I only answer people my owner has listed, and you aren't one of them.")
+_NO_CODE = Sentence(
     "I'm a private assistant and we haven't met. I can't give you a new code right now: please use the one you have, "
     "or ask again in an hour."
 )
-_NOBODY_ELSE = "I'm a private assistant, and I only answer people my owner has approved."
+_NOBODY_ELSE = Sentence("I'm a private assistant, and I only answer people my owner has approved.")
 
 Spawn = Callable[[Awaitable[None], str], None]
 
@@ -209,18 +211,26 @@ class Router:
         is_command = message.is_from_person and self._commands.find(message, _agent(arrival.session)) is not None
         return not waits and not is_command
 
-    def _turn_away(self, message: InboundMessage, text: str) -> None:
+    def _turn_away(self, message: InboundMessage, text: Sentence) -> None:
         """Answers a menu command that is not allowed, visible to its sender alone, with nothing on disk."""
         if message.answer_with:
             self._spawn(self._told(message, text), f"turning away a command in {message.address}")
 
-    async def _told(self, message: InboundMessage, text: str) -> None:
+    async def _told(self, message: InboundMessage, sentence: Sentence) -> None:
         channel = self._channels[message.address.channel]
         key = f"away:{message.address.channel}:{message.id}"
+        text = await self._for_sender(message, sentence)
         try:
             await channel.send(OutboundMessage(message.address, text, key=key, reply_to=message.answer_with))
         except SendError as unsent:
             log.info("could not answer a command in %s: %s", message.address, unsent)
+
+    async def _for_sender(self, message: InboundMessage, sentence: Sentence) -> str:
+        """In the language that their chat has after the message; what is unknown of it counts for nothing."""
+        language = await language_now(
+            self._database, chat_rows.language_after, message, self._clock.today().isoformat()
+        )
+        return str(translated(language, sentence))
 
     async def _reword(self, edited: InboundMessage) -> None:
         """Updates a waiting message; if it was read, its sender is asked."""
@@ -234,7 +244,8 @@ class Router:
             return False
         if message.due is None and not message.answer_with and self._rates.should_tell(chat, sender, sent_at):
             key = f"rate:{message.address.channel}:{message.id}:{{}}"
-            drafts = self._outbox.drafts(key, message.address, _TOO_OFTEN, reply_to=message.platform_id)
+            text = await self._for_sender(message, _TOO_OFTEN)
+            drafts = self._outbox.drafts(key, message.address, text, reply_to=message.platform_id)
             await self._outbox.write(drafts)
         return True
 
@@ -251,7 +262,7 @@ class Router:
 
     async def _offer_pairing(self, message: InboundMessage) -> None:
         request = self._access.new_request(message.address.channel, message.sender.id, message.sender.name)
-        text = _PAIRING.format(code=request.code)
+        text = await self._for_sender(message, Sentence(_PAIRING, code=request.code))
         drafts = self._outbox.drafts(
             f"pair:{request.code}:{{}}", message.address, text, answer_with=message.answer_with
         )
@@ -277,14 +288,19 @@ class Router:
 
     async def _tell_of_disk(self, arrivals: Sequence[AdmittedMessage], error: StorageUnavailable) -> None:
         """Reports a failing disk once for each chat and outage, directly: nothing can be stored."""
-        said = f"{cannot(error)}, so I couldn't save your message. I'll get to it as soon as {again(error)}."
         for address in {arrival.message.address for arrival in arrivals if not arrival.overheard}:
             channel = self._channels.get(address.channel)
             if channel is None or str(address) in self._told_of_disk:
                 continue
             self._told_of_disk.add(str(address))
+            text = said(
+                await language_now(self._database, chat_rows.language, address),
+                "I couldn't save your message: {why}. I'll get to it as soon as {again}.",
+                why=cannot(error),
+                again=again(error),
+            )
             try:
-                await channel.send(OutboundMessage(address, said, key=f"disk:{address}:error"))
+                await channel.send(OutboundMessage(address, text, key=f"disk:{address}:error"))
             except SendError as unsent:
                 log.error("could not save a message, nor tell %s so: %s", address, unsent)
 

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from agent.compaction.flush_state import ContextLossReason
 from agent.formats.parsing import load_json
-from agent.formats.system_errors import cannot
 from agent.fs import atomic_write, rewrite
+from agent.languages.system_errors import cannot
 from agent.memory.paths import FileError
 from agent.memory.scope import Audience, Scope
 from agent.settings import GroupLogs

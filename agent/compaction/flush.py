@@ -32,6 +32,7 @@ from agent.compaction.flush_state import (
 from agent.context.replay import id_of, settled
 from agent.context.request import RequestBuilder
 from agent.formats.plain_text import slug
+from agent.languages.sentences import Sentence
 from agent.memory import notes
 from agent.memory.daily_log import log_path
 from agent.memory.files import FileError, check_writable
@@ -61,7 +62,7 @@ from agent.tools.schema import read
 _log = logging.getLogger(__name__)
 
 PURPOSE = "flush"
-NO_ROOM = "No part of the conversation fits the model's window."
+NO_ROOM = Sentence("No part of the conversation fits the model's window.")
 MOST_TRIES = 3
 """In one cycle."""
 MOST_ROUNDS = 6
@@ -240,7 +241,7 @@ class _Flush:
                     return
                 raise
             if answer.stop_reason == REFUSED:
-                raise ModelError("The model declined to write anything down.")
+                raise ModelError(Sentence("The model declined to write anything down."))
             calls = [block for block in answer.content if block.get("type") == "tool_use"]
             results = [await self._written_result(call, answer) for call in calls]
             if all(map(self._is_written, calls, results)):

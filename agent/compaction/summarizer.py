@@ -108,7 +108,7 @@ class Summarizer:
                 _log.warning("%s: a summary is unusable: %s", self.builder.session, problem)
                 if not left:
                     raise
-                failed = str(problem)
+                failed = f"{problem}."
         raise AssertionError("unreachable")
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from agent.compaction.cut import Shown
+from agent.languages.sentences import Sentence
 from agent.model.base import CUT, FULL, PAUSED, REFUSED, Completed
 from agent.model.tokens import estimate
 from agent.session.entries import CompactionEntry, MessageEntry
@@ -77,17 +78,17 @@ def checked(answer: Completed, replaced: int, room: int) -> str:
     smaller than the `replaced` tokens, or than `room`."""
     text = deliverable_text(answer.text)
     if answer.stop_reason == REFUSED:
-        raise UnusableSummary("the model declined to write it.")
+        raise UnusableSummary(Sentence("the model declined to write it"))
     if any(block.get("type") == "tool_use" for block in answer.content):
-        raise UnusableSummary("it called a tool.")
+        raise UnusableSummary(Sentence("it called a tool"))
     if not text:
-        raise UnusableSummary("it was empty.")
+        raise UnusableSummary(Sentence("it was empty"))
     if answer.stop_reason in (CUT, FULL, PAUSED):
-        raise UnusableSummary("it was cut off before its end; it must be shorter.")
+        raise UnusableSummary(Sentence("it was cut off before its end; it must be shorter"))
     if estimate(text) >= replaced:
-        raise UnusableSummary("it is longer than what it replaces.")
+        raise UnusableSummary(Sentence("it is longer than what it replaces"))
     if estimate(text) > 2 * room:
-        raise UnusableSummary("it is far too long.")
+        raise UnusableSummary(Sentence("it is far too long"))
     return text
 
 

@@ -18,7 +18,13 @@ _CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
 
 
 class BadEnvironment(Exception):
-    """A variable of the environment allows no connection. The text is a sentence that names it and what to do."""
+    """A variable of the environment allows no connection. The text is a sentence that names it and what to do:
+    `english` with `values`."""
+
+    def __init__(self, english: str, **values: str) -> None:
+        super().__init__(english.format(**values))
+        self.english = english
+        self.values = values
 
 
 def is_loopback(host: str) -> bool:
@@ -47,13 +53,17 @@ def proxy_for(url: str) -> str | None:
     scheme = proxy.partition("://")[0].lower()
     if scheme.startswith("socks"):
         raise BadEnvironment(
-            f"{name} is a SOCKS proxy ({scheme}), which Daybook can't use. Set {parts.scheme.upper()}_PROXY to your "
-            f"proxy's HTTP address, or unset {name}, then restart Daybook."
+            "{name} is a SOCKS proxy ({scheme}), which Daybook can't use. Set {instead} to your proxy's HTTP address, "
+            "or unset {name}, then restart Daybook.",
+            name=name,
+            scheme=scheme,
+            instead=f"{parts.scheme.upper()}_PROXY",
         )
     if scheme not in ("http", "https") or not _has_host(proxy):
         raise BadEnvironment(
-            f"{name} is not the address of an HTTP proxy. Set it to one, as http://127.0.0.1:8080, or unset it, then "
-            "restart Daybook."
+            "{name} is not the address of an HTTP proxy. Set it to one, as http://127.0.0.1:8080, or unset it, then "
+            "restart Daybook.",
+            name=name,
         )
     return proxy
 
@@ -84,10 +94,14 @@ def _context(strict: bool, variables: tuple[tuple[str, str], ...]) -> ssl.SSLCon
 
 def _load(context: ssl.SSLContext, name: str, value: str) -> None:
     places = value.split(os.pathsep) if name == "SSL_CERT_DIR" else [value]
-    cure = f"Correct {name}, or unset it, then restart Daybook."
     found = [place for place in places if Path(place).exists()]
     if not found:
-        raise BadEnvironment(f"{name} names certificates that are not there: {value[:300]}. {cure}")
+        raise BadEnvironment(
+            "{name} names certificates that are not there: {places}. Correct {name}, or unset it, then restart "
+            "Daybook.",
+            name=name,
+            places=value[:300],
+        )
     try:
         for place in found:
             if Path(place).is_dir():
@@ -95,5 +109,16 @@ def _load(context: ssl.SSLContext, name: str, value: str) -> None:
             else:
                 context.load_verify_locations(cafile=place)
     except OSError as error:
-        why = "it holds no certificates" if isinstance(error, ssl.SSLError) else error.strerror
-        raise BadEnvironment(f"{name} names {value[:300]}, which can't be used: {why}. {cure}") from error
+        if isinstance(error, ssl.SSLError):
+            raise BadEnvironment(
+                "{name} names {places}, which holds no certificates. Correct {name}, or unset it, then restart "
+                "Daybook.",
+                name=name,
+                places=value[:300],
+            ) from error
+        raise BadEnvironment(
+            "{name} names {places}, which can't be used: {why}. Correct {name}, or unset it, then restart Daybook.",
+            name=name,
+            places=value[:300],
+            why=error.strerror or "",
+        ) from error

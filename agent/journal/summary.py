@@ -21,6 +21,7 @@ from agent.journal.progress import for_reading
 from agent.languages.codes import Language
 from agent.languages.days_meant import without_days
 from agent.languages.moments import dated_in
+from agent.languages.sentences import translated
 from agent.memory.daily_log import log_path
 from agent.memory.files import FileError, read_text
 from agent.memory.redaction_lock import ReadEpoch, RedactionLock
@@ -150,7 +151,7 @@ def _read(asked: SummaryRequest) -> _Day:
     except FileError as problem:
         _log.error("the daily summary has no open list: %s", problem)
         known = ()
-    return _Day(asked.day, _earlier(asked), _lines(asked.scope, asked.day), known, asked.coming, asked.chat_language)
+    return _Day(asked.day, _earlier(asked), _lines(asked, asked.day), known, asked.coming, asked.chat_language)
 
 
 def _earlier(asked: SummaryRequest) -> Sequence[_Lines]:
@@ -158,18 +159,18 @@ def _earlier(asked: SummaryRequest) -> Sequence[_Lines]:
         return ()
     first = max(asked.since.date(), asked.day - timedelta(days=_MOST_DAYS_BACK))
     days = [first + timedelta(days=number) for number in range((asked.day - first).days)]
-    found = [_Lines(day, _lines(asked.scope, day)) for day in days]
+    found = [_Lines(day, _lines(asked, day)) for day in days]
     if found and found[0].day == asked.since.date():
         found[0] = _Lines(found[0].day, _from(asked.since.time(), found[0].lines))
     return [part for part in found if part.lines]
 
 
-def _lines(scope: Scope, day: date) -> Sequence[str]:
+def _lines(asked: SummaryRequest, day: date) -> Sequence[str]:
     try:
-        log = read_text(log_path(scope, day), scope.folder)
+        log = read_text(log_path(asked.scope, day), asked.scope.folder)
     except FileError as problem:
         _log.error("the daily summary has no log: %s", problem)
-        return [f"- ({problem})"]
+        return [f"- ({translated(asked.chat_language, str(problem))})"]
     return for_reading(log.text) if log is not None else []
 
 

@@ -1,12 +1,13 @@
 """Sentences whose English stands in the code: `said(language, "{count} files", count=3)`. The other languages' files
 have them in their table `sentences`, by the English. Pure but for the first reading of a file.
 
-Whoever doesn't know for whom a text is makes a `Sentence`, and whoever shows it translates.
+Whoever doesn't know for whom a text is makes a `Sentence`, and whoever shows it translates. `str` of an error that was
+made of a `Sentence` is that `Sentence`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import LiteralString, Self
 
 from agent.languages.codes import Language
@@ -17,6 +18,9 @@ class Translatable(str):
     """An English text that can be said in another language."""
 
     __slots__ = ()
+
+    def __str__(self) -> str:  # what an error says stays translatable
+        return self
 
     def in_language(self, language: Language) -> str:
         raise NotImplementedError
@@ -38,6 +42,12 @@ class Sentence(Translatable):
         return _said(language, self.english, self.values)
 
 
+def joined(texts: Iterable[str], between: str = "\n\n") -> str:
+    """The texts that are not empty; those that are a `Sentence` stay translatable."""
+    parts = {f"part{number}": text for number, text in enumerate(filter(None, texts))}
+    return Sentence(between.join(f"{{{name}}}" for name in parts), **parts)
+
+
 def said(language: Language, english: LiteralString, /, **values: object) -> str:
     """The sentence with its `{values}` filled in; those that are `Translatable` in the language, too."""
     return _said(language, english, values)
@@ -51,11 +61,6 @@ def _said(language: Language, english: str, values: Mapping[str, object]) -> str
 def translated(language: Language, text: object) -> object:
     """Whatever is `Translatable` in that language; anything else as it is."""
     return text.in_language(language) if isinstance(text, Translatable) else text
-
-
-def told_by(error: BaseException) -> str:
-    """What an error says, as the `Sentence` that it was made with, if any."""
-    return error.args[0] if error.args and isinstance(error.args[0], Sentence) else str(error)
 
 
 def sentences_of(language: Language) -> Mapping[str, str]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from agent.clock import Clock
 from agent.formats.plain_text import slug
+from agent.languages.sentences import Sentence
 from agent.memory import daily_log
 from agent.memory.files import NotWritten, append, clean
 from agent.memory.scope import Scope
@@ -16,7 +17,7 @@ def append_log(scope: Scope, clock: Clock, text: str, heading: str | None = None
     """Adds an entry `- HH:MM text` to today's log, below `## heading`; without one, after a finished section, below `##
     Notes`. Raises `NotWritten` (blank text, full disk…)."""
     if not text.strip():
-        raise NotWritten("there is nothing to add: the text is empty")
+        raise NotWritten(Sentence("there is nothing to add: the text is empty"))
     now = clock.now()
     path = daily_log.log_path(scope, now.date())
     title = " ".join(clean(heading).split()) if heading else ""

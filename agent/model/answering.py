@@ -7,6 +7,7 @@ import contextlib
 import logging
 from collections.abc import AsyncGenerator
 
+from agent.languages.sentences import Sentence
 from agent.model.anthropic.stream import AnswerAssembler, Event
 from agent.model.base import ModelEvent, ModelRequest, NoContent
 from agent.model.markup import MarkupFilter
@@ -67,8 +68,11 @@ class AnswerReader:
                     async with asyncio.timeout(left):
                         event = await anext(events, None)
                 except TimeoutError as error:
-                    problem = f"The model's server kept the connection open for {self._longest_s:g} seconds"
-                    raise NoContent(f"{problem} and said nothing.", overloaded=True) from error
+                    said = Sentence(
+                        "The model's server kept the connection open for {seconds} seconds and said nothing.",
+                        seconds=f"{self._longest_s:g}",
+                    )
+                    raise NoContent(said, overloaded=True) from error
                 if event is None:
                     return
                 left = self._longest_s if _has_content(event) else left - (loop.time() - began)

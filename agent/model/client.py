@@ -9,6 +9,7 @@ import random
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from typing import Protocol
 
+from agent.languages.sentences import Sentence, joined
 from agent.model.base import (
     REFUSED,
     THINKING,
@@ -147,7 +148,7 @@ async def ask(model: Model, request: ModelRequest) -> Completed:
             if isinstance(event, Completed):
                 answer = event
     if answer is None:
-        raise ModelError("The model's answer was cut off.")
+        raise ModelError(Sentence("The model's answer was cut off."))
     return answer
 
 
@@ -168,7 +169,7 @@ SERVER_JITTER = 0.25
 LONGEST_WAIT = 60.0
 """Seconds that a call waits for a server; a longer delay ends it."""
 
-_LATER = "I tried several times. Please send your message again in a few minutes."
+_LATER = Sentence("I tried several times. Please send your message again in a few minutes.")
 
 
 class RoutedModel:
@@ -267,7 +268,8 @@ class ResilientModel:
                 if not has_thinking(tries.request):
                     raise error
                 tries.drop_thinking()
-                restarted = Restarted("Continuing without the model's earlier thinking.", 0.0, tries.request.model)
+                why = Sentence("Continuing without the model's earlier thinking.")
+                restarted = Restarted(why, 0.0, tries.request.model)
             except ModelNotFound as error:
                 restarted = self._next_model(tries, error)
             except TryLater as error:
@@ -284,7 +286,7 @@ class ResilientModel:
     def _asked_to_wait(self, model: str) -> tuple[Restarted | None, object]:
         if self._waits is None or not (seconds := min(self._longest_wait, self._waits.left(model))):
             return None, None
-        why = f"The model's server has asked me to wait. Trying again in {duration(seconds)}."
+        why = Sentence("The model's server has asked me to wait. Trying again in {span}.", span=duration(seconds))
         return Restarted(why, seconds, model), self._waits.standing(model)
 
     def _next_model(self, tries: _Tries, error: ModelNotFound | TryLater) -> Restarted:
@@ -292,20 +294,24 @@ class ResilientModel:
             raise error
         tries.move_on()
         name = tries.request.model
-        return Restarted(f"{error} Switching to {name}.", 0.0, name)
+        return Restarted(Sentence("{why} Switching to {model}.", why=str(error), model=name), 0.0, name)
 
     def _again(self, tries: _Tries, error: TryLater) -> Restarted:
         too_long = error.retry_after is not None and error.retry_after > self._longest_wait
         if tries.left > 0 and not too_long and not isinstance(error, NoContent):
             wait = self._wait(tries.made, error.retry_after)
             tries.repeat()
-            return Restarted(f"{error} Trying again in {duration(wait)}.", wait, tries.request.model)
+            why = Sentence("{why} Trying again in {span}.", why=str(error), span=duration(wait))
+            return Restarted(why, wait, tries.request.model)
         if not error.overloaded:
             tries.skip(lambda name: self._provider(name) == self._provider(tries.request.model))
         if tries.names_left:
             return self._next_model(tries, error)
-        when = f"Try again in {duration(error.retry_after)}." if error.retry_after is not None and too_long else _LATER
-        raise TryLater(f"{error} {when}", retry_after=error.retry_after, overloaded=error.overloaded) from error
+        when: Sentence = _LATER
+        if error.retry_after is not None and too_long:
+            when = Sentence("Try again in {span}.", span=duration(error.retry_after))
+        said = joined([str(error), when], " ")
+        raise TryLater(said, retry_after=error.retry_after, overloaded=error.overloaded) from error
 
     def _provider(self, name: str) -> str:
         """The first of `providers` is the one of bare names."""
@@ -345,10 +351,11 @@ class _Tries:
         self.request = without_thinking(self.request)
 
 
-def duration(seconds: float) -> str:
+def duration(seconds: float) -> Sentence:
     """A span for people, rounded up: `1 second`, `3 minutes`, `2 hours`."""
-    for size, unit in ((3600, "hour"), (60, "minute"), (1, "second")):
-        if seconds >= 2 * size or size == 1:
-            count = max(1, -int(-seconds // size))
-            return f"{count} {unit}" if count == 1 else f"{count} {unit}s"
-    raise AssertionError("unreachable")
+    if seconds >= 2 * 3600:
+        return Sentence("{count} hours", count=-int(-seconds // 3600))
+    if seconds >= 2 * 60:
+        return Sentence("{count} minutes", count=-int(-seconds // 60))
+    count = max(1, -int(-seconds // 1))
+    return Sentence("1 second") if count == 1 else Sentence("{count} seconds", count=count)

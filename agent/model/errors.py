@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import html
-import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 
 from agent.formats.network import BadEnvironment
 from agent.formats.parsing import load_json
 from agent.formats.plain_text import repair_surrogates
+from agent.languages.sentences import Sentence
 from agent.model.base import (
     AccessDenied,
     AnswerTooLong,
@@ -186,54 +184,93 @@ def refusal(
     because = _because(quoted(said.text, secret))
     if status != 429 and (most := _number_after(_MOST_TOKENS, said.text)):
         return AnswerTooLong(
-            f"The model can't give answers that long{because}. Set model.max_tokens in config.yaml to at most {most}.",
+            Sentence(
+                "The model can't give answers that long{because}. Set model.max_tokens in config.yaml to at most "
+                "{most}.",
+                because=because,
+                most=most,
+            ),
             most=most,
         )
     if status == 413 or (status not in (401, 402, 429) and _TOO_LONG.search(said.all)):
         window = said.window or _number_after(_WINDOWS, said.text)
-        return ContextOverflow("The conversation is too long for the model.", window=window)
+        return ContextOverflow(Sentence("The conversation is too long for the model."), window=window)
     if status == 402 or (status in (400, 403, 429) and _is_about_money(said, wait)):
-        return AccessDenied(f"The model account is out of credit{because}. Add credit where you created the API key.")
+        return AccessDenied(
+            Sentence(
+                "The model account is out of credit{because}. Add credit where you created the API key.",
+                because=because,
+            )
+        )
     if status == 429:
-        return TryLater("The model's server is getting too many requests.", retry_after=wait)
+        return TryLater(Sentence("The model's server is getting too many requests."), retry_after=wait)
     if status in (400, 404, 500) and _names_model(status, said, model):
         return ModelNotFound(
-            f"The model's server has no model named {model}. Choose another with /model or in config.yaml."
+            Sentence(
+                "The model's server has no model named {model}. Choose another with /model or in config.yaml.",
+                model=model,
+            )
         )
     if status >= 500 or status in (408, 409, 425):
         return TryLater(_down(status, because), retry_after=wait, overloaded=status >= 500)
     if status == 401:
         return AccessDenied(
-            f"The model's server rejected the API key. Check {api.key} in .env "
-            "(or model.api_key in config.yaml), then try again."
+            Sentence(
+                "The model's server rejected the API key. Check {key} in .env (or model.api_key in config.yaml), then "
+                "try again.",
+                key=api.key,
+            )
         )
     if status == 403:
-        return AccessDenied(f"The API key isn't allowed to do this{because}. Use another key or model.")
+        return AccessDenied(
+            Sentence("The API key isn't allowed to do this{because}. Use another key or model.", because=because)
+        )
     if status in (404, 405):
-        return _wrong_address("", api)
+        return _wrong_address(api)
     if _is_about_thinking(said.text.casefold()):
-        return ThinkingRejected(f"The model's server refused earlier thinking in this conversation{because}.")
-    return InvalidRequest(f"The model's server refused the request ({status}){because}.", at=_place(said.text))
+        return ThinkingRejected(
+            Sentence("The model's server refused earlier thinking in this conversation{because}.", because=because)
+        )
+    return InvalidRequest(
+        Sentence("The model's server refused the request ({status}){because}.", status=status, because=because),
+        at=_place(said.text),
+    )
 
 
 def unexpected(said: ServerMessage, secret: str, api: ApiKind = MESSAGES) -> InvalidRequest:
     """The error for an answer of status 200 that is none."""
     if said.is_page:
-        return _wrong_address(f": it shows a web page{_because(quoted(said.text, secret))}", api)
+        return InvalidRequest(
+            Sentence(
+                "There is no {api} at the configured address: it shows a web page{because}. Check model.base_url in "
+                "config.yaml.",
+                api=api.name,
+                because=_because(quoted(said.text, secret)),
+            )
+        )
     if not said.text:
-        return _wrong_address("", api)
-    return InvalidRequest(f"Instead of an answer, the model's server sent: {quoted(said.text, secret).rstrip('.')}.")
-
-
-def _wrong_address(instead: str, api: ApiKind) -> InvalidRequest:
+        return _wrong_address(api)
     return InvalidRequest(
-        f"There is no {api.name} at the configured address{instead}. Check model.base_url in config.yaml."
+        Sentence("Instead of an answer, the model's server sent: {text}.", text=quoted(said.text, secret).rstrip("."))
+    )
+
+
+def _wrong_address(api: ApiKind) -> InvalidRequest:
+    return InvalidRequest(
+        Sentence("There is no {api} at the configured address. Check model.base_url in config.yaml.", api=api.name)
     )
 
 
 def redirect(target: str, secret: str, api: ApiKind = MESSAGES) -> InvalidRequest:
-    where = quoted(target.removesuffix("/").removesuffix(api.path), secret) or "another"
-    return InvalidRequest(f"The configured address redirects to {where}. Set model.base_url in config.yaml to that.")
+    if where := quoted(target.removesuffix("/").removesuffix(api.path), secret):
+        return InvalidRequest(
+            Sentence(
+                "The configured address redirects to {where}. Set model.base_url in config.yaml to that.", where=where
+            )
+        )
+    return InvalidRequest(
+        Sentence("The configured address redirects to another. Set model.base_url in config.yaml to that.")
+    )
 
 
 @contextlib.contextmanager
@@ -242,10 +279,13 @@ def client_made() -> Iterator[None]:
     try:
         yield
     except BadEnvironment as problem:
-        raise InvalidRequest(f"I can't ask the model's server. {problem}") from problem
+        why = Sentence(problem.english, **problem.values)
+        raise InvalidRequest(Sentence("I can't ask the model's server. {why}", why=why)) from problem
     except Exception as error:
-        why = str(error) or type(error).__name__
-        raise InvalidRequest(f"I can't make a connection to the model's server: {why[:_LONGEST_QUOTE]}") from error
+        said = str(error) or type(error).__name__
+        raise InvalidRequest(
+            Sentence("I can't make a connection to the model's server: {why}", why=said[:_LONGEST_QUOTE])
+        ) from error
 
 
 def quoted(text: str, secret: str) -> str:
@@ -255,35 +295,6 @@ def quoted(text: str, secret: str) -> str:
         clean = clean.replace(secret, "***")
     clean = _SECRET.sub("***", clean)
     return clean if len(clean) <= _LONGEST_QUOTE else clean[: _LONGEST_QUOTE - 1] + "…"
-
-
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds to wait by `retry-after-ms`, else `retry-after`, a date there relative to the server's `date`."""
-    milliseconds = _number(headers.get("retry-after-ms", ""))
-    if milliseconds is not None:
-        return milliseconds / 1000
-    value = headers.get("retry-after", "")
-    seconds = _number(value)
-    if seconds is not None:
-        return seconds
-    then, now = _moment(value), _moment(headers.get("date", ""))
-    return max(0.0, (then - now).total_seconds()) if then and now else None
-
-
-def _number(text: str) -> float | None:
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return max(0.0, value) if math.isfinite(value) else None
-
-
-def _moment(text: str) -> datetime | None:
-    try:
-        moment = parsedate_to_datetime(text)
-    except ValueError:
-        return None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def _error_in(body: Json, depth: int = 0) -> Mapping[str, Json]:
@@ -356,7 +367,9 @@ def _names_model(status: int, said: ServerMessage, model: str) -> bool:
 
 
 def _down(status: int, because: str) -> str:
-    return "The model is overloaded." if status == 529 else f"The model's server had an error ({status}){because}."
+    if status == 529:
+        return Sentence("The model is overloaded.")
+    return Sentence("The model's server had an error ({status}){because}.", status=status, because=because)
 
 
 def _place(said: str) -> tuple[int, int] | None:

@@ -1,4 +1,5 @@
-"""What both SDKs' clients share: reading an answer's bytes, and an HTTP client that keeps the key at its server.
+"""What both SDKs' clients share: reading an answer's headers and bytes, and an HTTP client that keeps the key at
+its server.
 
 Imported by the clients only: it loads httpx2.
 """
@@ -8,13 +9,17 @@ from __future__ import annotations
 import asyncio
 import codecs
 import contextlib
+import math
 import socket
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 
 import httpx2
 
 from agent.formats.network import is_here, proxy_for, tls
 from agent.formats.parsing import load_json
+from agent.languages.sentences import Sentence
 from agent.model.base import Json, TryLater
 
 CONNECT_S = 10.0
@@ -74,7 +79,7 @@ def decoded(data: str) -> Json:
         read: Json = load_json(data)
     except ValueError as error:
         if data[:1] in ("{", "["):
-            raise TryLater("The model's server sent something I can't read.") from error
+            raise TryLater(Sentence("The model's server sent something I can't read.")) from error
         return None
     return read
 
@@ -102,3 +107,32 @@ def http_client(base_url: str, timeout: httpx2.Timeout) -> httpx2.AsyncClient:
         socket_options=_KEEP_ALIVE,
     )
     return httpx2.AsyncClient(transport=transport, trust_env=False, timeout=timeout, follow_redirects=False)
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds to wait by `retry-after-ms`, else `retry-after`, a date there relative to the server's `date`."""
+    milliseconds = _number(headers.get("retry-after-ms", ""))
+    if milliseconds is not None:
+        return milliseconds / 1000
+    value = headers.get("retry-after", "")
+    seconds = _number(value)
+    if seconds is not None:
+        return seconds
+    then, now = _moment(value), _moment(headers.get("date", ""))
+    return max(0.0, (then - now).total_seconds()) if then and now else None
+
+
+def _number(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return max(0.0, value) if math.isfinite(value) else None
+
+
+def _moment(text: str) -> datetime | None:
+    try:
+        moment = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -16,6 +16,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from agent.fs import atomic_write
+from agent.languages.sentences import Sentence
+from agent.languages.system_errors import system_says
 from agent.session.branch import BRANCH, replaces
 from agent.session.entries import MessageEntry
 from agent.session.jsonl import read_entry, read_header
@@ -86,7 +88,7 @@ class Archive:
             atomic_write(self._of(key) / _CURRENT, f"{id}\n")
         except OSError as error:
             raise TranscriptNotWritten(
-                f"The choice of session could not be written to disk ({error.strerror})."
+                Sentence("I couldn't note which conversation goes on: {why}.", why=system_says(error))
             ) from error
 
     def sessions(self, key: SessionKey | None = None) -> tuple[SessionInfo, ...]:
@@ -111,9 +113,10 @@ class Archive:
         ]
         infos = [info for hit in hits if (info := self._info(*hit)) is not None] or titled(self.sessions(key), wanted)
         if len(infos) > 1:
-            raise NoSuchSession(f"{wanted!r} fits {len(infos)} sessions; give more of the id")
+            fits = Sentence("{words} fits {count} sessions; give more of the id", words=repr(wanted), count=len(infos))
+            raise NoSuchSession(fits)
         if not infos:
-            raise NoSuchSession(f"there is no session {wanted!r}")
+            raise NoSuchSession(Sentence("there is no session {words}", words=repr(wanted)))
         return infos[0]
 
     def rename(self, key: SessionKey, id: str, title: str) -> str:

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent import fs
+from agent.languages.sentences import Sentence
+from agent.languages.system_errors import system_says
 from agent.session.branch import is_branch, newest_version
 from agent.session.entries import Entry, Header, RedactionEntry
 from agent.session.jsonl import entry_line, header_line, read_entry, read_header
@@ -167,7 +169,8 @@ def _parse(lines: Sequence[bytes]) -> tuple[list[Entry], list[Damage]]:
 
 def _sentence(error: OSError) -> str:
     if isinstance(error, fs.ChangedMeanwhile):
-        return "Another program has written into this conversation meanwhile. Send it again."
-    reason = (error.strerror or "unknown error").lower()
-    what_to_do = "Make room or check the permissions, then send it again."
-    return f"The conversation could not be written to disk ({reason}). {what_to_do}"
+        return Sentence("Another program has written into this conversation meanwhile. Send it again.")
+    return Sentence(
+        "I couldn't write the conversation down: {why}. Make room or check the permissions, then send it again.",
+        why=system_says(error),
+    )

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from agent.clock import utc_stamp
 from agent.context.budget import is_credible
+from agent.languages.sentences import Sentence
 from agent.media.store import Store
 from agent.memory.redaction_lock import ReadEpoch
 from agent.model.base import (
@@ -116,7 +117,7 @@ class ModelCaller:
                 await emit(TextReset())
                 continue
             if answer is None:
-                raise ModelError("The model's answer was cut off. Please try again.")
+                raise ModelError(Sentence("The model's answer was cut off. Please try again."))
             found = taint(builder.transcript, builder.scope, "")
             doubted = not is_credible(answer.usage.context, expected + estimate_blocks(answer.content))
             return ModelAnswer(answer, now.prefix, reading, found.of_answers(builder.scope), doubted)

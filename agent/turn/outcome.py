@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 
+from agent.languages.sentences import Sentence, joined
 from agent.model.base import CUT, FULL, PAUSED, REFUSED
 from agent.session.entries import MessageEntry, RedactionEntry
 from agent.session.turn_record import STOPPED, TurnRecord, calls_of, text_of
@@ -12,21 +13,21 @@ from agent.tools.foreign_text import unique
 from agent.turn.tool_calls import STOPPED_CALL
 from agent.values import ResultKind, TurnResult
 
-CUT_OFF = "_(My answer got too long and stops here. Say “go on” for the rest.)_"
-CUT_EMPTY = "My answer got too long before I could say anything. Please ask for something smaller."
-TOO_LONG = (
+CUT_OFF = Sentence("_(My answer got too long and stops here. Say “go on” for the rest.)_")
+CUT_EMPTY = Sentence("My answer got too long before I could say anything. Please ask for something smaller.")
+TOO_LONG = Sentence(
     "This conversation has become too long for the model. Send /new to start another one; my notes stay in memory."
 )
-TOO_SMALL = (
-    "This message is too long for the model: with everything I send along it takes about {need:,} tokens, {answer:,} "
-    "are kept free for the answer, and the model has room for {window:,}, as far as I know. A new conversation won't "
+TOO_SMALL = Sentence(
+    "This message is too long for the model: with everything I send along it takes about {need} tokens, {answer} are "
+    "kept free for the answer, and the model has room for {window}, as far as I know. A new conversation won't "
     "help. Send less at once, or change config.yaml: `model.context_window` if the model has more room, "
     "`model.max_tokens` or `session.reserve_tokens` to keep less free."
 )
-DECLINED = "The model declined to answer this. Please rephrase it, or send /new to change the subject."
-EMPTY = "The model gave an empty answer twice. Please try again, or rephrase it."
-TOO_MANY_STEPS = "I stopped after {limit} steps without finishing this. Say “go on” and I'll continue."
-WAS_STOPPED = "This was stopped."
+DECLINED = Sentence("The model declined to answer this. Please rephrase it, or send /new to change the subject.")
+EMPTY = Sentence("The model gave an empty answer twice. Please try again, or rephrase it.")
+TOO_MANY_STEPS = Sentence("I stopped after {limit} steps without finishing this. Say “go on” and I'll continue.")
+WAS_STOPPED = Sentence("This was stopped.")
 _STOPPED_HERE = "[Stopped here by the person]"
 
 
@@ -47,7 +48,7 @@ def ending(record: TurnRecord, limit: int) -> TurnResult | None:
         case str(reason) if calls_of(last) or reason == PAUSED:
             if len(answers) <= limit:
                 return None
-            return _end(record, ResultKind.ERROR, said, TOO_MANY_STEPS.format(limit=limit))
+            return _end(record, ResultKind.ERROR, said, Sentence(TOO_MANY_STEPS, limit=limit))
         case str(reason) if reason == CUT:
             return _end(record, ResultKind.REPLY, said, CUT_OFF) if said else _end(record, ResultKind.ERROR, CUT_EMPTY)
     if is_blank(last) and not said:
@@ -106,4 +107,4 @@ def _counts(answer: MessageEntry) -> bool:
 
 def _end(record: TurnRecord, kind: ResultKind, *texts: str) -> TurnResult:
     foreign = unique(one for answer in record.answers for one in answer.meta.foreign or ())
-    return TurnResult(kind, "\n\n".join(filter(None, texts)), record.usage, foreign)
+    return TurnResult(kind, joined(texts), record.usage, foreign)

@@ -19,6 +19,7 @@ from agent.compaction.flush_state import ContextLossReason, ends_a_flush
 from agent.context.budget import Budget
 from agent.context.replay import in_context
 from agent.context.request import RequestBuilder
+from agent.languages.sentences import Sentence
 from agent.model.base import ContextOverflow, ModelError, ToolSpec
 from agent.session.entries import MessageEntry
 from agent.session.prune import KEPT_TURNS, LONGEST, older_than, prune_entry
@@ -27,7 +28,7 @@ from agent.values import Emit, TextReset
 
 _log = logging.getLogger(__name__)
 
-NOTE = "One moment, I'm shortening the earlier part of our conversation."
+NOTE = Sentence("One moment, I'm shortening the earlier part of our conversation.")
 _LONG_WAIT = 10.0
 """Seconds from which on a person is told why nothing happens."""
 _MOST_RETRIES = 3
@@ -131,7 +132,8 @@ class ContextWindow:
         if any(not isinstance(entry, MessageEntry) or entry.meta.turn != self._turn for entry in shown):
             return TOO_LONG
         budget = self._builder.budget
-        return TOO_SMALL.format(need=self._builder.projected(), window=budget.window, answer=budget.answer)
+        need = self._builder.projected()
+        return Sentence(TOO_SMALL, need=f"{need:,}", window=f"{budget.window:,}", answer=f"{budget.answer:,}")
 
     @property
     def _tight(self) -> int:

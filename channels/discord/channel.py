@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 import discord
 
+from agent.languages.sentences import Sentence
 from channels.discord import format as look
 from channels.discord.client import ClientOptions, DiscordClient, Where
 from channels.discord.command_sync import sync
@@ -244,7 +245,11 @@ class DiscordChannel:
         try:
             file = await asyncio.to_thread(discord.File, message.file.path, filename=message.file.name)
         except OSError as error:
-            raise Refused(f"the file {message.file.name} cannot be read: {error.strerror}") from None
+            raise Refused(
+                Sentence(
+                    "{name} cannot be read any more: {why}", name=message.file.name, why=error.strerror or str(error)
+                )
+            ) from None
         try:
             fields = form(payload, file.filename, file.fp)
             return await client.upload(_MESSAGES, {"channel_id": chat}, [file], fields)

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 import aiohttp
 import discord
 
+from agent.languages.sentences import Sentence
 from channels.message import (
     AnswerLost,
     ChatGone,
@@ -68,12 +69,12 @@ _ABOUT_OTHER_THINGS = (
 )
 """Parts of Discord's refusals, in lower case."""
 _SENTENCES = {
-    UNKNOWN_CHANNEL: "the channel is gone",
-    UNKNOWN_MESSAGE: "the message is gone",
-    40005: "the file is larger than Discord accepts",
-    50001: "the bot can't see that channel",
-    50007: "the person doesn't accept messages from this bot, or no longer shares a server with it",
-    50013: "the bot lacks a permission there (Send Messages, Read Message History, Attach Files)",
+    UNKNOWN_CHANNEL: Sentence("the channel is gone"),
+    UNKNOWN_MESSAGE: Sentence("the message is gone"),
+    40005: Sentence("the file is larger than Discord accepts"),
+    50001: Sentence("the bot can't see that channel"),
+    50007: Sentence("the person doesn't accept messages from this bot, or no longer shares a server with it"),
+    50013: Sentence("the bot lacks a permission there (Send Messages, Read Message History, Attach Files)"),
 }
 
 
@@ -123,13 +124,13 @@ def send_error(error: Exception, *, repeatable: bool) -> SendError:
         case discord.HTTPException() if error.status == 401:
             return NotSent(f"Discord refuses the bot: {text}", retry_after=_REJECTED_TOKEN_PAUSE)
         case discord.HTTPException() if error.status < 500:
-            return _refusal(error)(f"Discord refuses this: {_SENTENCES.get(error.code) or text}")
+            return _refusal(error)(Sentence("Discord refuses this: {why}", why=_SENTENCES.get(error.code) or text))
         case discord.HTTPException():
-            return lost(f"Discord has a problem: {text}")
+            return lost(Sentence("Discord has a problem: {why}", why=text))
         case aiohttp.ClientConnectorError():
             return NotSent(f"can't reach Discord: {text}")
         case _:
-            return lost(f"Discord's answer was lost: {text}")
+            return lost(Sentence("Discord's answer was lost: {why}", why=text))
 
 
 def _refusal(error: discord.HTTPException) -> type[Refused]:

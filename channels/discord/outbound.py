@@ -7,6 +7,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 
+from agent.languages.sentences import Sentence
 from channels.discord.format import rendered
 from channels.message import AnswerLost, Button, OutboundMessage, OutcomeUnknown, Refused, SendError
 from channels.text import clean
@@ -22,7 +23,7 @@ class UnconfirmedSends:
         since = self._since.get(key)
         if since is not None and asyncio.get_running_loop().time() - since > self._lasts:
             del self._since[key]
-            raise OutcomeUnknown("Discord's answer was lost too long ago to ask again")
+            raise OutcomeUnknown(Sentence("Discord's answer was lost too long ago to ask again"))
 
     def after(self, key: str, error: SendError) -> None:
         if isinstance(error, AnswerLost):

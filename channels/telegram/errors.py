@@ -18,6 +18,7 @@ from telegram.error import (
     TimedOut,
 )
 
+from agent.languages.sentences import Sentence
 from channels.message import ChatGone, NotSent, OutcomeUnknown, Refused, SendError, TooLong
 from channels.telegram.api import NeverSent
 
@@ -65,19 +66,19 @@ def send_error(error: TelegramError) -> SendError:
         case InvalidToken() | EndPointNotFound() | Conflict():
             return NotSent(f"Telegram refuses the bot: {text}", retry_after=_REJECTED_TOKEN_PAUSE)
         case Forbidden():
-            return ChatGone(f"Telegram refuses this: {text}")
+            return ChatGone(Sentence("Telegram refuses this: {why}", why=text))
         case BadRequest() | ChatMigrated():
-            return _refusal(error)(f"Telegram refuses this: {text}")
+            return _refusal(error)(Sentence("Telegram refuses this: {why}", why=text))
         case NetworkError() if is_too_large(error):
-            return TooLong("Telegram refuses this: it is too large")
+            return TooLong(Sentence("Telegram refuses this: it is too large"))
         case NeverSent():
             return NotSent(f"can't reach Telegram: {text}")
         case TimedOut():
-            return OutcomeUnknown("Telegram got the message but did not answer in time")
+            return OutcomeUnknown(Sentence("Telegram got the message but did not answer in time"))
         case NetworkError() if error.__cause__ is None:  # the Bot API said in JSON that it failed
             return NotSent(f"Telegram has a problem: {text}")
         case _:
-            return OutcomeUnknown(f"Telegram's answer was lost: {text}")
+            return OutcomeUnknown(Sentence("Telegram's answer was lost: {why}", why=text))
 
 
 def _refusal(error: TelegramError) -> type[Refused]:

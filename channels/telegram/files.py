@@ -16,6 +16,7 @@ from telegram import Bot
 from telegram.error import BadRequest, Forbidden, TelegramError
 from yarl import URL
 
+from agent.languages.sentences import Sentence
 from channels.message import Attachment, NotFetched, OutboundFile, Refused
 from channels.network import WrongVariable, is_here, proxy_for
 from channels.pictures import PICTURE_TYPES, picture_type
@@ -210,15 +211,21 @@ def _content(file: OutboundFile) -> bytes:
         size = file.path.stat().st_size
         if size > MAX_UPLOAD:
             megabytes = -(-size // 1_000_000)
-            raise Refused(f"Telegram takes files of at most 50 MB from bots; {name} has {megabytes} MB")
+            raise Refused(
+                Sentence(
+                    "Telegram takes files of at most 50 MB from bots; {name} has {size} MB", name=name, size=megabytes
+                )
+            )
         with file.path.open("rb") as reader:
             content = reader.read(MAX_UPLOAD + 1)  # the file may have grown meanwhile
     except OSError as error:
-        raise Refused(f"{name} cannot be read any more: {error.strerror or error}") from None
+        raise Refused(
+            Sentence("{name} cannot be read any more: {why}", name=name, why=error.strerror or str(error))
+        ) from None
     if len(content) > MAX_UPLOAD:
-        raise Refused("Telegram takes files of at most 50 MB from bots; this one is still growing")
+        raise Refused(Sentence("Telegram takes files of at most 50 MB from bots; this one is still growing"))
     if not content:
-        raise Refused(f"{name} is empty, and Telegram takes no empty files")
+        raise Refused(Sentence("{name} is empty, and Telegram takes no empty files", name=name))
     return content
 
 

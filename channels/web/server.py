@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from aiohttp import web
 from pydantic import TypeAdapter
 
 from agent.languages.codes import Language
-from agent.languages.sentences import told_by, translated
+from agent.languages.sentences import Sentence, said, translated
 from channels.json_fields import load_json
 from channels.web.auth import WebSession
 from channels.web.auth_middleware import BEARER, FILE, SIGNED_FILE, SOCKET, STATIC, AuthMiddleware, unauthorized
@@ -235,7 +236,11 @@ class WebServer:
             raise web.HTTPBadRequest(text="The file did not arrive completely. Try again.\n") from error
         except OSError as error:
             log.error("storing an upload failed: %s", error)
-            raise web.HTTPInsufficientStorage(text="The disk is full, so the file could not be saved.\n") from error
+            is_full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+            why = Sentence("the disk is full") if is_full else Sentence("the disk fails to read or write")
+            language = Language(chosen(request.headers.get("Accept-Language", "")))
+            text = said(language, "I couldn't save the file: {why}.", why=why)
+            raise web.HTTPInsufficientStorage(text=f"{text}\n") from error
         return web.json_response({"handle": handle, "size": size})
 
     async def _receive_file(self, request: web.Request) -> tuple[str, int]:
@@ -333,7 +338,7 @@ class WebServer:
 
 
 def _said(request: web.Request, problem: ActionFailed) -> str:
-    return f"{translated(Language(_language(request)), told_by(problem))}\n"
+    return f"{translated(Language(_language(request)), str(problem))}\n"
 
 
 def _language(request: web.Request) -> str:

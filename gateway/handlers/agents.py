@@ -9,6 +9,7 @@ from datetime import timedelta
 from agent.agent import Agent
 from agent.clock import utc_stamp
 from agent.languages.sentences import Sentence
+from agent.languages.system_errors import system_says
 from agent.model.base import Json
 from agent.session.archive import SessionInfo, SessionInUse, titled
 from agent.skills import Skill
@@ -139,7 +140,7 @@ async def _or_operation_error(work: Awaitable[object]) -> None:
     except SessionInUse as error:
         raise OperationError(_IN_USE) from error
     except OSError as error:
-        raise OperationError(Sentence("I can't save that: {why}.", why=error.strerror or "the disk refuses")) from error
+        raise OperationError(Sentence("I can't save that: {why}.", why=system_says(error))) from error
 
 
 class SkillOperations:

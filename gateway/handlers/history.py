@@ -7,7 +7,6 @@ from collections.abc import Mapping
 
 from agent.agent import Agent
 from agent.formats.sqlite import StorageUnavailable
-from agent.languages.sentences import told_by
 from agent.memory.history import FORGET, Change, NoSuchChange
 from agent.memory.patch import diff_text
 from agent.memory.paths import FileError
@@ -45,7 +44,7 @@ class HistoryOperations:
             for agent in (named_agent(self.services, parameters),) if named else self.services.agents.values():
                 found += await asyncio.to_thread(agent.history.changes, str(scope) if scope else None, most)
         except StorageUnavailable as error:
-            raise OperationError(told_by(error)) from error
+            raise OperationError(str(error)) from error
         newest = sorted(found, key=lambda change: change.ts, reverse=True)  # stable: of one moment, as they were listed
         return [_change_json(change) for change in (newest[:most] if most > 0 else newest)]
 
@@ -67,7 +66,7 @@ class HistoryOperations:
                 if change.by == FORGET:
                     await self.services.redaction.bring_back(agent, scope, change.id)
         except (FileError, ScopeBusy) as error:
-            raise OperationError(told_by(error)) from error
+            raise OperationError(str(error)) from error
         except OSError as error:
             raise OperationError(str(error.strerror or error)) from error
         return {**_change_json(change), "paths": list(paths), "message": f"Undone in {', '.join(paths)}."}
@@ -80,7 +79,7 @@ class HistoryOperations:
             except NoSuchChange:
                 continue
             except StorageUnavailable as error:
-                raise OperationError(told_by(error)) from error
+                raise OperationError(str(error)) from error
         raise OperationError(f"There is no change {id}. `daybook memory log` lists them.")
 
 

@@ -11,7 +11,7 @@ from time import monotonic
 from agent.agent import Agent
 from agent.clock import Clock
 from agent.formats.sqlite import StorageUnavailable
-from agent.languages.sentences import Sentence, told_by
+from agent.languages.sentences import Sentence
 from agent.memory.paths import FileError
 from agent.memory.scope import Audience, Scope
 from agent.model.base import Json
@@ -127,7 +127,7 @@ class MemoryOperations:
         try:
             report = await tested(agent, scope, self.services.clock)
         except FileError as error:
-            raise OperationError(told_by(error)) from error
+            raise OperationError(str(error)) from error
         results: list[Json] = [
             {
                 "question": one.test.question,

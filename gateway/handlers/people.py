@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from agent.languages.sentences import Sentence, told_by
+from agent.languages.sentences import Sentence
 from agent.memory.scope import Audience, ScopeBusy
 from agent.model.base import Json
 from channels.message import ChatKind
@@ -169,7 +169,7 @@ class PeopleOperations:
         except KeyError as error:
             raise OperationError(Sentence("That question is closed: it was answered, or has expired.")) from error
         except ScopeBusy as error:
-            raise OperationError(told_by(error)) from error
+            raise OperationError(str(error)) from error
         return {"id": id, "message": message}
 
 

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Mapping, Sequence
 from datetime import date, timedelta
 from typing import TypeVar
 
-from agent.languages.sentences import Sentence, told_by
+from agent.languages.sentences import Sentence
 from agent.model.base import Json
 from gateway import recurrence as when_
 from gateway.recurrence import InvalidWhen, iso
@@ -107,7 +107,7 @@ class ScheduleOperations:
         try:
             phrase = await asyncio.to_thread(phrases.read, text, now)
         except InvalidWhen as error:
-            raise OperationError(Sentence("{why}.", why=told_by(error))) from error
+            raise OperationError(Sentence("{why}.", why=str(error))) from error
         if phrase is not None and isinstance(phrase.time, HourMissing):
             raise OperationError(Sentence("At what time? Say the hour, too, as in `tomorrow 15:00 call Ann`."))
         if phrase is None or not isinstance(phrase.time, Timed):
@@ -136,7 +136,7 @@ class ScheduleOperations:
         try:
             phrase = phrases.read(text, self._schedule.clock.now())
         except InvalidWhen as error:
-            raise OperationError(told_by(error)) from error
+            raise OperationError(str(error)) from error
         if phrase is None or phrase.rest or not isinstance(phrase.time, Timed) or phrase.time.zone:
             raise OperationError(f"I don't understand {text!r}. Use --at, --every or --cron.")
         return when_.fields(phrase.time.when)
@@ -248,4 +248,4 @@ async def _or_operation_error(work: Awaitable[T]) -> T:
     try:
         return await work
     except JobRefused as error:
-        raise OperationError(told_by(error)) from error
+        raise OperationError(str(error)) from error

@@ -20,6 +20,8 @@ from typing import BinaryIO
 
 from agent.clock import Clock
 from agent.fs import put_in_place
+from agent.languages.sentences import Sentence
+from agent.languages.system_errors import system_says
 from agent.media.sniff import HEAD, Kind, sniffed
 from agent.memory.files import copy_out, inside
 from agent.memory.paths import FileError, make_private
@@ -69,7 +71,7 @@ class OutboundFiles:
             kept = self._folder / digest
             put_in_place(scratch, kept)
         except OSError as error:
-            raise FileError(f"{name} could not be copied: {error.strerror or 'the disk refuses'}") from error
+            raise FileError(Sentence("{name} could not be copied: {why}", name=name, why=system_says(error))) from error
         finally:
             scratch.unlink(missing_ok=True)
         return OutboundFile(kept, name, is_image=kind is Kind.PICTURE)

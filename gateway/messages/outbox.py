@@ -19,6 +19,7 @@ from agent.clock import Clock, utc_stamp
 from agent.formats.plain_text import repair_surrogates
 from agent.formats.sqlite import StorageUnavailable
 from agent.languages.registry import LANGUAGES
+from agent.languages.sentences import translated
 from channels.message import (
     Address,
     Channel,
@@ -331,7 +332,7 @@ class Outbox:
             outbox_rows.give_up(connection, row.seq, reason)
             if is_told and not row.key.startswith(_NOTICE):
                 language = chat_rows.language(connection, row.address)
-                text = LANGUAGES[language].chat.undelivered.format(why=reason)
+                text = LANGUAGES[language].chat.undelivered.format(why=translated(language, reason))
                 notice = self.drafts(key, row.address, text, reply_to=row.reply_to)
                 outbox_rows.add(connection, notice, utc_stamp(self._clock.now()))
 

@@ -19,8 +19,10 @@ from agent.clock import Clock, utc_stamp
 from agent.formats.exact import block_of
 from agent.formats.secrets import NO_SECRETS, KnownSecrets
 from agent.formats.sqlite import StorageUnavailable
+from agent.languages.codes import Language
 from agent.languages.registry import LANGUAGES
-from agent.languages.table import ProgramStrings
+from agent.languages.sentences import Sentence, translated
+from agent.languages.system_errors import system_says
 from agent.memory.scope import Scope
 from agent.session.taint import ON_NETWORK, PROGRAM_ENDED
 from channels.message import InboundMessage, Origin, Quote, Receive
@@ -247,7 +249,7 @@ class ProgramRuns:
         try:
             return task.result(), output
         except (OSError, ValueError) as error:
-            why = (error.strerror if isinstance(error, OSError) else "") or str(error)
+            why = system_says(error) if isinstance(error, OSError) else str(error)
             return ProgramEnd(HowEnded.REFUSED, why=why), output
 
     async def _shown(self, row: ProgramRow, end: ProgramEnd, output: ProgramOutput) -> ProgramResult:
@@ -274,8 +276,8 @@ class ProgramRuns:
             await self._persist(lambda: self._database.run(program_rows.told, row.seq))
             return
         address = row.message.address
-        strings = LANGUAGES[await self._persist(lambda: self._database.run(chat_rows.language, address))].programs
-        drafts = self._outbox.drafts(f"program:{row.seq}:{{}}", address, _told(row, strings))
+        language = await self._persist(lambda: self._database.run(chat_rows.language, address))
+        drafts = self._outbox.drafts(f"program:{row.seq}:{{}}", address, _told(row, language))
         await self._persist(
             lambda: self._outbox.write(drafts, lambda connection: program_rows.told(connection, row.seq))
         )
@@ -338,7 +340,8 @@ def _end_message(row: ProgramRow, at: datetime) -> InboundMessage:
     )
 
 
-def _told(row: ProgramRow, strings: ProgramStrings) -> str:
+def _told(row: ProgramRow, language: Language) -> str:
+    strings = LANGUAGES[language].programs
     by_end = {
         HowEnded.EXITED: strings.failed if row.code else strings.ended,
         HowEnded.TIMEOUT: strings.late,
@@ -347,6 +350,7 @@ def _told(row: ProgramRow, strings: ProgramStrings) -> str:
         HowEnded.LOST: strings.lost,
     }
     how = HowEnded(row.how)
-    said = by_end.get(how, strings.limited).format(command=command_line(row.argv), code=row.code, why=row.output)
+    why = translated(language, Sentence(row.output))  # a `Sentence` when it was written down
+    said = by_end.get(how, strings.limited).format(command=command_line(row.argv), code=row.code, why=why)
     tail = row.output[-_TAIL:].strip() if how is not HowEnded.REFUSED else ""
     return f"{said}\n\n{block_of(tail)}" if tail else said

@@ -23,6 +23,7 @@ from agent.journal.summary import UpcomingJob, day_heading
 from agent.languages.codes import Language
 from agent.languages.moments import day_in
 from agent.languages.registry import LANGUAGES
+from agent.languages.sentences import Sentence
 from agent.memory.scope import ScopeBusy
 from channels.message import Address, Button, ChatKind, DueJob
 from gateway.i18n import one_line
@@ -219,7 +220,9 @@ class DailySummary:
             targets = {**targets, **self._chosen(known)}
         for to, why in gone:
             log.error("no daily summary for %s: %s", to, why)
-            await self._schedule.reports.tell_owner(f"I can't send the daily summary to `{to}`: {why}.", f"daily:{to}")
+            await self._schedule.reports.tell_owner(
+                Sentence("I can't send the daily summary to `{chat}`: {why}.", chat=to, why=why), f"daily:{to}"
+            )
         if gone and not targets:
             raise JobFailed(gone[0][1])
         deliveries = (self._deliver(name, target, due) for name, target in targets.items())

@@ -8,6 +8,8 @@ from datetime import date, timedelta
 
 from agent.agent import Agent
 from agent.clock import Clock
+from agent.languages.sentences import Sentence
+from agent.languages.system_errors import system_says
 from agent.memory.scope import Scope
 from agent.values import SessionKey
 from gateway.policy.sessions import SessionPolicy
@@ -51,10 +53,10 @@ class JournalRoutine:
             try:
                 done = await agent.journal.write(self._sessions.scope_of, since, until, self._begins)
             except OSError as error:
-                raise JobFailed(f"I couldn't write the journal ({error.strerror or error})") from error
+                raise JobFailed(Sentence("I couldn't write the journal: {why}", why=system_says(error))) from error
             sections, extracts, problems = sections + done.told, extracts + done.extracts, [*problems, *done.problems]
         if problems:
-            raise JobFailed(f"I couldn't write the journal: {problems[0]}")
+            raise JobFailed(Sentence("I couldn't write the journal: {why}", why=problems[0]))
         note = ", ".join(
             f"{number} {what}" for number, what in ((sections, "sections"), (extracts, "extracts")) if number
         )

@@ -11,6 +11,8 @@ from agent.agent import Agent
 from agent.clock import Clock, utc_stamp
 from agent.formats.parsing import load_json
 from agent.fs import atomic_write
+from agent.languages.sentences import Sentence, joined
+from agent.languages.system_errors import system_says
 from agent.memory.files import FileError
 from agent.memory.scope import Audience, Scope
 from agent.search.memory_tests import FILE, MemoryTestReport, MemoryTestResult, run
@@ -31,8 +33,9 @@ async def tested(agent: Agent, scope: Scope, clock: Clock) -> MemoryTestReport:
 def shown(result: MemoryTestResult) -> str:
     """One result as a line of Markdown."""
     if result.passed:
-        return f"- {result.test.question} – found in `{result.where}`"
-    return f"- **{result.test.question}** – missing: {', '.join(result.missing)}"
+        return Sentence("- {question} – found in `{file}`", question=result.test.question, file=result.where)
+    missing = ", ".join(result.missing)
+    return Sentence("- **{question}** – missing: {missing}", question=result.test.question, missing=missing)
 
 
 class MemoryChecks:
@@ -61,7 +64,7 @@ class MemoryChecks:
             try:
                 report = await tested(agent, Scope(Audience.OWNER, agent.workspace), self._clock)
             except FileError as error:
-                raise JobFailed(f"{FILE} cannot be read: {error}") from error
+                raise JobFailed(Sentence("{file} cannot be read: {why}", file=FILE, why=str(error))) from error
             count += len(report.results)
             now[name] = [one.test.question for one in report.results if one.passed]
             lost += [one for one in report.failed if one.test.question in before.get(name, ())]
@@ -83,15 +86,14 @@ class MemoryChecks:
         try:
             atomic_write(self._passed, json.dumps(passed, ensure_ascii=False))
         except OSError as error:
-            raise JobFailed(f"I couldn't save the results ({error.strerror})") from error
+            raise JobFailed(Sentence("I couldn't save the results: {why}", why=system_says(error))) from error
 
 
 def _told(lost: list[MemoryTestResult]) -> str:
+    head = Sentence("A memory test that used to pass now fails:")
+    if len(lost) > 1:
+        head = Sentence("{count} memory tests that used to pass now fail:", count=len(lost))
     listed = [shown(one) for one in lost[:_SHOWN]]
-    more = [f"- and {len(lost) - _SHOWN} more"] if len(lost) > _SHOWN else []
-    head = (
-        "A memory test that used to pass now fails:"
-        if len(lost) == 1
-        else f"{len(lost)} memory tests that used to pass now fail:"
-    )
-    return "\n".join([head, "", *listed, *more, "", f"(`{FILE}`; `/memory test` runs them again.)"])
+    more = [Sentence("- and {count} more", count=len(lost) - _SHOWN)] if len(lost) > _SHOWN else []
+    tail = Sentence("(`{file}`; `/memory test` runs them again.)", file=FILE)
+    return joined([head, joined([*listed, *more], "\n"), tail])

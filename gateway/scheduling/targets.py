@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 
 from agent.formats.sqlite import StorageUnavailable
 from agent.languages.codes import Language
+from agent.languages.sentences import Sentence, translated
 from agent.memory.scope import Audience
 from channels.message import Address, ChatKind, DueJob, InboundMessage, Origin, Sender
 from channels.terminal import MAIN_CHAT
@@ -148,13 +149,15 @@ class OwnerReports:
         return target.address, target.person
 
     async def to_owner(self, text: str, key: str) -> list[Draft]:
-        """The drafts of a text to the owner; none where they cannot be reached."""
+        """The drafts of a text to the owner, a `Sentence` in the language of the chat to which it goes; none where they
+        cannot be reached."""
         try:
-            target = (await self.targets()).find(OWNER)
+            targets = await self.targets()
+            address = targets.find(OWNER).address
         except NoTarget as error:
             log.error("could not reach the owner: %s", error)
             return []
-        return self._outbox.drafts(f"{key}:{{}}", target.address, text)
+        return self._outbox.drafts(f"{key}:{{}}", address, str(translated(targets.language(address), text)))
 
     async def tell_owner(self, text: str, key: str) -> None:
         if drafts := await self.to_owner(text, key):
@@ -162,7 +165,9 @@ class OwnerReports:
 
     async def tell_of_files(self, why: str) -> None:
         """Tells the owner why the workspace takes nothing; where not even that can be written, the log says it."""
-        said = f"I can't write down what left a conversation: {why}. I keep it, and try again after each answer."
+        said = Sentence(
+            "I can't write down what left a conversation: {why}. I keep it, and try again after each answer.", why=why
+        )
         try:
             await self.tell_owner(said, f"files:{secrets.token_hex(4)}")
         except StorageUnavailable as error:

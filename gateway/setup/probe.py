@@ -131,7 +131,7 @@ async def _asked_for_model(url: str, headers: Mapping[str, str], data: bytes | N
         ):
             return _reply(answer.status_code, answer.headers.get("Date"), await _beginning(answer.aiter_bytes()))
     except BadEnvironment as problem:
-        return ProbeReply(0, str(problem))
+        return ProbeReply(0, Sentence(problem.english, **problem.values))
     except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError) as error:
         return ProbeReply(0, _reason(error, timeout))
 

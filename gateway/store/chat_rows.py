@@ -68,6 +68,12 @@ def language(connection: Connection, address: Address) -> Language:
     return language_in(known(connection), address)
 
 
+def language_after(connection: Connection, message: InboundMessage, today: str) -> Language:
+    """The chat's, once that message counts, which may be its first. `today` as in `spoke`."""
+    known_so_far = _language(connection, message.address)
+    return i18n.after(known_so_far, message, today).language or language(connection, message.address)
+
+
 def _language(connection: Connection, address: Address) -> ChatLanguage:
     row = connection.execute(f"SELECT language, language_day FROM chat WHERE {_IS_CHAT}", _key(address)).fetchone()
     return ChatLanguage() if row is None else ChatLanguage(_read(row["language"]), row["language_day"])

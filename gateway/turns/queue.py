@@ -10,12 +10,15 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
 from agent.formats.sqlite import StorageUnavailable
-from agent.formats.system_errors import again, cannot
+from agent.languages.sentences import said
+from agent.languages.system_errors import again, cannot
 from channels.message import OutboundMessage, SendError
 from gateway.messages.inbox import STOPPED
 from gateway.messages.lanes import KeyedLocks, Lanes
 from gateway.messages.suspects import ShuttingDown, TrialGate, is_given_up, is_suspect
+from gateway.store import chat_rows
 from gateway.store.inbox_rows import InboxRow
+from gateway.turns.language import language_now
 from gateway.turns.services import QueueMode, SessionLane, TurnServices
 from gateway.turns.turn import ANEW, Turn
 from gateway.turns.user_message import user_message_id
@@ -329,11 +332,14 @@ class TurnQueue:
         if row.session not in self._told_of_disk and channel is not None:
             self._told_of_disk.add(row.session)
             address, reply_to = row.message.address, row.message.platform_id
-            said = (
-                f"{cannot(error)}, so I can't work on your message. It is saved, and I'll answer when {again(error)}."
+            text = said(
+                await language_now(self._services.database, chat_rows.language, address),
+                "I can't work on your message now: {why}. It is saved, and I'll answer as soon as {again}.",
+                why=cannot(error),
+                again=again(error),
             )
             try:
-                await channel.send(OutboundMessage(address, said, key=f"disk:{row.seq}:error", reply_to=reply_to))
+                await channel.send(OutboundMessage(address, text, key=f"disk:{row.seq}:error", reply_to=reply_to))
             except SendError as unsent:
                 log.error("could not tell its sender: %s", unsent)
         await asyncio.sleep(self._disk_wait)

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agent.agent import Agent
+from agent.languages.codes import Language
+from agent.languages.sentences import Sentence, translated
 from agent.tools.base import OwnerConsent, Tool
-from channels.message import Channel
+from channels.message import Address, Channel
 from gateway.messages.active_work import ActiveWork
 from gateway.messages.inbox import Inbox
 from gateway.messages.lanes import Lane
@@ -18,6 +20,7 @@ from gateway.messages.spoken_answers import SpokenAnswers
 from gateway.policy.display_names import DisplayNames
 from gateway.policy.preferences import Preferences
 from gateway.policy.sessions import SessionRoute
+from gateway.store import chat_rows
 from gateway.store.database import Database
 from gateway.store.inbox_rows import InboxRow
 from gateway.store.outbox_rows import Draft
@@ -62,3 +65,10 @@ class TurnServices:
     tasks: Tasks
     sealed_in_jobs: Mapping[str, str]
     """Files that a job's or task's turn may not change, with the reason."""
+
+    async def language(self, chat: Address) -> Language:
+        return await self.database.run(chat_rows.language, chat)
+
+    async def told(self, chat: Address, text: str) -> str:
+        """A `Sentence` in the chat's language; anything else as it is."""
+        return str(translated(await self.language(chat), text)) if isinstance(text, Sentence) else text

@@ -14,17 +14,19 @@ from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 
-from agent.formats.system_errors import cannot, is_about_files
+from agent.languages.sentences import Sentence, joined
+from agent.languages.system_errors import is_about_files
 from agent.memory.redaction_lock import StaleRead
 from agent.memory.scope import Audience
 from agent.model.base import Usage
-from agent.values import CHAT, JOB, TASK, Emit, ResultKind, TurnEvent, TurnRequest, TurnResult, UserMessage
+from agent.values import CHAT, JOB, TASK, Emit, ResultKind, TextReset, TurnEvent, TurnRequest, TurnResult, UserMessage
 from channels.message import Address, DueJob
 from gateway.messages.inbox import STOPPED, AdmittedMessage, asking_session
 from gateway.messages.suspects import SKIPPED, is_given_up
-from gateway.store import chat_rows, outbox_rows
+from gateway.store import outbox_rows
 from gateway.store.inbox_rows import InboxRow
 from gateway.store.outbox_rows import Draft, SpeechRow
+from gateway.turns.notices import BUG, failure, skipped_for_owner
 from gateway.turns.preview import LivePreview, StreamedReply
 from gateway.turns.services import SessionLane, TurnServices
 from gateway.turns.tasks import OVERTIME
@@ -40,9 +42,6 @@ from gateway.turns.user_message import (
 
 log = logging.getLogger(__name__)
 
-_TRY_AGAIN = "Your message is saved. Please try again, or send /new to start over. The log has the details."
-_BUG = f"Something went wrong inside Daybook while I was answering. {_TRY_AGAIN}"
-_TO_OWNER = "I crashed several times on {by} in {chat}, so I skipped it. The log has the details."
 ANEW = ":anew"
 """How the id of a turn ends whose message had shared a turn with others. The transcript knows the message from
 there, so it is said to the agent under an id that ends so, too."""
@@ -113,8 +112,7 @@ class Turn:
             if is_about_files(error):
                 raise
             log.exception("turn %s failed", self.id)
-            said = f"{cannot(error)}. {_TRY_AGAIN}" if isinstance(error, OSError) else _BUG
-            end = TurnResult(ResultKind.ERROR, said, Usage())
+            end = TurnResult(ResultKind.ERROR, failure(error), Usage())
         return await self._end(end)
 
     @property
@@ -124,14 +122,11 @@ class Turn:
     async def _skip(self) -> None:
         """Gives up on the message unread, and informs its sender and the owner."""
         row = self.rows[0]
-        by = f"job `{row.message.due.id}`" if row.message.due else f"a message from {row.message.sender.name or '?'}"
         log.error("%s is skipped: the process crashed or hung on it repeatedly", self._name)
         await self._end(
             TurnResult(ResultKind.ERROR, SKIPPED, Usage()),
-            outcome=f"skipped: {SKIPPED}" if row.message.due else "",
-            besides=await self._services.to_owner(
-                _TO_OWNER.format(by=by, chat=row.message.address), f"skipped:{row.seq}"
-            ),
+            outcome=f"skipped: {await self._told(SKIPPED)}" if row.message.due else "",
+            besides=await self._services.to_owner(skipped_for_owner(row), f"skipped:{row.seq}"),
         )
         try:
             await self.stopped()  # so that the next turn of the session does not answer it
@@ -156,7 +151,7 @@ class Turn:
     async def close_preview(self) -> None:
         address, edits = self.rows[0].message.address, self._preview.message if self._preview else ""
         while edits:
-            cut = await self._services.long_answers.fitted(address, self._cut("Interrupted."))
+            cut = await self._services.long_answers.fitted(address, await self._cut(Sentence("Interrupted.")))
             drafts = self._services.outbox.drafts(
                 f"{self.id}:cut:{{}}", address, cut.text, edits=edits, files=cut.files
             )
@@ -167,9 +162,12 @@ class Turn:
             except StaleRead:
                 self._drop_what_was_read()
 
-    def _cut(self, why: str) -> str:
+    async def _cut(self, why: Sentence) -> str:
         shown = self._preview is not None and self._preview.message
-        return "\n\n".join(part for part in (self.reply.text, f"_{why}_" if self.reply.text or shown else "") if part)
+        return joined([self.reply.text, f"_{await self._told(why)}_" if self.reply.text or shown else ""])
+
+    async def _told(self, text: str) -> str:
+        return await self._services.told(self.rows[0].message.address, text)
 
     async def _answer(self) -> TurnResult:
         if self._due is not None:
@@ -194,6 +192,8 @@ class Turn:
                 if not shown.is_current():
                     shown = self._agent.reading(self._route.scope)
                     self.reply.drop()
+                if isinstance(event, TextReset):
+                    event = TextReset(await self._told(event.note))
                 self.reply.feed(event)
                 preview.changed()
 
@@ -315,7 +315,7 @@ class Turn:
                 raise
             log.exception("the end of turn %s failed", self.id)
             try:
-                await self._end_with(TurnResult(ResultKind.ERROR, _BUG, Usage()), outcome, besides)
+                await self._end_with(TurnResult(ResultKind.ERROR, BUG, Usage()), outcome, besides)
             except Exception as again:
                 if is_about_files(again):
                     raise
@@ -349,8 +349,9 @@ class Turn:
                 results = self._services.tasks.results(self._services.inbox.row(self.rows[0].seq), end)
             end = replace(end, text="")
         elif self._is_stopped:
-            end = replace(end, text=self._cut("Stopped."))
-        text = f"{end.text}\n\n{self._advice}" if self._advice and end.kind is ResultKind.REPLY else end.text
+            end = replace(end, text=await self._cut(Sentence("Stopped.")))
+        end = replace(end, text=await self._told(end.text))
+        text = joined([end.text, await self._told(self._advice if end.kind is ResultKind.REPLY else "")])
         if not text and preview:
             text = self.reply.text or "…"
         address = self.rows[0].message.address
@@ -387,12 +388,12 @@ class Turn:
     async def _end_of_job(self, due: DueJob, end: TurnResult, outcome: str) -> tuple[TurnResult, str]:
         """The end of a job's turn: the schedule handles failures."""
         if outcome or end.kind is ResultKind.ERROR:
-            return replace(end, text=""), outcome or f"{ResultKind.ERROR}: {end.text}"
+            return replace(end, text=""), outcome or f"{ResultKind.ERROR}: {await self._told(end.text)}"
         if not due.late or not end.text:
             return end, outcome
         message = self.rows[0].message
-        language = await self._services.database.run(chat_rows.language, message.address)
-        return replace(end, text=f"{end.text}\n\n{late_mark(due.moment, message.sent_at, language)}"), outcome
+        late = late_mark(due.moment, message.sent_at, await self._services.language(message.address))
+        return replace(end, text=joined([end.text, late])), outcome
 
 
 async def _unseen(_: TurnEvent) -> None:

@@ -15,6 +15,7 @@ from agent.fs import atomic_write
 from agent.languages.codes import Language
 from agent.languages.moments import moment_in
 from agent.languages.registry import LANGUAGES
+from agent.languages.sentences import Sentence
 from agent.media.pictures import Picture
 from agent.media.store import Store
 from agent.tools.foreign_text import foreign
@@ -64,7 +65,7 @@ def write_note(note: Path, opened: AttachmentResult) -> None:
     atomic_write(note, json.dumps(asdict(opened)))
 
 
-_EMPTY = "That message was empty. Write me a few words and I'll answer."
+_EMPTY = Sentence("That message was empty. Write me a few words and I'll answer.")
 _JOB = (
     "(Your scheduled job `{id}` is due; nobody has just written. Do what it says. Only your last answer is sent to "
     "this chat, as it stands; NO_REPLY sends nothing.)"
@@ -83,7 +84,7 @@ _UNHEARD = (
     "it was not transcribed, for no transcriber is set up here (media.transcribe in config.yaml: a server that speaks "
     "OpenAI's transcription API, or a local command). Say so; you have not heard it"
 )
-ADVICE = (
+ADVICE = Sentence(
     "_(I can't listen to recordings yet, so I only saved this one. A transcriber in config.yaml changes that: "
     "`media: {transcribe: {base_url: …, model: …, api_key: …}}` for a server with OpenAI's transcription API, or "
     '`media: {transcribe: {command: [whisper, "{file}"]}}` for a program that prints the words. Then restart me.)_'

@@ -18,7 +18,6 @@ from urllib.parse import urlsplit
 from agent.clock import Clock, utc_stamp
 from agent.formats.sqlite import StorageUnavailable
 from agent.fs import put_in_place
-from agent.languages.sentences import told_by
 from agent.model.base import Json
 from channels.message import ChannelStatus
 from channels.web.listen import network_host
@@ -147,7 +146,7 @@ class GatewayWebHost:
         try:
             return await self._operations[operation](cast(Params, parameters))
         except (OperationError, StorageUnavailable) as problem:
-            raise ActionFailed(told_by(problem)) from problem
+            raise ActionFailed(str(problem)) from problem
 
     async def embedder(self, answer: str) -> object:
         return await self._operations["memory.embedder"]({"answer": answer} if answer else {})

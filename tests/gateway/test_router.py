@@ -406,7 +406,7 @@ async def test_a_full_disk_is_told_once_and_the_message_is_taken_later(daybook: 
             (_, notice) = await daybook.chat.wait_heard(2)
             await daybook.chat.wait_until(lambda: daybook.chat.status.state is Health.DOWN)
         heard = await daybook.chat.wait_heard(3)
-    assert "The disk is full" in notice
+    assert "the disk is full" in notice
     assert heard[2:] == ["Hello."]
 
 

@@ -15,6 +15,7 @@ from urllib.parse import quote, urlsplit
 import anthropic
 import httpx2
 
+from agent.languages.sentences import Sentence
 from agent.model.anthropic.model import entries_of, window_of
 from agent.model.anthropic.request import body_of, encoded, key_headers
 from agent.model.anthropic.stream import Event, EventReader, ServerEvent, events_of
@@ -24,7 +25,6 @@ from agent.model.errors import (
     quoted,
     redirect,
     refusal,
-    retry_after,
     said_in,
     status_of,
     unexpected,
@@ -38,6 +38,7 @@ from agent.model.transport import (
     is_error,
     is_whole,
     redirect_target,
+    retry_after,
     timeout_of,
 )
 
@@ -159,8 +160,10 @@ class AnthropicClient:
     ) -> ModelError:
         error = refusal(status, said, model=request.model, secret=self._key, wait=wait)
         if type(error) is InvalidRequest and request.cache != "off" and "cache_control" in said.text:
-            cure = "If the server has no prompt cache, set model.cache: off in config.yaml."
-            return InvalidRequest(f"{error} {cure}", at=error.at)
+            cured = Sentence(
+                "{why} If the server has no prompt cache, set model.cache: off in config.yaml.", why=str(error)
+            )
+            return InvalidRequest(cured, at=error.at)
         return error
 
     @contextlib.contextmanager
@@ -180,9 +183,12 @@ class AnthropicClient:
             said = said_in(response.content.decode("utf-8-sig", "replace"))
             return self._refusal(error.status_code, said, request, retry_after(response.headers))
         if isinstance(error, anthropic.APITimeoutError | httpx2.TimeoutException):
-            return TryLater(f"The model's server didn't respond for {self._timeout_s:g} seconds.", overloaded=True)
+            silence = Sentence(
+                "The model's server didn't respond for {seconds} seconds.", seconds=f"{self._timeout_s:g}"
+            )
+            return TryLater(silence, overloaded=True)
         if isinstance(error, anthropic.APIConnectionError):
-            return TryLater(f"I can't reach the model's server at {self._host}.")
+            return TryLater(Sentence("I can't reach the model's server at {host}.", host=self._host))
         if isinstance(error, httpx2.HTTPError | httpx2.StreamError):
-            return TryLater("The connection to the model's server was lost.")
-        return InvalidRequest(f"I couldn't ask the model's server ({type(error).__name__}).")
+            return TryLater(Sentence("The connection to the model's server was lost."))
+        return InvalidRequest(Sentence("I couldn't ask the model's server ({kind}).", kind=type(error).__name__))

@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING
 
 from agent.formats.imports import without_collector
+from agent.languages.sentences import Sentence, joined
 from agent.model.answering import AnswerReader
 from agent.model.base import AccessDenied, AnswerTooLong, InvalidRequest, ModelEvent, ModelNotFound, ModelRequest
 from agent.model.errors import client_made
@@ -72,7 +73,7 @@ class AnthropicModel:
                 raise
             self._most[request.model] = error.most  # refused before anything was said
         except ModelNotFound as error:
-            raise ModelNotFound(f"{error}{known_models(await client.models())}") from error
+            raise ModelNotFound(joined([str(error), known_models(await client.models())], " ")) from error
         allowed = self._allowed(request)
         async with contextlib.aclosing(self._answers.read(client.events(allowed), allowed)) as events:
             async for event in events:
@@ -107,15 +108,18 @@ class AnthropicModel:
 
     def _key_problem(self) -> str | None:
         if not self._key and self._base_url == ANTHROPIC_URL:
-            return "No API key is set. Put ANTHROPIC_API_KEY=… into .env and restart Daybook."
+            return Sentence("No API key is set. Put {key}=… into .env and restart Daybook.", key="ANTHROPIC_API_KEY")
         if not (self._key.isascii() and self._key.isprintable() and " " not in self._key):
-            return "The API key contains characters that keys never have. Check ANTHROPIC_API_KEY in .env."
+            return Sentence(
+                "The API key contains characters that keys never have. Check {key} in .env.", key="ANTHROPIC_API_KEY"
+            )
         return None
 
 
 def known_models(models: list[str]) -> str:
     shown = ", ".join(models[:_MOST_NAMES])
-    return f" It has: {shown}{', …' if len(models) > _MOST_NAMES else ''}." if models else ""
+    shown += ", …" if len(models) > _MOST_NAMES else ""
+    return Sentence("It has: {models}.", models=shown) if models else ""
 
 
 def _load(key: str, base_url: str, timeout_s: float, window_s: float) -> AnthropicClient:

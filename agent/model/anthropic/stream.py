@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from agent.formats.parsing import load_json
 from agent.formats.plain_text import repair_surrogates
+from agent.languages.sentences import Sentence
 from agent.model.base import (
     CUT,
     Block,
@@ -85,7 +86,7 @@ class AnswerAssembler:
         """The whole answer, after `rest`. Raises `TryLater` without a last event or a stop reason; some servers send
         only one."""
         if not self._stop_reason and not self._is_over:
-            raise TryLater("The model's answer was cut off.")
+            raise TryLater(Sentence("The model's answer was cut off."))
         invalid: dict[str, str] = {}
         content = list(_made_once(block.finished(invalid) for block in self._blocks if not block.was_markup))
         if not any(block.get("type") == "tool_use" for block in content):

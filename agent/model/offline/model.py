@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 
 from agent.clock import Clock
 from agent.formats.message_text import NO_TEXT, day_in_header, person_text
+from agent.languages.codes import Language
 from agent.languages.days_meant import with_days
 from agent.languages.registry import LANGUAGES
 from agent.languages.table import OfflineStrings
@@ -74,7 +75,7 @@ class OfflineModel:
         said = texts_said(last)
         if not said and not parts:
             said = _said_before(request.messages) or [""]
-        unseen = [LANGUAGES[language_of(_newest(request))].offline.unseen] if _brings_something(last) else []
+        unseen = [LANGUAGES[language_asked_in(request)].offline.unseen] if _brings_something(last) else []
         if unseen:
             said = [text for text in said if text]
         intents = [(text, understand(text)) for text in said]
@@ -82,7 +83,7 @@ class OfflineModel:
         parts += self._replies([intent for text, intent in intents if self._call(text, intent, request) is None])
         parts += unseen
         if parts and not calls and _is_first_answer(request):
-            offline = self._offline(LANGUAGES[language_of(_newest(request))].offline)
+            offline = self._offline(LANGUAGES[language_asked_in(request)].offline)
             parts += [offline] if offline not in parts else []
         return "\n\n".join(parts), calls
 
@@ -124,7 +125,7 @@ def _told(request: ModelRequest) -> Iterator[str]:
         for block in request.messages[-2].content
         if block.get("type") == "tool_use" and "id" in block
     }
-    strings = LANGUAGES[language_of(_newest(request))].offline
+    strings = LANGUAGES[language_asked_in(request)].offline
     for block in request.messages[-1].content:
         call = asked.get(block.get("tool_use_id")) if block.get("type") == "tool_result" else None
         if call is not None:
@@ -204,6 +205,11 @@ def _brings_something(message: Message) -> bool:
 
 def _said_before(messages: Sequence[Message]) -> list[str]:
     return next((said for message in reversed(messages) if (said := texts_said(message))), [])
+
+
+def language_asked_in(request: ModelRequest) -> Language:
+    """That of the newest message; English where its words tell none."""
+    return language_of(_newest(request))
 
 
 def _newest(request: ModelRequest) -> str:

@@ -15,6 +15,7 @@ from urllib.parse import quote, urlsplit
 import httpx2
 import openai
 
+from agent.languages.sentences import Sentence
 from agent.model.anthropic.model import entries_of, window_of
 from agent.model.anthropic.request import encoded
 from agent.model.anthropic.stream import Event, EventReader, ServerEvent
@@ -25,7 +26,6 @@ from agent.model.errors import (
     quoted,
     redirect,
     refusal,
-    retry_after,
     said_in,
     status_of,
     unexpected,
@@ -42,6 +42,7 @@ from agent.model.transport import (
     is_error,
     is_whole,
     redirect_target,
+    retry_after,
     timeout_of,
 )
 
@@ -210,9 +211,12 @@ class OpenAIClient:
             said = said_in(response.content.decode("utf-8-sig", "replace"))
             return self._refusal(error.status_code, said, request, dialect, retry_after(response.headers))
         if isinstance(error, openai.APITimeoutError | httpx2.TimeoutException):
-            return TryLater(f"The model's server didn't respond for {self._timeout_s:g} seconds.", overloaded=True)
+            silence = Sentence(
+                "The model's server didn't respond for {seconds} seconds.", seconds=f"{self._timeout_s:g}"
+            )
+            return TryLater(silence, overloaded=True)
         if isinstance(error, openai.APIConnectionError):
-            return TryLater(f"I can't reach the model's server at {self._host}.")
+            return TryLater(Sentence("I can't reach the model's server at {host}.", host=self._host))
         if isinstance(error, httpx2.HTTPError | httpx2.StreamError):
-            return TryLater("The connection to the model's server was lost.")
-        return InvalidRequest(f"I couldn't ask the model's server ({type(error).__name__}).")
+            return TryLater(Sentence("The connection to the model's server was lost."))
+        return InvalidRequest(Sentence("I couldn't ask the model's server ({kind}).", kind=type(error).__name__))

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from agent.clock import Clock
 from agent.formats.imports import without_collector
+from agent.languages.sentences import Sentence, joined
 from agent.model.answering import AnswerReader
 from agent.model.anthropic.model import WINDOW_S, known_models
 from agent.model.base import (
@@ -102,7 +103,7 @@ class OpenAIModel:
                     raise
                 self._most[request.model] = error.most
             except ModelNotFound as error:
-                raise ModelNotFound(f"{error}{known_models(await client.models())}") from error
+                raise ModelNotFound(joined([str(error), known_models(await client.models())], " ")) from error
 
     async def context_window(self, model: str) -> int | None:
         if self._key_problem() is not None:
@@ -157,9 +158,11 @@ class OpenAIModel:
 
     def _key_problem(self) -> str | None:
         if not self._key and self._is_openais:
-            return "No API key is set. Put OPENAI_API_KEY=… into .env and restart Daybook."
+            return Sentence("No API key is set. Put {key}=… into .env and restart Daybook.", key="OPENAI_API_KEY")
         if not (self._key.isascii() and (self._key.isprintable()) and " " not in self._key):
-            return "The API key contains characters that keys never have. Check OPENAI_API_KEY in .env."
+            return Sentence(
+                "The API key contains characters that keys never have. Check {key} in .env.", key="OPENAI_API_KEY"
+            )
         return None
 
 

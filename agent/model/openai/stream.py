@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 
+from agent.languages.sentences import Sentence
 from agent.model.anthropic.stream import Event
 from agent.model.base import CUT, OTHER_THINKING, REFUSED, Json, TryLater
 from agent.model.tokens import estimate
@@ -50,7 +51,7 @@ class ChunkReader:
         if isinstance(reason := choice.get("finish_reason"), str) and reason:
             self._reason = reason
         if self._reason in _BROKEN:
-            raise TryLater("The model's server broke its answer off.", overloaded=True)
+            raise TryLater(Sentence("The model's server broke its answer off."), overloaded=True)
         if usage := _usage_in(chunk):
             self._is_counted = True
             yield {"type": "message_delta", "delta": {}, "usage": usage}

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from agent.model.anthropic.request import body_of, encoded
 from agent.model.anthropic.stream import AnswerAssembler
 from agent.model.base import Block, Json, Message, ModelRequest, TextDelta, ToolSpec, TryLater
-from agent.model.errors import quoted, retry_after
+from agent.model.errors import quoted
+from agent.model.transport import retry_after
 from tests.fakes.anthropic_rules import without_marks
 from tests.fakes.raw_http import call_block, ended, started
 

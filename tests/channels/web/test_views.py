@@ -127,16 +127,16 @@ def _sentences() -> set[str]:
 
 
 def _said_sentences() -> set[str]:
-    """The texts that are given to `said` and `Sentence`."""
+    """The texts that are given to `said`, `Sentence` and `BadEnvironment`."""
     found: set[str] = set()
     top = Path(spoken_time.__file__).parent.parent
-    for file in [file for package in ("agent", "gateway") for file in top.joinpath(package).rglob("*.py")]:
+    for file in [file for package in ("agent", "channels", "gateway") for file in top.joinpath(package).rglob("*.py")]:
         source = file.read_text("utf-8")
-        if "said(" not in source and "Sentence(" not in source:
+        if not re.search(r"said\(|Sentence\(|BadEnvironment\(", source):
             continue
         for call in (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)):
             name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-            if name in ("said", "Sentence"):
+            if name in ("said", "Sentence", "BadEnvironment"):
                 texts_given = (part for given in call.args[:2] for part in ast.walk(given))
                 found |= {
                     text.value

@@ -300,7 +300,10 @@ async def test_what_joined_as_the_process_died_is_answered_though_its_turn_is_ta
             last.released.set()
             (notice,) = await daybook.chat.wait_heard()
             await gateway.kill()
-    assert "the disk fails to read or write, so I can't work on your message" in notice  # all that SQLite says of it
+    assert (
+        "I can't work on your message now: I can't read or write what I need: the disk fails to read or write."
+        in notice
+    )  # all that SQLite says of it
     daybook.model.then("One.", "Two.", "Three.")
     async with daybook.running() as gateway:
         assert (await daybook.chat.wait_heard(4))[1:] == ["One.", "Two.", "Three."]

@@ -9,6 +9,7 @@ import pytest
 
 from agent.languages.codes import Language
 from agent.languages.registry import LANGUAGES
+from agent.languages.sentences import Sentence
 from channels.message import Address, Button, OutboundMessage, Refused
 from channels.scripted import Edited, ScriptedChannel, Sent
 from gateway.messages.outbox import REPEAT_MARK
@@ -17,6 +18,7 @@ from gateway.store.database import Database
 from gateway.store.outbox_rows import OutboxRow
 from tests.gateway.conftest import Moment
 from tests.gateway.messages.test_outbox import Post
+from tests.languages import SAID
 
 
 @pytest.fixture
@@ -37,6 +39,17 @@ async def test_what_is_given_up_for_good_leaves_a_sentence_once(post: Post) -> N
     assert (await post.outbox.counts()).failed == 3
     delivery = await post.database.run(outbox_rows.delivery, "turn")
     assert (delivery.sent, delivery.failed) == (0, 3), "the sentence is no piece of it"
+
+
+async def test_why_is_said_in_the_language_of_the_chat(post: Post) -> None:
+    said = ScriptedChannel("telegram").say(SAID[Language("fr")])
+    await post.database.run(chat_rows.spoke, said, "2026-11-21T12:00:00Z", "2026-11-21")
+    post.chat.fail_next(Refused(Sentence("Telegram refuses this: it is too large")), times=1)
+    async with post.running():
+        await post.write("lost")
+        await post.drained()
+    notice = " ".join(post.sent())
+    assert "Telegram le refuse : c'est trop gros" in notice and "/export" in notice
 
 
 async def test_a_sentence_that_is_refused_leaves_none(post: Post) -> None:

@@ -749,5 +749,5 @@ async def test_a_disk_that_fills_in_a_turn_is_told_and_the_message_answered_late
             (notice,) = await daybook.chat.wait_heard()
         assert (await daybook.chat.wait_heard(2))[1] == "Hello after all."
         await settled(gateway)
-    assert "The disk is full" in notice
+    assert "the disk is full" in notice
     assert len(daybook.chat.heard()) == 2

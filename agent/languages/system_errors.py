@@ -1,4 +1,4 @@
-"""What the system means where it refuses a file, in words for people. Nothing else may say why a disk does not work."""
+"""What the system means where it refuses a file, as sentences. Nothing else may say why a disk does not work."""
 
 from __future__ import annotations
 
@@ -10,25 +10,30 @@ from collections.abc import Iterator
 from pathlib import PurePath
 
 from agent.formats.sqlite import StorageUnavailable
+from agent.languages.sentences import Sentence
 
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 """EFBIG: a limit of the process (`ulimit -f`); nothing more fits, too."""
 _OF_A_DISK = _NO_ROOM | {errno.EROFS, errno.EIO, getattr(errno, "ESTALE", errno.EIO), errno.ENODEV, errno.ENXIO}
 """Named by writes and syncs, which name no file."""
+_FULL = Sentence("the disk is full")
+_NOT_ALLOWED = Sentence("the permissions do not allow it")
+_TOO_MANY = Sentence("too many files are open")
 _SAYS = {
-    errno.ENOSPC: "the disk is full",
-    errno.EDQUOT: "the disk quota is used up",
-    errno.EROFS: "the disk is read-only",
-    errno.EIO: "the disk fails to read or write",
-    errno.EACCES: "the permissions do not allow it",
-    errno.EPERM: "the permissions do not allow it",
-    errno.ENOENT: "there is no such file",
-    errno.EISDIR: "it is a folder",
-    errno.ENOTDIR: "a folder of its path is a file",
-    errno.ENAMETOOLONG: "its name is too long",
-    errno.ELOOP: "it is a link that leads nowhere",
-    errno.EMFILE: "too many files are open",
-    errno.ENFILE: "too many files are open",
+    errno.ENOSPC: _FULL,
+    errno.EFBIG: _FULL,
+    errno.EDQUOT: Sentence("the disk quota is used up"),
+    errno.EROFS: Sentence("the disk is read-only"),
+    errno.EIO: Sentence("the disk fails to read or write"),
+    errno.EACCES: _NOT_ALLOWED,
+    errno.EPERM: _NOT_ALLOWED,
+    errno.ENOENT: Sentence("there is no such file"),
+    errno.EISDIR: Sentence("it is a folder"),
+    errno.ENOTDIR: Sentence("a folder of its path is a file"),
+    errno.ENAMETOOLONG: Sentence("its name is too long"),
+    errno.ELOOP: Sentence("it is a link that leads nowhere"),
+    errno.EMFILE: _TOO_MANY,
+    errno.ENFILE: _TOO_MANY,
 }
 _OTHER_NUMBERS = (ssl.SSLError, socket.gaierror)
 """Their numbers are not those of the system."""
@@ -37,10 +42,10 @@ _OF_SQLITE = {sqlite3.SQLITE_FULL: errno.ENOSPC, sqlite3.SQLITE_READONLY: errno.
 
 def system_says(error: OSError) -> str:
     """Why, as a clause."""
+    if said := _SAYS.get(_number(error)):
+        return said
     inner = next((one for one in _chain(error) if isinstance(one, OSError) and one.errno), error)
-    return _SAYS.get(
-        _number(error), (inner.strerror or str(inner) or "the system does not say why").lower().rstrip(".")
-    )
+    return (inner.strerror or str(inner)).lower().rstrip(".") or Sentence("the system does not say why")
 
 
 def is_full(error: BaseException) -> bool:
@@ -57,19 +62,21 @@ def is_about_files(error: Exception) -> bool:
 
 
 def cannot(error: OSError) -> str:
-    """The beginning of a sentence that names the file and the cause."""
+    """Why, as a clause that names the file, too, where it matters."""
     if is_full(error):
-        return "The disk is full"
+        return _FULL
     if _number(error) == errno.EROFS:
-        return "The disk is read-only"
+        return _SAYS[errno.EROFS]
     file = next((one.filename for one in _chain(error) if isinstance(one, OSError) and one.filename), "")
     parts = PurePath(file).parts[-2:] if isinstance(file, str) else ()
-    return f"I can't read or write {'/'.join(parts).lstrip('/') or 'what I need'}: {system_says(error)}"
+    if name := "/".join(parts).lstrip("/"):
+        return Sentence("I can't read or write {file}: {why}", file=name, why=system_says(error))
+    return Sentence("I can't read or write what I need: {why}", why=system_says(error))
 
 
 def again(error: OSError) -> str:
     """The end of a sentence that says until when something waits."""
-    return "there is space again" if is_full(error) else "that works again"
+    return Sentence("there is space again") if is_full(error) else Sentence("that works again")
 
 
 def _number(error: BaseException) -> int:

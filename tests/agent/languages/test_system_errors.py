@@ -10,7 +10,7 @@ import ssl
 import pytest
 
 from agent.formats.sqlite import StorageUnavailable
-from agent.formats.system_errors import again, cannot, is_about_files, is_full, system_says
+from agent.languages.system_errors import again, cannot, is_about_files, is_full, system_says
 from agent.session.transcript import TranscriptNotWritten
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
@@ -59,8 +59,8 @@ def test_what_is_not_about_files(error: Exception) -> None:
 @pytest.mark.parametrize(
     ("code", "said"),
     [
-        (sqlite3.SQLITE_FULL, "The disk is full"),
-        (sqlite3.SQLITE_READONLY, "The disk is read-only"),
+        (sqlite3.SQLITE_FULL, "the disk is full"),
+        (sqlite3.SQLITE_READONLY, "the disk is read-only"),
         (sqlite3.SQLITE_IOERR, "I can't read or write what I need: the disk fails to read or write"),
         (sqlite3.SQLITE_CORRUPT, "I can't read or write what I need: daybook.db could not be written"),
         (0, "I can't read or write what I need: daybook.db could not be written"),
