@@ -15,6 +15,7 @@ from agent.compaction.summarizer import Summarizer, room_of
 from agent.compaction.summary import UnusableSummary, backed, with_identifiers
 from agent.context.replay import id_of, in_context
 from agent.context.request import RequestBuilder
+from agent.languages.sentences import Sentence
 from agent.memory.redaction_lock import StaleRead
 from agent.model.base import ContextOverflow, StaleRequest
 from agent.model.tokens import estimate
@@ -23,7 +24,7 @@ from agent.session.entries import CompactionEntry, Entry, MarkEntry
 _log = logging.getLogger(__name__)
 
 UNCOMPACTED = "uncompacted"
-TOO_LARGE = "This conversation is too long for the model to summarize, so I left it as it is."
+TOO_LARGE = Sentence("This conversation is too long for the model to summarize, so I left it as it is.")
 
 
 class NotCompacted(Exception):
@@ -125,12 +126,14 @@ async def _compacted(
     except UnusableSummary as problem:
         why = str(problem).rstrip(".")
         raise NotCompacted(
-            f"I couldn't use the model's summary ({why}), so I left the conversation as it is."
+            Sentence("I couldn't use the model's summary ({why}), so I left the conversation as it is.", why=why)
         ) from problem
     room = room_of(builder)
     summary = with_identifiers(backed(summary, dropped, room, replaced), dropped, room)
     if estimate(summary) >= replaced:
-        raise NotCompacted("The summary would not have been any shorter, so I left the conversation as it is.")
+        raise NotCompacted(
+            Sentence("The summary would not have been any shorter, so I left the conversation as it is.")
+        )
     before = builder.projected()
     fixed = await asyncio.to_thread(builder.read_fixed)
     entry = CompactionEntry(

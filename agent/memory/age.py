@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from datetime import date
 
+from agent.languages.sentences import Sentence
+
 OUT_OF_DATE = "What is older than a day may be out of date: say how old it is, or check it."
 
 
-def age_in_words(day: date, today: date) -> str:
+def age_in_words(day: date, today: date) -> Sentence:
     """`today`, `3 days ago`, `2 months ago`. A future day (a changed clock) is today."""
     days = (today - day).days
     if days <= 0:
-        return "today"
+        return Sentence("today")
     if days == 1:
-        return "yesterday"
+        return Sentence("yesterday")
     if days < 60:
-        return f"{days} days ago"
+        return Sentence("{count} days ago", count=days)
     if days < 730:
-        return f"{days // 30} months ago"
-    return f"{days // 365} years ago"
+        return Sentence("{count} months ago", count=days // 30)
+    return Sentence("{count} years ago", count=days // 365)
 
 
 def may_be_out_of_date(day: date, today: date) -> bool:

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 
 from agent.formats.sqlite import StorageUnavailable
 from agent.languages.codes import Language
+from agent.languages.sentences import translated
 from agent.memory.scope import Audience
 from channels.message import Address, ChatKind, DueJob, InboundMessage, Origin, Sender
 from channels.terminal import MAIN_CHAT
@@ -148,13 +149,15 @@ class OwnerReports:
         return target.address, target.person
 
     async def to_owner(self, text: str, key: str) -> list[Draft]:
-        """The drafts of a text to the owner; none where they cannot be reached."""
+        """The drafts of a text to the owner, a `Sentence` in their language; none where they cannot be reached."""
         try:
-            target = (await self.targets()).find(OWNER)
+            targets = await self.targets()
+            target = targets.find(OWNER)
         except NoTarget as error:
             log.error("could not reach the owner: %s", error)
             return []
-        return self._outbox.drafts(f"{key}:{{}}", target.address, text)
+        shown = str(translated(targets.language(target.address), text))
+        return self._outbox.drafts(f"{key}:{{}}", target.address, shown)
 
     async def tell_owner(self, text: str, key: str) -> None:
         if drafts := await self.to_owner(text, key):

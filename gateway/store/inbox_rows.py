@@ -102,7 +102,7 @@ def admit(
     if overheard:
         _drop_old_overheard(connection, session)
     elif message.origin is not Origin.JOB:
-        chat_rows.spoke(connection, message, at, today)
+        chat_rows.spoke(connection, message, at, today, session)
         web_rows.said(connection, message, at)
     return InboxRow(row["seq"], session, message, turn, attempts, overheard)
 

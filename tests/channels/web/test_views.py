@@ -124,16 +124,20 @@ def _sentences() -> set[str]:
 
 
 def _said_sentences() -> set[str]:
-    """The texts that are given to `said` and `Sentence`."""
+    """The texts that are given to `said` and `Sentence`, and the usages and descriptions of listed commands."""
     found: set[str] = set()
     top = Path(spoken_time.__file__).parent.parent
     for file in [file for package in ("agent", "gateway") for file in top.joinpath(package).rglob("*.py")]:
         source = file.read_text("utf-8")
-        if "said(" not in source and "Sentence(" not in source:
+        if not any(name in source for name in ("said(", "Sentence(", "Command(")):
             continue
         for call in (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)):
             name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+            if name == "Command" and all(one.arg != "is_listed" for one in call.keywords):
+                usage, description = (str(ast.literal_eval(one)) for one in call.args[1:3])
+                found |= {description, *([usage] if re.search("[A-Z]{4}", usage) else ())}
             if name in ("said", "Sentence"):
+                found |= {one.value for one in call.args[:1] if isinstance(one, ast.Constant)}
                 texts_given = (part for given in call.args[:2] for part in ast.walk(given))
                 found |= {
                     text.value
