@@ -33,7 +33,7 @@ class NotCompacted(Exception):
 
 class NothingToCompact(NotCompacted):
     def __init__(self) -> None:
-        super().__init__("There is nothing to shorten yet.")
+        super().__init__(Sentence("There is nothing to shorten yet."))
 
 
 @dataclass(frozen=True, slots=True)

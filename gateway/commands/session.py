@@ -10,10 +10,9 @@ from pathlib import Path
 
 from agent.compaction.compact import Compacted, NotCompacted
 from agent.languages.sentences import Sentence
-from agent.languages.terms import fold
 from agent.memory.files import FileError, rewrite
 from agent.model.base import ModelError, split_provider
-from agent.session.archive import NoSuchSession, SessionInfo
+from agent.session.archive import NoSuchSession
 from agent.session.transcript import TranscriptUnusable
 from channels.message import Button, OutboundFile
 from gateway.commands.context import Command, CommandAudience, CommandContext, CommandError, CommandReply, reason
@@ -157,51 +156,36 @@ async def sessions(context: CommandContext) -> CommandReply:
     known = [one for one in await context.agent.sessions(context.route.session) if not one.archived]
     if not known:
         return CommandReply(context.said("There are no conversations yet."))
-    head = context.said(
-        "Conversations here, newest first. Press one to go back to it, or write `/switch` and its title."
-    )
-    return _to_choose(context, head, known)
-
-
-def _to_choose(context: CommandContext, head: str, known: Sequence[SessionInfo]) -> CommandReply:
-    """A button for each, which are numbered where two have one title."""
+    listed = [(one.title or context.said("a new conversation"), one) for one in known[:_LISTED]]
     lines = [
         context.said(
             "{number}. {title}, {messages}, last {moment}",
             number=number,
-            title=one.title or Sentence("a new conversation"),
+            title=title,
             messages=_messages(context, one.messages),
             moment=context.moment(one.last),
         )
-        for number, one in enumerate(known[:_LISTED], 1)
+        for number, (title, one) in enumerate(listed, 1)
     ]
-    more = [context.said("and {count} older ones", count=len(known) - _LISTED)] if len(known) > _LISTED else []
     buttons = tuple(
-        (Button(one_line(f"{number}. {_title(context, one)}", _TITLE_CHARS), f"/switch {one.id}"),)
-        for number, one in enumerate(known[:_LISTED], 1)
+        (Button(one_line(f"{number}. {title}", _TITLE_CHARS), f"/switch {one.id}"),)
+        for number, (title, one) in enumerate(listed, 1)
     )
+    head = context.said(
+        "Conversations here, newest first. Press one to go back to it, or write `/switch` and its title."
+    )
+    more = [context.said("and {count} older ones", count=len(known) - _LISTED)] if len(known) > _LISTED else []
     return CommandReply("\n\n".join([head, "\n".join(lines), *more]), buttons)
 
 
-def _title(context: CommandContext, one: SessionInfo) -> str:
-    return one.title or context.said("a new conversation")
-
-
-async def switch(context: CommandContext) -> str | CommandReply:
-    wanted = context.argument.strip("`")
-    if not wanted:
+async def switch(context: CommandContext) -> str:
+    if not context.argument:
         raise CommandError(Sentence("Which one? /sessions lists them."))
-    known = [one for one in await context.agent.sessions(context.route.session) if not one.archived]
-    if all(one.id != wanted for one in known):
-        named = [one for one in known if fold(wanted) in fold(_title(context, one))]
-        if len(named) > 1:
-            return _to_choose(context, context.said("Which one?"), named)
-        wanted = named[0].id if named else wanted
     session = str(context.route.session)
     await context.until_answered.enter_async_context(context.services.turns.stopped(session, context.row.seq))
     try:
         route = context.route
-        found = await context.agent.switch(route.session, route.scope, wanted)
+        found = await context.agent.switch(route.session, route.scope, context.argument.strip("`"))
     except NoSuchSession as error:
         none = Sentence("There is no conversation {name} here. /sessions lists them.", name=context.argument)
         raise CommandError(none) from error
