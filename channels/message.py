@@ -10,6 +10,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
+from agent.languages.codes import Language
+from agent.languages.sentences import translated
+
 
 class WholeTexts:
     """Texts without lone surrogates: no file, database or platform takes them."""
@@ -65,6 +68,8 @@ class Sender(WholeTexts):
     name: str
     """For display."""
     is_bot: bool = False
+    language: str = ""
+    """As the platform or the browser names it, like `de` or `pt-BR`; empty where it doesn't say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,6 +344,8 @@ Slot = Callable[[str, float], AbstractAsyncContextManager[None]]
 
 @dataclass(frozen=True, slots=True)
 class CommandInfo:
+    """Its texts may be a `Sentence`, to be shown in the languages of people."""
+
     name: str
     """`[a-z]`."""
     description: str
@@ -346,6 +353,14 @@ class CommandInfo:
     """Hidden in groups."""
     usage: str = ""
     """The arguments, optional ones in brackets."""
+    other_names: tuple[str, ...] = ()
+    """In the languages of people, in lower case."""
+
+    def described(self, language: Language) -> str:
+        return str(translated(language, self.description))
+
+    def used(self, language: Language) -> str:
+        return str(translated(language, self.usage))
 
 
 class Channel(Source, Protocol):

@@ -129,6 +129,7 @@ class ScriptedChannel:
         attachments: Sequence[Attachment] = (),
         id: str = "",
         sent_at: datetime | None = None,
+        language: str = "",
     ) -> InboundMessage:
         """`edit_of`: an earlier `platform_id`."""
         number = self._number()
@@ -136,7 +137,7 @@ class ScriptedChannel:
             id=id or f"said:{number}",
             address=Address(self._name, chat, thread),
             kind=ChatKind.GROUP if group else ChatKind.PRIVATE,
-            sender=Sender(sender, name or f"Person {sender}", is_bot),
+            sender=Sender(sender, name or f"Person {sender}", is_bot, language),
             text=text,
             sent_at=sent_at or self.instant(),
             platform_id=edit_of or number,

@@ -15,7 +15,7 @@ import uuid
 from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
@@ -103,12 +103,17 @@ class TerminalChannel:
             self._detach(session, listener)
 
     async def say(
-        self, text: str, session: str = MAIN_CHAT, message_id: str = "", attached: Sequence[Path] = ()
+        self,
+        text: str,
+        session: str = MAIN_CHAT,
+        message_id: str = "",
+        attached: Sequence[Path] = (),
+        language: str = "",
     ) -> str:
         """Returns the message's id once it is on disk. Raises `TerminalMessageNotKept`.
 
         `message_id`: chosen by the caller (`new_id`) to know it before an answer can come. `attached`: files of this
-        machine.
+        machine. `language`: of the terminal.
         """
         if self._closed:
             raise TerminalMessageNotKept(_STOPPING)
@@ -117,7 +122,7 @@ class TerminalChannel:
             id=identity,
             address=Address(NAME, session),
             kind=ChatKind.PRIVATE,
-            sender=self._sender,
+            sender=replace(self._sender, language=language),
             text=_writable(text),
             sent_at=datetime.now(UTC),
             platform_id=identity,

@@ -261,16 +261,16 @@ class Router:
             self._dispatch(next_row)
 
     async def _offer_pairing(self, message: InboundMessage) -> None:
+        now, today = utc_stamp(self._clock.now()), self._clock.today().isoformat()
+        await self._database.run(chat_rows.spoke, message, now, today)  # before the answer, for its language
         request = self._access.new_request(message.address.channel, message.sender.id, message.sender.name)
         text = await self._for_sender(message, Sentence(_PAIRING, code=request.code))
         drafts = self._outbox.drafts(
             f"pair:{request.code}:{{}}", message.address, text, answer_with=message.answer_with
         )
-        now, today = utc_stamp(self._clock.now()), self._clock.today().isoformat()
 
         def write(connection: Connection) -> None:
             access_rows.request(connection, request)
-            chat_rows.spoke(connection, message, now, today)
             outbox_rows.add(connection, drafts, now)
 
         await self._database.run(write)

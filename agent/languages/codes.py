@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
@@ -20,6 +22,16 @@ class Language(str):
         if (known := _KNOWN.get(code)) is None:
             raise ValueError(f"There is no language {code!r}.")
         return known
+
+
+def of_locale(locale: str) -> Language | None:
+    """The language of `de-AT`, `pt_BR.UTF-8` or `fr`, if it has a file."""
+    return _KNOWN.get(re.split(r"[-_.@]", locale.strip().lower(), maxsplit=1)[0])
+
+
+def of_environment(environ: Mapping[str, str]) -> Language | None:
+    """The language of a terminal."""
+    return of_locale(next((environ[name] for name in ("LC_ALL", "LC_MESSAGES", "LANG") if environ.get(name)), ""))
 
 
 _KNOWN: dict[str, Language] = {}

@@ -342,5 +342,10 @@ class LanguageTable:
     remember: RememberPatterns
     common: CommonWords
     dates: DateWords
+    command_names: Mapping[str, str] = field(default_factory=dict)
+    """What may be typed for a command in this language, by its English name; the first is shown. Separated by `|`."""
+    thousands: str = ","
+    """Between the digits of large numbers, as `decimal` between units and tenths."""
+    decimal: str = "."
     spaced: bool = True
     """The language writes spaces between words."""

@@ -27,7 +27,7 @@ def read_table(kind: type[Table], given: Mapping[str, TomlValue], where: str) ->
         key = f"{where} {name}" if where.endswith(".toml") else f"{where}.{name}"
         if name in given:
             values[name] = _read(hints[name], given[name], key)
-        elif field.default is dataclasses.MISSING:
+        elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
             raise InvalidLanguageFile(f"{key} is missing")
     return kind(**values)
 

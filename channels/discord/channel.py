@@ -123,7 +123,7 @@ class DiscordChannel:
         self._unconfirmed = UnconfirmedSends(KNOWS_REPEATS)
         self._private_chats: dict[str, str] = {}
         self._presence = DiscordPresence(lambda: self._client, pause, self._private_chats)
-        names = frozenset(command.name for command in commands)
+        names = frozenset(name for command in commands for name in (command.name, *command.other_names))
         self._hearing = Hearing(names, hears, seen or PositionsInMemory(), self._interactions, pause)
         self._connection = DiscordConnection(self._hearing, Shard())
         self._wanted_shards = shards

@@ -9,6 +9,7 @@ from channels.json_fields import Json, get, object_of, objects_of, strings_of, t
 THREAD_TYPES = frozenset({10, 11, 12})
 """Announcement, public and private threads; a forum's post is a public one."""
 _PRIVATE_TYPES = frozenset({1, 3})
+_UNCHOSEN = "en-US"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,7 @@ class _Server:
     own_roles: frozenset[str] = frozenset()
     given_roles: frozenset[str] = frozenset()
     chats: set[str] = field(default_factory=set)
+    language: str = ""
 
 
 class Directory:
@@ -61,6 +63,11 @@ class Directory:
         parent = self._chats.get(chat.parent)
         room = f"#{parent.name} › {chat.name}" if parent else f"#{chat.name}" if chat.name else ""
         return " ".join(part for part in (server.name if server else "", room) if part)
+
+    def language(self, server: str) -> str:
+        """The one that a server's people chose for it; empty for English, which is every server's until then."""
+        known = self._servers.get(server)
+        return known.language if known else ""
 
     def role(self, server: str, role_id: str) -> str:
         known = self._servers.get(server)
@@ -94,7 +101,8 @@ class Directory:
         server = self._servers.get(get(data, "id", str) or "")
         if server:
             roles = list(objects_of(data, "roles"))
-            server.name = text_of(data, "name")
+            server.name, locale = text_of(data, "name"), text_of(data, "preferred_locale")
+            server.language = "" if locale == _UNCHOSEN else locale
             server.roles = {get(role, "id", str) or "": text_of(role, "name") for role in roles}
             server.own_roles = frozenset(get(role, "id", str) or "" for role in roles if self._is_own(role))
 

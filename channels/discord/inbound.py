@@ -49,8 +49,8 @@ _MARKUP = re.compile(
     r"|t:(?P<moment>-?\d{1,12})(?::[A-Za-z])?)>"
 )
 _AFTER_NAME = re.compile(r"[\s,:;]+")
-_COMMAND = re.compile(r"\s*/([A-Za-z]+)(?:[^\w\s/]*\Z|\s)")
-_NAMED_COMMAND = re.compile(r"(\s*/[A-Za-z]+)\s?@(\S+)(?=\s|\Z)")
+_COMMAND = re.compile(r"\s*/([^\W\d_]+)(?:[^\w\s/]*\Z|\s)")
+_NAMED_COMMAND = re.compile(r"(\s*/[^\W\d_]+)\s?@(\S+)(?=\s|\Z)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,12 +108,12 @@ def _message(
     came = tuple(attachments(data))
     if not written.text and not came and not forwarded and not written.calls:
         return None
-    private = chat.is_private
+    private, member = chat.is_private, object_of(data, "member")
     return InboundMessage(
         id=f"edit:{message_id}:{edited}" if edit else f"message:{message_id}",
         address=Address(CHANNEL, chat.id),
         kind=ChatKind.PRIVATE if private else ChatKind.GROUP,
-        sender=_sender(author, object_of(data, "member"), is_bot="webhook_id" in data),
+        sender=_sender(author, member, is_bot="webhook_id" in data, language=directory.language(chat.server)),
         text=written.text,
         sent_at=_moment(edited) if edit and edited else _sent_at(data, message_id),
         platform_id=message_id,
@@ -239,7 +239,7 @@ def _interaction(data: Json, chat: DiscordChat, directory: Directory) -> Inbound
         id=f"{INTERACTION}{interaction_id}",
         address=Address(CHANNEL, chat.id),
         kind=ChatKind.PRIVATE if private else ChatKind.GROUP,
-        sender=_sender(person, member),
+        sender=_sender(person, member, language=text_of(data, "locale")),
         text=text,
         sent_at=moment(interaction_id),
         platform_id=need(pressed, "id", str) if pressed else "",
@@ -262,8 +262,9 @@ def _typed(command: Json) -> str:
     return f"/{need(command, 'name', str)} {words}".strip()
 
 
-def _sender(person: Json, member: Json | None, *, is_bot: bool = False) -> Sender:
-    return Sender(str(int(need(person, "id", str))), _name(person, member), is_bot=is_bot or person.get("bot") is True)
+def _sender(person: Json, member: Json | None, *, is_bot: bool = False, language: str = "") -> Sender:
+    is_bot = is_bot or person.get("bot") is True
+    return Sender(str(int(need(person, "id", str))), _name(person, member), is_bot, language)
 
 
 def _name(person: Json, member: Json | None) -> str:

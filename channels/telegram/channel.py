@@ -6,6 +6,7 @@ Library errors are translated and raised `from None`, because they may carry an 
 from __future__ import annotations
 
 import asyncio
+import itertools
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -28,6 +29,7 @@ from telegram.error import (
     TelegramError,
 )
 
+from agent.languages.codes import ALL_LANGUAGES, Language
 from channels.message import (
     Address,
     Attachment,
@@ -79,6 +81,9 @@ EDIT_TIMEOUT = 8.0
 """Seconds for an edit, which can be repeated freely."""
 _UPLOAD_TIMEOUT_FACTOR = 4
 """Timeout factor for a file, which Telegram inspects before it answers."""
+
+_LONGEST_DESCRIPTION = 256
+"""Characters for a command of the menu."""
 
 NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
 
@@ -200,13 +205,12 @@ class TelegramChannel:
 
     async def _register_commands(self) -> None:
         for_all = [command for command in self._commands if not command.owner_only]
-        for scope, commands in (
-            (BotCommandScopeAllPrivateChats(), self._commands),
-            (BotCommandScopeAllGroupChats(), for_all),
-        ):
-            wanted = tuple(BotCommand(command.name, command.description[:256]) for command in commands)
-            if wanted and await self._quietly(self._bot.get_my_commands(scope)) != wanted:
-                await self._quietly(self._bot.set_my_commands(wanted, scope))
+        menus = ((BotCommandScopeAllPrivateChats(), self._commands), (BotCommandScopeAllGroupChats(), for_all))
+        for (scope, commands), language in itertools.product(menus, ALL_LANGUAGES):
+            wanted = tuple(BotCommand(one.name, one.described(language)[:_LONGEST_DESCRIPTION]) for one in commands)
+            code = None if language is Language.ENGLISH else str(language)  # none: for everybody else
+            if wanted and await self._quietly(self._bot.get_my_commands(scope, code)) != wanted:
+                await self._quietly(self._bot.set_my_commands(wanted, scope, code))
 
     def _report(self, status: ChannelStatus) -> None:
         self._status = status

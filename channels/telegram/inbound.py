@@ -331,7 +331,8 @@ def _topic(message: Json) -> str | None:
 
 
 def _sender(person: Json) -> Sender:
-    return Sender(str(need(person, "id", int)), name_of(person), is_bot=person.get("is_bot") is True)
+    is_bot, language = person.get("is_bot") is True, text_of(person, "language_code")
+    return Sender(str(need(person, "id", int)), name_of(person), is_bot, language)
 
 
 def _moment(message: Json, field: str) -> datetime:

@@ -235,18 +235,19 @@ class WebChannel:
 
     # Chat
 
-    async def say(self, chat: str, frame: SayFrame) -> None:
+    async def say(self, chat: str, frame: SayFrame, language: str) -> None:
         attachments = await self._checked(frame.text, frame.files)
-        await self._store(self._message(chat, frame.id, frame.text, frame.id, attachments))
+        await self._store(self._message(chat, language, frame.id, frame.text, frame.id, attachments))
 
-    async def resend(self, chat: str, frame: ResendFrame) -> None:
+    async def resend(self, chat: str, frame: ResendFrame, language: str) -> None:
         try:
             old = await self._record.find(frame.message)
         except NotRecorded as error:
             raise WebMessageNotKept(str(error)) from error
         if old is None or old.chat != chat or old.by is not MessageAuthor.PERSON:
             raise WebMessageNotKept("That message is no longer in this chat.", again=False)
-        if any(frame.text.split()[:1] == [f"/{one.name}"] for one in self._commands):
+        named = (f"/{name}" for one in self._commands for name in (one.name, *one.other_names))
+        if any(frame.text.lower().split()[:1] == [one] for one in named):
             raise WebMessageNotKept("A command can't take the place of a message. Send it as a new one.", again=False)
         files = tuple(UploadedFile(one.handle, one.name, one.media_type) for one in old.files)
         attachments = await self._checked(frame.text, files)
@@ -256,7 +257,7 @@ class WebChannel:
                 await self._gateway.call("sessions.replaceable", {"channel": NAME, "message": replaced})
             except ActionFailed as error:
                 raise WebMessageNotKept(str(error), again=False) from error
-        message = self._message(chat, f"{AGAIN}{old.id}", frame.text, frame.id, attachments)
+        message = self._message(chat, language, f"{AGAIN}{old.id}", frame.text, frame.id, attachments)
         await self._store(replace(message, replaces=replaced))
         try:
             kept = await self._record.find(frame.id)
@@ -276,7 +277,7 @@ class WebChannel:
             raise WebMessageNotKept("This message is empty.", again=False)
         return tuple([await asyncio.to_thread(self._attachment, one) for one in files])
 
-    async def press(self, chat: str, frame: PressFrame) -> None:
+    async def press(self, chat: str, frame: PressFrame, language: str) -> None:
         try:
             entry = await self._record.find(frame.message)
         except NotRecorded as error:
@@ -284,10 +285,10 @@ class WebChannel:
         known = entry is not None and entry.chat == chat and entry.by is MessageAuthor.DAYBOOK
         if entry is None or not known or all(one.data != frame.data for row in entry.buttons for one in row):
             raise WebMessageNotKept("That button no longer works.", again=False)
-        await self._store(self._message(chat, frame.id, frame.data, entry.id, origin=Origin.COMMAND))
+        await self._store(self._message(chat, language, frame.id, frame.data, entry.id, origin=Origin.COMMAND))
 
-    async def stop(self, chat: str, frame: StopFrame) -> None:
-        await self._store(self._message(chat, frame.id, "/stop", frame.id, origin=Origin.COMMAND))
+    async def stop(self, chat: str, frame: StopFrame, language: str) -> None:
+        await self._store(self._message(chat, language, frame.id, "/stop", frame.id, origin=Origin.COMMAND))
 
     def _attachment(self, file: UploadedFile) -> Attachment:
         path = self._uploads.mark_used(file.handle)
@@ -301,6 +302,7 @@ class WebChannel:
     def _message(
         self,
         chat: str,
+        language: str,
         id: str,
         text: str,
         platform_id: str,
@@ -311,7 +313,7 @@ class WebChannel:
             id=id,
             address=Address(NAME, chat),
             kind=ChatKind.PRIVATE,
-            sender=self._sender,
+            sender=replace(self._sender, language=language),
             text=text,
             sent_at=datetime.now(UTC),
             platform_id=platform_id,

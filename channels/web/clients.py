@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequen
 from contextlib import asynccontextmanager, contextmanager
 from typing import ParamSpec
 
+from agent.languages.codes import Language
 from channels.message import CommandInfo
 from channels.web import frames
 from channels.web.record import ChatEntry, ChatRecord, NotRecorded
@@ -19,8 +20,9 @@ _MOST_WAITING = 16_000_000
 
 
 class PageConnection:
-    def __init__(self, chat: str) -> None:
+    def __init__(self, chat: str, language: Language = Language.ENGLISH) -> None:
         self.chat = chat
+        self.language = language
         self._waiting: deque[tuple[str, str]] = deque()
         self._size = 0
         self._changed = asyncio.Event()
@@ -93,6 +95,7 @@ class OpenPages:
                 entries[-_RECENT:],
                 tuple(self._drafts[page.chat].items()),
                 self._commands,
+                page.language,
                 more=len(entries) > _RECENT,
                 busy=busy,
                 largest_file=self._largest_upload,

@@ -16,6 +16,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
+from agent.languages.codes import Language
 from channels.json_fields import load_json
 from channels.message import CommandInfo
 from channels.pictures import PICTURE_TYPES
@@ -146,6 +147,7 @@ def opened(
     entries: Sequence[ChatEntry],
     drafts: Iterable[tuple[str, str]],
     commands: Sequence[CommandInfo],
+    language: Language,
     *,
     more: bool,
     busy: bool,
@@ -159,7 +161,10 @@ def opened(
             "more": more,
             "drafts": [{"turn": turn, "html": rendered(text)} for turn, text in drafts],
             "busy": busy,
-            "commands": [{"name": one.name, "usage": one.usage, "description": one.description} for one in commands],
+            "commands": [
+                {"name": one.name, "usage": one.used(language), "description": one.described(language)}
+                for one in commands
+            ],
             "largest_file": largest_file,
             "longest_text": MAX_TEXT,
             "most_files": MOST_FILES,

@@ -45,15 +45,17 @@ class WebMessageNotKept(Exception):
 
 
 class WebChat(Protocol):
-    async def say(self, chat: str, frame: SayFrame) -> None:
+    """`language`: of the browser."""
+
+    async def say(self, chat: str, frame: SayFrame, language: str) -> None:
         """Returns once the message is on disk; a repeat has no effect. Raises `WebMessageNotKept`."""
 
-    async def resend(self, chat: str, frame: ResendFrame) -> None:
+    async def resend(self, chat: str, frame: ResendFrame, language: str) -> None:
         """Sends a new version of a message: the conversation goes on from before it. Returns once it is on disk; a
         message is replaced once. Raises `WebMessageNotKept`."""
 
-    async def press(self, chat: str, frame: PressFrame) -> None:
+    async def press(self, chat: str, frame: PressFrame, language: str) -> None:
         """Returns once the press is on disk. Raises `WebMessageNotKept`."""
 
-    async def stop(self, chat: str, frame: StopFrame) -> None:
+    async def stop(self, chat: str, frame: StopFrame, language: str) -> None:
         """Stops the answer in progress. Raises `WebMessageNotKept`."""

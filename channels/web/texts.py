@@ -18,10 +18,10 @@ def as_json(language: Language) -> bytes:
     return json.dumps(sentences_of(language), ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def chosen(accepted: str) -> str:
+def chosen(accepted: str) -> Language:
     """The best of our languages for an `Accept-Language` header."""
     wanted = sorted(map(_with_weight, accepted.split(",")[:20]), reverse=True)
-    return next((name for weight, name in wanted if weight > 0 and name in ALL_LANGUAGES), "en")
+    return next((Language(name) for weight, name in wanted if weight > 0 and name in ALL_LANGUAGES), Language.ENGLISH)
 
 
 def _with_weight(part: str) -> tuple[float, str]:

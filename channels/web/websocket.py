@@ -14,6 +14,7 @@ from channels.web.clients import OpenPages, PageConnection
 from channels.web.frames import BadFrame, Earlier, Older, Open, PressFrame, ResendFrame, SayFrame, StopFrame
 from channels.web.protocols import WebChat, WebMessageNotKept
 from channels.web.record import NotRecorded
+from channels.web.texts import chosen
 
 log = logging.getLogger(__name__)
 
@@ -59,9 +60,9 @@ class PageSockets:
         self._unauthenticated[socket] = request
         try:
             await socket.prepare(request)
-            opened = await self._read_open(socket)
+            opened, accepted = await self._read_open(socket), request.headers.get("Accept-Language", "")
             if opened is not None and await self._admit(socket, admit(opened.key)):
-                await self._serve_page(request, socket, PageConnection(opened.chat))
+                await self._serve_page(request, socket, PageConnection(opened.chat, chosen(accepted)))
         except ConnectionError:
             log.debug("a page was closed")
         finally:
@@ -133,13 +134,13 @@ class PageSockets:
                 try:
                     match frame:
                         case SayFrame():
-                            await self._chat.say(connection.chat, frame)
+                            await self._chat.say(connection.chat, frame, connection.language)
                         case ResendFrame():
-                            await self._chat.resend(connection.chat, frame)
+                            await self._chat.resend(connection.chat, frame, connection.language)
                         case PressFrame():
-                            await self._chat.press(connection.chat, frame)
+                            await self._chat.press(connection.chat, frame, connection.language)
                         case StopFrame():
-                            await self._chat.stop(connection.chat, frame)
+                            await self._chat.stop(connection.chat, frame, connection.language)
                 except WebMessageNotKept as error:
                     connection.show(frames.refused(frame.id, str(error), again=error.again))
                 else:

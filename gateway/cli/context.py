@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import LiteralString, TypeVar
@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 
 import click
 
-from agent.languages.codes import ALL_LANGUAGES, Language
+from agent.languages.codes import Language, of_environment
 from agent.languages.sentences import said
 from agent.model.base import Json
 from channels.terminal import TerminalMessageNotKept
@@ -38,22 +38,20 @@ class Misconfigured(click.ClickException):
     exit_code = 2
 
 
-def language_of_terminal(environ: Mapping[str, str]) -> Language:
-    """That of the system's messages, as POSIX names it (`de_DE.UTF-8`); English where we don't know it."""
-    named = next((environ[name] for name in ("LC_ALL", "LC_MESSAGES", "LANG") if environ.get(name)), "")
-    code = named.partition("_")[0].partition(".")[0].lower()
-    return next((language for language in ALL_LANGUAGES if language == code), Language.ENGLISH)
-
-
 @dataclass(frozen=True, slots=True)
 class CliContext:
     """The home and the configuration of a command."""
 
     home: Home
 
+    @property
+    def language(self) -> Language:
+        """Of this terminal."""
+        return of_environment(os.environ) or Language.ENGLISH
+
     def said(self, english: LiteralString, /, **values: object) -> str:
         """The sentence in the language of this terminal."""
-        return said(language_of_terminal(os.environ), english, **values)
+        return said(self.language, english, **values)
 
     def config(self) -> Config:
         """The configuration; its warnings go to stderr. Raises `Misconfigured`."""

@@ -9,7 +9,7 @@ import click
 
 from agent.languages.codes import Language
 from agent.languages.sentences import Sentence, Translatable, translated
-from gateway.cli.context import CliContext, language_of_terminal, print_json
+from gateway.cli.context import CliContext, print_json
 from gateway.doctor.examine import examine, silent
 from gateway.doctor.mend import mend
 from gateway.doctor.security import security
@@ -29,7 +29,7 @@ def doctor_command(context: CliContext, as_json: bool, fixes: bool, is_security:
     if as_json:
         print_json([{"check": one.check, "ok": one.ok, "message": one.message, "cure": one.fix} for one in findings])
     else:
-        language = language_of_terminal(os.environ)
+        language = context.language
         for sentence in mended:
             click.echo(f"{context.said('done')} {translated(language, sentence)}")
         for finding in findings:

@@ -24,6 +24,7 @@ from prompt_toolkit.history import FileHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.styles import Style
 
+from agent.languages.codes import Language, of_environment
 from channels.message import Button, CommandInfo
 from channels.terminal import Busy, Final, Shown, TerminalMessageNotKept, TerminalPreview, named, new_id
 from gateway.cli.repl import ChatConnection
@@ -90,7 +91,7 @@ class PromptTerminal:
             prompt_continuation="  ",
             key_bindings=self._keys(),
             history=FileHistory(str(history)),
-            completer=_Completer(all_commands().menu),
+            completer=_Completer(all_commands().menu, of_environment(os.environ) or Language.ENGLISH),
             bottom_toolbar=self._toolbar,
             style=_STYLE,
             erase_when_done=True,
@@ -351,7 +352,8 @@ def footer(context: dict[str, object], status: dict[str, object]) -> str:
 class _Completer(Completer):
     """Commands and their words after a slash, files after an @."""
 
-    def __init__(self, commands: Iterable[CommandInfo]) -> None:
+    def __init__(self, commands: Iterable[CommandInfo], language: Language) -> None:
+        self._language = language
         self._commands = {one.name: one for one in commands}
         self._paths = PathCompleter(expanduser=True)
 
@@ -377,8 +379,8 @@ class _Completer(Completer):
         if not space:
             for command in self._commands.values():
                 if command.name.startswith(name):
-                    usage = f"{command.usage}  " if command.usage else ""
-                    yield Completion(command.name, -len(name), display_meta=f"{usage}{command.description}")
+                    about = filter(None, (command.used(self._language), command.described(self._language)))
+                    yield Completion(command.name, -len(name), display_meta="  ".join(about))
         elif name in self._commands:
             last = argument.rpartition(" ")[2]
             for word in dict.fromkeys(_CHOICES.findall(self._commands[name].usage)):

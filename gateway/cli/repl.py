@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import signal
 from collections.abc import AsyncIterator, Callable, Sequence
 from functools import partial
@@ -13,6 +14,7 @@ from typing import Protocol
 import click
 
 from agent.formats.sqlite import StorageUnavailable
+from agent.languages.codes import of_environment
 from channels.terminal import Listener, TerminalMessageNotKept, new_id
 from gateway.app import open_gateway
 from gateway.cli.screen import Screen
@@ -76,7 +78,8 @@ class LocalChat:
         self._session = session
 
     async def say(self, text: str, message_id: str, attached: Sequence[Path] = ()) -> None:
-        await self._gateway.terminal.say(text, self._session, message_id, attached)
+        language = of_environment(os.environ) or ""
+        await self._gateway.terminal.say(text, self._session, message_id, attached, language)
 
     async def call(self, operation: str, params: Params) -> Json:
         return await self._gateway.operations[operation](params)

@@ -6,12 +6,16 @@ import enum
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from datetime import datetime
 from typing import LiteralString
 
 from agent.agent import Agent
 from agent.clock import Clock
 from agent.languages.codes import Language
-from agent.languages.sentences import said
+from agent.languages.moments import moment_in
+from agent.languages.numbers import number_in
+from agent.languages.registry import LANGUAGES
+from agent.languages.sentences import Sentence, said, translated
 from agent.report import ContextReport
 from channels.message import Channel, OutboundFile
 from gateway.config.schema import LimitsConfig, ModelConfig
@@ -54,7 +58,7 @@ class CommandError(Exception):
 
 def reason(problem: Exception) -> str:
     """A failure in words for people. The system's own may name a path of this machine and go to the log only."""
-    return problem.strerror or "the disk refuses" if isinstance(problem, OSError) else str(problem)
+    return problem.strerror or Sentence("the disk refuses") if isinstance(problem, OSError) else str(problem)
 
 
 class PassToModel(Exception):
@@ -122,6 +126,22 @@ class CommandContext:
         """The sentence in the chat's language."""
         return said(self.language, english, **values)
 
+    def shown(self, text: str) -> str:
+        """A `Sentence` in the chat's language; anything else as it is."""
+        return str(translated(self.language, text))
+
+    def joined(self, *sentences: str) -> str:
+        """One after the other, without the empty ones."""
+        between = " " if LANGUAGES[self.language].spaced else ""
+        return between.join(self.shown(one) for one in sentences if one)
+
+    def moment(self, moment: datetime) -> str:
+        clock = self.services.clock
+        return moment_in(self.language, clock.local(moment), clock.now())
+
+    def number(self, value: float, decimals: int = 0) -> str:
+        return number_in(self.language, value, decimals)
+
     async def begin(self, *, alone: bool = False) -> None:
         """Counts an attempt that a crash may cut off, if `alone` once no turn runs. Raises `StorageUnavailable`."""
         await self.services.inbox.take([self.row], self.name, alone=alone)
@@ -158,11 +178,12 @@ class CommandReply:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """`run` returns the reply as Markdown, or raises `CommandError` or `PassToModel`."""
+    """`run` returns the reply as Markdown, or raises `CommandError` or `PassToModel`. `usage` and `description` are
+    sentences."""
 
     name: str
-    usage: str
-    description: str
+    usage: LiteralString
+    description: LiteralString
     run: Callable[[CommandContext], Awaitable[str | CommandReply]]
     audience: CommandAudience = CommandAudience.EVERYONE
     is_listed: bool = True

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date
 
-from agent.clock import Clock
+from agent.languages.moments import day_in
+from agent.languages.sentences import Sentence
 from agent.memory.provenance import without_mark
 from gateway.commands.context import Command, CommandAudience, CommandContext, CommandError
 from gateway.commands.reports import times
 from gateway.i18n import one_line
 from gateway.policy.access import NoSuchCode, Role
-from gateway.spoken_time import spoken, spoken_day
 from gateway.store.inbox_rows import InboxRow
+from gateway.store.usage import UsageSum
 
 _PURPOSES = {
-    "chat": "answers",
-    "job": "jobs",
-    "task": "tasks",
-    "daily": "summaries",
-    "journal": "daily log",
-    "flush": "saving to memory",
-    "compaction": "shortening conversations",
-    "consolidation": "filing old conversations",
-    "image": "pictures",
-    "web_search": "web searches",
+    "chat": Sentence("answers"),
+    "job": Sentence("jobs"),
+    "task": Sentence("tasks"),
+    "daily": Sentence("summaries"),
+    "journal": Sentence("daily log"),
+    "flush": Sentence("saving to memory"),
+    "compaction": Sentence("shortening conversations"),
+    "consolidation": Sentence("filing old conversations"),
+    "image": Sentence("pictures"),
+    "web_search": Sentence("web searches"),
 }
 """What people read for the purposes of calls."""
 _TASK_CHARS = 200
@@ -32,90 +34,130 @@ _TASK_CHARS = 200
 async def status(context: CommandContext) -> str:
     services, session = context.services, str(context.route.session)
     report = await context.context_report()
-    window = report.budget.window
-    until = (await services.ledger.waits.ends()).get(report.model)
-    waits = f", waiting until {services.clock.local(until):%H:%M:%S}, as its server asks" if until is not None else ""
+    budget, number = report.budget, context.number
+    answering, idle = context.said("Conversation: answering now"), context.said("Conversation: idle")
     lines = [
-        f"- Conversation: {'answering now' if services.turns.is_running(session) else 'idle'}",
-        f"- Context: {report.projected:,} of {window:,} tokens ({report.projected / window:.0%})",
-        f"- Saved to memory: {times(report.flushes)} in this conversation, next at {report.budget.flush_at:,} tokens",
-        f"- Shortened: {times(report.compactions)}, next at {report.budget.compact_at:,} tokens",
-        f"- Model: `{report.model}`{waits}",
-        *(_task(row, services.clock) for row in services.turns.tasks_of(session)),
+        answering if services.turns.is_running(session) else idle,
+        context.said(
+            "Context: {used} of {window} tokens ({share}%)",
+            used=number(report.projected),
+            window=number(budget.window),
+            share=number(100 * report.projected / budget.window),
+        ),
+        context.said(
+            "Saved to memory: {times} in this conversation, next at {size} tokens",
+            times=times(report.flushes),
+            size=number(budget.flush_at),
+        ),
+        context.said(
+            "Shortened: {times}, next at {size} tokens", times=times(report.compactions), size=number(budget.compact_at)
+        ),
+        await _model(context, report.model),
+        *(_task(row, context) for row in services.turns.tasks_of(session)),
     ]
     if context.route.role is Role.OWNER and context.route.is_private:
         waiting, unsent = await services.inbox.counts(), await services.outbox.counts()
-        others = waiting.waiting - 1  # this command waits too, until it is answered
-        states = (f"{one.source.name} {one.status.state}" for one in services.sources if not one.is_part)
+        states = (
+            f"{one.source.name} {context.shown(Sentence(str(one.status.state)))}"
+            for one in services.sources
+            if not one.is_part
+        )
         lines += [
-            f"- Channels: {', '.join(states)}",
-            f"- Waiting: {others} to answer, {unsent.waiting} to send; {unsent.repeated} possibly sent twice",
-            f"- Spent today: ${services.ledger.spent_today:.4f}",
+            context.said("Channels: {channels}", channels=", ".join(states)),
+            context.said(
+                "Waiting: {waiting} to answer, {unsent} to send; {twice} possibly sent twice",
+                waiting=waiting.waiting - 1,  # this command waits too, until it is answered
+                unsent=unsent.waiting,
+                twice=unsent.repeated,
+            ),
+            context.said("Spent today: ${cost}", cost=number(services.ledger.spent_today, 4)),
         ]
-    return "\n".join(lines)
+    return "\n".join(f"- {line}" for line in lines)
 
 
-def _task(row: InboxRow, clock: Clock) -> str:
-    since = spoken(row.message.sent_at, clock.now(), clock.zone)
-    return f"- Working on: {one_line(without_mark(row.message.text), _TASK_CHARS)} (begun {since})"
+async def _model(context: CommandContext, name: str) -> str:
+    until = (await context.services.ledger.waits.ends()).get(name)
+    if until is None:
+        return context.said("Model: `{name}`", name=name)
+    time = f"{context.services.clock.local(until):%H:%M:%S}"
+    return context.said("Model: `{name}`, waiting until {time}, as its server asks", name=name, time=time)
+
+
+def _task(row: InboxRow, context: CommandContext) -> str:
+    task = one_line(without_mark(row.message.text), _TASK_CHARS)
+    since = context.moment(row.message.sent_at)
+    return context.said("Working on: {task} (begun {since})", task=task, since=since)
 
 
 async def usage(context: CommandContext) -> str:
     sums = await context.services.ledger.sums(7)
     if not sums:
-        return "I didn't use a model in the last seven days."
-    days: dict[str, list[float]] = {}
+        return context.said("I didn't use a model in the last seven days.")
+    by_day: dict[str, list[UsageSum]] = {}
+    by_purpose: dict[str, list[UsageSum]] = {}
     for one in sums:
-        day = days.setdefault(one.day, [0, 0, 0, 0.0])
-        day[0] += one.calls
-        day[1] += one.input + one.cache_read + one.cache_write
-        day[2] += one.output
-        day[3] += one.cost
-    today = context.services.clock.today()
-    lines = [
-        f"- {spoken_day(date.fromisoformat(day), today)}: {calls:.0f} calls, {read:,.0f} tokens in, "
-        f"{written:,.0f} out, ${cost:.4f}"
-        for day, (calls, read, written, cost) in sorted(days.items(), reverse=True)
-    ]
-    purposes: dict[str, list[float]] = {}
-    for one in sums:
-        purpose = purposes.setdefault(one.purpose, [0, 0.0])
-        purpose[0] += one.calls
-        purpose[1] += one.cost
-    shares = (
-        f"{_PURPOSES.get(name, name)} ${cost:.4f} ({calls:.0f} {'call' if calls == 1 else 'calls'})"
-        for name, (calls, cost) in sorted(purposes.items())
-    )
-    lines.append(f"- By purpose: {'; '.join(shares)}")
+        by_day.setdefault(one.day, []).append(one)
+        by_purpose.setdefault(one.purpose, []).append(one)
+    lines = [_day(context, date.fromisoformat(day), of) for day, of in sorted(by_day.items(), reverse=True)]
+    purposes = "; ".join(_purpose(context, name, of) for name, of in sorted(by_purpose.items()))
+    lines.append(context.said("By purpose: {purposes}", purposes=purposes))
     unknown = sum(one.unpriced for one in sums)
-    note = f"\n\nI don't know the price of the models of {unknown} calls." if unknown else ""
-    return "The last seven days:\n\n" + "\n".join(lines) + note
+    note = context.said("I don't know the price of the models of {count} calls.", count=context.number(unknown))
+    listed = "\n".join(f"- {line[:1].upper()}{line[1:]}" for line in lines)
+    return "\n\n".join([context.said("The last seven days:"), listed, *([note] if unknown else [])])
+
+
+def _day(context: CommandContext, day: date, sums: Sequence[UsageSum]) -> str:
+    return context.said(
+        "{day}: {calls}, {read} tokens in, {written} out, ${cost}",
+        day=day_in(context.language, day, context.services.clock.today()),
+        calls=_calls(context, sums),
+        read=context.number(sum(one.input + one.cache_read + one.cache_write for one in sums)),
+        written=context.number(sum(one.output for one in sums)),
+        cost=context.number(sum(one.cost for one in sums), 4),
+    )
+
+
+def _purpose(context: CommandContext, name: str, sums: Sequence[UsageSum]) -> str:
+    cost, calls = context.number(sum(one.cost for one in sums), 4), _calls(context, sums)
+    return context.said("{purpose} ${cost} ({calls})", purpose=_PURPOSES.get(name, name), cost=cost, calls=calls)
+
+
+def _calls(context: CommandContext, sums: Sequence[UsageSum]) -> str:
+    count = sum(one.calls for one in sums)
+    return context.said("1 call") if count == 1 else context.said("{count} calls", count=context.number(count))
 
 
 async def whoami(context: CommandContext) -> str:
     message, route = context.row.message, context.route
-    roles = {Role.OWNER: "my owner", Role.PERSON: "a person I know", Role.MEMBER: "a member of this group"}
-    return "\n".join(
-        [
-            f"- You are {message.sender.name or message.sender.id}, {roles[route.role]}",
-            f"- Your id: `{message.address.channel}:{message.sender.id}`",
-            f"- This chat: `{message.address}`",
-            f"- This conversation: `{route.session}`, with the memory of `{route.scope.name}`",
-        ]
-    )
+    name = message.sender.name or message.sender.id
+    roles = {
+        Role.OWNER: Sentence("You are {name}, my owner", name=name),
+        Role.PERSON: Sentence("You are {name}, a person I know", name=name),
+        Role.MEMBER: Sentence("You are {name}, a member of this group", name=name),
+    }
+    lines = [
+        context.shown(roles[route.role]),
+        context.said("Your id: `{id}`", id=f"{message.address.channel}:{message.sender.id}"),
+        context.said("This chat: `{chat}`", chat=message.address),
+        context.said("This conversation: `{session}`", session=route.session),
+        context.said("Its memory: `{memory}`", memory=route.scope.name),
+    ]
+    return "\n".join(f"- {line}" for line in lines)
 
 
 async def pair(context: CommandContext) -> str:
     if not context.argument:
         waiting = context.services.access.requests()
         if not waiting:
-            return "No one is waiting. `/pair CODE` approves someone."
+            return context.said("No one is waiting. `/pair CODE` approves someone.")
         return "\n".join(f"- `{one.code}`: {one.name} ({one.channel}:{one.user_id})" for one in waiting)
     try:
         person = await context.services.pairing.approve(context.argument)
     except NoSuchCode as error:
-        raise CommandError("That code isn't valid. Codes expire after one hour.") from error
-    return f"{person.name} ({person.channel}:{person.user_id}) can talk to me now."
+        raise CommandError(Sentence("That code isn't valid. Codes expire after one hour.")) from error
+    who = f"{person.name} ({person.channel}:{person.user_id})"
+    return context.said("{person} can talk to me now.", person=who)
 
 
 COMMANDS = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gateway.commands import answers, daily, general, group, memory, schedule, search, session, timezone
+from gateway.commands import answers, daily, general, group, language, memory, schedule, search, session, timezone
 from gateway.commands.context import Command, CommandContext
 from gateway.commands.runner import CommandTable
 from gateway.messages.edited import KIND as REWORDED
@@ -11,7 +11,7 @@ from gateway.tools.pending_effect import KIND as APPROVAL
 
 def all_commands() -> CommandTable:
     async def help_(context: CommandContext) -> str:
-        return commands.help(context.route)
+        return commands.help(context)
 
     answer_handlers = {
         memory.FORGET: memory.take_forget,
@@ -29,6 +29,7 @@ def all_commands() -> CommandTable:
             *timezone.COMMANDS,
             *answers.COMMANDS,
             *general.COMMANDS,
+            *language.COMMANDS,
             *group.COMMANDS,
             answers.command(answer_handlers),
         )

@@ -9,16 +9,19 @@ import asyncio
 import difflib
 import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agent.formats.sqlite import StorageUnavailable
-from agent.languages.codes import Language
-from agent.languages.sentences import translated
+from agent.languages.codes import Language, of_locale
+from agent.languages.registry import LANGUAGES
+from agent.languages.sentences import Sentence, said
+from agent.languages.table import LanguageTable
+from agent.languages.terms import fold
 from agent.model.offline.intent import plain_command
 from agent.model.offline.model import NAME as OFFLINE
-from channels.message import Address, CommandInfo, InboundMessage
+from channels.message import CommandInfo, InboundMessage
 from gateway.commands.context import (
     Command,
     CommandAudience,
@@ -34,18 +37,16 @@ from gateway.policy.sessions import SessionRoute
 from gateway.store import chat_rows
 from gateway.store.inbox_rows import InboxRow
 from gateway.store.outbox_rows import Draft
+from gateway.turns.language import language_now
 
 log = logging.getLogger(__name__)
 
-_COMMAND = re.compile(r"/([A-Za-z][A-Za-z_]*)(?:[.!?…。！？]*|\s+(.*))\Z", re.DOTALL)
+_COMMAND = re.compile(r"/([^\W\d_]\w*)(?:[.!?…。！？]*|\s+(.*))\Z", re.DOTALL)
 """A command alone may end as a sentence does: whoever writes "/stop!" wants nothing but that."""
 _DISK_WAIT = 5.0
 """Seconds between tries while the disk takes nothing."""
 _ANSWER = "answer"
 """The command that takes a bare yes or no."""
-_FOR_THE_MODEL = "Let me think about that. I'll answer in the chat."
-_TO_OWNER = "I crashed several times on a command from {by} in {chat}, so I skipped it. The log has the details."
-_BROKEN = "That command failed inside Daybook. Nothing was lost; please try again. The log has the details."
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,31 +60,70 @@ class ParsedCommand:
 class CommandTable:
     def __init__(self, commands: Sequence[Command]) -> None:
         self._commands = {command.name: command for command in commands}
+        named = [(fold(word), name) for table in LANGUAGES.values() for name, word in _words(table)]
+        self._names = {**dict(named), **{name: name for name in self._commands}}
+        unspaced = {word for table in LANGUAGES.values() if not table.spaced for _, word in _words(table)}
+        longest_first = "|".join(map(re.escape, sorted(unspaced, key=len, reverse=True)))
+        self._unspaced = re.compile(rf"/({longest_first})(.+)\Z", re.DOTALL)
 
     def get(self, name: str) -> Command | None:
         return self._commands.get(name)
 
+    def parse(self, text: str) -> ParsedCommand | None:
+        """The command that a text is, by its English name, in whichever language it is typed: `/new now`, `/hilfe`,
+        `/提醒明天九点开会`; by what is typed if there is none."""
+        match = _COMMAND.match(text)
+        name = self._names.get(fold(match[1])) if match else None
+        if match and name:
+            return ParsedCommand(name, (match[2] or "").strip())
+        if begun := self._unspaced.match(text):
+            return ParsedCommand(self._names[fold(begun[1])], begun[2].strip())
+        return ParsedCommand(match[1].lower(), (match[2] or "").strip()) if match else None
+
     @property
     def menu(self) -> tuple[CommandInfo, ...]:
         return tuple(
-            CommandInfo(one.name, one.description, one.audience is CommandAudience.OWNER_IN_PRIVATE, one.usage)
+            CommandInfo(
+                one.name,
+                Sentence(one.description),
+                one.audience is CommandAudience.OWNER_IN_PRIVATE,
+                Sentence(one.usage),
+                tuple(self._other_names(one.name)),
+            )
             for one in self._commands.values()
             if one.is_listed
         )
 
-    def help(self, route: SessionRoute) -> str:
-        owner = route.role is Role.OWNER and route.is_private
+    def _other_names(self, name: str) -> Iterator[str]:
+        words = (word for table in LANGUAGES.values() for english, word in _words(table) if english == name)
+        yield from dict.fromkeys(form for word in words for form in (word.lower(), fold(word)))
+
+    def help(self, context: CommandContext) -> str:
+        owner = context.route.role is Role.OWNER and context.route.is_private
         lines = [
-            f"- `/{command.name}{' ' + command.usage if command.usage else ''}` {command.description}"
+            self._line(command, context.language)
             for command in self._commands.values()
             if command.is_listed and (owner or command.audience is CommandAudience.EVERYONE)
         ]
-        return "\n".join(["Just write to me as you would to a person. There are also commands:", "", *lines])
+        head = context.said("Just write to me as you would to a person. There are also commands:")
+        return "\n".join([head, "", *lines])
 
-    def unknown(self, name: str) -> str:
-        near = difflib.get_close_matches(name.lower(), self._commands, n=1, cutoff=0.5)
-        hint = f" Did you mean /{near[0]}?" if near else ""
-        return f"I don't know /{name}.{hint} See /help."
+    def _line(self, command: Command, language: Language) -> str:
+        usage = f" {said(language, command.usage)}" if command.usage else ""
+        own = LANGUAGES[language].command_names.get(command.name, "").partition("|")[0]
+        also = f" (`/{own}`)" if own else ""
+        return f"- `/{command.name}{usage}`{also} {said(language, command.description)}"
+
+    def unknown(self, name: str, context: CommandContext) -> str:
+        known = [*self._commands, *(word for _, word in _words(LANGUAGES[context.language]))]
+        if near := difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.5):
+            return context.said("I don't know /{name}. Did you mean /{near}? See /help.", name=name, near=near[0])
+        return context.said("I don't know /{name}. See /help.", name=name)
+
+
+def _words(table: LanguageTable) -> Iterator[tuple[str, str]]:
+    """English names of commands, each with a word of the language."""
+    yield from ((name, word) for name, words in table.command_names.items() for word in words.split("|"))
 
 
 class CommandRunner:
@@ -92,11 +132,11 @@ class CommandRunner:
         self._services = services
 
     def find(self, message: InboundMessage, agent: str) -> ParsedCommand | None:
-        """The command in a message, `/new now` as (`new`, `now`). A bare yes or no to an open question is an `/answer`;
-        where no model is connected, plain words count too."""
+        """The command in a message. A bare yes or no to an open question is an `/answer`; where no model is connected,
+        plain words count too."""
         question = self._services.questions.answered_by(message)
-        if match := _COMMAND.match(message.text.strip()):
-            return ParsedCommand(match[1].lower(), (match[2] or "").strip())
+        if typed := self._table.parse(message.text.strip()):
+            return typed
         if question is not None:
             return ParsedCommand(_ANSWER, f"{question.id} {message.text.strip()}")
         is_offline = self._services.agents[agent].settings.model.name == OFFLINE
@@ -109,25 +149,33 @@ class CommandRunner:
         route = context.route
         command = self._table.get(parsed.name)
         if command is None:
-            return CommandReply(self._table.unknown(parsed.name))
+            return CommandReply(self._table.unknown(parsed.name, context))
         if command.audience is CommandAudience.OWNER_IN_PRIVATE and not (route.role is Role.OWNER and route.is_private):
-            return CommandReply(f"/{command.name} works only for my owner, in a private chat.")
+            return CommandReply(context.said("/{name} works only for my owner, in a private chat.", name=command.name))
         try:
-            said = await command.run(context)
+            answer = await command.run(context)
         except CommandError as error:
-            return CommandReply(str(translated(context.language, error.args[0])))
+            return CommandReply(context.shown(error.args[0]))
         except PassToModel:
             raise
         except Exception:
             log.exception("/%s failed", command.name)
-            return CommandReply(_BROKEN)
-        return said if isinstance(said, CommandReply) else CommandReply(str(translated(context.language, said)))
+            return CommandReply(
+                context.said(
+                    "That command failed inside Daybook. Nothing was lost; please try again. The log has the details."
+                )
+            )
+        reply = answer if isinstance(answer, CommandReply) else CommandReply(answer)
+        return replace(reply, text=context.shown(reply.text))
 
     async def run(self, parsed: ParsedCommand, row: InboxRow, route: SessionRoute) -> Sequence[InboxRow]:
         """Carries out a command and commits its reply and end together, or leaves it to the model. Returns the messages
         to dispatch next."""
         async with AsyncExitStack() as until_answered:
-            language = await self._language(row.message.address)
+            # Nothing is waited for before the command has begun: it would be overtaken.
+            address = row.message.address
+            language = of_locale(row.language)
+            language = language or await language_now(self._services.database, chat_rows.language, address)
             context = CommandContext(parsed.argument, row, route, self._services, language, until_answered)
             if is_given_up([row]):
                 await self._skip(context)
@@ -147,19 +195,17 @@ class CommandRunner:
             await self._write_down(context, answer)
             return answer.then
 
-    async def _language(self, address: Address) -> Language:
-        try:
-            return await self._services.database.run(chat_rows.language, address)
-        except StorageUnavailable:  # the command waits for the disk itself
-            return Language.ENGLISH
-
     async def _skip(self, context: CommandContext) -> None:
         message = context.row.message
         log.error("%s is skipped: the process crashed or hung on it repeatedly", context.name)
-        text = _TO_OWNER.format(by=message.sender.name or "?", chat=message.address)
+        text = Sentence(
+            "I crashed several times on a command from {by} in {chat}, so I skipped it. The log has the details.",
+            by=message.sender.name or "?",
+            chat=message.address,
+        )
         besides = await context.services.to_owner(text, f"skipped:{context.row.seq}")
         await self._write_down(
-            context, CommandReply(SKIPPED), [one for one in besides if one.address != message.address]
+            context, CommandReply(context.shown(SKIPPED)), [one for one in besides if one.address != message.address]
         )
 
     async def _take_up_again(self, context: CommandContext) -> None:
@@ -209,7 +255,7 @@ class CommandRunner:
         """Leaves the message to the model, with a word to the sender where the platform expects an answer."""
         try:
             if context.row.message.answer_with:
-                await context.tell(_FOR_THE_MODEL)
+                await context.tell(context.said("Let me think about that. I'll answer in the chat."))
         except StorageUnavailable as error:
             log.error("the sender of a command in %s could not be told: %s", context.row.message.address, error)
         context.services.turns.post(context.row)

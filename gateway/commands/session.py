@@ -4,37 +4,48 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
 from agent.compaction.compact import Compacted, NotCompacted
+from agent.languages.sentences import Sentence
 from agent.memory.files import FileError, rewrite
 from agent.model.base import ModelError, split_provider
 from agent.session.archive import NoSuchSession
 from agent.session.transcript import TranscriptUnusable
-from channels.message import OutboundFile
+from channels.message import Button, OutboundFile
 from gateway.commands.context import Command, CommandAudience, CommandContext, CommandError, CommandReply, reason
 from gateway.commands.reports import context_text, why_text
 from gateway.config.schema import SERVED
+from gateway.i18n import one_line
 from gateway.policy.access import LOCAL_CHANNELS
 from gateway.setup.model import check_model, list_models
-from gateway.spoken_time import spoken
 from gateway.turns.queue import WasStopped
 
 log = logging.getLogger(__name__)
 
 _LISTED = 10
 _MODELS_LISTED = 20
-_PUTTING_IN_ORDER = "I'm shortening the earlier part of this conversation. I'll tell you when it's done."
+_PUTTING_IN_ORDER = Sentence("I'm shortening the earlier part of this conversation. I'll tell you when it's done.")
+_UNCHANGED = Sentence("The conversation is unchanged.")
+_TITLE_CHARS = 40
+"""Of a button."""
 
 
 async def new(context: CommandContext) -> str:
     session = str(context.route.session)
     stopped = await context.until_answered.enter_async_context(context.services.turns.stopped(session, context.row.seq))
     begun = await context.agent.new_session(context.route.session, context.route.scope)
-    ended = " I stopped what I was working on." if stopped.ran else ""
-    noted = f"could not be saved in today's log ({begun.unnoted})" if begun.unnoted else "is saved in today's log"
-    return f"Started a new conversation.{ended} The previous one {noted}; /sessions brings it back."
+    noted = (
+        Sentence(
+            "The previous one could not be saved in today's log ({why}); /sessions brings it back.", why=begun.unnoted
+        )
+        if begun.unnoted
+        else Sentence("The previous one is saved in today's log; /sessions brings it back.")
+    )
+    ended = Sentence("I stopped what I was working on.") if stopped.ran else ""
+    return context.joined(Sentence("Started a new conversation."), ended, noted)
 
 
 async def compact(context: CommandContext) -> str:
@@ -44,32 +55,35 @@ async def compact(context: CommandContext) -> str:
     try:
         await context.begin()
         if turns.is_busy(session):
-            await context.tell(_PUTTING_IN_ORDER)
+            await context.tell(context.shown(_PUTTING_IN_ORDER))
         done = await turns.unless_stopped(session, context.row.seq, _compacted(context))
     except WasStopped:
         made = await context.agent.compacted(context.route.session, context.route.scope, context.name)
-        return _outcome(made) if made is not None else "Stopped. The conversation is unchanged."
+        return _outcome(context, made) if made is not None else context.joined(Sentence("Stopped."), _UNCHANGED)
     except NotCompacted as problem:
-        return str(problem)
+        return context.shown(problem.args[0])
     except ModelError as problem:
-        return f"The conversation is unchanged. {problem}"
+        return context.joined(_UNCHANGED, problem.args[0] if problem.args else str(problem))
     except OSError as problem:
         log.error("a conversation could not be compacted: %s", problem)
-        return f"The conversation is unchanged: {reason(problem)}."
-    return _outcome(done)
+        return context.said("The conversation is unchanged: {why}.", why=reason(problem))
+    return _outcome(context, done)
 
 
 async def _compacted(context: CommandContext) -> Compacted:
     key, scope, model = context.route.session, context.route.scope, await context.chosen_model()
     async with context.services.turns.alone(str(key)):
         return await context.agent.compact(
-            key, scope, context.argument, model, context.name, partial(context.tell, _PUTTING_IN_ORDER)
+            key, scope, context.argument, model, context.name, partial(context.tell, context.shown(_PUTTING_IN_ORDER))
         )
 
 
-def _outcome(done: Compacted) -> str:
-    sizes = f"the conversation went from about {done.before:,} to {done.after:,} tokens"
-    return f"Done: {sizes}. The full text is still on disk."
+def _outcome(context: CommandContext, done: Compacted) -> str:
+    return context.said(
+        "Done: the conversation went from about {before} to {after} tokens. The full text is still on disk.",
+        before=context.number(done.before),
+        after=context.number(done.after),
+    )
 
 
 async def stop(context: CommandContext) -> str:
@@ -77,12 +91,12 @@ async def stop(context: CommandContext) -> str:
     stopped = await context.services.turns.stop(session, context.row.seq)
     ran = bool(context.services.programs.stop(session)) or stopped.ran or bool(stopped.tasks)
     if not ran and not stopped.waiting:
-        return "Nothing is running."
-    tasks = {0: "", 1: " I gave up the task I was working on."}
-    given_up = tasks.get(stopped.tasks, f" I gave up the {stopped.tasks} tasks I was working on.")
-    waiting = {0: "", 1: " I skipped one waiting message."}
-    skipped = waiting.get(stopped.waiting, f" I skipped {stopped.waiting} waiting messages.")
-    return f"Stopped.{skipped}{given_up}" if ran else skipped.strip()
+        return context.said("Nothing is running.")
+    tasks = {0: "", 1: Sentence("I gave up the task I was working on.")}
+    given_up = tasks.get(stopped.tasks, Sentence("I gave up the {count} tasks I was working on.", count=stopped.tasks))
+    waiting = {0: "", 1: Sentence("I skipped one waiting message.")}
+    skipped = waiting.get(stopped.waiting, Sentence("I skipped {count} waiting messages.", count=stopped.waiting))
+    return context.joined(Sentence("Stopped."), skipped, given_up) if ran else skipped
 
 
 async def model(context: CommandContext) -> str:
@@ -93,27 +107,39 @@ async def model(context: CommandContext) -> str:
     if not name:
         chosen = await context.chosen_model()
         if chosen and chosen != configured:
-            now = (
-                f"This conversation uses `{chosen}`; the configured model is `{configured}` "
-                "(`/model default` goes back to it)."
+            now = context.said(
+                "This conversation uses `{chosen}`; the configured model is `{configured}` "
+                "(`/model default` goes back to it).",
+                chosen=chosen,
+                configured=configured,
             )
         else:
-            now = f"This conversation uses `{configured}`. `/model NAME` changes it here, until `/model default`."
+            now = context.said(
+                "This conversation uses `{model}`. `/model NAME` changes it here, until `/model default`.",
+                model=configured,
+            )
         models = await asyncio.to_thread(list_models, *server) if server else ()
-        more = f", and {len(models) - _MODELS_LISTED} more" if len(models) > _MODELS_LISTED else ""
-        names = ", ".join(f"`{name}`" for name in models[:_MODELS_LISTED])
-        return f"{now}\n\nThe server has {names}{more}." if models else now
+        return f"{now}\n\n{context.said('The server has {names}.', names=_names(models))}" if models else now
     back = name in ("default", configured)
-    unsure = ""
+    unsure: str = ""
     if not back and server:
         checked = await asyncio.to_thread(check_model, *server, split_provider(name, SERVED)[1])
         if not checked.ok and checked.refused:
-            names = ", ".join(f"`{one}`" for one in checked.models[:_MODELS_LISTED])
-            has = f" It has {names}." if names else ""
-            raise CommandError(f"{checked.text[:1].upper()}{checked.text[1:]}, so nothing changes.{has}")
-        unsure = "" if checked.ok else f" I couldn't check whether it is there: {checked.text}."
+            why = context.shown(checked.text)
+            refused = Sentence("{why}, so nothing changes.", why=f"{why[:1].upper()}{why[1:]}")
+            has = Sentence("The server has {names}.", names=_names(checked.models)) if checked.models else ""
+            raise CommandError(context.joined(refused, has))
+        if not checked.ok:
+            unsure = Sentence("I couldn't check whether it is there: {why}.", why=checked.text)
     await context.services.preferences.choose_model(session, None if back else name)
-    return f"This conversation uses `{configured if back else name}` from now on.{unsure}"
+    now = context.said("This conversation uses `{model}` from now on.", model=configured if back else name)
+    return context.joined(now, unsure)
+
+
+def _names(models: Sequence[str]) -> str:
+    names = ", ".join(f"`{name}`" for name in models[:_MODELS_LISTED])
+    more = Sentence("{names}, and {count} more", names=names, count=len(models) - _MODELS_LISTED)
+    return more if len(models) > _MODELS_LISTED else names
 
 
 def _model_server(context: CommandContext, provider: str) -> tuple[str, str, str | None] | None:
@@ -126,37 +152,52 @@ def _model_server(context: CommandContext, provider: str) -> tuple[str, str, str
     return provider or config.provider, key, server.base_url
 
 
-async def sessions(context: CommandContext) -> str:
+async def sessions(context: CommandContext) -> CommandReply:
     known = [one for one in await context.agent.sessions(context.route.session) if not one.archived]
     if not known:
-        return "There are no conversations yet."
-    clock = context.services.clock
+        return CommandReply(context.said("There are no conversations yet."))
+    listed = [(one.title or context.said("a new conversation"), one) for one in known[:_LISTED]]
     lines = [
-        f"- `{one.id}`: {one.title or 'a new conversation'}, {_messages(one.messages)}, last "
-        f"{spoken(one.last, clock.now(), clock.zone)}"
-        for one in known[:_LISTED]
+        context.said(
+            "{number}. {title}, {messages}, last {moment}",
+            number=number,
+            title=title,
+            messages=_messages(context, one.messages),
+            moment=context.moment(one.last),
+        )
+        for number, (title, one) in enumerate(listed, 1)
     ]
-    more = f"\n\nand {len(known) - _LISTED} older ones" if len(known) > _LISTED else ""
-    return "Conversations here, newest first (`/switch ID` goes back to one):\n\n" + "\n".join(lines) + more
+    buttons = tuple(
+        (Button(one_line(f"{number}. {title}", _TITLE_CHARS), f"/switch {one.id}"),)
+        for number, (title, one) in enumerate(listed, 1)
+    )
+    head = context.said(
+        "Conversations here, newest first. Press one to go back to it, or write `/switch` and its title."
+    )
+    more = [context.said("and {count} older ones", count=len(known) - _LISTED)] if len(known) > _LISTED else []
+    return CommandReply("\n\n".join([head, "\n".join(lines), *more]), buttons)
 
 
 async def switch(context: CommandContext) -> str:
     if not context.argument:
-        raise CommandError("Which one? /sessions lists them, `/switch ID` goes back to one.")
+        raise CommandError(Sentence("Which one? /sessions lists them."))
     session = str(context.route.session)
     await context.until_answered.enter_async_context(context.services.turns.stopped(session, context.row.seq))
     try:
         route = context.route
         found = await context.agent.switch(route.session, route.scope, context.argument.strip("`"))
     except NoSuchSession as error:
-        raise CommandError(f"There is no conversation {context.argument} here. /sessions lists them.") from error
-    clock = context.services.clock
-    started = spoken(found.started, clock.now(), clock.zone)
-    return f"Back in the conversation that began {started} ({_messages(found.messages)})."
+        none = Sentence("There is no conversation {name} here. /sessions lists them.", name=context.argument)
+        raise CommandError(none) from error
+    return context.said(
+        "Back in the conversation that began {started} ({messages}).",
+        started=context.moment(found.started),
+        messages=_messages(context, found.messages),
+    )
 
 
-def _messages(count: int) -> str:
-    return "1 message" if count == 1 else f"{count} messages"
+def _messages(context: CommandContext, count: int) -> str:
+    return context.said("1 message") if count == 1 else context.said("{count} messages", count=context.number(count))
 
 
 async def export(context: CommandContext) -> CommandReply:
@@ -166,10 +207,11 @@ async def export(context: CommandContext) -> CommandReply:
         path = scope.folder / "exports" / f"{today}-{session.path.replace('/', '-')}.md"
         await asyncio.to_thread(rewrite, path, scope.folder, today, lambda _: exported)
     except (NoSuchSession, TranscriptUnusable) as error:
-        raise CommandError("There is no conversation to save yet.") from error
+        raise CommandError(Sentence("There is no conversation to save yet.")) from error
     except FileError as error:
-        raise CommandError(f"I couldn't save the conversation: {error}") from error
-    text = f"Saved this conversation as `{path.relative_to(scope.workspace)}` in the workspace."
+        raise CommandError(Sentence("I couldn't save the conversation: {why}", why=error.args[0])) from error
+    place = path.relative_to(scope.workspace)
+    text = context.said("Saved this conversation as `{place}` in the workspace.", place=place)
     return CommandReply(text, files=await _copy(context, path))
 
 
@@ -188,11 +230,11 @@ async def _copy(context: CommandContext, path: Path) -> tuple[OutboundFile, ...]
 
 
 async def show_context(context: CommandContext) -> str:
-    return context_text(await context.context_report(), context.services.clock)
+    return context_text(context, await context.context_report())
 
 
 async def why(context: CommandContext) -> str:
-    return why_text(await context.agent.why(context.route.session), context.services.clock)
+    return why_text(context, await context.agent.why(context.route.session))
 
 
 COMMANDS = (
@@ -209,6 +251,6 @@ COMMANDS = (
         CommandAudience.OWNER_IN_PRIVATE,
     ),
     Command("sessions", "", "earlier conversations here", sessions),
-    Command("switch", "ID", "go back to an earlier conversation", switch),
+    Command("switch", "TITLE", "go back to an earlier conversation", switch),
     Command("export", "", "save this conversation to a file", export),
 )

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 
+from agent.languages.codes import of_environment
 from agent.model.base import Json
 from channels.message import Button
 from channels.terminal import Busy, Final, Listener, TerminalMessageNotKept, TerminalPreview
@@ -126,9 +128,8 @@ class RemoteChat:
                     "The gateway has stopped, so your message was not sent. Start it and try again."
                 )
             try:
-                await write_line(
-                    self._writer, {"say": text, "id": message_id, "attached": [str(one) for one in attached]}
-                )
+                files, language = [str(one) for one in attached], of_environment(os.environ) or ""
+                await write_line(self._writer, {"say": text, "id": message_id, "attached": files, "language": language})
             except ConnectionError as error:
                 raise TerminalMessageNotKept(
                     "The gateway has stopped, so your message was not sent. Start it and try again."

@@ -3,7 +3,8 @@
 server   {"daybook": 1, "version": "…", "pid": 7}          at once, to greet
 client   {"call": "status", "params": {…}}                 server  {"result": …} or {"error": "…"}
 client   {"chat": "main"}                                  from then on:
-client   {"say": "…", "id": "…", "attached": [PATH, …]}    server  {"said": "id"} or {"unsaid": "why"}, in order
+client   {"say": "…", "id": "…", "attached": [PATH, …], "language": "de"}
+server   {"said": "id"} or {"unsaid": "why"}               in order
 server   {"preview": "…"}  {"busy": true}
 server   {"final": "…", "id": "…", "reply_to": "…", "key": "…", "buttons": [[LABEL, DATA], …]}    client  {"seen": "id"}
 client   {"leave": true}                                   server closes when what it sent has been seen

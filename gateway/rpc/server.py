@@ -152,7 +152,8 @@ class _Peer:
         attached = line.get("attached")
         files = [Path(one) for one in attached if isinstance(one, str)] if isinstance(attached, list) else []
         try:
-            said = await self._terminal.say(str(line["say"]), session, str(line.get("id") or ""), files)
+            id, language = str(line.get("id") or ""), str(line.get("language") or "")
+            said = await self._terminal.say(str(line["say"]), session, id, files, language)
             answer: Mapping[str, Json] = {"said": said}
         except TerminalMessageNotKept as error:
             answer = {"unsaid": str(error)}

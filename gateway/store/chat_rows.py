@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from agent.languages.codes import Language
+from agent.languages.codes import Language, of_locale
+from agent.memory.scope import Audience
 from channels.message import Address, ChatKind, InboundMessage
 from gateway import i18n
 from gateway.i18n import ChatLanguage
+from gateway.store.claims import scope_name
 from gateway.store.connection import Connection, Row
 
 
@@ -24,24 +27,68 @@ class KnownChat:
     title: str = ""
     """A group's name, else that person's."""
     language: Language | None = None
-    """Of its people."""
+    """In which its people write."""
+    is_clear: bool = False
+    """Sentences told that language, not greetings alone."""
+    chosen: Language | None = None
+    """With `/language`."""
+    platforms: Language | None = None
+    """Of who wrote last, by the platform or the browser."""
+    is_owners: bool = False
+    """The owner's, in private."""
 
 
 def language_in(chats: Sequence[KnownChat], address: Address) -> Language:
-    """The language of our sentences in a chat: its thread's, else the latest, else English."""
+    """The language of our sentences in a chat: the chosen one, else what its people clearly write, else what the
+    platform says, else what greetings are in; else that of the owner's latest chat, else English. Of each kind its
+    thread's counts, else the latest of the chat, else that of the person's other private chats on the channel if it was
+    chosen there."""
     there = [one for one in chats if (one.address.channel, one.address.chat_id) == (address.channel, address.chat_id)]
-    exact = [one for one in there if one.address.thread_id == address.thread_id]
-    return next((one.language for one in (*exact, *there) if one.language is not None), Language.ENGLISH)
+    here = [*(one for one in there if one.address.thread_id == address.thread_id), *there]
+    person = {one.user_id for one in there if one.kind is ChatKind.PRIVATE}
+    others = [
+        one.chosen
+        for one in chats
+        if one.address.channel == address.channel and one.kind is ChatKind.PRIVATE and one.user_id in person
+    ]
+    owners = (_languages([one]) for one in chats if one.is_owners)
+    wishes = ((one.chosen for one in here), others, _languages(here), itertools.chain.from_iterable(owners))
+    found = (one for one in itertools.chain.from_iterable(wishes) if one is not None)
+    return next(found, Language.ENGLISH)
 
 
-def spoke(connection: Connection, message: InboundMessage, at: str, today: str) -> None:
-    """Notes where somebody writes, in which language. `today`: the user's day, ISO 8601."""
+def _languages(chats: Sequence[KnownChat]) -> Iterator[Language | None]:
+    yield from (one.chosen for one in chats)
+    yield from (one.language for one in chats if one.is_clear)
+    yield from (one.platforms for one in chats)
+    yield from (one.language for one in chats)
+
+
+def choose_language(connection: Connection, message: InboundMessage, language: Language | None) -> None:
+    """For the group of a message, or all private chats of its sender on its channel. None: as they write."""
     address = message.address
-    language = i18n.after(_language(connection, address), message, today)
+    if message.kind is ChatKind.GROUP:
+        which, of = "chat_id = ?", address.chat_id
+    else:
+        which, of = f"kind = '{ChatKind.PRIVATE}' AND user_id = ?", message.sender.id
+    connection.execute(
+        f"UPDATE chat SET chosen_language = ? WHERE channel = ? AND {which}", (language or "", address.channel, of)
+    )
+
+
+def spoke(connection: Connection, message: InboundMessage, at: str, today: str, session: str = "") -> None:
+    """Notes where somebody writes, in which language. `today`: the user's day, ISO 8601. `session` as in the inbox."""
+    address = message.address
+    row = connection.execute(f"SELECT * FROM chat WHERE {_IS_CHAT}", _key(address)).fetchone()
+    before = ChatLanguage() if row is None else ChatLanguage(of_locale(row["language"]), row["language_day"])
+    language = i18n.after(before, message, today)
+    platforms = of_locale(message.sender.language) or ("" if row is None else row["platform_language"])
+    is_owners = message.kind is ChatKind.PRIVATE and scope_name(session) == Audience.OWNER
     connection.execute(f"DELETE FROM chat WHERE {_IS_CHAT}", _key(address))
     connection.execute(
         "INSERT INTO chat (channel, account, chat_id, thread_id, kind, parent_chat, user_id, user_name,"
-        " last_at, server, title, language, language_day) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        " last_at, server, title, language, language_day, chosen_language, platform_language, is_owners)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             *_key(address),
             message.kind,
@@ -53,6 +100,9 @@ def spoke(connection: Connection, message: InboundMessage, at: str, today: str) 
             message.group_name if message.kind is ChatKind.GROUP else message.sender.name,
             language.language or "",
             language.day,
+            "" if row is None else row["chosen_language"],
+            platforms,
+            int(is_owners),
         ),
     )
 
@@ -65,22 +115,43 @@ def _key(address: Address) -> tuple[str, str, str, str]:
 
 
 def language(connection: Connection, address: Address) -> Language:
-    return language_in(known(connection), address)
+    """As `language_in` all known chats."""
+    return language_in(_telling(connection, address), address)
+
+
+def _telling(connection: Connection, address: Address) -> list[KnownChat]:
+    """The chats that tell the language of one: itself, its person's others, the owner's."""
+    rows = connection.execute(
+        "SELECT * FROM chat WHERE is_owners = 1 OR (channel = ? AND chat_id = ?) OR (channel = ? AND kind = ? AND"
+        " user_id IN (SELECT user_id FROM chat WHERE channel = ? AND chat_id = ? AND kind = ?))"
+        " ORDER BY last_at DESC, rowid DESC",
+        (
+            *(address.channel, address.chat_id),
+            *(address.channel, ChatKind.PRIVATE),
+            *(address.channel, address.chat_id, ChatKind.PRIVATE),
+        ),
+    )
+    return [_chat(row) for row in rows]
 
 
 def language_after(connection: Connection, message: InboundMessage, today: str) -> Language:
     """The chat's, once that message counts, which may be its first. `today` as in `spoke`."""
-    known_so_far = _language(connection, message.address)
-    return i18n.after(known_so_far, message, today).language or language(connection, message.address)
-
-
-def _language(connection: Connection, address: Address) -> ChatLanguage:
-    row = connection.execute(f"SELECT language, language_day FROM chat WHERE {_IS_CHAT}", _key(address)).fetchone()
-    return ChatLanguage() if row is None else ChatLanguage(_read(row["language"]), row["language_day"])
-
-
-def _read(language: str) -> Language | None:
-    return Language(language) if language else None
+    row = connection.execute(f"SELECT * FROM chat WHERE {_IS_CHAT}", _key(message.address)).fetchone()
+    before = ChatLanguage() if row is None else ChatLanguage(of_locale(row["language"]), row["language_day"])
+    after = i18n.after(before, message, today)
+    this = KnownChat(
+        message.address,
+        message.kind,
+        message.parent_chat,
+        message.sender.id,
+        message.sender.name,
+        language=after.language,
+        is_clear=bool(after.day),
+        chosen=None if row is None else of_locale(row["chosen_language"]),
+        platforms=of_locale(message.sender.language) or (None if row is None else of_locale(row["platform_language"])),
+    )
+    others = [chat for chat in _telling(connection, message.address) if chat.address != message.address]
+    return language_in((this, *others), message.address)
 
 
 def known(connection: Connection) -> tuple[KnownChat, ...]:
@@ -123,7 +194,11 @@ def _chat(row: Row) -> KnownChat:
         row["user_name"],
         row["server"],
         row["title"],
-        _read(row["language"]),
+        of_locale(row["language"]),
+        bool(row["language_day"]),
+        of_locale(row["chosen_language"]),
+        of_locale(row["platform_language"]),
+        bool(row["is_owners"]),
     )
 
 

@@ -37,6 +37,8 @@ class InboxRow:
     """Those that died working on nothing else."""
     stood_still: int = 0
     """Those whose event loop hung."""
+    language: str = ""
+    """Code of the chat's when the message was written down or found at the start; empty where nobody answers it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +104,10 @@ def admit(
     if overheard:
         _drop_old_overheard(connection, session)
     elif message.origin is not Origin.JOB:
-        chat_rows.spoke(connection, message, at, today)
+        chat_rows.spoke(connection, message, at, today, session)
         web_rows.said(connection, message, at)
-    return InboxRow(row["seq"], session, message, turn, attempts, overheard)
+    language = "" if overheard else chat_rows.language(connection, address)
+    return InboxRow(row["seq"], session, message, turn, attempts, overheard, language=language)
 
 
 def rest_of_album(connection: Connection, message: InboundMessage, session: str) -> tuple[InboxRow, ...]:
@@ -271,7 +274,13 @@ def overheard_before(connection: Connection, session: str, seq: int) -> tuple[In
 
 
 def open_rows(connection: Connection) -> tuple[InboxRow, ...]:
-    return tuple(_row(row) for row in connection.execute("SELECT * FROM inbox WHERE state = 'waiting' ORDER BY seq"))
+    return _with_languages(connection, connection.execute("SELECT * FROM inbox WHERE state = 'waiting' ORDER BY seq"))
+
+
+def _with_languages(connection: Connection, found: Iterable[Row]) -> tuple[InboxRow, ...]:
+    rows = [_row(row) for row in found]
+    languages = {address: chat_rows.language(connection, address) for address in {row.message.address for row in rows}}
+    return tuple(dataclasses.replace(row, language=languages[row.message.address]) for row in rows)
 
 
 def unclaimed_sessions(connection: Connection) -> list[str]:
@@ -290,7 +299,7 @@ def claimed_rows(connection: Connection, process: int, known: Collection[int]) -
         " WHERE state = 'waiting' AND process = ? AND NOT seq = ANY (?) ORDER BY seq",
         (process, list(known)),
     )
-    return tuple(_row(row) for row in rows)
+    return _with_languages(connection, rows)
 
 
 def blame(connection: Connection, process: int) -> None:

@@ -241,6 +241,11 @@ STEPS = (
         at TEXT NOT NULL
     );
     """,
+    """
+    ALTER TABLE chat ADD COLUMN chosen_language TEXT NOT NULL DEFAULT '';   -- with /language; empty: none
+    ALTER TABLE chat ADD COLUMN platform_language TEXT NOT NULL DEFAULT ''; -- of who wrote last, if it says
+    ALTER TABLE chat ADD COLUMN is_owners INTEGER NOT NULL DEFAULT 0;       -- 1: the owner's, in private
+    """,
 )
 
 

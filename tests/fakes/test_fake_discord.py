@@ -766,6 +766,8 @@ async def test_subcommands_and_modals(fake: FakeDiscord, bot: Bot, raw: Raw, ali
         ([{"name": "n" * 33, "description": "x"}], 50035),
         ([{"name": "x", "description": ""}], 50035),
         ([{"name": "x", "description": "d" * 101}], 50035),
+        ([{"name": "x", "description": "x", "description_localizations": {"de": "d" * 101}}], 50035),
+        ([{"name": "x", "description": "x", "description_localizations": {"es": "x"}}], 50035),
         ([{"name": "x", "description": "x"}] * 2, 50035),
         ([{"name": f"c{n}", "description": "x"} for n in range(101)], 30032),
         (

@@ -115,9 +115,8 @@ async def test_new_ends_the_talk_notes_it_in_the_log_and_switch_returns(tmp_path
         await talk(told, "hello again", "Hello.")
         assert "CANARY-TULIPS" not in str(told.asked_with("hello again").body["messages"][:-1])
         listed = await command(told, "/sessions")
-        ids = re.findall(r"^\W*([\w-]{10,})\b.*messages", listed, re.MULTILINE)
-        assert len(ids) == 2
-        assert "Back in the conversation" in await command(told, f"/switch {ids[1]}")
+        assert len(re.findall(r"messages, last", listed)) == 2
+        assert "Back in the conversation" in await command(told, "/switch The garden")
         await talk(told, "where were we?", "At the tulips.")
         assert "CANARY-TULIPS" in str(told.asked_with("where were we?").body["messages"][0])
         assert "no conversation" in (await command(told, "/switch nonsense")).lower()
@@ -169,7 +168,7 @@ async def test_commands_tell_others_nothing_of_the_owner(tmp_path: Path, where: 
         told.write("memory/notes/CANARY-NOTE.md", "---\nname: x\n---\n")
         async with told.running():
             await talk(told, "CANARY-TALK is my secret", "Kept, CANARY-TALK.")
-            mine = re.findall(r"^\W*([\w-]{10,})\b.*messages", await command(told, "/sessions"), re.MULTILINE)[0]
+            mine = told.transcripts[0].stem
             chat = GROUP if where == "group" else BOB
             at = f"@{told.telegram.username}" if where == "group" else ""
             told.model.answer("Hi there.")

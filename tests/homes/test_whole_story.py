@@ -55,7 +55,7 @@ async def test_each_session_goes_on(story: Story) -> None:
         *["main/person/telegram-22222"] * 2,
     ]
     (main,) = [one["id"] for one in listed if one["key"] == "main/owner"]
-    await story.says("/sessions", expects=main)
+    await story.says("/sessions", expects="/switch")
     assert "The boat is called Luna" in await story.cli("sessions", "show", main)
     async with at_the_page(story) as page, page.opened() as tab:
         assert tab.said == ["Hello from the page"] and tab.heard == ["<p>I see.</p>"]

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 import pytest_asyncio
 
+from agent.languages.sentences import Sentence
 from channels.discord.channel import DiscordChannel
 from channels.discord.intake import ChannelFilter
 from channels.discord.last_seen import PositionsInMemory
@@ -20,7 +21,7 @@ T = TypeVar("T")
 
 COMMANDS = (
     CommandInfo("status", "How it is going."),
-    CommandInfo("memory", "Look something up.", usage="QUERY"),
+    CommandInfo("memory", Sentence("search my memory"), usage=Sentence("QUERY"), other_names=("suche", "搜索")),
     CommandInfo("export", "Everything of mine.", owner_only=True),
 )
 

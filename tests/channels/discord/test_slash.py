@@ -64,6 +64,39 @@ async def test_the_menu_is_put_there_once(house: House) -> None:
     assert puts[0].json[2]["contexts"] == [1]
 
 
+async def test_the_menu_is_in_the_languages_of_discords_apps(house: House) -> None:
+    async with house.running():
+        await menu(house)
+        await house.discord.wait_for(lambda: "memory" in house.discord.command_names())
+    memory = house.discord.find_command(None, "memory")
+    assert memory["description"] == "search my memory" and memory["options"][0]["description"] == "QUERY"
+    told = memory["description_localizations"]
+    assert {"de", "es-ES", "es-419", "fr", "ja", "zh-CN", "zh-TW"} <= told.keys() and "en-GB" not in told
+    assert told["de"] == "mein Gedächtnis durchsuchen" and told["es-419"] == told["es-ES"]
+    assert memory["options"][0]["description_localizations"]["fr"] == "MOTS"
+
+
+async def test_who_gives_a_command_comes_with_the_language_of_their_app(house: House) -> None:
+    alice, _, general = of_server(house)
+    alice.locale = "pt-BR"
+    async with house.running():
+        await menu(house)
+        await house.discord.slash(alice, general, "status")
+        assert (await house.receiver.message("/status")).sender.language == "pt-BR"
+
+
+async def test_a_command_that_is_typed_in_another_language_calls_the_bot(house: House) -> None:
+    alice, _, general = of_server(house)
+    general.guild.locale = "de"
+    async with house.running():
+        await house.discord.say(alice, general, "/suche das Boot")
+        await house.discord.say(alice, general, "/搜索")
+        await house.discord.say(alice, general, "/finde das Boot")
+        heard = [await house.receiver.message(text) for text in ("/suche das Boot", "/搜索", "/finde das Boot")]
+    assert [one.calls_bot for one in heard] == [True, True, False]
+    assert {one.sender.language for one in heard} == {"de"}
+
+
 async def test_a_command_is_answered_for_its_giver_only(house: House) -> None:
     alice, bob, guild = house.discord.user("Alice"), house.discord.user("Bob"), house.discord.guild("Home")
     general = guild.text("general")

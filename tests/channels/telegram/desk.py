@@ -7,13 +7,14 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
+from agent.languages.sentences import Sentence
 from channels.message import Address, ChannelStatus, CommandInfo, Event
 from channels.telegram.channel import TelegramChannel
 from tests.fakes.telegram import FakeTelegram
 
 ALICE = Address("telegram", "11111")
 GROUP = Address("telegram", "-1001234567890")
-COMMANDS = (CommandInfo("help", "What I can do"), CommandInfo("pair", "Let somebody in", owner_only=True))
+COMMANDS = (CommandInfo("help", Sentence("list the commands")), CommandInfo("pair", "Let somebody in", owner_only=True))
 
 
 @dataclass

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from agent.languages.codes import ALL_LANGUAGES
 from channels.message import (
     Address,
     Button,
@@ -29,6 +30,9 @@ from channels.message import (
 )
 from tests.channels.telegram.desk import ALICE, GROUP, Desk
 from tests.fakes.telegram import FakeTelegram
+
+MENUS = 2 * len(ALL_LANGUAGES)
+"""In private chats and in groups."""
 
 
 async def test_a_message_comes_in_and_its_answer_goes_out(desk: Desk) -> None:
@@ -227,21 +231,36 @@ async def test_the_token_is_never_logged(desk: Desk, caplog: pytest.LogCaptureFi
 
 async def test_the_menu_has_the_owners_commands_only_in_private(desk: Desk) -> None:
     async with desk.running():
-        await desk.telegram.wait_for(lambda: len(desk.telegram.called("setMyCommands")) == 2)
+        await desk.telegram.wait_for(lambda: len(desk.telegram.called("setMyCommands")) == MENUS)
     async with desk.running():
-        await desk.telegram.wait_for(lambda: len(desk.telegram.called("getMyCommands")) == 4)
-    assert len(desk.telegram.called("setMyCommands")) == 2, "an unchanged menu is not set again"
-    menus = {
-        call.params.object("scope")["type"]: [command["command"] for command in call.params.array("commands")]
-        for call in desk.telegram.called("setMyCommands")
-    }
-    assert menus == {"all_private_chats": ["help", "pair"], "all_group_chats": ["help"]}
+        await desk.telegram.wait_for(lambda: len(desk.telegram.called("getMyCommands")) == 2 * MENUS)
+    assert len(desk.telegram.called("setMyCommands")) == MENUS, "an unchanged menu is not set again"
+    menus = {scope: [one["command"] for one in commands] for scope, commands in desk.telegram.commands.items()}
+    assert menus["all_private_chats"] == menus["all_private_chats/de"] == ["help", "pair"]
+    assert menus["all_group_chats"] == menus["all_group_chats/ja"] == ["help"]
+
+
+async def test_the_menu_is_in_the_language_of_who_opens_it(desk: Desk) -> None:
+    async with desk.running():
+        await desk.telegram.wait_for(lambda: len(desk.telegram.called("setMyCommands")) == MENUS)
+    told = {scope: commands[0]["description"] for scope, commands in desk.telegram.commands.items()}
+    assert told["all_private_chats"] == "list the commands" and told["all_group_chats/de"] == "alle Befehle"
+    languages = [scope.partition("/")[2] for scope in told if scope.startswith("all_private_chats")]
+    assert sorted(languages) == sorted(["", *ALL_LANGUAGES[1:]]), "English for everybody else"
+
+
+async def test_a_person_comes_with_the_language_of_their_app(desk: Desk) -> None:
+    desk.telegram.languages[11111] = "pt-br"
+    async with desk.running():
+        desk.telegram.say("oi")
+        (message,) = await desk.received()
+    assert isinstance(message, InboundMessage) and message.sender.language == "pt-br"
 
 
 async def test_a_refused_menu_harms_nothing(desk: Desk) -> None:
     desk.telegram.fail("setMyCommands", status=500, times=None)
     async with desk.running():
-        await desk.telegram.wait_for(lambda: len(desk.telegram.called("setMyCommands")) == 2)
+        await desk.telegram.wait_for(lambda: len(desk.telegram.called("setMyCommands")) == MENUS)
         desk.telegram.say("hi")
         await desk.received()
 

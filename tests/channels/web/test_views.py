@@ -127,22 +127,25 @@ def _sentences() -> set[str]:
 
 
 def _said_sentences() -> set[str]:
-    """The texts that are given to `said`, `Sentence` and `BadEnvironment`."""
+    """The texts that are given to `said`, `Sentence` and `BadEnvironment`, and what menus say of commands."""
     found: set[str] = set()
     top = Path(spoken_time.__file__).parent.parent
     for file in [file for package in ("agent", "channels", "gateway") for file in top.joinpath(package).rglob("*.py")]:
         source = file.read_text("utf-8")
-        if not re.search(r"said\(|Sentence\(|BadEnvironment\(", source):
+        if not re.search(r"said\(|Sentence\(|BadEnvironment\(|Command\(", source):
             continue
         for call in (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)):
             name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+            if name == "Command" and all(one.arg != "is_listed" for one in call.keywords):
+                usage, description = (str(ast.literal_eval(one)) for one in call.args[1:3])
+                found |= {description, *([usage] if re.search("[A-Z]{4}", usage) else ())}
             if name in ("said", "Sentence", "BadEnvironment"):
                 texts_given = (part for given in call.args[:2] for part in ast.walk(given))
                 found |= {
                     text.value
                     for text in texts_given
                     if isinstance(text, ast.Constant) and isinstance(text.value, str)
-                    if re.search(r"[^\W\d]", re.sub(r"\{\w+\}", "", text.value))
+                    if " " in text.value or re.search(r"[^\W\d]", re.sub(r"\{\w+\}", "", text.value))
                 }
     return found
 

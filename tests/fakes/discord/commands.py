@@ -83,7 +83,15 @@ def _key(command: JsonObject) -> tuple[str, int]:
 @command_routes.add("GET", "/applications/{app}/commands")
 @command_routes.add("GET", "/applications/{app}/guilds/{guild}/commands")
 def list_commands(fake: Commands, request: Request) -> Any:
-    return list(fake.commands.get(fake.place(request), {}).values())
+    known = list(fake.commands.get(fake.place(request), {}).values())
+    if request.query.get("with_localizations", "false").lower() in ("true", "1"):
+        return known
+    return [_without_localizations(one) for one in known]
+
+
+def _without_localizations(one: JsonObject) -> JsonObject:
+    left = {key: value for key, value in one.items() if not key.endswith("_localizations")}
+    return left | {"options": [_without_localizations(option) for option in one.get("options") or []]}
 
 
 @command_routes.add("PUT", "/applications/{app}/commands")

@@ -143,7 +143,7 @@ class Interactions(Commands):
             "channel_id": str(channel.id),
             "channel": channel_json(channel, self.bot) | {"permissions": seen},
             "app_permissions": seen,
-            "locale": "en-US",
+            "locale": user.locale,
             "entitlements": [],
             "entitlement_sku_ids": [],
             "attachment_size_limit": MAX_FILE,
@@ -156,8 +156,8 @@ class Interactions(Commands):
             guild = channel.guild
             guild.members.setdefault(user.id, user)
             made["guild_id"] = str(guild.id)
-            made["guild"] = {"id": str(guild.id), "locale": "en-US", "features": []}
-            made["guild_locale"] = "en-US"
+            made["guild"] = {"id": str(guild.id), "locale": guild.locale, "features": []}
+            made["guild_locale"] = guild.locale
             made["member"] = member_json(guild, user) | {"permissions": seen}
         if interaction.message is not None:
             made["message"] = event_json(interaction.message, self.bot)

@@ -52,6 +52,8 @@ class User:
     name: str
     bot: bool = False
     dms_closed: bool = False
+    locale: str = "en-US"
+    """Of the app; bots learn it with interactions only."""
 
     @property
     def mention(self) -> str:
@@ -242,6 +244,7 @@ class Guild:
     channels: dict[int, Channel] = field(default_factory=dict)
     members: dict[int, User] = field(default_factory=dict)
     nicks: dict[int, str] = field(default_factory=dict)
+    locale: str = "en-US"
 
     @property
     def bot_role(self) -> Role:

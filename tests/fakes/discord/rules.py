@@ -12,6 +12,10 @@ MAX_TEXT, MAX_NONCE, MAX_FILES, MAX_EMBEDS, MAX_EMBED_TEXT = 2000, 25, 10, 10, 6
 MAX_ROWS, MAX_IN_ROW, MAX_V2, MAX_V2_TEXT, MAX_COMMANDS = 5, 5, 40, 4000, 100
 ROW, BUTTON, TEXT_DISPLAY = 1, 2, 10
 LINK, PREMIUM = 5, 6
+LOCALES = (
+    *("id", "da", "de", "en-GB", "en-US", "es-ES", "es-419", "fr", "hr", "it", "lt", "hu", "nl", "no", "pl", "pt-BR"),
+    *("ro", "fi", "sv-SE", "vi", "tr", "cs", "el", "bg", "ru", "uk", "hi", "th", "zh-CN", "ja", "zh-TW", "ko"),
+)
 COMMAND_NAME = re.compile(r"[-_'\w]{1,32}")
 EMBED_LIMITS = {"title": 256, "description": 4096}
 
@@ -216,6 +220,11 @@ def _check_named(form: Form, at: str, one: JsonObject) -> None:
     if not isinstance(name, str) or not COMMAND_NAME.fullmatch(name) or name != name.lower():
         form.wrong(f"{at}name", "APPLICATION_COMMAND_INVALID_NAME", f"Command name is invalid: {name}")
     form.between(f"{at}description", one.get("description"), 1, 100)
+    for field in ("name_localizations", "description_localizations"):
+        for locale, text in (one.get(field) or {}).items():
+            if locale not in LOCALES:
+                form.wrong(f"{at}{field}", "BASE_TYPE_CHOICES", f"Value must be one of {set(LOCALES)}.")
+            form.between(f"{at}{field}.{locale}", text, 1, 32 if field.startswith("name") else 100)
 
 
 def _check_options(form: Form, path: str, options: list[JsonObject]) -> None:
@@ -238,6 +247,7 @@ def _check_options(form: Form, path: str, options: list[JsonObject]) -> None:
 
 
 def _command_size(command: JsonObject) -> int:
-    own = units(str(command.get("name", ""))) + units(str(command.get("description", "")))
+    described = (str(command.get("description", "")), *(command.get("description_localizations") or {}).values())
+    own = units(str(command.get("name", ""))) + max(map(units, described))  # of the translations the longest counts
     choices = sum(units(f"{one.get('name', '')}{one.get('value', '')}") for one in command.get("choices") or [])
     return own + choices + sum(_command_size(one) for one in command.get("options") or [])

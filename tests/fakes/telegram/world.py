@@ -131,6 +131,8 @@ class World:
         self.files: dict[str, tuple[str, bytes | int]] = {}
         self.chats: dict[int, Chat] = {}
         self.users: dict[int, JsonObject] = {}
+        self.languages: dict[int, str] = {}
+        """Of people's apps; English by default."""
         self.allowed_updates: frozenset[str] | None = None
         self._queue: deque[JsonObject] = deque()
         self._update_ids = itertools.count(first_update_id)
@@ -420,7 +422,8 @@ class World:
         )
 
     def _person(self, user: int, name: str, *, is_bot: bool = False) -> JsonObject:
-        person = {"id": user, "is_bot": is_bot, "first_name": name, "language_code": "en"}
+        person = {"id": user, "is_bot": is_bot, "first_name": name}
+        person["language_code"] = self.languages.get(user, "en")
         self.users[user] = person
         return person
 

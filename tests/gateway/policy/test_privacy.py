@@ -129,7 +129,8 @@ async def owners_talk(daybook: Daybook) -> PrivateTalk:
     await say(daybook, f"Remember the {WORD} word {SAID}", me)
     await say(daybook, f"/remember {WORD} {ASKED_TO_FORGET}", me)
     await say(daybook, "/sessions", me)
-    (id,) = re.findall(r"`(\d{8}-\d{6}-\d{3}-[0-9a-f]{4})`", texts(daybook, OWNER)[-1])
+    ((button,),) = list(daybook.chat.standing(OWNER).values())[-1].buttons
+    id = button.data.removeprefix("/switch ")
     await say(daybook, f"/forget {ASKED_TO_FORGET}", me)
     buttons = [button for one in daybook.chat.standing(OWNER).values() for row in one.buttons for button in row]
     question = buttons[0].data.split()[1]

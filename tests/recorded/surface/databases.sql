@@ -1,4 +1,4 @@
--- state/daybook.db, version 13
+-- state/daybook.db, version 14
 CREATE TABLE access (
         channel TEXT NOT NULL,
         user_id TEXT NOT NULL,
@@ -22,7 +22,7 @@ CREATE TABLE chat (                   -- where somebody who may has spoken to th
         parent_chat TEXT NOT NULL,
         user_id TEXT NOT NULL,            -- who spoke last
         user_name TEXT NOT NULL,
-        last_at TEXT NOT NULL, server TEXT NOT NULL DEFAULT '', title TEXT NOT NULL DEFAULT '', language TEXT NOT NULL DEFAULT '', language_day TEXT NOT NULL DEFAULT '',
+        last_at TEXT NOT NULL, server TEXT NOT NULL DEFAULT '', title TEXT NOT NULL DEFAULT '', language TEXT NOT NULL DEFAULT '', language_day TEXT NOT NULL DEFAULT '', chosen_language TEXT NOT NULL DEFAULT '', platform_language TEXT NOT NULL DEFAULT '', is_owners INTEGER NOT NULL DEFAULT 0,
         PRIMARY KEY (channel, account, chat_id, thread_id)
     );
 CREATE TABLE choice (                 -- what a session's people chose: /model
