@@ -26,6 +26,7 @@ from agent.context.request import OpenSession
 from agent.forget import Removal, bring_back, mentions, redact
 from agent.formats.secrets import NO_SECRETS, KnownSecrets
 from agent.formats.sqlite import StorageUnavailable
+from agent.formats.system_errors import system_says
 from agent.heartbeat import heartbeat
 from agent.journal.summary import Summary, SummaryRequest, UpcomingJob, summary
 from agent.journal.writer import Journal
@@ -382,7 +383,7 @@ class Agent:
                 await asyncio.to_thread(self.index.purge, scope, self._clock)
             except StorageUnavailable as problem:
                 _log.error("the search index still has what was forgotten: %s", problem.strerror)
-                unpurged = str(problem.strerror)
+                unpurged = system_says(problem)
         return Removal(finding, done.change, done.files, said, among, unpurged, done.kept)
 
     async def bring_back(self, is_meant: Callable[[SessionKey], bool], change: str) -> None:

@@ -10,6 +10,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
+from agent.languages.sentences import Sentence
+
 
 class WholeTexts:
     """Texts without lone surrogates: no file, database or platform takes them."""
@@ -41,7 +43,12 @@ class Address:
         """Reads `channel:chat_id[:thread_id]`. Raises `ValueError` with a sentence for its writer."""
         parts = text.strip().split(":")
         if len(parts) not in (2, 3) or not all(parts):
-            raise ValueError(f"{text!r} is not a chat address; write channel:chat_id or channel:chat_id:thread_id")
+            raise ValueError(
+                Sentence(
+                    "{text} is not a chat address; write `channel:chat_id` or `channel:chat_id:thread_id`",
+                    text=repr(text),
+                )
+            )
         return cls(channel=parts[0], chat_id=parts[1], thread_id=parts[2] if len(parts) == 3 else None)
 
 

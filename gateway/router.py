@@ -14,6 +14,8 @@ from datetime import datetime, timedelta
 from agent.clock import Clock, utc_stamp
 from agent.formats.sqlite import StorageUnavailable
 from agent.formats.system_errors import again, cannot
+from agent.languages.codes import Language
+from agent.languages.sentences import Sentence, said
 from channels.message import Channel, Event, InboundMessage, Migrated, OutboundMessage, SendError, UnreadableEvent
 from gateway.commands.runner import CommandRunner, ParsedCommand
 from gateway.messages.active_work import EndedProcess
@@ -26,6 +28,7 @@ from gateway.store import access_rows, chat_rows, inbox_rows, outbox_rows
 from gateway.store.connection import Connection
 from gateway.store.database import Database
 from gateway.store.inbox_rows import InboxRow
+from gateway.store.outbox_rows import Draft
 from gateway.turns.preview import Acknowledgement
 from gateway.turns.queue import TurnQueue
 from gateway.turns.user_message import user_message_id
@@ -72,18 +75,13 @@ def _is_near(call: datetime, sent_at: datetime) -> bool:
 
 log = logging.getLogger(__name__)
 
-_PAIRING = (
-    "Hi! I'm a private assistant and we haven't met. If I'm yours, run\n\n"
-    "`daybook pair approve {code}`\n\n"
-    "on the computer I run on. Otherwise send my owner this code: {code}\n\nIt is valid for one hour."
-)
-_TOO_OFTEN = "That's more than I can answer here. I'm still reading, and will answer again in a minute."
-_NOT_LISTED = "Here I only answer people my owner has listed, and you aren't one of them."
-_NO_CODE = (
+_TOO_OFTEN = Sentence("That's more than I can answer here. I'm still reading, and will answer again in a minute.")
+_NOT_LISTED = Sentence("Here I only answer people my owner has listed, and you aren't one of them.")
+_NO_CODE = Sentence(
     "I'm a private assistant and we haven't met. I can't give you a new code right now: please use the one you have, "
     "or ask again in an hour."
 )
-_NOBODY_ELSE = "I'm a private assistant, and I only answer people my owner has approved."
+_NOBODY_ELSE = Sentence("I'm a private assistant, and I only answer people my owner has approved.")
 
 Spawn = Callable[[Awaitable[None], str], None]
 
@@ -209,16 +207,21 @@ class Router:
         is_command = message.is_from_person and self._commands.find(message, _agent(arrival.session)) is not None
         return not waits and not is_command
 
-    def _turn_away(self, message: InboundMessage, text: str) -> None:
+    def _turn_away(self, message: InboundMessage, text: Sentence) -> None:
         """Answers a menu command that is not allowed, visible to its sender alone, with nothing on disk."""
         if message.answer_with:
             self._spawn(self._told(message, text), f"turning away a command in {message.address}")
 
-    async def _told(self, message: InboundMessage, text: str) -> None:
+    async def _told(self, message: InboundMessage, text: Sentence) -> None:
         channel = self._channels[message.address.channel]
         key = f"away:{message.address.channel}:{message.id}"
         try:
-            await channel.send(OutboundMessage(message.address, text, key=key, reply_to=message.answer_with))
+            language = await self._database.run(chat_rows.language, message.address)
+        except StorageUnavailable:
+            language = Language.ENGLISH
+        shown = text.in_language(language)
+        try:
+            await channel.send(OutboundMessage(message.address, shown, key=key, reply_to=message.answer_with))
         except SendError as unsent:
             log.info("could not answer a command in %s: %s", message.address, unsent)
 
@@ -234,7 +237,8 @@ class Router:
             return False
         if message.due is None and not message.answer_with and self._rates.should_tell(chat, sender, sent_at):
             key = f"rate:{message.address.channel}:{message.id}:{{}}"
-            drafts = self._outbox.drafts(key, message.address, _TOO_OFTEN, reply_to=message.platform_id)
+            text = _TOO_OFTEN.in_language(await self._database.run(chat_rows.language, message.address))
+            drafts = self._outbox.drafts(key, message.address, text, reply_to=message.platform_id)
             await self._outbox.write(drafts)
         return True
 
@@ -251,18 +255,24 @@ class Router:
 
     async def _offer_pairing(self, message: InboundMessage) -> None:
         request = self._access.new_request(message.address.channel, message.sender.id, message.sender.name)
-        text = _PAIRING.format(code=request.code)
-        drafts = self._outbox.drafts(
-            f"pair:{request.code}:{{}}", message.address, text, answer_with=message.answer_with
-        )
         now, today = utc_stamp(self._clock.now()), self._clock.today().isoformat()
 
-        def write(connection: Connection) -> None:
+        def write(connection: Connection) -> Sequence[Draft]:
             access_rows.request(connection, request)
             chat_rows.spoke(connection, message, now, today)
+            text = said(
+                chat_rows.language(connection, message.address),
+                "Hi! I'm a private assistant and we haven't met. If I'm yours, run\n\n"
+                "`daybook pair approve {code}`\n\n"
+                "on the computer I run on. Otherwise send my owner this code: {code}\n\nIt is valid for one hour.",
+                code=request.code,
+            )
+            key = f"pair:{request.code}:{{}}"
+            drafts = self._outbox.drafts(key, message.address, text, answer_with=message.answer_with)
             outbox_rows.add(connection, drafts, now)
+            return drafts
 
-        await self._database.run(write)
+        drafts = await self._database.run(write)
         self._access.asked(request)
         self._outbox.wake(drafts)
         log.info("%s asks for access (daybook pair list)", message.address)  # a log is shown to others: no code

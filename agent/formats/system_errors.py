@@ -10,25 +10,26 @@ from collections.abc import Iterator
 from pathlib import PurePath
 
 from agent.formats.sqlite import StorageUnavailable
+from agent.languages.sentences import Sentence
 
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 """EFBIG: a limit of the process (`ulimit -f`); nothing more fits, too."""
 _OF_A_DISK = _NO_ROOM | {errno.EROFS, errno.EIO, getattr(errno, "ESTALE", errno.EIO), errno.ENODEV, errno.ENXIO}
 """Named by writes and syncs, which name no file."""
 _SAYS = {
-    errno.ENOSPC: "the disk is full",
-    errno.EDQUOT: "the disk quota is used up",
-    errno.EROFS: "the disk is read-only",
-    errno.EIO: "the disk fails to read or write",
-    errno.EACCES: "the permissions do not allow it",
-    errno.EPERM: "the permissions do not allow it",
-    errno.ENOENT: "there is no such file",
-    errno.EISDIR: "it is a folder",
-    errno.ENOTDIR: "a folder of its path is a file",
-    errno.ENAMETOOLONG: "its name is too long",
-    errno.ELOOP: "it is a link that leads nowhere",
-    errno.EMFILE: "too many files are open",
-    errno.ENFILE: "too many files are open",
+    errno.ENOSPC: Sentence("the disk is full"),
+    errno.EDQUOT: Sentence("the disk quota is used up"),
+    errno.EROFS: Sentence("the disk is read-only"),
+    errno.EIO: Sentence("the disk fails to read or write"),
+    errno.EACCES: Sentence("the permissions do not allow it"),
+    errno.EPERM: Sentence("the permissions do not allow it"),
+    errno.ENOENT: Sentence("there is no such file"),
+    errno.EISDIR: Sentence("it is a folder"),
+    errno.ENOTDIR: Sentence("a folder of its path is a file"),
+    errno.ENAMETOOLONG: Sentence("its name is too long"),
+    errno.ELOOP: Sentence("it is a link that leads nowhere"),
+    errno.EMFILE: Sentence("too many files are open"),
+    errno.ENFILE: Sentence("too many files are open"),
 }
 _OTHER_NUMBERS = (ssl.SSLError, socket.gaierror)
 """Their numbers are not those of the system."""
@@ -39,7 +40,7 @@ def system_says(error: OSError) -> str:
     """Why, as a clause."""
     inner = next((one for one in _chain(error) if isinstance(one, OSError) and one.errno), error)
     return _SAYS.get(
-        _number(error), (inner.strerror or str(inner) or "the system does not say why").lower().rstrip(".")
+        _number(error), (inner.strerror or str(inner)).lower().rstrip(".") or Sentence("the system does not say why")
     )
 
 

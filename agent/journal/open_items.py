@@ -18,6 +18,7 @@ from datetime import date
 from pathlib import Path
 
 from agent.clock import Clock
+from agent.languages.sentences import Sentence
 from agent.languages.terms import fold
 from agent.memory import files
 from agent.memory.scope import Scope
@@ -114,8 +115,13 @@ def find(scope: Scope, words: str) -> OpenItem:
     by_id = [one for one in known if wanted == [one.id]]
     found = by_id or [one for one in known if wanted and all(word in fold(one.text) for word in wanted)]
     if len(found) != 1:
-        why = f"fits {len(found)} of the open promises; say more of it" if found else "is not in the list of open ones"
-        raise NoSuchItem(f"{tidy(words)!r} {why}")
+        if found:
+            raise NoSuchItem(
+                Sentence(
+                    "“{text}” fits {count} of the open promises; say more of it", text=tidy(words), count=len(found)
+                )
+            )
+        raise NoSuchItem(Sentence("“{text}” is not in the list of open promises", text=tidy(words)))
     return found[0]
 
 

@@ -6,7 +6,7 @@ Whoever doesn't know for whom a text is makes a `Sentence`, and whoever shows it
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import LiteralString, Self
 
 from agent.languages.codes import Language
@@ -25,6 +25,28 @@ class Sentence(str):
         made.english, made.values = english, values
         return made
 
+    def in_language(self, language: Language) -> str:
+        known = sentences_of(language).get(self.english, self.english)
+        values = {name: translated(language, value) for name, value in self.values.items()}
+        return known.format(**values) if values else known
+
+
+class Passage(Sentence):
+    """Several texts, one after another. `between` is no word."""
+
+    __slots__ = ("between", "texts")
+    between: str
+    texts: tuple[str, ...]
+
+    def __new__(cls, between: str, texts: Iterable[str]) -> Self:
+        texts = tuple(texts)
+        made = super().__new__(cls, between.join(texts))
+        made.between, made.texts = between, texts
+        return made
+
+    def in_language(self, language: Language) -> str:
+        return self.between.join(str(translated(language, text)) for text in self.texts)
+
 
 def said(language: Language, english: LiteralString, /, **values: object) -> str:
     """The sentence with its `{values}` filled in; those that are a `Sentence` are translated too."""
@@ -34,11 +56,13 @@ def said(language: Language, english: LiteralString, /, **values: object) -> str
 
 def translated(language: Language, text: object) -> object:
     """A `Sentence` in that language; anything else as it is."""
-    if not isinstance(text, Sentence):
-        return text
-    known = sentences_of(language).get(text.english, text.english)
-    values = {name: translated(language, value) for name, value in text.values.items()}
-    return known.format(**values) if values else known
+    return text.in_language(language) if isinstance(text, Sentence) else text
+
+
+def sentence_of(error: Exception) -> str:
+    """What an error says, translatable if it was made so."""
+    first = error.args[0] if error.args else ""
+    return first if isinstance(first, Sentence) else str(error)
 
 
 def sentences_of(language: Language) -> Mapping[str, str]:

@@ -21,6 +21,7 @@ from typing import BinaryIO
 from agent import fs
 from agent.formats.plain_text import repair_surrogates
 from agent.formats.system_errors import system_says
+from agent.languages.sentences import Sentence
 from agent.memory import daily_log
 from agent.memory.history import record_around
 from agent.memory.patch import addition_of, edit_of
@@ -130,9 +131,15 @@ def copy_out(path: Path, root: Path, to: BinaryIO, most: int) -> None:
     with _reading(name), open_parent(path, root) as (folder, real_name):
         size = fs.copy(folder, real_name, to, most)
     if size > most:
-        raise UnreadableFile(f"{name} is larger than {most / 1_000_000:.0f} MB, the most that can be sent there")
+        raise UnreadableFile(
+            Sentence(
+                "{file} is larger than {most} MB, the most that can be sent there",
+                file=name,
+                most=f"{most / 1_000_000:.0f}",
+            )
+        )
     if size == 0:
-        raise UnreadableFile(f"{name} is empty")
+        raise UnreadableFile(Sentence("{file} is empty", file=name))
 
 
 def entries(path: Path, root: Path) -> list[FolderEntry]:
@@ -232,7 +239,9 @@ def remove(path: Path, root: Path, today: date, may_go: Callable[[bytes], None] 
         except fs.ChangedMeanwhile as changed_meanwhile:
             now = decoded(_read_limited(folder, real_name, name)) if folder.stat(real_name) is not None else ""
             raise NotWritten(
-                f"{name} was just changed by somebody else, so it is kept. It says now:\n{now}"
+                Sentence(
+                    "{file} was just changed by somebody else, so it is kept. It says now:\n{text}", file=name, text=now
+                )
             ) from changed_meanwhile
         return _file_text(data)
 
@@ -243,7 +252,7 @@ def check_writable(path: Path, root: Path) -> None:
     with _writing(path, root, name) as (folder, real_name):
         known = folder.stat(real_name)
         if known is not None and not stat.S_ISREG(known.st_mode):
-            raise NotWritten(f"{name} was not written: it is no regular file")
+            raise NotWritten(Sentence("{file} was not written: it is no regular file", file=name))
         _raise_refusal(_read_only_refusal(name, known) or _folder_refusal(name, known))
         fs.probe(folder)
 
@@ -265,9 +274,9 @@ def clean(text: str) -> str:
 def text_of(data: bytes, name: str) -> FileText:
     """Raises `UnreadableFile` for UTF-16 and binary data."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise UnreadableFile(f"{name} is UTF-16 text; save it as UTF-8")
+        raise UnreadableFile(Sentence("{file} is UTF-16 text; save it as UTF-8", file=name))
     if b"\0" in data:
-        raise UnreadableFile(f"{name} is a binary file")
+        raise UnreadableFile(Sentence("{file} is a binary file", file=name))
     return _file_text(data)
 
 
@@ -293,7 +302,7 @@ def append(path: Path, root: Path, addition: Callable[[str], str], beginning: st
             _raise_refusal(_read_only_refusal(name, known) or _folder_refusal(name, known))
             end = fs.tail(folder, real_name, _TAIL_BYTES) if known is not None else b""
             if b"\0" in end:
-                raise UnreadableFile(f"{name} is a binary file, or UTF-16 text; save it as UTF-8")
+                raise UnreadableFile(Sentence("{file} is a binary file, or UTF-16 text; save it as UTF-8", file=name))
             data = _bytes_to_append(
                 end.decode("utf-8", "replace"), lambda before: add_marks("", addition(before)), beginning
             )
@@ -331,7 +340,13 @@ def _folder_entry(item: os.DirEntry[str]) -> FolderEntry | None:
 def _read_limited(folder: fs.Folder, real_name: str, name: str, limit: int = MAX_BYTES) -> bytes:
     data = fs.read(folder, real_name, limit + 1)
     if len(data) > limit:
-        raise UnreadableFile(f"{name} is larger than {limit // 1_000_000} MB; it can only be made smaller by hand")
+        raise UnreadableFile(
+            Sentence(
+                "{file} is larger than {most} MB; it can only be made smaller by hand",
+                file=name,
+                most=limit // 1_000_000,
+            )
+        )
     return data
 
 
@@ -344,14 +359,14 @@ def _folder_refusal(name: str, known: os.stat_result | None) -> str | None:
     """What belongs into a folder could never be written if its name were a file's."""
     if known is not None or "/".join(map(folded_name, name.split("/"))) not in FOLDERS:
         return None
-    return f"{name} is the name of a folder here; give the file another name, such as {name}.md"
+    return Sentence("{file} is the name of a folder here; give the file another name, such as {file}.md", file=name)
 
 
 def _read_only_refusal(name: str, known: os.stat_result | None) -> str | None:
     """A rename would replace a read-only file all the same."""
     if known is None or not stat.S_ISREG(known.st_mode) or known.st_mode & stat.S_IWUSR:
         return None
-    return f"{name} was not written: its owner has made it read-only"
+    return Sentence("{file} was not written: its owner has made it read-only", file=name)
 
 
 @contextmanager
@@ -360,7 +375,7 @@ def _writing(path: Path, root: Path, name: str, *, make: bool = True) -> Iterato
         with open_parent(path, root, make=make) as (folder, real_name), fs.locked(folder):
             yield folder, real_name
     except OSError as error:
-        raise NotWritten(f"{name} was not written: {system_says(error)}") from error
+        raise NotWritten(Sentence("{file} was not written: {why}", file=name, why=system_says(error))) from error
 
 
 @contextmanager
@@ -368,4 +383,4 @@ def _reading(name: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise UnreadableFile(f"{name} cannot be read: {system_says(error)}") from error
+        raise UnreadableFile(Sentence("{file} cannot be read: {why}", file=name, why=system_says(error))) from error

@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from agent.clock import Clock
+from agent.languages.sentences import Sentence, sentence_of
 from agent.languages.terms import fold, is_unspaced, query_terms, terms
 from agent.memory import daily_log, files, notes
 from agent.memory.files import EntryKind
@@ -61,7 +62,7 @@ class ForgetResult:
 def find(scope: Scope, wanted: str) -> ForgetPlan:
     """Passages with the phrase `wanted`, else with all its words. Raises `FileError` if it is too short."""
     if len(fold(wanted).strip()) < _LEAST:
-        raise FileError("that is too short to be looked for; write a word or two of what I shall forget")
+        raise FileError(Sentence("that is too short to be looked for; write a word or two of what I shall forget"))
     unread: list[str] = []
     texts = list(_memory_texts(scope, unread))
     for holds in (_phrase(wanted), _all_words(wanted)):
@@ -92,7 +93,7 @@ def forget(history: History, scope: Scope, clock: Clock, session: str, finding: 
             try:
                 _remove(scope, clock, path, places)
             except FileError as problem:
-                kept.append((path, str(problem)))
+                kept.append((path, sentence_of(problem)))
             changed += [path] if unit.edits > before else []
     gone = frozenset(line.strip() for passage in finding.places for line in passage.text.splitlines() if line.strip())
     deleted = frozenset(passage.path for passage in finding.places if passage.whole)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from agent.languages.sentences import Sentence
 from agent.memory.paths import FileError
 
 _AROUND_LINES = 2
@@ -62,12 +63,22 @@ def undo_edit(edit: FilePatch, now: bytes | None, replacement: bytes | None = No
     if not edit.exists:
         if now in (None, edit.removed):
             return edit.removed
-        raise Conflict(f"{edit.path} has been written anew since. {_current_text(now)}")
+        raise Conflict(
+            Sentence(
+                "{file} has been written anew since. It says now:\n{text}", file=edit.path, text=_current_text(now)
+            )
+        )
     if now is None:
-        raise Conflict(f"{edit.path} is no longer there")
+        raise Conflict(Sentence("{file} is no longer there", file=edit.path))
     at = _locate(edit, now)
     if at is None:
-        raise Conflict(f"{edit.path} has been changed at that place since; nothing was undone. {_current_text(now)}")
+        raise Conflict(
+            Sentence(
+                "{file} has been changed at that place since; nothing was undone. It says now:\n{text}",
+                file=edit.path,
+                text=_current_text(now),
+            )
+        )
     before = edit.removed if replacement is None else replacement
     rest = now[:at] + before + now[at + len(edit.added) :]
     return None if not edit.existed and not rest.strip() else rest
@@ -126,5 +137,4 @@ def _lines(data: bytes) -> list[bytes]:
 
 def _current_text(now: bytes | None) -> str:
     text = (now or b"").decode("utf-8", "replace")
-    cut = text if len(text) <= _SHOWN_CHARS else text[:_SHOWN_CHARS] + " […]"
-    return f"It says now:\n{cut}"
+    return text if len(text) <= _SHOWN_CHARS else text[:_SHOWN_CHARS] + " […]"

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from agent.fs import Folder
+from agent.languages.sentences import sentence_of
 from agent.memory.scope import FOLDERS_OF_OTHERS, Audience, Scope
 
 MAX_PATH_CHARS = 1_000
@@ -38,7 +39,7 @@ class FileError(Exception):
 class UnreadableFile(FileError):
     @property
     def reason(self) -> str:
-        return str(self)
+        return sentence_of(self)
 
 
 class OutOfReach(UnreadableFile):

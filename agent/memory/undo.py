@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from agent.clock import Clock
+from agent.languages.sentences import Sentence
 from agent.memory import daily_log
 from agent.memory.files import inside, put_back, read_bytes
 from agent.memory.history import FORGET, IMPORT, UNDO, Change, History
@@ -28,10 +29,12 @@ def restore(history: History, scope: Scope, clock: Clock, change: Change, sessio
     """The undo can itself be undone. Raises `StorageUnavailable`, `NotRestored`, and `patch.Conflict` if the file was
     edited there since."""
     if change.undone_by:
-        raise NotRestored(f"this change is undone already; restore {change.undone_by} to bring it back")
+        raise NotRestored(
+            Sentence("this change is undone already; restore {change} to bring it back", change=change.undone_by)
+        )
     edits = history.edits(change)
     if edits is None:
-        raise NotRestored("the text of this change was forgotten and is not kept anywhere")
+        raise NotRestored(Sentence("the text of this change was forgotten and is not kept anywhere"))
     today = clock.today()
     steps = [_plan_step(scope, today, change, edit) for edit in reversed(edits)]
     _check_all(scope, steps)
@@ -97,7 +100,9 @@ def _plan_step(scope: Scope, today: date, change: Change, edit: FilePatch) -> _U
     ):  # restores the original
         return _UndoStep(path, edit, None, past)
     if not edit.added.startswith(edit.removed):
-        raise NotRestored(f"{edit.path} only grows: a change in it cannot be undone, only struck out")
+        raise NotRestored(
+            Sentence("{file} only grows: a change in it cannot be undone, only struck out", file=edit.path)
+        )
     added = edit.added[len(edit.removed) :].decode("utf-8", "surrogateescape")
     end = "\n" if added.endswith("\n") else ""
     mark = daily_log.strike_out(added, f"[undone {today.isoformat()}]") + end

@@ -10,8 +10,9 @@ from typing import LiteralString
 
 from agent.agent import Agent
 from agent.clock import Clock
+from agent.formats.system_errors import system_says
 from agent.languages.codes import Language
-from agent.languages.sentences import said
+from agent.languages.sentences import said, sentence_of
 from agent.report import ContextReport
 from channels.message import Channel, OutboundFile
 from gateway.config.schema import LimitsConfig, ModelConfig
@@ -52,8 +53,9 @@ class CommandError(Exception):
 
 
 def reason(problem: Exception) -> str:
-    """A failure in words for people. The system's own may name a path of this machine and go to the log only."""
-    return problem.strerror or "the disk refuses" if isinstance(problem, OSError) else str(problem)
+    """A failure in words for people, a `Sentence`. The system's own may name a path of this machine and go to the log
+    only."""
+    return system_says(problem) if isinstance(problem, OSError) else sentence_of(problem)
 
 
 class PassToModel(Exception):

@@ -10,13 +10,14 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 
+from agent.languages.sentences import Sentence
 from gateway.store.inbox_rows import InboxRow
 
 TRIED_ALONE_AFTER = 5
 """Deaths of the process with a message in hand, among others."""
 _DEATHS_ALONE = 3
 _STANDSTILLS = 2
-SKIPPED = (
+SKIPPED = Sentence(
     "I crashed several times on this message, so I skipped it. "
     "Please send it again in other words, or in smaller parts."
 )

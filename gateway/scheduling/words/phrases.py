@@ -12,6 +12,7 @@ from functools import cache
 
 from agent.languages import time_words
 from agent.languages.codes import ALL_LANGUAGES, Language
+from agent.languages.sentences import sentence_of
 from agent.languages.time_words import TimeWords
 from gateway.recurrence import InvalidWhen
 from gateway.scheduling.words.hour_of_day import Unclear
@@ -65,8 +66,8 @@ def read(text: str, now: datetime, languages: Collection[Language] = ()) -> Phra
 
 
 class _Impossible(InvalidWhen):
-    def __init__(self, reason: str, rest: str) -> None:
-        super().__init__(reason)
+    def __init__(self, sentence: str, rest: str) -> None:
+        super().__init__(sentence)
         self.rest = rest
 
 
@@ -89,7 +90,7 @@ def _read(text: str, now: datetime, words: TimeWords) -> Phrase | None:
     except Unclear:
         return Phrase(None, rest, words.language)
     except InvalidWhen as error:
-        raise _Impossible(str(error), rest) from error
+        raise _Impossible(sentence_of(error), rest) from error
 
 
 def _contradict(runs: Sequence[TimeMention], length: int) -> bool:

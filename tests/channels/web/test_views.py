@@ -127,18 +127,17 @@ def _said_sentences() -> set[str]:
     """The texts that are given to `said` and `Sentence`."""
     found: set[str] = set()
     top = Path(spoken_time.__file__).parent.parent
-    for file in [file for package in ("agent", "gateway") for file in top.joinpath(package).rglob("*.py")]:
+    for file in [file for package in ("agent", "channels", "gateway") for file in top.joinpath(package).rglob("*.py")]:
         source = file.read_text("utf-8")
         if "said(" not in source and "Sentence(" not in source:
             continue
         for call in (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)):
             name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
             if name in ("said", "Sentence"):
-                texts_given = (part for given in call.args[:2] for part in ast.walk(given))
+                first = int(isinstance(call.func, ast.Name) and name == "said")  # after the language
+                texts_given = (part for given in call.args[first : first + 1] for part in ast.walk(given))
                 found |= {
-                    text.value
-                    for text in texts_given
-                    if isinstance(text, ast.Constant) and isinstance(text.value, str) and " " in text.value
+                    text.value for text in texts_given if isinstance(text, ast.Constant) and isinstance(text.value, str)
                 }
     return found
 
