@@ -14,7 +14,8 @@ from agent.languages.table import ApprovalStrings
 from agent.memory.scope import ScopeBusy
 from channels.message import Button, Origin
 from gateway.commands.context import Command, CommandAudience, CommandContext, CommandError, CommandReply, reason
-from gateway.messages.confirmations import ALWAYS, answer_of
+from gateway.i18n import answer_of
+from gateway.messages.confirmations import ALWAYS
 from gateway.programs.background import command_line
 from gateway.store.program_rows import AllowedWords
 from gateway.store.question_rows import StoredQuestion

@@ -41,7 +41,8 @@ async def daily(context: CommandContext) -> str | CommandReply:
     at = None if is_off else await asyncio.to_thread(_hour_in, context)
     if at is None and not is_off:
         raise CommandError(
-            context.said("I don't understand “{text}” as a time.", text=words[:40]) + f" {_how(context)}"
+            context.said("I don't understand “{text}” as a time.", text=context.argument.strip()[:40])
+            + f" {_how(context)}"
         )
     if not context.route.is_private and context.route.role is not Role.OWNER:
         raise CommandError(Sentence("In a group, only my owner can change that."))

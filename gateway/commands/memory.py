@@ -20,7 +20,8 @@ from agent.memory.log_writer import append_log
 from agent.memory.patch import Conflict
 from agent.memory.undo import restore
 from gateway.commands.context import Command, CommandContext, CommandError, CommandReply, reason
-from gateway.messages.confirmations import answer_of, buttons
+from gateway.i18n import answer_of
+from gateway.messages.confirmations import buttons
 from gateway.policy.access import LOCAL_CHANNELS, Role
 from gateway.spoken_time import listed
 from gateway.store.question_rows import StoredQuestion
