@@ -49,14 +49,8 @@ def english_in(answer: str, language: Language, *quoted: str) -> list[str]:
 @cache
 def _english(language: Language) -> frozenset[str]:
     """Words of our English sentences that our sentences in that language never use."""
-    english = [
-        *sentences_of(language),
-        *(text for group in _GROUPS for text in _texts(read_file(Language.ENGLISH)[group])),
-    ]
-    own = [
-        *sentences_of(language).values(),
-        *(text for group in _GROUPS for text in _texts(read_file(language)[group])),
-    ]
+    english = [*sentences_of(language), *_of_groups(Language.ENGLISH)]
+    own = [*sentences_of(language).values(), *_of_groups(language)]
     return _ALWAYS | (_all_words(english) - _all_words(own))
 
 

@@ -147,7 +147,7 @@ class JobService:
         """Changes text and time; empty: as it is. `seen`: what the person saw. Raises `JobRefused`."""
         job = await self._find(requester, id)
         if job.kind is JobKind.BUILT_IN:
-            raise JobRefused(Sentence("{id} is one of my own jobs: you can pause it, but not change it.", id=id))
+            raise JobRefused(Sentence("That is one of my own jobs: you can pause it, but not change it."))
         present = SeenJob(job.text, when_.fields(job.when))
         if seen is not None and seen != present:
             raise JobRefused(Sentence("{id} was changed meanwhile. Look at it again before you change it.", id=id))
@@ -180,7 +180,7 @@ class JobService:
         """Raises `JobRefused`."""
         job = await self._find(requester, id)
         if job.kind is JobKind.BUILT_IN:
-            raise JobRefused(Sentence("{id} is one of my own jobs: you can pause it, but not delete it.", id=id))
+            raise JobRefused(Sentence("That is one of my own jobs: you can pause it, but not delete it."))
         await self._apply(self._schedule.remove(id), id)
         return job
 

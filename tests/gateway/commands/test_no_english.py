@@ -87,7 +87,9 @@ async def test_a_chat_is_answered_without_an_english_word(daybook: Daybook, word
         await tell("/daily off")
         assert "`memory/2026" in await tell(f"/remember {words.fact}")
         assert words.fact in await tell(f"/forget {words.about}")
-        labels = [one.label for message in daybook.chat.sent for row in message.buttons for one in row]
+        labels = [
+            one.label for message in daybook.chat.standing(OWNER).values() for row in message.buttons for one in row
+        ]
         assert "state/sessions" in await tell(words.yes)
         assert "`memory/2026" in await tell("/undo")
         await tell("/forget qwertzuiop")
@@ -101,7 +103,7 @@ async def test_a_chat_is_answered_without_an_english_word(daybook: Daybook, word
             await tell(f"/jobs {verb} {name}")
         await tell("/jobs dance")
         await tell("/done")
-        (daybook.home.workspace / "memory" / "open.md").write_text(f"- [ ] 2026-11-22 {words.promise}\n")
+        (daybook.workspace / "memory" / "open.md").write_text(f"- [ ] 2026-11-22 {words.promise}\n")
         assert words.promise in await tell("/done")
         await tell("/done qwertzuiop")
         await tell(f"/done {words.promise}")
@@ -119,7 +121,7 @@ async def test_a_stranger_is_met_in_their_language(daybook: Daybook, words: Word
         (code,) = await gateway.codes()
         await gateway.approve(code)
         await daybook.chat.wait_until(lambda: len(texts(daybook, STRANGER)) == 2)
-        await gateway.ask("pair.revoke", account=f"telegram:{STRANGER}")
+        await gateway.ask("pair.revoke", id=f"telegram:{STRANGER}")
         await daybook.chat.wait_until(lambda: len(texts(daybook, STRANGER)) == 3)
     said = texts(daybook, STRANGER)
     assert code in said[0] and all(text.strip() for text in said)
