@@ -382,8 +382,7 @@ class Agent:
             try:
                 await asyncio.to_thread(self.index.purge, scope, self._clock)
             except StorageUnavailable as problem:
-                _log.error("the search index still has what was forgotten: %s", problem.strerror)
-                unpurged = system_says(problem)
+                _log.error("the search index still has what was forgotten: %s", unpurged := system_says(problem))
         return Removal(finding, done.change, done.files, said, among, unpurged, done.kept)
 
     async def bring_back(self, is_meant: Callable[[SessionKey], bool], change: str) -> None:

@@ -31,7 +31,7 @@ class Sentence(str):
         return known.format(**values) if values else known
 
 
-class Passage(Sentence):
+class SentenceSeries(Sentence):
     """Several texts, one after another. `between` is no word."""
 
     __slots__ = ("between", "texts")

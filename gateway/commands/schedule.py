@@ -12,7 +12,7 @@ from agent.clock import Clock
 from agent.languages.codes import Language
 from agent.languages.moments import moment_in
 from agent.languages.registry import LANGUAGES
-from agent.languages.sentences import Passage, Sentence, sentence_of, translated
+from agent.languages.sentences import Sentence, SentenceSeries, sentence_of, translated
 from agent.languages.table import ReminderStrings
 from agent.model.offline.model import NAME as OFFLINE
 from channels.message import Button, Origin
@@ -282,7 +282,7 @@ def _when(context: CommandContext, row: JobListing) -> str:
     is_regular = job.enabled or row.next_run is None
     when: str = in_words(job.when) if is_regular else Sentence("at the times its chats chose")
     if row.zone.key != clock.zone.key:
-        when = Passage(" ", [when, f"({row.zone.key})"])
+        when = SentenceSeries(" ", [when, f"({row.zone.key})"])
     if next_run:
         return context.said("{when}, next {moment}", when=when, moment=next_run)
     if job.enabled:

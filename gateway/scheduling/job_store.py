@@ -11,7 +11,7 @@ from pathlib import Path
 
 from agent.clock import Clock
 from agent.fs import atomic_write
-from agent.languages.sentences import Passage, Sentence, sentence_of
+from agent.languages.sentences import Sentence, SentenceSeries, sentence_of
 from agent.memory.files import FileError, read_text, rewrite
 from gateway.scheduling import jobs_file
 from gateway.scheduling.job import Job
@@ -168,7 +168,7 @@ def _trouble_text(problems: Sequence[JobProblem], kept: Collection[str]) -> Sent
         head = Sentence(
             "`{file}` has {count} mistakes. Everything else in it has taken effect.", file=FILE, count=len(problems)
         )
-    return Passage("\n", [head, "", *lines])
+    return SentenceSeries("\n", [head, "", *lines])
 
 
 def _instead(problem: JobProblem, kept: Collection[str]) -> Sentence:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from agent.languages.sentences import Passage, Sentence, sentence_of
+from agent.languages.sentences import Sentence, SentenceSeries, sentence_of
 from channels.message import Address
 from channels.terminal import NAME as TERMINAL
 from gateway import recurrence as when_
@@ -205,9 +205,8 @@ class JobService:
         own = await self.access.own_chats(requester)
         async with self._adding:
             reminder = await self._reminder(requester, name, own)
-            again = self._read(
-                requester, JobRequest(reminder.text, {"at": at.isoformat()}, to=reminder.to, id=reminder.id_again)
-            )
+            when, to = {"at": at.isoformat()}, reminder.to
+            again = self._read(requester, JobRequest(reminder.text, when, to=to, id=reminder.id_again))
             receipt = self._receipt(again)
             if not any(_is_same(one, again) for one in self._schedule.jobs.values()):
                 if again.id not in self._schedule.jobs:
@@ -350,7 +349,7 @@ class JobService:
             remarks.append(
                 Sentence("But {channel} is switched off, so I can only send it once that is on again.", channel=channel)
             )
-        remark = Passage(" ", ["", *filter(None, remarks)])
+        remark = SentenceSeries(" ", ["", *filter(None, remarks)])
         exact = f"{local(due, zone)} ({from_now(due - now)})"
         return JobReceipt(job, due, spoken(due, now, clock.zone), exact, remark)
 
