@@ -192,7 +192,7 @@ async def _forget(context: CommandContext, shown: ForgetPlan) -> str:
 def _places(removed: Removal, on_page: int) -> list[str]:
     places = [_files(_unspoken(removed.files, removed.finding))] if removed.files else []
     if removed.messages and removed.sessions == 1:
-        places.append(Sentence("{messages} in one conversation", messages=_messages(removed.messages)))
+        places.append(Sentence("{messages} in a conversation", messages=_messages(removed.messages)))
     elif removed.messages:
         messages, count = _messages(removed.messages), removed.sessions
         places.append(Sentence("{messages} in {count} conversations", messages=messages, count=count))
