@@ -30,6 +30,7 @@ from agent.heartbeat import heartbeat
 from agent.journal.summary import Summary, SummaryRequest, UpcomingJob, summary
 from agent.journal.writer import Journal
 from agent.languages.codes import Language
+from agent.languages.system_errors import system_says
 from agent.media.store import Store
 from agent.memory.consents import Consents
 from agent.memory.files import FileError
@@ -381,8 +382,7 @@ class Agent:
             try:
                 await asyncio.to_thread(self.index.purge, scope, self._clock)
             except StorageUnavailable as problem:
-                _log.error("the search index still has what was forgotten: %s", problem.strerror)
-                unpurged = str(problem.strerror)
+                _log.error("the search index still has what was forgotten: %s", unpurged := system_says(problem))
         return Removal(finding, done.change, done.files, said, among, unpurged, done.kept)
 
     async def bring_back(self, is_meant: Callable[[SessionKey], bool], change: str) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from agent.languages.codes import Language
-from agent.languages.sentences import translated
+from agent.languages.sentences import Sentence, translated
 
 
 class WholeTexts:
@@ -44,7 +44,12 @@ class Address:
         """Reads `channel:chat_id[:thread_id]`. Raises `ValueError` with a sentence for its writer."""
         parts = text.strip().split(":")
         if len(parts) not in (2, 3) or not all(parts):
-            raise ValueError(f"{text!r} is not a chat address; write channel:chat_id or channel:chat_id:thread_id")
+            raise ValueError(
+                Sentence(
+                    "{text} is not a chat address; write `channel:chat_id` or `channel:chat_id:thread_id`",
+                    text=repr(text),
+                )
+            )
         return cls(channel=parts[0], chat_id=parts[1], thread_id=parts[2] if len(parts) == 3 else None)
 
 

@@ -232,7 +232,7 @@ async def _build_turns(
         database=core.database,
         inbox=messaging.inbox,
         outbox=messaging.outbox,
-        long_answers=LongAnswers(core.clock, channels.by_name, messaging.outgoing),
+        long_answers=LongAnswers(core.database, core.clock, channels.by_name, messaging.outgoing),
         spoken=messaging.spoken,
         preferences=core.preferences,
         intake=messaging.intake,

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from agent.languages.codes import Language
+from agent.languages.registry import LANGUAGES
+from agent.languages.terms import fold
 from agent.model.offline.intent import told_language
 from channels.message import InboundMessage, Origin
 
@@ -26,7 +28,8 @@ class ChatLanguage:
 
 
 def after(known: ChatLanguage, message: InboundMessage, today: str) -> ChatLanguage:
-    """The language after that message. Text that is not the sender's, and commands, do not count."""
+    """The language after that message. Text that is not the sender's, commands, and a bare yes or no, which is the same
+    in several languages, do not count."""
     if known.day == today or not (words := _own_words(message)):
         return known
     if clear := told_language(words, _CLEAR):
@@ -37,7 +40,20 @@ def after(known: ChatLanguage, message: InboundMessage, today: str) -> ChatLangu
 def _own_words(message: InboundMessage) -> str:
     is_forwarded = message.quote is not None and message.quote.forwarded
     is_command = message.origin is not Origin.CHAT or message.text.lstrip().startswith("/")
-    return "" if is_forwarded or is_command else message.text
+    return "" if is_forwarded or is_command or answer_of(message.text) is not None else message.text
+
+
+_ANSWERS = {
+    fold(word): said
+    for table in LANGUAGES.values()
+    for words, said in ((table.yes, True), (table.no, False))
+    for word in words.split("|")
+}
+
+
+def answer_of(text: str) -> bool | None:
+    """Yes or no in the languages of chats, else None."""
+    return _ANSWERS.get(fold(text).strip(" .!。！\n"))
 
 
 def one_line(text: str, most: int) -> str:

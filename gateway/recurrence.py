@@ -19,18 +19,17 @@ from zoneinfo import ZoneInfo
 from cronsim import CronSim, CronSimError
 
 from agent.clock import WEEKDAYS
-from gateway.spoken_time import spoken_day
+from agent.languages.sentences import Sentence
 
 _UNITS = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86_400, "w": 604_800}
-_UNIT_NAMES = {"s": "second", "m": "minute", "h": "hour", "d": "day", "w": "week"}
 _INTERVAL = re.compile(r"(?:\d{1,6}\s*(?:min|[smhdw])\s*)+", re.IGNORECASE)
 _PART = re.compile(r"(?<!\d)(\d++)\s*+(min|[smhdw])", re.IGNORECASE)
 _MOMENT = re.compile(r"(\d{4}-\d{2}-\d{2})[T ](\d{1,2}:\d{2}(?::\d{2})?)\s*(Z|[+-]\d{2}:?\d{2})?", re.IGNORECASE)
 SHORTEST = timedelta(minutes=1)
 LONGEST = timedelta(days=3660)
-_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_EVERY_DAY = {"*": "every day", "1-5": "every weekday"}
-_SIMPLE = re.compile(r"(\d{1,2}) (\d{1,2}) \* \* (\*|[0-7](?:[,-][0-7])*)")
+
+
+FORMS = ('{at: "2026-11-22T15:00"}', "{every: 2h}", '{cron: "0 8 * * 1-5"}')
 
 
 class InvalidWhen(ValueError):
@@ -69,10 +68,10 @@ def parse(fields: Mapping[str, str]) -> When:
     """Reads `{at}`, `{every}` (and `from`) or `{cron}`, the latter two with `until`. Raises `InvalidWhen`."""
     unknown = sorted(set(fields) - {"at", "every", "cron", "from", "until"})
     if unknown:
-        raise InvalidWhen(f"`when` has no key {unknown[0]!r}; write one of at, every, cron")
+        raise InvalidWhen(Sentence("`when` has no key {key}; write one of `at`, `every`, `cron`", key=repr(unknown[0])))
     given = [name for name in ("at", "every", "cron") if name in fields]
     if len(given) != 1 or ("from" in fields and given != ["every"]) or ("until" in fields and given == ["at"]):
-        raise InvalidWhen('`when` must be one of {at: "2026-11-22T15:00"}, {every: 2h}, {cron: "0 8 * * 1-5"}')
+        raise InvalidWhen(Sentence("`when` must be one of {forms}", forms=", ".join(FORMS)))
     until = _day(fields["until"]) if "until" in fields else None
     match given[0]:
         case "at":
@@ -86,14 +85,17 @@ def parse(fields: Mapping[str, str]) -> When:
 def moment(text: str) -> datetime:
     """Reads `2026-11-22T15:00`, with an offset or without. Raises `InvalidWhen`."""
     match = _MOMENT.fullmatch(text.strip())
-    allowed = "write a date and a time such as 2026-11-22T15:00"
     if match is None:
-        raise InvalidWhen(f"{_cut(text)} is not a moment; {allowed}")
+        raise InvalidWhen(
+            Sentence("{text} is not a moment; write a date and a time such as 2026-11-22T15:00", text=_cut(text))
+        )
     day, clock, offset = match[1], match[2].rjust(5, "0") if len(match[2]) < 6 else match[2].rjust(8, "0"), match[3]
     try:
         found = datetime.fromisoformat(f"{day}T{clock}{(offset or '').upper()}")
     except ValueError as error:
-        raise InvalidWhen(f"{_cut(text)} does not exist ({error}); {allowed}") from error
+        raise InvalidWhen(
+            Sentence("{text} does not exist; write a date and a time such as 2026-11-22T15:00", text=_cut(text))
+        ) from error
     return found.astimezone(UTC) if found.tzinfo else found
 
 
@@ -101,16 +103,20 @@ def _day(text: str) -> date:
     try:
         return date.fromisoformat(text.strip())
     except ValueError as error:
-        raise InvalidWhen(f"{_cut(text)} is not a day; write it as 2026-12-24") from error
+        raise InvalidWhen(Sentence("{text} is not a day; write it as 2026-12-24", text=_cut(text))) from error
 
 
 def interval(text: str) -> timedelta:
     """Reads `2h`, `90m`, `1d`, `1h30m`. Raises `InvalidWhen`."""
     if not _INTERVAL.fullmatch(text.strip()):
-        raise InvalidWhen(f"{_cut(text)} is not an interval; write 30m, 2h, 1d or 1w")
+        raise InvalidWhen(Sentence("{text} is not an interval; write `30m`, `2h`, `1d` or `1w`", text=_cut(text)))
     length = timedelta(seconds=sum(int(number) * _UNITS[unit.lower()] for number, unit in _PART.findall(text)))
     if not SHORTEST <= length <= LONGEST:
-        raise InvalidWhen(f"{_cut(text)} is out of range; an interval is at least one minute and at most ten years")
+        raise InvalidWhen(
+            Sentence(
+                "{text} is out of range; an interval is at least one minute and at most ten years", text=_cut(text)
+            )
+        )
     return length
 
 
@@ -119,15 +125,24 @@ def cron(text: str) -> Cron:
     """Checks a cron expression. Raises `InvalidWhen`, also for one that never comes (31 February)."""
     expression = " ".join(text.split())
     fields = expression.split(" ")
-    allowed = 'five fields: minute, hour, day of month, month, day of week (0 and 7 are Sunday), such as "0 8 * * 1-5"'
+    allowed = Sentence(
+        "five fields: minute, hour, day of month, month, day of week (0 and 7 are Sunday), such as `0 8 * * 1-5`"
+    )
     if len(fields) != 5:
-        raise InvalidWhen(f"{_cut(text)} is not a cron expression; write {allowed}")
+        raise InvalidWhen(
+            Sentence("{text} is not a cron expression; write {allowed}", text=_cut(text), allowed=allowed)
+        )
     try:
         next(CronSim(expression, datetime(2024, 1, 1, tzinfo=UTC)))
     except CronSimError as error:
-        raise InvalidWhen(f"{_cut(text)} is not a cron expression ({str(error).lower()}); write {allowed}") from error
+        why = f"`{str(error).lower()}`"  # cronsim's, in English
+        raise InvalidWhen(
+            Sentence(
+                "{text} is not a cron expression ({why}); write {allowed}", text=_cut(text), why=why, allowed=allowed
+            )
+        ) from error
     except StopIteration as error:
-        raise InvalidWhen(f"{_cut(text)} never comes") from error
+        raise InvalidWhen(Sentence("{text} never comes", text=_cut(text))) from error
     return Cron(expression)
 
 
@@ -138,7 +153,7 @@ def fields(when: When) -> dict[str, str]:
             return {"at": _written(moment)}
         case Every(length, start, until):
             begun = {"from": _written(start)} if start is not None else {}
-            return {"every": _interval_text(length), **begun, **_last_day(until)}
+            return {"every": interval_text(length), **begun, **_last_day(until)}
         case Cron(expression, until):
             return {"cron": expression, **_last_day(until)}
 
@@ -147,43 +162,11 @@ def _last_day(until: date | None) -> dict[str, str]:
     return {"until": until.isoformat()} if until is not None else {}
 
 
-def in_words(when: When) -> str:
-    """For people: `every 2 hours`, `every weekday at 08:00`."""
-    match when:
-        case At(moment):
-            zone = " UTC" if moment.tzinfo is not None else ""
-            return f"once, {spoken_day(moment.date(), date.min)} at {moment:%H:%M}{zone}"
-        case Every(length, _, until):
-            text = _interval_text(length)
-            number, unit = text[:-1], _UNIT_NAMES[text[-1]]
-            return (f"every {unit}" if number == "1" else f"every {number} {unit}s") + _ends(until)
-        case Cron(expression, until):
-            simple = _SIMPLE.fullmatch(expression)
-            if simple is None:
-                return f"cron {expression}{_ends(until)}"
-            clock = f"{int(simple[2]):02}:{int(simple[1]):02}"
-            return f"{_EVERY_DAY.get(simple[3]) or _weekdays(simple[3])} at {clock}{_ends(until)}"
-
-
-def _ends(until: date | None) -> str:
-    return f" until {spoken_day(until, date.min)}" if until is not None else ""
-
-
-def _weekdays(field: str) -> str:
-    parts = []
-    for part in field.split(","):
-        names = [_DAYS[(int(number) - 1) % 7] for number in part.split("-")]
-        parts.append(" to ".join(names))
-    *others, last = parts
-    listed = f"{', '.join(others)} and {last}" if others else last
-    return listed if "-" in field else f"every {listed}"
-
-
 def _written(moment: datetime) -> str:
     return moment.isoformat(timespec="seconds" if moment.second else "minutes")
 
 
-def _interval_text(length: timedelta) -> str:
+def interval_text(length: timedelta) -> str:
     seconds = int(length.total_seconds())
     for unit in ("w", "d", "h", "m"):
         if seconds % _UNITS[unit] == 0:

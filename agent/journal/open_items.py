@@ -115,12 +115,13 @@ def find(scope: Scope, words: str) -> OpenItem:
     by_id = [one for one in known if wanted == [one.id]]
     found = by_id or [one for one in known if wanted and all(word in fold(one.text) for word in wanted)]
     if len(found) != 1:
-        quoted = repr(tidy(words))
         if found:
             raise NoSuchItem(
-                Sentence("{words} fits {count} of the open promises; say more of it", words=quoted, count=len(found))
+                Sentence(
+                    "“{text}” fits {count} of the open promises; say more of it", text=tidy(words), count=len(found)
+                )
             )
-        raise NoSuchItem(Sentence("{words} is not in the list of open ones", words=quoted))
+        raise NoSuchItem(Sentence("“{text}” is not in the list of open promises", text=tidy(words)))
     return found[0]
 
 

@@ -42,10 +42,26 @@ class Sentence(Translatable):
         return _said(language, self.english, self.values)
 
 
+class SentenceSeries(Sentence):
+    """Several texts, one after another. `between` is no word."""
+
+    __slots__ = ("between", "texts")
+    between: str
+    texts: tuple[str, ...]
+
+    def __new__(cls, between: str, texts: Iterable[str]) -> Self:
+        texts = tuple(texts)
+        made = super().__new__(cls, between.join(texts))
+        made.between, made.texts = between, texts
+        return made
+
+    def in_language(self, language: Language) -> str:
+        return self.between.join(str(translated(language, text)) for text in self.texts)
+
+
 def joined(texts: Iterable[str], between: str = "\n\n") -> str:
     """The texts that are not empty; those that are a `Sentence` stay translatable."""
-    parts = {f"part{number}": text for number, text in enumerate(filter(None, texts))}
-    return Sentence(between.join(f"{{{name}}}" for name in parts), **parts)
+    return SentenceSeries(between, filter(None, texts))
 
 
 def said(language: Language, english: LiteralString, /, **values: object) -> str:

@@ -12,7 +12,8 @@ from gateway.cli.context import CliContext, print_json, show_time
 from gateway.cli.rpc import ask, rows
 from gateway.cli.table import print_table
 from gateway.i18n import one_line
-from gateway.recurrence import InvalidWhen, in_words, parse
+from gateway.recurrence import InvalidWhen, parse
+from gateway.recurrence_in_words import in_words
 from gateway.scheduling.job import InvalidJob, checked_id, checked_text, checked_to, checked_zone
 
 _JSON = click.option("--json", "as_json", is_flag=True, help="One JSON document.")

@@ -9,11 +9,13 @@ from dataclasses import replace
 
 from agent.formats.exact import block_of
 from agent.formats.sqlite import StorageUnavailable
+from agent.languages.sentences import Sentence
 from agent.languages.table import ApprovalStrings
 from agent.memory.scope import ScopeBusy
 from channels.message import Button, Origin
 from gateway.commands.context import Command, CommandAudience, CommandContext, CommandError, CommandReply, reason
-from gateway.messages.confirmations import ALWAYS, answer_of
+from gateway.i18n import answer_of
+from gateway.messages.confirmations import ALWAYS
 from gateway.programs.background import command_line
 from gateway.store.program_rows import AllowedWords
 from gateway.store.question_rows import StoredQuestion
@@ -24,7 +26,7 @@ Take = Callable[[CommandContext, StoredQuestion, bool], Awaitable[str | CommandR
 """Acts on an answer and returns the reply. It may be called again for the same answer after a crash, and must
 then do nothing twice."""
 
-_GONE = "That question is closed: it was answered, has expired, or was meant for someone else."
+_GONE = Sentence("That question is closed: it was answered, has expired, or was meant for someone else.")
 
 
 def command(takers: Mapping[str, Take]) -> Command:
@@ -35,14 +37,14 @@ def command(takers: Mapping[str, Take]) -> Command:
         is_lasting = word.strip().lower() == ALWAYS
         said = True if is_lasting else answer_of(word)
         if said is None:
-            raise CommandError("Please answer yes or no.")
+            raise CommandError(Sentence("Please answer yes or no."))
         question = context.services.approvals.find(id, context.route)
         if question is None and (found := context.services.questions.find(id, context.row.message)) is not None:
             question = found if found.kind != APPROVAL else None  # whoever is asked for a yes may be the owner no more
         if question is None:
             raise CommandError(_GONE)
         if is_lasting and not is_for_lasting_yes(question):
-            raise CommandError("Please answer yes or no.")
+            raise CommandError(Sentence("Please answer yes or no."))
         with context.services.questions.answering(question):
             if is_lasting:
                 taken: str | CommandReply = await take_approval(context, question, said, is_lasting=True)
@@ -81,7 +83,7 @@ async def _ask_again(context: CommandContext, words: ApprovalStrings, allowed: S
     id = context.argument.removeprefix(_TAKES_BACK).strip().upper()
     found = next((one for one in allowed if one.id == id), None)
     if found is None or not await context.services.approvals.allowed.take_back(id):
-        raise CommandError("I ask about that already. /approvals shows what I don't ask about.")
+        raise CommandError(Sentence("I ask about that already. `/approvals` shows what I don't ask about."))
     return CommandReply(words.asks_again.format(words=shlex.join(found.words)))
 
 
@@ -119,7 +121,7 @@ async def take_approval(
     try:
         return await context.services.approvals.answer(question, said, address, is_lasting=is_lasting)
     except StorageUnavailable as problem:
-        raise CommandError(f"I couldn't save that: {reason(problem)}") from problem
+        raise CommandError(Sentence("I couldn't save that: {why}", why=reason(problem))) from problem
     except ScopeBusy as problem:
         raise CommandError(str(problem)) from problem
 
@@ -129,6 +131,6 @@ COMMANDS = (Command("approvals", "", "what is waiting for your approval", approv
 
 async def take_rewording(context: CommandContext, question: StoredQuestion, said: bool) -> str | CommandReply:
     if not said:
-        return "OK, my answer stays as it is."
+        return context.said("OK, my answer stays as it is.")
     new = await context.services.edited_messages.accepted(question, context.row.session)
-    return CommandReply("Here's my answer to the new version:", then=new)
+    return CommandReply(context.said("Here's my answer to the new version:"), then=new)

@@ -15,7 +15,8 @@ from agent.languages.codes import Language
 from agent.languages.moments import moment_in
 from agent.languages.numbers import number_in
 from agent.languages.registry import LANGUAGES
-from agent.languages.sentences import Sentence, said, translated
+from agent.languages.sentences import said, translated
+from agent.languages.system_errors import system_says
 from agent.report import ContextReport
 from channels.message import Channel, OutboundFile
 from gateway.config.schema import LimitsConfig, ModelConfig
@@ -57,8 +58,9 @@ class CommandError(Exception):
 
 
 def reason(problem: Exception) -> str:
-    """A failure in words for people. The system's own may name a path of this machine and go to the log only."""
-    return problem.strerror or Sentence("the disk refuses") if isinstance(problem, OSError) else str(problem)
+    """A failure in words for people, a `Sentence`. The system's own may name a path of this machine and go to the log
+    only."""
+    return system_says(problem) if isinstance(problem, OSError) else str(problem)
 
 
 class PassToModel(Exception):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime, timedelta
 from typing import TypeVar
 
@@ -12,6 +12,7 @@ from agent.clock import Clock
 from agent.languages.codes import Language
 from agent.languages.moments import moment_in
 from agent.languages.registry import LANGUAGES
+from agent.languages.sentences import Sentence, SentenceSeries, translated
 from agent.languages.table import ReminderStrings
 from agent.model.offline.model import NAME as OFFLINE
 from channels.message import Button, Origin
@@ -21,13 +22,14 @@ from gateway.commands.context import Command, CommandContext, CommandError, Comm
 from gateway.commands.timezone import clock_named
 from gateway.i18n import one_line
 from gateway.recurrence import At, Cron, InvalidWhen, resolved
+from gateway.recurrence_in_words import in_words
 from gateway.scheduling import reminders
-from gateway.scheduling.job import Job, JobKind
+from gateway.scheduling.builtins import BACKUP, DAILY_SUMMARY, HEARTBEAT, JOURNAL, MEMORY_TEST, summary_of
+from gateway.scheduling.job import OWNER, Job, JobKind
 from gateway.scheduling.job_access import Requester
 from gateway.scheduling.requests import JobListing, JobReceipt, JobRefused, JobRequest
 from gateway.scheduling.words import phrases
 from gateway.scheduling.words.meaning import HourMissing, Timed
-from gateway.spoken_time import spoken
 from gateway.store.run_rows import RunStatus
 from gateway.tools.schedule import requester_of
 
@@ -40,17 +42,20 @@ _ONE_MESSAGE = 1500
 """Characters that are one message on every platform, with what is added to them."""
 _BELATED = timedelta(hours=12)
 """A command that waited for so long in all is still answered from the moment at which it was written."""
-_HOW = (
-    "Say when and what, as in `/remind in 20 minutes tea`, `/remind tomorrow 15:00 call Ann` or "
-    "`/remind every weekday at 8 vitamins`."
-)
-_HOW_TO_CHANGE = "To change one: `/jobs pause ID`, `resume ID`, `delete ID`, `run ID`, `snooze ID 10m` or `done ID`."
 HOUR = "hour"
 """A question for the hour of a reminder, whose subject is the rest of it."""
 _HOUR = re.compile(r"#(\w{6}) (\d{1,2}:\d\d)")
 _HOURS = ("9:00", "12:00", "18:00")
 _ANSWER_WITHIN = timedelta(days=1)
-_NOT_SET = "That reminder isn't set any more. `/jobs` shows the ones that are."
+_NOT_SET = Sentence("That reminder isn't set any more. `/jobs` shows the ones that are.")
+_BUILT_IN = {
+    JOURNAL: Sentence("I write down the day"),
+    DAILY_SUMMARY: Sentence("I sum up the day"),
+    HEARTBEAT: Sentence("I look for what needs attention"),
+    MEMORY_TEST: Sentence("I test my memory"),
+    BACKUP: Sentence("I make a backup"),
+}
+"""What Daybook does by itself. A chat with a time of its own has a summary of its own."""
 
 
 async def remind(context: CommandContext) -> CommandReply:
@@ -67,7 +72,7 @@ async def remind(context: CommandContext) -> CommandReply:
     try:
         phrase = await asyncio.to_thread(phrases.read, text, _sent_at(context), (language,))
     except InvalidWhen as error:
-        raise CommandError(f"{error}." if language == Language.ENGLISH else said.unclear) from error
+        raise CommandError(Sentence("{why}.", why=str(error))) from error
     if not _is_offline(context) and (phrase is None or not isinstance(phrase.time, Timed)):
         raise PassToModel
     if phrase is None or phrase.time is None:
@@ -100,10 +105,12 @@ def _confirmed(receipt: JobReceipt, language: Language, clock: Clock) -> str:
     if language != Language.ENGLISH:
         said = LANGUAGES[language].reminders
         when = moment_in(language, receipt.due.astimezone(clock.zone), clock.now())
-        return (said.set_again if comes_again else said.set).format(when=when)
+        is_set = (said.set_again if comes_again else said.set).format(when=when)
+        elsewhere = "" if receipt.is_here else Sentence(" It comes in the chat where you last wrote to me.")
+        return f"{is_set}{translated(language, elsewhere)}{translated(language, receipt.remark)}"
     where = "here" if receipt.is_here else "in the chat where you last wrote to me,"
     once = f"on {receipt.spoken}" if receipt.spoken[0].isupper() else receipt.spoken
-    when = f"{when_.in_words(receipt.job.when)}. Next: {receipt.spoken}" if comes_again else once
+    when = f"{in_words(receipt.job.when)}. Next: {receipt.spoken}" if comes_again else once
     return f"I'll remind you {where} {when}.{receipt.remark}"
 
 
@@ -116,33 +123,37 @@ async def jobs(context: CommandContext) -> str | CommandReply:
     if verb in _ORDERS:
         return await _or_command_error(_ORDERS[verb](context, id.strip()))
     if not verb:
-        return _listed(await context.services.jobs.rows(_requester(context)), context.services.clock)
+        return await _listed(context)
     act = _VERBS.get(verb.lower())
     if act is None or not id.strip():
-        raise CommandError(f"`/jobs` lists them. {_HOW_TO_CHANGE}")
+        raise CommandError(context.said("`/jobs` lists them.") + f" {_how_to_change(context)}")
     return await _or_command_error(act(context, id.strip().strip("`")))
 
 
 async def _pause(context: CommandContext, id: str) -> str:
     job = await context.services.jobs.switch(_requester(context), id, enabled=False)
-    return f"Paused `{job.id}`. `/jobs resume {job.id}` starts it again."
+    return context.said("Paused: {task}. `/jobs resume {id}` starts it again.", task=_task(job), id=job.id)
 
 
 async def _resume(context: CommandContext, id: str) -> str:
     job = await context.services.jobs.switch(_requester(context), id, enabled=True)
-    return f"Resumed `{job.id}`. Next: {context.services.jobs.next_run(job) or 'never'}."
+    when = context.services.jobs.next_run(job)
+    if not when:
+        return context.said("Resumed, but that time never comes again: {task}", task=_task(job))
+    return context.said("Resumed: {task}. Next: {when}.", task=_task(job), when=when)
 
 
 async def _delete(context: CommandContext, id: str) -> str:
     job = await context.services.jobs.remove(_requester(context), id)
-    return f"Deleted `{job.id}`: {one_line(job.text, _SHOWN)}"
+    return context.said("Deleted: {task}", task=_task(job))
 
 
 async def _cancel(context: CommandContext, mark: str) -> CommandReply:
     """The button under a new reminder; pressed twice, it does nothing more."""
     job = await context.services.jobs.cancel(_requester(context), mark)
     said = LANGUAGES[context.language].reminders
-    text = said.cancelled.format(task=one_line(job.text, _SHOWN)) if job is not None else _NOT_SET
+    is_gone = translated(context.language, _NOT_SET)
+    text = said.cancelled.format(task=one_line(job.text, _SHOWN)) if job is not None else str(is_gone)
     pressed = context.row.message.platform_id if context.row.message.origin is Origin.COMMAND else ""
     return CommandReply(text, replaces=pressed)
 
@@ -150,12 +161,12 @@ async def _cancel(context: CommandContext, mark: str) -> CommandReply:
 async def _snooze(context: CommandContext, arguments: str) -> CommandReply:
     name, _, time = arguments.partition(" ")
     try:
-        found = [phrases.read(text, _sent_at(context)) for text in (f"in {time}", time)]
+        found = [phrases.read(text, _sent_at(context), (context.language,)) for text in (f"in {time}", time)]
     except InvalidWhen as error:
-        raise CommandError(f"{error}.") from error
+        raise CommandError(Sentence("{why}.", why=str(error))) from error
     whens = [one.time.when for one in found if one and not one.rest and isinstance(one.time, Timed)]
     if not whens or not isinstance(whens[0], At):
-        raise CommandError(f"For how long? Try `/jobs snooze {name} 10m` or `/jobs snooze {name} tomorrow 9:00`.")
+        raise CommandError(Sentence("For how long? Try `/jobs snooze {id} 10m` or `/jobs snooze {id} 15:00`.", id=name))
     clock = context.services.clock
     at = resolved(whens[0].moment, clock.zone)
     receipt = await context.services.jobs.snooze(_requester(context), name.strip("`"), at)
@@ -179,7 +190,7 @@ def _reminder_reply(context: CommandContext, reminder: str, outcome: str) -> Com
 
 async def _run(context: CommandContext, id: str) -> str:
     job = await context.services.jobs.run(_requester(context), id)
-    return f"Running `{job.id}` now."
+    return context.said("I'm on it now: {task}", task=_task(job))
 
 
 _ORDERS: Mapping[str, Callable[[CommandContext, str], Awaitable[CommandReply]]] = {
@@ -219,41 +230,76 @@ async def _or_command_error(work: Awaitable[T]) -> T:
         raise CommandError(str(error)) from error
 
 
-def _listed(rows: Sequence[JobListing], clock: Clock) -> str:
+async def _listed(context: CommandContext) -> str:
+    rows = await context.services.jobs.rows(_requester(context))
     if not rows:
-        return f"You have no reminders or jobs here. {_HOW}"
+        return context.said(
+            "You have no reminders or jobs here. Say when and what, as in `/remind in 20 minutes tea`, "
+            "`/remind tomorrow 15:00 call Ann` or `/remind every weekday at 8 vitamins`."
+        )
     known = sorted(rows, key=lambda row: (row.next_run is None, row.next_run or row.job.id))
-    lines = [_line(row, clock) for row in known[:_LISTED]]
-    if len(known) > _LISTED:
-        lines.append(f"- and {len(known) - _LISTED} more (`daybook schedule list` shows all)")
-    return "\n".join([*lines, "", _HOW_TO_CHANGE])
+    summaries = {summary_of(chat): chat for chat in context.services.preferences.dailies}
+    chats = {row.job.id: summaries.get(row.job.id, row.job.to) for row in known[:_LISTED]}
+    names = {to: await _chat_named(context, to) for to in set(chats.values())}
+    lines = [_line(context, row, names[chats[row.job.id]]) for row in known[:_LISTED]]
+    if (more := len(known) - _LISTED) > 0:
+        lines.append(context.said("- and {count} more (`daybook schedule list` shows all)", count=more))
+    return "\n".join([*lines, "", _how_to_change(context)])
 
 
-def _line(row: JobListing, clock: Clock) -> str:
-    text = f": {one_line(row.job.text, _SHOWN)}" if row.job.text else ""
-    return f"- `{row.job.id}` {_when(row, clock)}{_last(row, clock)}{text}"
+def _how_to_change(context: CommandContext) -> str:
+    return context.said(
+        "To change one, take its name at the end of the line: `/jobs pause NAME`, `resume NAME`, `delete NAME`, "
+        "`run NAME`, `snooze NAME 10m` or `done NAME`."
+    )
 
 
-def _when(row: JobListing, clock: Clock) -> str:
-    job = row.job
-    when = when_.in_words(job.when) if job.enabled or row.next_run is None else "at the times its chats chose"
-    when += f" ({row.zone.key})" if row.zone.key != clock.zone.key else ""
-    if row.next_run is None:
-        return f"{when}, {_resting(job)}"
-    next_run = spoken(row.next_run, clock.now(), clock.zone)
-    return next_run if isinstance(job.when, At) and job.enabled else f"{when}, next {next_run}"
+async def _chat_named(context: CommandContext, to: str) -> str:
+    """Empty for this chat, and for the owner, who is asking."""
+    jobs = context.services.jobs
+    if to == OWNER or await jobs.access.reports_to(to, context.row.message.address):
+        return ""
+    chat = await jobs.access.chat(to)
+    return chat.title if chat is not None and chat.title else to
 
 
-def _resting(job: Job) -> str:
+def _task(job: Job) -> str:
+    if job.kind is not JobKind.BUILT_IN:
+        return one_line(job.text, _SHOWN)
+    own = DAILY_SUMMARY if job.id.startswith(f"{DAILY_SUMMARY}-") else job.id
+    return _BUILT_IN.get(own, one_line(job.text, _SHOWN))
+
+
+def _line(context: CommandContext, row: JobListing, chat: str) -> str:
+    task, when = translated(context.language, _task(row.job)), f"{_when(context, row)}{_last(context, row)}"
+    to = context.said(", to “{chat}”", chat=chat) if chat else ""
+    return f"- {task}: {when}{to} (`{row.job.id}`)"
+
+
+def _when(context: CommandContext, row: JobListing) -> str:
+    job, clock = row.job, context.services.clock
+    next_run = "" if row.next_run is None else moment_in(context.language, clock.local(row.next_run), clock.now())
+    if next_run and isinstance(job.when, At) and job.enabled:
+        return next_run
+    is_regular = job.enabled or row.next_run is None
+    when: str = in_words(job.when) if is_regular else Sentence("at the times its chats chose")
+    if row.zone.key != clock.zone.key:
+        when = SentenceSeries(" ", [when, f"({row.zone.key})"])
+    if next_run:
+        return context.said("{when}, next {moment}", when=when, moment=next_run)
     if job.enabled:
-        return "no next run"
-    return "off" if job.kind is JobKind.BUILT_IN else "paused"
+        return context.said("{when}, but never again", when=when)
+    if job.kind is JobKind.BUILT_IN:
+        return context.said("{when}, but off", when=when)
+    return context.said("{when}, but paused", when=when)
 
 
-def _last(row: JobListing, clock: Clock) -> str:
+def _last(context: CommandContext, row: JobListing) -> str:
     if row.last is None:
         return ""
-    text = f"; last {spoken(row.last.moment, clock.now(), clock.zone)}: {row.last.state}"
+    clock, state = context.services.clock, Sentence(str(row.last.state))
+    moment = moment_in(context.language, clock.local(row.last.moment), clock.now())
+    text = context.said("; last {moment}: {result}", moment=moment, result=state)
     is_trouble = row.last.state in (RunStatus.FAILED, RunStatus.WAITING) and row.last.error
     return f"{text} ({one_line(row.last.error, _ERROR_SHOWN)})" if is_trouble else text
 

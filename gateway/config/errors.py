@@ -6,6 +6,8 @@ import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from agent.languages.sentences import Sentence
+
 ConfigPath = tuple[str | int, ...]
 """Where a value stands: ("channels", "telegram", "allow", 0). Empty: the whole file."""
 
@@ -50,4 +52,4 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     match = nearest(word, known)
-    return f"; did you mean {match!r}?" if match else ""
+    return Sentence("; did you mean {name}?", name=repr(match)) if match else ""

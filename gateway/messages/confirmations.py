@@ -12,10 +12,8 @@ from contextlib import contextmanager
 from datetime import timedelta
 
 from agent.clock import Clock, utc_stamp
-from agent.languages.registry import LANGUAGES
-from agent.languages.terms import fold
 from channels.message import Address, Button, InboundMessage
-from gateway.i18n import CODE_LETTERS
+from gateway.i18n import CODE_LETTERS, answer_of
 from gateway.store import question_rows
 from gateway.store.connection import Connection
 from gateway.store.database import Database
@@ -25,18 +23,6 @@ from gateway.store.question_rows import StoredQuestion
 ALWAYS = "always"
 """The word of the button for a lasting yes."""
 _ID_LENGTH = 6
-
-_ANSWERS = {
-    fold(word): said
-    for table in LANGUAGES.values()
-    for words, said in ((table.yes, True), (table.no, False))
-    for word in words.split("|")
-}
-
-
-def answer_of(text: str) -> bool | None:
-    """Yes or no in the languages of chats, else None."""
-    return _ANSWERS.get(fold(text).strip(" .!。！\n"))
 
 
 def buttons(question: StoredQuestion, yes: str, no: str, always: str = "") -> Buttons:

@@ -7,11 +7,12 @@ from datetime import timedelta
 
 from pydantic import TypeAdapter
 
+from agent.languages.sentences import said
 from channels.message import InboundMessage
 from gateway.messages.confirmations import Confirmations, buttons
 from gateway.messages.inbox import AdmittedMessage, Inbox
 from gateway.messages.outbox import Outbox
-from gateway.store import inbox_rows
+from gateway.store import chat_rows, inbox_rows
 from gateway.store.database import Database
 from gateway.store.inbox_rows import InboxRow
 from gateway.store.question_rows import StoredQuestion
@@ -19,7 +20,6 @@ from gateway.store.question_rows import StoredQuestion
 KIND = "reworded"
 _ANSWER_WITHIN = timedelta(days=1)
 _MESSAGE = TypeAdapter(InboundMessage)
-_ASKED = "You edited this message. Answer the new version?"
 
 
 class EditedMessages:
@@ -45,8 +45,10 @@ class EditedMessages:
             return
         question = self._questions.new(KIND, address, edited.sender.id, subject, _ANSWER_WITHIN)
         await self._questions.put(question)
-        yes_or_no = buttons(question, "Answer", "Don't answer")
-        drafts = self._outbox.drafts(f"{key}:{{}}", address, _ASKED, reply_to=edited.platform_id, buttons=yes_or_no)
+        language = await self._database.run(chat_rows.language, address)
+        asked = said(language, "You edited this message. Answer the new version?")
+        yes_or_no = buttons(question, said(language, "Answer"), said(language, "Don't answer"))
+        drafts = self._outbox.drafts(f"{key}:{{}}", address, asked, reply_to=edited.platform_id, buttons=yes_or_no)
         await self._outbox.write(drafts)
 
     async def accepted(self, question: StoredQuestion, session: str) -> list[InboxRow]:

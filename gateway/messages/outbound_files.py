@@ -20,13 +20,15 @@ from typing import BinaryIO
 
 from agent.clock import Clock
 from agent.fs import put_in_place
-from agent.languages.sentences import Sentence
+from agent.languages.sentences import Sentence, said
 from agent.languages.system_errors import system_says
 from agent.media.sniff import HEAD, Kind, sniffed
 from agent.memory.files import copy_out, inside
 from agent.memory.paths import FileError, make_private
 from agent.memory.scope import Scope
 from channels.message import Address, Channel, OutboundFile
+from gateway.store import chat_rows
+from gateway.store.database import Database
 
 log = logging.getLogger(__name__)
 
@@ -90,7 +92,7 @@ MOST_MESSAGES = 8
 """An answer of more messages is read better in a document."""
 _SHORT = 1_000
 """Characters that are no flood on any platform, so that most answers are not cut twice to count their messages."""
-_NOTE = "_(This is just the beginning. The whole answer is in the file below.)_"
+_NOTE = Sentence("_(This is just the beginning. The whole answer is in the file below.)_")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +102,10 @@ class SplitAnswer:
 
 
 class LongAnswers:
-    def __init__(self, clock: Clock, channels: Mapping[str, Channel], outgoing: OutboundFiles) -> None:
+    def __init__(
+        self, database: Database, clock: Clock, channels: Mapping[str, Channel], outgoing: OutboundFiles
+    ) -> None:
+        self._database = database
         self._clock = clock
         self._channels = channels
         self._outgoing = outgoing
@@ -114,18 +119,20 @@ class LongAnswers:
         size, largest = len(text.encode("utf-8", "replace")), channel.capabilities(address).largest_file
         if len(pieces) <= MOST_MESSAGES or size > largest:
             return SplitAnswer(text)
-        name = f"answer-{self._clock.now():%Y-%m-%d-%H%M}.md"
+        language = await self._database.run(chat_rows.language, address)
+        name = f"{said(language, 'answer')}-{self._clock.now():%Y-%m-%d-%H%M}.md"
         try:
             file = await asyncio.to_thread(self._outgoing.keep_text, name, text)
         except (FileError, OSError) as error:
             log.warning("a long answer to %s goes as %d messages: %s", address, len(pieces), error)
             return SplitAnswer(text)
-        return SplitAnswer(await asyncio.to_thread(_beginning, channel, text, pieces), (file,))
+        note = _NOTE.in_language(language)
+        return SplitAnswer(await asyncio.to_thread(_beginning, channel, text, pieces, note), (file,))
 
 
-def _beginning(channel: Channel, text: str, pieces: Sequence[str]) -> str:
-    first = channel.split(f"{_NOTE}\n\n{text}")[0]
-    beginning = first.removeprefix(_NOTE).strip("\n")
+def _beginning(channel: Channel, text: str, pieces: Sequence[str], note: str) -> str:
+    first = channel.split(f"{note}\n\n{text}")[0]
+    beginning = first.removeprefix(note).strip("\n")
     if beginning == first.strip("\n") or not beginning:  # a message hardly has room for the note itself
         beginning = pieces[0]
-    return f"{beginning}\n\n{_NOTE}"
+    return f"{beginning}\n\n{note}"

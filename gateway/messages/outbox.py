@@ -19,7 +19,7 @@ from agent.clock import Clock, utc_stamp
 from agent.formats.plain_text import repair_surrogates
 from agent.formats.sqlite import StorageUnavailable
 from agent.languages.registry import LANGUAGES
-from agent.languages.sentences import translated
+from agent.languages.sentences import Sentence, translated
 from channels.message import (
     Address,
     Channel,
@@ -43,7 +43,7 @@ from gateway.store.outbox_rows import Buttons, Draft, OutboxCounts, OutboxRow
 
 log = logging.getLogger(__name__)
 
-REPEAT_MARK = "↻ (may be a repeat) "
+REPEAT_MARK = Sentence("↻ (may be a repeat) ")
 """Stands before a text that was perhaps sent already."""
 _FIRST_WAIT = 1.0
 _LONGEST_WAIT = 300.0
@@ -279,7 +279,7 @@ class Outbox:
         do."""
         edits, repeat, doubted, tries, begun = row.edits, row.repeat, row.doubted, row.attempts, row.sending
         while begun or await self._is_there(channel, row.address):
-            text = REPEAT_MARK + row.text if repeat and not edits else row.text
+            text = f"{await self._repeat_mark(row)}{row.text}" if repeat and not edits else row.text
             message = _message(row, text)
             tries += 1
             try:
@@ -317,6 +317,9 @@ class Outbox:
                 await self._written(outbox_rows.receipt, row.seq, platform_id, now)
                 return True
         return False
+
+    async def _repeat_mark(self, row: OutboxRow) -> object:
+        return translated(await self._written(chat_rows.language, row.address), REPEAT_MARK)
 
     async def _cut_smaller(self, row: OutboxRow, reason: str) -> None:
         pieces = await asyncio.to_thread(split, row.text, len, len(row.text) * 3 // 5)

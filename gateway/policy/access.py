@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 from agent.clock import Clock, utc_stamp
+from agent.languages.sentences import Sentence
 from channels.message import ChatKind, InboundMessage, Origin
 from gateway.i18n import CODE_LETTERS
 from gateway.store import access_rows, inbox_rows
@@ -282,7 +283,7 @@ class Access:
 
     def decide(self, message: InboundMessage) -> Verdict:
         if message.sender.is_bot:
-            return Ignored("it was written by a bot")
+            return Ignored(Sentence("it was written by a bot"))
         channel, user = message.address.channel, message.sender.id
         rules = self._rules.get(channel, ChannelRules())
         if message.kind is ChatKind.GROUP:
@@ -290,17 +291,17 @@ class Access:
         if role := self.role_in_private(channel, user):
             return Admitted(role, self.person(channel, user))
         if rules.dm_policy is DmPolicy.OFF:
-            return Ignored("private chats are off")
+            return Ignored(Sentence("private chats are off"))
         if rules.dm_policy is DmPolicy.ALLOWLIST:
-            return Ignored("the sender is not on the allow-list")
+            return Ignored(Sentence("the sender is not on the allow-list"))
         if message.origin is Origin.JOB:
-            return Ignored("nobody has approved its person")
+            return Ignored(Sentence("nobody has approved its person"))
         return Unknown(asks=self._may_ask(channel, user, message.sent_at))
 
     def _decide_group(self, message: InboundMessage) -> Verdict:
         rule = self.rule(message)
         if rule is None:
-            return Ignored("the group is not listed")
+            return Ignored(Sentence("the group is not listed"))
         if message.origin is Origin.JOB:
             return Admitted(Role.MEMBER, "")
         allowed = not rule.allow or message.sender.id in rule.allow

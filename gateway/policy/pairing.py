@@ -6,6 +6,7 @@ import asyncio
 import secrets
 
 from agent.clock import Clock, utc_stamp
+from agent.languages.sentences import Sentence
 from gateway.messages.outbox import Outbox
 from gateway.policy.access import Access, Role
 from gateway.store import chat_rows, outbox_rows
@@ -14,9 +15,9 @@ from gateway.store.connection import Connection
 from gateway.store.database import Database
 from gateway.store.outbox_rows import Draft
 
-_LET_IN = "You're approved. What can I do for you?"
-_OWNS = "You're approved, and you are my owner now. What can I do for you?"
-_SHUT_OUT = "My owner removed your access, so I won't answer here any more."
+_LET_IN = Sentence("You're approved. What can I do for you?")
+_OWNS = Sentence("You're approved, and you are my owner now. What can I do for you?")
+_SHUT_OUT = Sentence("My owner removed your access, so I won't answer here any more.")
 
 
 class Pairing:
@@ -47,12 +48,13 @@ class Pairing:
         self._outbox.wake(notice)
         return True
 
-    async def _notice(self, person: Approved, text: str) -> list[Draft]:
+    async def _notice(self, person: Approved, text: Sentence) -> list[Draft]:
         """The message to the person, if a private chat of theirs is known."""
         chat = await self._database.run(chat_rows.private_chat, person.channel, person.user_id)
         if chat is None:
             return []
-        return self._outbox.drafts(f"access:{secrets.token_hex(8)}:{{}}", chat, text)
+        language = await self._database.run(chat_rows.language, chat)
+        return self._outbox.drafts(f"access:{secrets.token_hex(8)}:{{}}", chat, text.in_language(language))
 
     def _write(self, connection: Connection, notice: list[Draft]) -> None:
         outbox_rows.add(connection, notice, utc_stamp(self._clock.now()))

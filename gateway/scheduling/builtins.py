@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 
+from agent.languages.sentences import Sentence
 from gateway.recurrence import Cron, Every, When
 
 JOURNAL = "journal"
@@ -88,7 +89,7 @@ class BuiltIn:
 
 
 async def _nothing_yet(_: DueTime) -> JobOutcome:
-    raise JobFailed("this Daybook has nothing to do for it yet")
+    raise JobFailed(Sentence("this Daybook has nothing to do for it yet"))
 
 
 def with_absent(given: tuple[BuiltIn, ...]) -> tuple[BuiltIn, ...]:

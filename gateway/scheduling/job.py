@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from zoneinfo import ZoneInfo
 
 from agent.formats.plain_text import slug
+from agent.languages.sentences import Sentence
 from channels.message import Address
 from channels.registry import CHANNELS
 from gateway import recurrence as when_
@@ -24,7 +25,7 @@ OWNER = "owner"
 _ID = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 _KEYS = ("id", "kind", "text", "when", "to", "timezone", "enabled", "catch_up")
 _WHENS = ("at", "every", "cron")
-_WHEN_FORMS = 'write `when: {at: "2026-11-22T15:00"}`, `{every: 2h}` or `{cron: "0 8 * * 1-5"}`'
+_WHEN_FORMS = ", ".join(f"`when: {form}`" for form in when_.FORMS)
 _CHANNELS = tuple(sorted({*CHANNELS, *LOCAL_CHANNELS}))
 _SUMMARIES = tuple(summary_of(f"{channel}:") for channel in _CHANNELS)
 """How the ids of chats' own daily summaries begin."""
@@ -80,17 +81,29 @@ def read(fields: Fields) -> Job:
     """Raises `InvalidJob`."""
     if unknown := [key for key in fields if key not in _KEYS]:
         if unknown[0] in _WHENS:
-            raise InvalidJob(f"`{unknown[0]}` belongs below `when`; {_WHEN_FORMS}")
+            raise InvalidJob(
+                Sentence("`{key}` belongs below `when`; allowed: {forms}", key=unknown[0], forms=_WHEN_FORMS)
+            )
         raise InvalidJob(
-            f"there is no key {unknown[0]!r}{did_you_mean(unknown[0], _KEYS)}; allowed: {', '.join(_KEYS)}"
+            Sentence(
+                "there is no key {key}{near}; allowed: {keys}",
+                key=repr(unknown[0]),
+                near=did_you_mean(unknown[0], _KEYS),
+                keys=", ".join(_KEYS),
+            )
         )
     kind = _text(fields, "kind", JobKind.MESSAGE)
     if kind not in (JobKind.MESSAGE, JobKind.PROMPT):
-        raise InvalidJob(f"`kind` is {kind!r}; allowed: message, prompt")
+        raise InvalidJob(
+            Sentence("`{key}` is {value}; allowed: {allowed}", key="kind", value=repr(kind), allowed="message, prompt")
+        )
     when = fields.get("when")
     if not isinstance(when, Mapping):
-        found = f"is {when[:80]!r}" if isinstance(when, str) and when else "is missing"
-        raise InvalidJob(f"`when` {found}; {_WHEN_FORMS}")
+        if not when:
+            raise InvalidJob(Sentence("`when` is missing; allowed: {forms}", forms=_WHEN_FORMS))
+        raise InvalidJob(
+            Sentence("`{key}` is {value}; allowed: {allowed}", key="when", value=repr(when[:80]), allowed=_WHEN_FORMS)
+        )
     try:
         parsed = when_.parse(when)
     except InvalidWhen as error:
@@ -133,9 +146,13 @@ def _numbered(base: str, number: int) -> str:
 def checked_id(id: str) -> str:
     """Raises `InvalidJob`."""
     if _is_reserved(id):
-        raise InvalidJob(f"`id` is {id[:80]!r}, which is a name of Daybook's own jobs; take another")
+        raise InvalidJob(
+            Sentence("`id` is {id}, which is a name of Daybook's own jobs; take another", id=repr(id[:80]))
+        )
+    if not id:
+        raise InvalidJob(Sentence("`id` is missing"))
     if not _ID.fullmatch(id):
-        raise InvalidJob(f"`id` is {id[:80]!r}; allowed: a name of a-z, 0-9 and -" if id else "`id` is missing")
+        raise InvalidJob(Sentence("`id` is {id}; allowed: a name of a-z, 0-9 and -", id=repr(id[:80])))
     return id
 
 
@@ -146,9 +163,13 @@ def _is_reserved(id: str) -> bool:
 def checked_text(text: str) -> str:
     """Raises `InvalidJob`."""
     if not text.strip():
-        raise InvalidJob("`text` is empty; say what is to be sent or done")
+        raise InvalidJob(Sentence("`text` is empty; say what is to be sent or done"))
     if len(text) > LONGEST_TEXT:
-        raise InvalidJob(f"`text` has {len(text):,} characters; {LONGEST_TEXT:,} are allowed")
+        raise InvalidJob(
+            Sentence(
+                "the text has {count} characters; {most} are allowed", count=f"{len(text):,}", most=f"{LONGEST_TEXT:,}"
+            )
+        )
     return text.strip()
 
 
@@ -159,10 +180,17 @@ def checked_to(to: str) -> str:
     try:
         address = Address.parse(to)
     except ValueError as error:
-        raise InvalidJob(f"`to`: {error}, or owner") from error
+        raise InvalidJob(Sentence("`to`: {why}, or `owner`", why=str(error))) from error
     if address.channel not in _CHANNELS:
         near = did_you_mean(address.channel, _CHANNELS)
-        raise InvalidJob(f"`to`: there is no channel {address.channel[:40]!r}{near}; allowed: {', '.join(_CHANNELS)}")
+        raise InvalidJob(
+            Sentence(
+                "`to`: there is no channel {name}{near}; allowed: {names}",
+                name=repr(address.channel[:40]),
+                near=near,
+                names=", ".join(_CHANNELS),
+            )
+        )
     return str(address)
 
 
@@ -174,19 +202,27 @@ def checked_zone(name: str) -> str:
         ZoneInfo(name)
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError) as error:
         near = did_you_mean(name, zoneinfo.available_timezones())
-        raise InvalidJob(f"`timezone` is {name[:80]!r}; allowed: an IANA zone such as Europe/Berlin{near}") from error
+        raise InvalidJob(
+            Sentence(
+                "`timezone` is {zone}; allowed: an IANA zone such as Europe/Berlin{near}",
+                zone=repr(name[:80]),
+                near=near,
+            )
+        ) from error
     return name
 
 
 def _text(fields: Fields, key: str, default: str) -> str:
     value = fields.get(key, default)
     if not isinstance(value, str):
-        raise InvalidJob(f"`{key}` must be a text")
+        raise InvalidJob(Sentence("`{key}` must be a text", key=key))
     return value
 
 
 def _switch(fields: Fields, key: str) -> bool:
     value = _text(fields, key, "true").lower()
     if value not in _TRUE | _FALSE:
-        raise InvalidJob(f"`{key}` is {value[:40]!r}; allowed: true, false")
+        raise InvalidJob(
+            Sentence("`{key}` is {value}; allowed: {allowed}", key=key, value=repr(value[:40]), allowed="true, false")
+        )
     return value in _TRUE

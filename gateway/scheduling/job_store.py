@@ -11,6 +11,7 @@ from pathlib import Path
 
 from agent.clock import Clock
 from agent.fs import atomic_write
+from agent.languages.sentences import Sentence, SentenceSeries
 from agent.memory.files import FileError, read_text, rewrite
 from gateway.scheduling import jobs_file
 from gateway.scheduling.job import Job
@@ -32,7 +33,7 @@ class JobStore:
         """`good`: where the jobs of the last readable file are kept."""
         self.path = workspace / FILE
         self.jobs: dict[str, Job] = {}
-        self.trouble = ""
+        self.trouble: str = ""
         self._workspace = workspace
         self._clock = clock
         self._good = good
@@ -55,7 +56,7 @@ class JobStore:
     def add(self, job: Job) -> None:
         """Raises `NotChanged`."""
         if job.id in self.jobs:
-            raise NotChanged(f"there is a job {job.id} already; give this one another id")
+            raise NotChanged(Sentence("there is a job {id} already; give this one another id", id=job.id))
         self._edit(lambda text: jobs_file.with_job(text, job))
 
     def put(self, job: Job) -> None:
@@ -76,8 +77,8 @@ class JobStore:
         try:
             self._edit(lambda text: jobs_file.without_jobs(text, frozenset(ids)))
         except (KeyError, NotChanged):
-            if problems := [str(problem) for id in ids if (problem := self._not_removed(id)) is not None]:
-                raise NotChanged("; ".join(dict.fromkeys(problems))) from None
+            if problems := [problem for id in ids if (problem := self._not_removed(id)) is not None]:
+                raise problems[0] from None
 
     def _not_removed(self, id: str) -> NotChanged | None:
         try:
@@ -99,9 +100,11 @@ class JobStore:
         try:
             rewrite(self.path, self._workspace, self._clock.today(), change)
         except (InvalidJobsFile, UnicodeDecodeError) as error:
-            raise NotChanged(f"{FILE} cannot be read ({error}); mend it first") from error
+            raise NotChanged(
+                Sentence("{file} cannot be read ({why}); mend it first", file=FILE, why=str(error))
+            ) from error
         except NotEditable as error:
-            raise NotChanged(f"{FILE} was not changed: {error}") from error
+            raise NotChanged(Sentence("{file} was not changed: {why}", file=FILE, why=str(error))) from error
         except FileError as error:
             raise NotChanged(str(error)) from error
         self.look()
@@ -111,8 +114,12 @@ class JobStore:
             found = jobs_file.read(self._text())
         except (InvalidJobsFile, FileError) as error:
             return self._suspect(
-                f"`{FILE}` has a mistake, so I can't read it. Nothing in it has taken effect, and all jobs run as "
-                f"before.\n\n- {error}"
+                Sentence(
+                    "`{file}` has a mistake, so I can't read it. Nothing in it has taken effect, and all jobs run as "
+                    "before.\n\n- {why}",
+                    file=FILE,
+                    why=str(error),
+                )
             )
         kept = self._kept(found)
         self.jobs = {job.id: job for job in found.jobs} | kept
@@ -151,14 +158,20 @@ class JobStore:
             atomic_write(self._good, jobs_file.as_text(self.jobs.values()))
 
 
-def _trouble_text(problems: Sequence[JobProblem], kept: Collection[str]) -> str:
-    how_many = "a mistake" if len(problems) == 1 else f"{len(problems)} mistakes"
-    lines = [f"- {one}. {_instead(one, kept)}" for one in problems[:_SHOWN]]
-    more = [f"- and {len(problems) - _SHOWN} more; `daybook doctor` lists them"] if len(problems) > _SHOWN else []
-    return "\n".join([f"`{FILE}` has {how_many}. Everything else in it has taken effect.", "", *lines, *more])
+def _trouble_text(problems: Sequence[JobProblem], kept: Collection[str]) -> Sentence:
+    lines = [_instead(one, kept) for one in problems[:_SHOWN]]
+    if (more := len(problems) - _SHOWN) > 0:
+        lines.append(Sentence("- and {count} more; `daybook doctor` lists them", count=more))
+    if len(problems) == 1:
+        head = Sentence("`{file}` has a mistake. Everything else in it has taken effect.", file=FILE)
+    else:
+        head = Sentence(
+            "`{file}` has {count} mistakes. Everything else in it has taken effect.", file=FILE, count=len(problems)
+        )
+    return SentenceSeries("\n", [head, "", *lines])
 
 
-def _instead(problem: JobProblem, kept: Collection[str]) -> str:
+def _instead(problem: JobProblem, kept: Collection[str]) -> Sentence:
     if problem.id in kept:
-        return f"Until this is fixed, `{problem.id}` runs as before."
-    return "Until this is fixed, that job does not exist."
+        return Sentence("- {why}. Until this is fixed, `{id}` runs as before.", why=problem.sentence, id=problem.id)
+    return Sentence("- {why}. Until this is fixed, that job does not exist.", why=problem.sentence)

@@ -16,6 +16,7 @@ from functools import lru_cache
 import yaml
 
 from agent.formats.parsing import compose_yaml
+from agent.languages.sentences import Sentence
 from gateway.scheduling import job as job_
 from gateway.scheduling.job import InvalidJob, Job
 
@@ -57,7 +58,11 @@ class JobProblem:
     """If it has a unique one."""
 
     def __str__(self) -> str:
-        return f"line {self.line}: {self.why}"
+        return str(self.sentence)
+
+    @property
+    def sentence(self) -> Sentence:
+        return Sentence("line {line}: {why}", line=self.line, why=self.why)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +84,7 @@ def read(text: str) -> JobsFileContent:
     except yaml.YAMLError as error:
         raise InvalidJobsFile(_syntax(error)) from error
     except ValueError as error:
-        raise InvalidJobsFile(f"it cannot be read: {error}") from error
+        raise InvalidJobsFile(Sentence("it cannot be read: {why}", why=str(error))) from error
     items = _items(root)
     entries: list[JobEntry] = []
     problems: list[JobProblem] = []
@@ -89,7 +94,7 @@ def read(text: str) -> JobsFileContent:
         try:
             entry = _entry(item)
             if entry.job.id in known:
-                raise InvalidJob(f"the id {entry.job.id!r} is taken by a job above")
+                raise InvalidJob(Sentence("the id {id} is taken by a job above", id=repr(entry.job.id)))
         except InvalidJob as error:
             problems.append(JobProblem(line + 1, str(error), _id_of(item)))
             continue
@@ -115,7 +120,9 @@ def with_job(text: str, job: Job) -> str:
     elif compose_yaml(text, _Loader) is None:
         edited = "\n".join([*text.splitlines(), "jobs:", block])
     else:
-        raise NotEditable("its jobs are written in one line; write each on lines of its own, beginning with `- id:`")
+        raise NotEditable(
+            Sentence("its jobs are written in one line; write each on lines of its own, beginning with `- id:`")
+        )
     return _proved(edited, (*found.jobs, job))
 
 
@@ -152,7 +159,7 @@ def replaced(text: str, old: Job, new: Job) -> str:
     entry = {one.job.id: one for one in found.entries}[old.id]
     enabled = entry.job.enabled
     if entry.job != dataclasses.replace(old, enabled=enabled):
-        raise NotEditable(f"{old.id} was changed there meanwhile; look at it again first")
+        raise NotEditable(Sentence("{id} was changed there meanwhile; look at it again first", id=old.id))
     new = dataclasses.replace(new, enabled=enabled)
     lines = text.splitlines(keepends=True)
     lines[entry.first : entry.end] = [_block(new, entry.column - 2)]
@@ -189,7 +196,7 @@ def _proved(text: str, jobs: tuple[Job, ...]) -> str:
     except InvalidJobsFile:
         is_meant = False
     if not is_meant:
-        raise NotEditable("it is written in a way that cannot be edited from here; please change it by hand")
+        raise NotEditable(Sentence("it is written in a way that cannot be edited from here; please change it by hand"))
     return text
 
 
@@ -215,32 +222,32 @@ def _scalar(text: str) -> str:
 def _syntax(error: yaml.YAMLError) -> str:
     mark = getattr(error, "problem_mark", None)
     what = getattr(error, "problem", None) or str(error).splitlines()[0]
-    return f"line {mark.line + 1}: {what}" if mark is not None else str(what)
+    return Sentence("line {line}: {why}", line=mark.line + 1, why=str(what)) if mark is not None else str(what)
 
 
 def _items(root: yaml.Node | None) -> list[yaml.Node]:
     if root is None or (isinstance(root, yaml.ScalarNode) and root.value in _NOTHING):
         return []
     if not isinstance(root, yaml.MappingNode):
-        raise InvalidJobsFile("line 1: the file must begin with `jobs:`")
+        raise InvalidJobsFile(Sentence("line {line}: {why}", line=1, why=Sentence("the file must begin with `jobs:`")))
     items: list[yaml.Node] = []
     for key, value in root.value:
         if key.value != "jobs":
-            raise InvalidJobsFile(
-                f"line {key.start_mark.line + 1}: there is no key {str(key.value)[:60]!r}; allowed: jobs"
+            why = Sentence(
+                "there is no key {key}{near}; allowed: {keys}", key=repr(str(key.value)[:60]), near="", keys="jobs"
             )
+            raise InvalidJobsFile(Sentence("line {line}: {why}", line=key.start_mark.line + 1, why=why))
         if isinstance(value, yaml.SequenceNode):
             items += value.value
         elif not isinstance(value, yaml.ScalarNode) or value.value not in _NOTHING:
-            raise InvalidJobsFile(
-                f"line {value.start_mark.line + 1}: `jobs` must be a list, each job beginning with `- id:`"
-            )
+            why = Sentence("`jobs` must be a list, each job beginning with `- id:`")
+            raise InvalidJobsFile(Sentence("line {line}: {why}", line=value.start_mark.line + 1, why=why))
     return items
 
 
 def _entry(item: yaml.Node) -> JobEntry:
     if not isinstance(item, yaml.MappingNode):
-        raise InvalidJob("a job must have keys: id, kind, text, when, to")
+        raise InvalidJob(Sentence("a job must have the keys {keys}", keys="id, kind, text, when, to"))
     fields: dict[str, str | Mapping[str, str]] = {}
     lines: dict[str, int] = {}
     for key, value in _pairs(item):
@@ -264,14 +271,14 @@ def _pairs(node: yaml.MappingNode) -> Iterator[tuple[str, yaml.Node]]:
     seen: set[str] = set()
     for key, value in node.value:
         if not isinstance(key, yaml.ScalarNode):
-            raise InvalidJob("a key must be a word")
+            raise InvalidJob(Sentence("a key must be a word"))
         if key.value in seen:
-            raise InvalidJob(f"the key {key.value[:60]!r} is there twice")
+            raise InvalidJob(Sentence("the key {key} is there twice", key=repr(key.value[:60])))
         seen.add(key.value)
         yield key.value, value
 
 
 def _scalar_text(key: str, value: yaml.Node) -> str:
     if not isinstance(value, yaml.ScalarNode):
-        raise InvalidJob(f"`{key[:60]}` must be a text")
+        raise InvalidJob(Sentence("`{key}` must be a text", key=key[:60]))
     return str(value.value)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
+from agent.languages.sentences import Sentence, SentenceSeries
 from channels.message import Address
 from channels.terminal import NAME as TERMINAL
 from gateway import recurrence as when_
@@ -25,6 +26,7 @@ from gateway.recurrence import (
     resolved,
     runs_within,
 )
+from gateway.recurrence_in_words import in_words
 from gateway.scheduling import job as job_
 from gateway.scheduling import reminders
 from gateway.scheduling.job import OWNER, InvalidJob, Job, JobKind
@@ -33,7 +35,7 @@ from gateway.scheduling.job_store import NotChanged
 from gateway.scheduling.reminders import Reminder
 from gateway.scheduling.service import ScheduleService
 from gateway.scheduling.targets import NoTarget
-from gateway.spoken_time import from_now, spoken
+from gateway.spoken_time import from_now, span, spoken
 from gateway.store.run_rows import Run
 
 MOST_OF_OTHERS = 100
@@ -131,7 +133,7 @@ class JobService:
         async with self._adding:
             job = self._read(requester, request)
             if not self.access.may_use(requester, job, own):
-                raise JobRefused(f"From here I can only send to this chat, not to {job.to}.")
+                raise JobRefused(Sentence("From here I can only send to this chat, not to {to}.", to=job.to))
             await self._check_target(requester, job, own)
             jobs = self._schedule.jobs.values()
             same = next((one for one in jobs if request.id in ("", one.id) and _is_same(one, job)), None)
@@ -145,7 +147,7 @@ class JobService:
             try:
                 await self._schedule.add(job)
             except NotChanged as error:
-                raise JobRefused(f"I couldn't add it: {error}.") from error
+                raise JobRefused(Sentence("I couldn't add it: {why}.", why=str(error))) from error
         return receipt
 
     async def change(
@@ -154,10 +156,10 @@ class JobService:
         """Changes text and time; empty: as it is. `seen`: what the person saw. Raises `JobRefused`."""
         job = await self._find(requester, id)
         if job.kind is JobKind.BUILT_IN:
-            raise JobRefused(f"{id} is one of Daybook's own jobs: you can pause it, but not edit it.")
+            raise JobRefused(Sentence("That is one of my own jobs: you can pause it, but not change it."))
         present = SeenJob(job.text, when_.fields(job.when))
         if seen is not None and seen != present:
-            raise JobRefused(f"{id} was changed meanwhile. Look at it again before you change it.")
+            raise JobRefused(Sentence("{id} was changed meanwhile. Look at it again before you change it.", id=id))
         is_moved = bool(when) and when != present.when
         fields = when if is_moved else present.when
         read = self._read(requester, JobRequest(text or job.text, fields, str(job.kind), job.to, job.timezone, id))
@@ -181,13 +183,13 @@ class JobService:
             else:
                 dataclasses.replace(targets, channels=[Address.parse(job.to).channel]).find(job.to)
         except NoTarget as error:
-            raise JobRefused(f"{error}.") from error
+            raise JobRefused(Sentence("{why}.", why=str(error))) from error
 
     async def remove(self, requester: Requester, id: str) -> Job:
         """Raises `JobRefused`."""
         job = await self._find(requester, id)
         if job.kind is JobKind.BUILT_IN:
-            raise JobRefused(f"{id} is one of Daybook's own jobs: you can pause it, but not delete it.")
+            raise JobRefused(Sentence("That is one of my own jobs: you can pause it, but not delete it."))
         await self._apply(self._schedule.remove(id), id)
         return job
 
@@ -212,13 +214,11 @@ class JobService:
         own = await self.access.own_chats(requester)
         async with self._adding:
             reminder = await self._reminder(requester, name, own)
-            again = self._read(
-                requester, JobRequest(reminder.text, {"at": at.isoformat()}, to=reminder.to, id=reminder.id_again)
-            )
+            when, to = {"at": at.isoformat()}, reminder.to
+            again = self._read(requester, JobRequest(reminder.text, when, to=to, id=reminder.id_again))
             receipt = self._receipt(again)
-            jobs = self._schedule.jobs
-            if not any(_is_same(one, again) for one in jobs.values()):
-                if again.id not in jobs:
+            if not any(_is_same(one, again) for one in self._schedule.jobs.values()):
+                if again.id not in self._schedule.jobs:
                     self._check_room(requester, own)
                 await self._apply(self._schedule.put(again), again.id)
         return receipt
@@ -232,7 +232,7 @@ class JobService:
             except KeyError:
                 pass  # it has rung meanwhile, and is gone
             except NotChanged as error:
-                raise JobRefused(f"I couldn't do that: {error}.") from error
+                raise JobRefused(Sentence("I couldn't do that: {why}.", why=str(error))) from error
         return reminder.text
 
     async def _reminder(self, requester: Requester, name: str, own: Collection[str]) -> Reminder:
@@ -241,18 +241,18 @@ class JobService:
         if number is None and name in jobs:
             job = await self._find(requester, name)
             if job.kind is not JobKind.MESSAGE:
-                raise JobRefused(f"{name} is not a reminder.")
+                raise JobRefused(Sentence("{id} is not a reminder.", id=name))
             return reminders.of_job(job, jobs)
         state = self._schedule.run_state
         run = await state.numbered(number) if number is not None else next(iter(await state.history(name, 1)), None)
         if run is None or run.kind != JobKind.MESSAGE or not self.access.may_answer(requester, run, own):
-            raise JobRefused("That reminder no longer exists." if number else f"There is no job {name[:64]}.")
+            raise _no_job(name) if number is None else JobRefused(Sentence("That reminder no longer exists."))
         return reminders.of_run(run, jobs, self._schedule.clock.zone, here=str(run.address or OWNER))
 
     def _check_room(self, requester: Requester, own: Collection[str]) -> None:
         jobs = self._schedule.jobs.values()
         if not requester.is_owner and sum(self.access.may_use(requester, one, own) for one in jobs) >= MOST_OF_OTHERS:
-            raise JobRefused(f"This chat already has {MOST_OF_OTHERS} jobs. Delete some first.")
+            raise JobRefused(Sentence("This chat already has {count} jobs. Delete some first.", count=MOST_OF_OTHERS))
 
     async def _check_cost(self, job: Job) -> None:
         """Refuses too many or frequent prompts: each run costs the owner a turn."""
@@ -260,21 +260,27 @@ class JobService:
         prompts = [one for one in jobs if one.kind is JobKind.PROMPT and one.id != job.id]
         if sum(self.access.chat_of(one.to) == self.access.chat_of(job.to) for one in prompts) >= MOST_PROMPTS_OF_OTHERS:
             raise JobRefused(
-                f"This chat already has {MOST_PROMPTS_OF_OTHERS} jobs of kind prompt, and only my owner can add more. "
-                "Delete one first."
+                Sentence(
+                    "This chat already has {count} jobs in which I think for myself, and only my owner can add more. "
+                    "Delete one first.",
+                    count=MOST_PROMPTS_OF_OTHERS,
+                )
             )
         if await asyncio.to_thread(runs_within, job.when, LEAST_BETWEEN_PROMPTS):
-            minutes = LEAST_BETWEEN_PROMPTS // timedelta(minutes=1)
             raise JobRefused(
-                f"That is too often ({when_.in_words(job.when)}): jobs of kind prompt must be at least {minutes} "
-                "minutes apart, unless my owner adds them."
+                Sentence(
+                    "That is too often ({when}): jobs in which I think for myself are at least {span} apart, unless my "
+                    "owner adds them.",
+                    when=in_words(job.when),
+                    span=span(LEAST_BETWEEN_PROMPTS),
+                )
             )
 
     async def run(self, requester: Requester, id: str) -> Job:
         """Runs a job now, even a paused one. Raises `JobRefused`."""
         job = await self._find(requester, id)
         if not await self._schedule.run_now(job):
-            raise JobRefused(f"{id} is already running.")
+            raise JobRefused(Sentence("{id} is already running.", id=id))
         return job
 
     async def history(self, requester: Requester, id: str | None = None, most: int = DEFAULT_HISTORY) -> Sequence[Run]:
@@ -295,7 +301,7 @@ class JobService:
         await self._schedule.load()
         job = self._schedule.jobs.get(id)
         if job is None or not self.access.may_use(requester, job, await self.access.own_chats(requester)):
-            raise JobRefused(f"There is no job {id[:64]}.")
+            raise _no_job(id)
         return job
 
     @staticmethod
@@ -303,9 +309,9 @@ class JobService:
         try:
             await change
         except KeyError as error:
-            raise JobRefused(f"There is no job {id} any more.") from error
+            raise JobRefused(Sentence("There is no job {id} any more.", id=id)) from error
         except NotChanged as error:
-            raise JobRefused(f"I couldn't do that: {error}.") from error
+            raise JobRefused(Sentence("I couldn't do that: {why}.", why=str(error))) from error
 
     def _read(self, requester: Requester, request: JobRequest) -> Job:
         is_lasting = requester.chat is not None and requester.chat.channel != TERMINAL
@@ -322,7 +328,7 @@ class JobService:
                 }
             )
         except (InvalidJob, InvalidWhen) as error:
-            raise JobRefused(f"{str(error)[:1].upper()}{str(error)[1:]}.") from error
+            raise JobRefused(Sentence("{why}.", why=str(error))) from error
         zone = job.zone(self._schedule.clock.zone)
         if isinstance(job.when, Every) and job.when.start is None:
             now = self._schedule.clock.now().replace(microsecond=0)
@@ -344,15 +350,26 @@ class JobService:
         if due is None and isinstance(job.when, At):
             past = spoken(resolved(job.when.moment, zone), now, clock.zone)
             raise JobRefused(
-                f"{past[0].upper()}{past[1:]} is already past, it is {now:%H:%M} now. Choose a later time."
+                Sentence(
+                    "That is already past ({moment}): it is {now} now. Choose a later time.",
+                    moment=past,
+                    now=f"{now:%H:%M}",
+                )
             )
         if due is None:
-            raise JobRefused(f"That time never comes: {when_.in_words(job.when)}.")
-        remark = _remark(job.when.moment, zone) if isinstance(job.when, At) else ""
+            raise JobRefused(Sentence("That time never comes: {when}.", when=in_words(job.when)))
+        remarks = [_remark(job.when.moment, zone) if isinstance(job.when, At) else ""]
         if channel := job.off_channel(self._channels_on):
-            remark += f" But {channel} is switched off, so I can only send it once that is on again."
+            remarks.append(
+                Sentence("But {channel} is switched off, so I can only send it once that is on again.", channel=channel)
+            )
+        remark = SentenceSeries(" ", ["", *filter(None, remarks)])
         exact = f"{local(due, zone)} ({from_now(due - now)})"
         return JobReceipt(job, due, spoken(due, now, clock.zone), exact, remark)
+
+
+def _no_job(id: str) -> JobRefused:
+    return JobRefused(Sentence("There is no job {id}.", id=id[:64]))
 
 
 def _on_the_wall(moment: datetime, zone: ZoneInfo) -> datetime:
@@ -368,10 +385,17 @@ def _remark(wall: datetime, zone: ZoneInfo) -> str:
     if wall.tzinfo is not None:
         return ""
     if not exists(wall, zone):
-        return f" There is no {wall:%H:%M} that night, because the clocks go forward; I took the next time there is."
+        return Sentence(
+            "There is no {time} that night, because the clocks go forward; I took the next time there is.",
+            time=f"{wall:%H:%M}",
+        )
     if is_twice(wall, zone):
         offset = f"{wall.replace(tzinfo=zone, fold=0):%z}"
-        return f" {wall:%H:%M} comes twice that night, because the clocks go back; I took the first (UTC{offset[:3]})."
+        return Sentence(
+            "{time} comes twice that night, because the clocks go back; I took the first (UTC{offset}).",
+            time=f"{wall:%H:%M}",
+            offset=offset[:3],
+        )
     return ""
 
 

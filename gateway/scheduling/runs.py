@@ -13,8 +13,10 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from agent.clock import Clock, utc_stamp
+from agent.languages.sentences import Sentence, translated
 from channels.message import Address, DueJob, Receive
 from gateway.messages.outbox import Outbox
+from gateway.messages.suspects import SKIPPED
 from gateway.recurrence import At
 from gateway.scheduling import policy, reminders
 from gateway.scheduling.builtins import BuiltIn, DueTime, JobFailed
@@ -143,7 +145,7 @@ class Runs:
         for run in waiting:
             job = jobs.get(run.job)
             if job is None or not (job.enabled or run.by_hand):
-                reason = "its job was removed" if job is None else "its job is paused"
+                reason = Sentence("its job was removed") if job is None else Sentence("its job is paused")
                 await self._run_state.ended([(run, RunStatus.STOPPED)], reason)
                 continue
             attempt = dataclasses.replace(run, attempts=run.attempts + 1, next_try="", state=RunStatus.RUNNING)
@@ -213,8 +215,8 @@ class Runs:
             self._results[run.key] = str(error)
         except Exception as error:
             log.exception("job %s failed", run.job)
-            self._results[run.key] = (
-                f"something went wrong inside Daybook ({type(error).__name__}); the log has the details"
+            self._results[run.key] = Sentence(
+                "something went wrong inside Daybook ({name}); the log has the details", name=type(error).__name__
             )
         finally:
             self._working.discard(run.key)
@@ -222,7 +224,7 @@ class Runs:
 
     def _built_in(self, id: str) -> BuiltIn:
         if id not in self._built_ins:
-            raise JobFailed("it is off now")
+            raise JobFailed(Sentence("it is off now"))
         return self._built_ins[id]
 
     # what became of it -----------------------------------------------------------------------------------------
@@ -271,7 +273,7 @@ class Runs:
                 case "error":
                     await self._failed(run, reason)
                 case "skipped":
-                    await self._failed(run, reason, again=False)
+                    await self._failed(run, SKIPPED, again=False)
                 case _:
                     ends.append((run, RunStatus.STOPPED))
         await self._run_state.change(answered)
@@ -283,19 +285,20 @@ class Runs:
         ends: list[tuple[Run, RunStatus]] = []
         for run, delivery in zip(sent, await self._deliveries(sent), strict=True):
             if delivery.failed:
-                await self._failed(run, f"I couldn't deliver it: {delivery.error}", again=False)
+                await self._failed(run, Sentence("I couldn't deliver it: {why}", why=delivery.error), again=False)
             elif not delivery.waiting:
                 ends.append((run, RunStatus.DELIVERED))
         return ends
 
     async def _failed(self, run: Run, reason: str, *, again: bool = True) -> None:
+        """Lists show the reason later: it is written down in the owner's language."""
         log.warning("job %s failed: %s", run.job, reason)
-        failed, row = self._run_state.failure(run, reason, again=again)
+        said = str(translated((await self._reports.targets()).owners_language, reason))
+        failed, row = self._run_state.failure(run, said, again=again)
         failures = row.failures if row is not None else 1
         text = _alert(failed, failures)
-        drafts = (
-            await self._reports.to_owner(f"{text} Last error: {reason[:_SHOWN]}", f"alert:{run.key}") if text else []
-        )
+        alert = Sentence("{text} Last error: {why}", text=text, why=said[:_SHOWN])
+        drafts = await self._reports.to_owner(alert, f"alert:{run.key}") if text else []
         await self._run_state.failed(failed, row, drafts)
         self._outbox.wake(drafts)
 
@@ -309,9 +312,12 @@ def _is_over(run: Run, now: datetime) -> bool:
 
 
 def _alert(run: Run, failures: int) -> str:
-    times = f"Job `{run.job}` failed" + (f" {failures} times in a row" if failures > 1 else "")
+    if failures > 1:
+        times = Sentence("Job `{job}` failed {count} times in a row", job=run.job, count=failures)
+    else:
+        times = Sentence("Job `{job}` failed", job=run.job)
     if failures == PAUSE_AFTER:
-        return f"{times}, so I paused it. `/jobs resume {run.job}` starts it again."
+        return Sentence("{failed}, so I paused it. `/jobs resume {job}` starts it again.", failed=times, job=run.job)
     if run.once and run.state is RunStatus.FAILED:
-        return f"{times}, and I won't try it again."
-    return f"{times}. I'll keep trying." if failures == ALERT_AFTER else ""
+        return Sentence("{failed}, and I won't try it again.", failed=times)
+    return Sentence("{failed}. I'll keep trying.", failed=times) if failures == ALERT_AFTER else ""

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from agent.clock import Clock, utc_stamp
 from agent.formats.sqlite import StorageUnavailable
+from agent.languages.sentences import Sentence
 from channels.message import Receive
 from gateway.messages.outbox import Outbox
 from gateway.policy.access import Access
@@ -241,8 +242,14 @@ class ScheduleService:
         for job in self.file.jobs.values():
             if job.enabled and (channel := job.off_channel(self.reports.channels)):
                 await self.reports.tell_owner(
-                    f"Job `{job.id}` in `{FILE}` sends to `{job.to}`, but {channel} is switched off. I can only send "
-                    "it once that is on again.",
+                    Sentence(
+                        "Job `{job}` in `{file}` sends to `{to}`, but {channel} is switched off. I can only send "
+                        "it once that is on again.",
+                        job=job.id,
+                        file=FILE,
+                        to=job.to,
+                        channel=channel,
+                    ),
                     f"schedule:off:{job.id}:{job.to}",
                 )
 

@@ -78,18 +78,20 @@ class Targets:
             return self.owner()
         address = Address.parse(to)
         if address.channel not in self.channels:
-            raise NoTarget(f"I can't reach {to}: {address.channel} is switched off")
+            raise NoTarget(Sentence("I can't reach {to}: {channel} is switched off", to=to, channel=address.channel))
         target = Target.of(self.chat(to))
         if not isinstance(verdict := self._verdict(target), Admitted):
-            why = verdict.why if isinstance(verdict, Ignored) else "no one there may talk to me"
-            raise NoTarget(f"I'm not allowed to write to {to}: {why}")
+            why = verdict.why if isinstance(verdict, Ignored) else Sentence("no one there may talk to me")
+            raise NoTarget(Sentence("I'm not allowed to write to {to}: {why}", to=to, why=why))
         return target
 
     def chat(self, to: str) -> KnownChat:
         """The chat of an address, whether its channel is on or not. Raises `NoTarget`."""
         chat = ChatDirectory(self.access, self.known).at(Address.parse(to))
         if chat is None:
-            raise NoTarget(f"I don't know the chat {to}; someone who may talk to me has to write to me there first")
+            raise NoTarget(
+                Sentence("I don't know the chat {to}; someone who may talk to me has to write to me there first", to=to)
+            )
         return chat
 
     def language(self, address: Address) -> Language:
@@ -97,11 +99,16 @@ class Targets:
         chat_id = self.access.current_chat_id(address.channel, address.chat_id)
         return language_in(self.known, replace(address, chat_id=chat_id))
 
+    @property
+    def owners_language(self) -> Language:
+        found = next(iter(self._of_owner()), None)
+        return Language.ENGLISH if found is None else self.language(found.address)
+
     def owner(self) -> Target:
         """The owner's last chat on a platform, else the terminal or page. Raises `NoTarget`."""
         found = next(iter(self._of_owner()), None)
         if found is None:
-            raise NoTarget("I don't know where to reach my owner yet; write to me once")
+            raise NoTarget(Sentence("I don't know where to reach my owner yet; write to me once"))
         return found
 
     def of_owner(self) -> Sequence[Address]:
@@ -145,7 +152,7 @@ class OwnerReports:
         known = await self._database.run(chat_rows.known)
         never_seen = all(one.address != target.address for one in known)
         if never_seen and target.address.channel in LOCAL_CHANNELS and not self._access.has_owner:
-            raise NoTarget("nobody is configured as the owner")
+            raise NoTarget(Sentence("nobody is configured as the owner"))
         return target.address, target.person
 
     async def to_owner(self, text: str, key: str) -> list[Draft]:

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
+from agent.languages.sentences import Sentence
 from agent.memory.scope import ScopeBusy
 from gateway.store.claims import ProcessClaims, scope_name
 from gateway.store.database import Database
@@ -77,7 +78,7 @@ class ScopeWork:
                     return
             if isinstance(error, TimeoutError):
                 raise ScopeBusy(
-                    f"An answer for {scope_name(session)} is being written. Try again in a moment."
+                    Sentence("I'm still writing an answer from the same memory. Try again in a moment.")
                 ) from error
             raise
         self._hold(claims, session, has_waited=has_waited)

@@ -15,11 +15,11 @@ from agent.tools.base import Effect, EffectKind, Tool, ToolError, ToolResult
 from agent.tools.foreign_text import ForeignText, foreign, in_text, unique
 from agent.tools.schema import Arguments, Text, spec, takes
 from channels.message import ChatKind
-from gateway import recurrence as when_
 from gateway.i18n import one_line
 from gateway.policy.access import Role
 from gateway.policy.sessions import SessionPolicy, SessionRoute, is_same_audience
 from gateway.recurrence import local
+from gateway.recurrence_in_words import in_words
 from gateway.scheduling.job import OWNER, Job, JobKind
 from gateway.scheduling.job_access import Requester
 from gateway.scheduling.requests import JobListing, JobRefused, JobRequest, JobService
@@ -78,7 +78,7 @@ class ScheduleTools:
             next_run = f"Next: {receipt.spoken}, {receipt.exact}.{receipt.remark}"
             if requester.is_owner and await self._jobs.home_zone.is_to_be_named():
                 next_run += f" {_ASK.format(now=self._jobs.now)}"
-            return ToolResult(f"Added {receipt.job.id}: {when_.in_words(receipt.job.when)}, {where}. {next_run}")
+            return ToolResult(f"Added {receipt.job.id}: {in_words(receipt.job.when)}, {where}. {next_run}")
 
         async def list_(_: Arguments) -> ToolResult:
             rows = await self._jobs.rows(requester)
@@ -109,7 +109,7 @@ class ScheduleTools:
             job = next((one.job for one in await self._jobs.rows(requester) if one.job.id == id), None)
             if job is None:
                 return None
-            shown = f"{job.text}\n({job.kind}, {when_.in_words(job.when)})"
+            shown = f"{job.text}\n({job.kind}, {in_words(job.when)})"
             return await self._effect(EffectKind.REMOVE_JOB, row, requester, job.to, str(job.kind), shown)
 
         return (
@@ -178,6 +178,4 @@ def _line(row: JobListing) -> str:
         f"next {local(row.next_run, row.zone)}" if row.next_run else "paused" if not job.enabled else "no next run"
     )
     last = f"; last {row.last.state}" if row.last is not None else ""
-    return (
-        f"{job.id} [{job.kind}] {when_.in_words(job.when)}, to {job.to}; {next_run}{last}: {one_line(job.text, _SHOWN)}"
-    )
+    return f"{job.id} [{job.kind}] {in_words(job.when)}, to {job.to}; {next_run}{last}: {one_line(job.text, _SHOWN)}"

@@ -329,7 +329,7 @@ async def test_a_chat_chooses_its_own_hour(tmp_path: Path) -> None:
             status: Any = await gateway.operations["status"]({})
             assert [job["id"] for job in status["jobs"]] == ["journal", f"daily-summary-telegram-{ALICE}"]
             await says(told, f"{DAY} 09:04", "/jobs")
-            assert "daily-summary at the times its chats chose, next tomorrow (Sun 22 Nov) at 08:30" in told.heard()[-1]
+            assert "I sum up the day: at the times its chats chose, next tomorrow at 08:30" in told.heard()[-1]
             at(told, f"{DAY} 21:00")
         async with awake(told) as gateway:
             assert await _next(gateway, "daily-summary") == morning

@@ -390,7 +390,7 @@ async def test_the_owner_is_told_that_a_persons_memory_is_in_use_elsewhere(
     await model.held(hold)
     refused = await leader.cli("memory", "restore", changes[0]["id"])
     assert refused.code == 1
-    assert f"An answer for person/telegram-{BOB} is being written. Try again in a moment." in refused.err
+    assert "I'm still writing an answer from the same memory. Try again in a moment." in refused.err
     hold.release()
     await cluster.telegram.wait_for(lambda: any("at length" in text for text in cluster.texts(BOB)))
     assert (await leader.cli("memory", "restore", changes[0]["id"])).code == 0
@@ -416,7 +416,7 @@ async def test_a_yes_to_what_a_group_wants_can_be_given_again_while_the_group_is
     yes = next(one["callback_data"] for row in question.buttons for one in row if one["callback_data"].endswith("yes"))
     assert cluster.server_of(f"group/telegram-{GROUP}") is helper
     telegram.press(question.id, yes)
-    await telegram.wait_for(lambda: any("An answer for group/" in text for text in cluster.texts()))
+    await telegram.wait_for(lambda: any("still writing an answer" in text for text in cluster.texts()))
     assert "Book it all." not in (await leader.cli("schedule", "list")).out
     hold.release()
     await telegram.wait_for(lambda: "I have asked my owner." in cluster.texts(group))

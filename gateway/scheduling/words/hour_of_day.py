@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agent.languages.sentences import Sentence
 from gateway.recurrence import InvalidWhen
 from gateway.scheduling.words.said import PartOfDay, SaidHour
 
@@ -30,7 +31,7 @@ def of_clock(clock: SaidHour, parts: tuple[PartOfDay, ...], *, is_today: bool) -
     """Minutes of the day (24 h and more: of the night after it)."""
     hour, minute = clock.hour, clock.minute
     if hour > 24 or minute > 59 or (hour == 24 and minute):
-        raise InvalidWhen(f"{hour}:{minute:02} is not a time of day; write it as 15:00")
+        raise InvalidWhen(Sentence("{time} is not a time of day; write it as 15:00", time=f"{hour}:{minute:02}"))
     if not parts:
         if clock.is_exact or hour > 12 or hour == 0:
             return [hour * 60 + minute + clock.shift]

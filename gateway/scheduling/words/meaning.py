@@ -9,6 +9,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from itertools import count, islice
 from zoneinfo import ZoneInfo
 
+from agent.languages.sentences import Sentence
 from agent.languages.time_words import TimeWords
 from gateway.recurrence import At, Cron, Every, InvalidWhen, When, exists, interval
 from gateway.scheduling.words.hour_of_day import Unclear, default, is_either, of_clock
@@ -207,7 +208,7 @@ class _Moments:
                     if (found := month.replace(day=day.day)) >= self._today:
                         yield found
                 elif day.months_on is not None:
-                    raise InvalidWhen(f"{month:%Y-%m} has no day {day.day}")
+                    raise InvalidWhen(Sentence("{month} has no day {day}", month=f"{month:%Y-%m}", day=day.day))
 
     def _months(self, on: int | None) -> Iterator[date]:
         for number in count() if on is None else (on,):
@@ -319,13 +320,13 @@ def _minus(moment: datetime, span: Span) -> datetime:
 def _exactly(now: datetime, length: timedelta) -> datetime:
     """The moment that much later, also where the clocks change."""
     if not timedelta() < length <= timedelta(days=3660):
-        raise InvalidWhen("That is not between a minute and ten years from now")
+        raise InvalidWhen(Sentence("That is not between a minute and ten years from now"))
     return (now.astimezone(UTC) + length).astimezone(now.tzinfo).replace(microsecond=0)
 
 
 def _on_calendar(day: date, span: Span) -> date:
     if span.months > 1200 or span.days > 36_600 or not (span.months or span.days or span.minutes):
-        raise InvalidWhen("That is not between a minute and ten years from now")
+        raise InvalidWhen(Sentence("That is not between a minute and ten years from now"))
     month = day.month - 1 + span.months
     year, number = day.year + month // 12, month % 12 + 1
     return date(year, number, min(day.day, monthrange(year, number)[1])) + timedelta(days=span.days)
@@ -344,11 +345,11 @@ def _nth(month: date, number: int, weekday: int | None) -> date | None:
 def _checked(month: int, day: int) -> None:
     """Raises `InvalidWhen` for a day that no year has."""
     if not (1 <= month <= 12 and 1 <= day <= monthrange(2024, month)[1]):
-        raise InvalidWhen(f"{day}.{month}. does not exist")
+        raise InvalidWhen(Sentence("{day} does not exist", day=f"{day}.{month}."))
 
 
 def _date(year: int, month: int, day: int) -> date:
     try:
         return date(year, month, day)
     except ValueError as error:
-        raise InvalidWhen(f"{year}-{month:02}-{day:02} does not exist") from error
+        raise InvalidWhen(Sentence("{day} does not exist", day=f"{year}-{month:02}-{day:02}")) from error

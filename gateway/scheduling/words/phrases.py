@@ -65,8 +65,8 @@ def read(text: str, now: datetime, languages: Collection[Language] = ()) -> Phra
 
 
 class _Impossible(InvalidWhen):
-    def __init__(self, reason: str, rest: str) -> None:
-        super().__init__(reason)
+    def __init__(self, sentence: str, rest: str) -> None:
+        super().__init__(sentence)
         self.rest = rest
 
 

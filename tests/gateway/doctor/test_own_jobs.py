@@ -42,7 +42,7 @@ def test_what_is_off_and_quiet_hours(daybook: Daybook) -> None:
 async def test_chosen_times_paused_jobs_and_last_results(daybook: Daybook) -> None:
     async with awake(daybook) as gateway:
         assert "I'll sum up the day here at 20:15" in await ask(daybook, "/daily 20:15")
-        assert "Paused `journal`" in await ask(daybook, "/jobs pause journal")
+        assert "Paused: I write down the day." in await ask(daybook, "/jobs pause journal")
         await ask(daybook, "/jobs run journal")
         await until(gateway, "journal", "silent")
     assert said(daybook) == {

@@ -94,7 +94,7 @@ async def test_a_hand_edit_that_was_not_read_yet_is_kept(daybook: Daybook) -> No
     ("change", "why"),
     [
         ({"id": "nothing"}, "There is no job nothing"),
-        ({"id": "journal", "text": "x"}, "one of Daybook's own jobs"),
+        ({"id": "journal", "text": "x"}, "one of my own jobs"),
         ({"id": "tea", "at": "2026-11-21T08:00"}, "already past"),
         ({"id": "tea", "cron": "what"}, "is not a cron expression"),
         ({"id": "tea", "when": "at some time"}, "I don't understand"),

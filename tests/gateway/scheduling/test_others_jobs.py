@@ -35,7 +35,7 @@ async def test_others_hold_five_prompts_a_chat_a_quarter_of_an_hour_apart(
             assert "at least 15 minutes apart" in booked
         for number in range(5):
             assert "Added" in await book(daybook, chat, sender, group=group, every=f"{15 + number}m")
-        assert "already has 5 jobs of kind prompt" in await book(daybook, chat, sender, group=group, every="1h")
+        assert "already has 5 jobs in which I think" in await book(daybook, chat, sender, group=group, every="1h")
         assert "already has 5 jobs" in await book(daybook, chat, sender, group=group, at="2026-12-01T10:00")
         reminder = await ask(daybook, "/remind every 5m tea", chat=chat, sender=sender, group=group)
         assert "tea" in await ask(daybook, "/jobs", chat=chat, sender=sender, group=group), reminder

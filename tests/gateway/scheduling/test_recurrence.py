@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway import recurrence
-from gateway.recurrence import InvalidWhen, fields, in_words, parse
+from gateway.recurrence import InvalidWhen, fields, parse
+from gateway.recurrence_in_words import in_words
 
 
 @pytest.mark.parametrize(
@@ -56,8 +57,17 @@ def test_no_text_breaks_it(text: str, key: str) -> None:
         ({"cron": "5 21 * * *"}, "every day at 21:05"),
         ({"cron": "0 9 * * 0,6"}, "every Sunday and Saturday at 09:00"),
         ({"every": "1d"}, "every day"),
-        ({"cron": "0 9 * * 1-3,6"}, "Monday to Wednesday and Saturday at 09:00"),
-        ({"cron": "*/5 * * * *"}, "cron */5 * * * *"),
+        ({"cron": "0 9 * * 1-3,6"}, "every Monday, Tuesday, Wednesday and Saturday at 09:00"),
+        ({"cron": "*/5 * * * *"}, "every 5 minutes"),
+        ({"cron": "0 * * * *"}, "every hour"),
+        ({"cron": "30 8,20 * * *"}, "every day at 08:30 and 20:30"),
+        ({"cron": "0 8 1 * *"}, "on day 1 of every month at 08:00"),
+        ({"cron": "0 8 L * *"}, "on the last day of every month at 08:00"),
+        ({"cron": "0 8 * * 2#2"}, "on the second Tuesday of every month at 08:00"),
+        ({"cron": "0 8 * * 5L"}, "on the last Friday of every month at 08:00"),
+        ({"cron": "0 8 24 12 *"}, "every year on 24 December at 08:00"),
+        ({"cron": "0 8 1-7 */2 1"}, "by the calendar rule `0 8 1-7 */2 1`"),
+        ({"cron": "0 8 * * *", "until": "2026-12-24"}, "every day at 08:00 until Thu 24 Dec 2026"),
         ({"at": "2026-11-22 9:05"}, "once, Sun 22 Nov 2026 at 09:05"),
     ],
 )

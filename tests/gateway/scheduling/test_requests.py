@@ -27,7 +27,7 @@ async def test_a_reminder_by_command_rings_and_is_gone(daybook: Daybook) -> None
     async with daybook.running():
         said = await ask(daybook, "/remind in 20 minutes drink tea")
         assert said == "I'll remind you here today at 08:50."
-        assert "`drink-tea` today at 08:50: drink tea\n" in await ask(daybook, "/jobs")
+        assert "- drink tea: today at 08:50 (`drink-tea`)\n" in await ask(daybook, "/jobs")
         daybook.moment.pass_(timedelta(minutes=20))
         assert (await daybook.chat.wait_heard(3, chat=OWNER))[2] == "⏰ drink tea"
     assert daybook.model.requests == []
@@ -42,7 +42,7 @@ async def test_what_is_asked_for_at_once_is_added_one_after_the_other(daybook: D
 
 async def test_what_is_past_or_nothing_is_refused(daybook: Daybook) -> None:
     async with daybook.running():
-        assert "Today at 08:00 is already past, it is 08:30 now." in await ask(daybook, "/remind today 8:00 tea")
+        assert "That is already past (today at 08:00): it is 08:30 now." in await ask(daybook, "/remind today 8:00 tea")
         assert "What should I remind you of?" in await ask(daybook, "/remind tomorrow 15:00")
         assert "Say the day and the hour" in await ask(daybook, "/remind")
         assert "does not exist" in await ask(daybook, "/remind 2027-02-29 10:00 tea")
@@ -131,15 +131,15 @@ async def test_nobody_schedules_for_or_sees_what_is_anothers(daybook: Daybook) -
 async def test_jobs_are_paused_resumed_run_and_deleted(daybook: Daybook) -> None:
     async with daybook.running():
         await ask(daybook, "/remind every day 09:00 pills")
-        assert "Paused `pills`" in await ask(daybook, "/jobs pause pills")
-        assert "`pills` every day at 09:00, paused" in await ask(daybook, "/jobs")
+        assert await ask(daybook, "/jobs pause pills") == "Paused: pills. `/jobs resume pills` starts it again."
+        assert "- pills: every day at 09:00, but paused (`pills`)\n" in await ask(daybook, "/jobs")
         assert "Next: today at 09:00." in await ask(daybook, "/jobs resume pills")
-        assert "Running `pills` now." in await ask(daybook, "/jobs run pills")
+        assert "I'm on it now: pills" in await ask(daybook, "/jobs run pills")
         await daybook.chat.wait_until(lambda: "⏰ pills" in daybook.chat.heard(OWNER))
-        assert "Deleted `pills`" in await ask(daybook, "/jobs delete pills")
+        assert "Deleted: pills" in await ask(daybook, "/jobs delete pills")
         assert "cannot" not in await ask(daybook, "/jobs")
         assert "you can pause it, but not delete it" in await ask(daybook, "/jobs delete journal")
-        assert "To change one: `/jobs pause ID`" in await ask(daybook, "/jobs dance pills")
+        assert "`/jobs pause NAME`" in await ask(daybook, "/jobs dance pills")
 
 
 async def test_neighbours_ask_by_operation(daybook: Daybook) -> None:

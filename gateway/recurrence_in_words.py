@@ -1,0 +1,104 @@
+"""When a job is due, for people: `every 2 hours`, `every weekday at 08:00`. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import date
+
+from agent.languages.sentences import Sentence
+from gateway.recurrence import At, Cron, Every, When, interval_text
+from gateway.spoken_time import CalendarName, listed, spoken_day
+
+_ONE = {
+    "s": Sentence("every second"),
+    "m": Sentence("every minute"),
+    "h": Sentence("every hour"),
+    "d": Sentence("every day"),
+    "w": Sentence("every week"),
+}
+_SEVERAL: Mapping[str, Callable[[str], Sentence]] = {
+    "s": lambda count: Sentence("every {count} seconds", count=count),
+    "m": lambda count: Sentence("every {count} minutes", count=count),
+    "h": lambda count: Sentence("every {count} hours", count=count),
+    "d": lambda count: Sentence("every {count} days", count=count),
+    "w": lambda count: Sentence("every {count} weeks", count=count),
+}
+_STEPS = re.compile(r"(?:\*/(?P<minutes>\d+) \*|0 \*/(?P<hours>\d+)|0 (?P<hourly>\*)) \* \* \*")
+_CLOCKS = re.compile(r"(\d{1,2}) (\d{1,2}(?:,\d{1,2})*) (\S+) (\S+) (\S+)")
+_WEEKDAYS = re.compile(r"[0-7](?:-[0-7])?(?:,[0-7](?:-[0-7])?)*")
+_NTH = re.compile(r"([0-7])(?:#([1-5])|L)")
+_NTH_DAY: Mapping[str, Callable[[str], Sentence]] = {
+    "1": lambda weekday: Sentence("on the first {weekday} of every month", weekday=weekday),
+    "2": lambda weekday: Sentence("on the second {weekday} of every month", weekday=weekday),
+    "3": lambda weekday: Sentence("on the third {weekday} of every month", weekday=weekday),
+    "4": lambda weekday: Sentence("on the fourth {weekday} of every month", weekday=weekday),
+    "5": lambda weekday: Sentence("on the fifth {weekday} of every month", weekday=weekday),
+    "L": lambda weekday: Sentence("on the last {weekday} of every month", weekday=weekday),
+}
+_MONDAY_TO_FRIDAY = [0, 1, 2, 3, 4]
+
+
+def in_words(when: When) -> Sentence:
+    match when:
+        case At(moment):
+            zone = " UTC" if moment.tzinfo is not None else ""
+            day = spoken_day(moment.date(), date.min)
+            return Sentence("once, {day} at {time}", day=day, time=f"{moment:%H:%M}{zone}")
+        case Every(length, _, until):
+            return _to(until, _each(interval_text(length)))
+        case Cron(expression, until):
+            return _to(until, _by_calendar(expression))
+
+
+def _to(until: date | None, words: Sentence) -> Sentence:
+    if until is None:
+        return words
+    return Sentence("{repetition} until {day}", repetition=words, day=spoken_day(until, date.min))
+
+
+def _each(interval: str) -> Sentence:
+    number, unit = interval[:-1], interval[-1]
+    return _ONE[unit] if number == "1" else _SEVERAL[unit](number)
+
+
+def _by_calendar(expression: str) -> Sentence:
+    if steps := _STEPS.fullmatch(expression):
+        return _each(f"{steps['minutes']}m" if steps["minutes"] else f"{steps['hours'] or 1}h")
+    clocks = _CLOCKS.fullmatch(expression)
+    days = _days(*clocks.groups()[2:]) if clocks is not None else None
+    if clocks is None or days is None:
+        return Sentence("by the calendar rule `{expression}`", expression=expression)
+    times = listed([f"{int(hour):02}:{int(clocks[1]):02}" for hour in clocks[2].split(",")])
+    return Sentence("{days} at {time}", days=days, time=times)
+
+
+def _days(day: str, month: str, weekday: str) -> Sentence | None:
+    match day, month, weekday:
+        case "*", "*", "*":
+            return _ONE["d"]
+        case "L", "*", "*":
+            return Sentence("on the last day of every month")
+        case number, "*", "*" if number.isdigit():
+            return Sentence("on day {number} of every month", number=int(number))
+        case number, of, "*" if number.isdigit() and of.isdigit():
+            return Sentence("every year on {day} {month}", day=int(number), month=CalendarName("months", int(of) - 1))
+        case "*", "*", days if nth := _NTH.fullmatch(days):
+            return _NTH_DAY[nth[2] or "L"](_weekday(int(nth[1])))
+        case "*", "*", days if _WEEKDAYS.fullmatch(days):
+            return _weekdays(days)
+    return None
+
+
+def _weekdays(field: str) -> Sentence:
+    places: list[int] = []
+    for part in field.split(","):
+        first, _, last = part.partition("-")
+        places += [(number - 1) % 7 for number in range(int(first), int(last or first) + 1)]
+    if places == _MONDAY_TO_FRIDAY:
+        return Sentence("every weekday")
+    return Sentence("every {weekdays}", weekdays=listed([CalendarName("weekdays", place) for place in places]))
+
+
+def _weekday(number: int) -> CalendarName:
+    return CalendarName("weekdays", (number - 1) % 7)
