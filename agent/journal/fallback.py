@@ -1,5 +1,5 @@
 """A day's conversation without a model: its first and last messages, and lines that seem to matter: decisions,
-promises, days, numbers, names and unanswered questions, by their look in the six languages. Pure."""
+promises, days, numbers, names and unanswered questions, by their look in the languages that have a file. Pure."""
 
 from __future__ import annotations
 

@@ -212,6 +212,11 @@ PARTS = {
         {"à 15h": (15, 0), "à 7h30": (7, 30), "à midi": (12, 0), "à trois heures de l'après-midi": (15, 0)},
         ("appeler maman", "lire le chapitre 9", "acheter 2 kg de farine"),
     ),
+    Language("it"): Parts(
+        {"domani": 1, "dopodomani": 2, "venerdì": 6, "il 3 dicembre": 12},
+        {"alle 15:00": (15, 0), "alle tre del pomeriggio": (15, 0), "alle sette e mezza": (7, 30), "all'una": (13, 0)},
+        ("chiamare la mamma", "leggere il capitolo 9", "comprare 2 kg di farina"),
+    ),
     Language.CHINESE: Parts(
         {"明天": 1, "后天": 2, "周五": 6, "12月3号": 12},
         {"下午三点": (15, 0), "15点": (15, 0), "早上七点半": (7, 30), "中午": (12, 0), "晚上8点一刻": (20, 15)},
