@@ -1,4 +1,4 @@
-"""Patterns of days in nine languages, over text folded by `terms.fold_for_index`, where letters have lost their marks
+"""Patterns of days in ten languages, over text folded by `terms.fold_for_index`, where letters have lost their marks
 (й: и, ü: u, أ: ا); and date order and seasons by time zone."""
 
 from __future__ import annotations
@@ -99,7 +99,8 @@ _TO = r" ?(?:-|–|—|~|〜) ?| (?:to|and|until|till|through|bis|und|al|y|e|au|
 _FROM = "from|between|von|vom|zwischen|de|del|desde|entre|du|depuis|dal|dall|tra|fra|с|со|между|من|بين"
 _TH = r"(?:st|nd|rd|th|\.|er)?"
 DAYS_OF_MONTH = re.compile(
-    rf"(?:\b({_FROM}) (?:the |dem |el |le |il |l )?)?(?<![\d./:-])\b(\d{{1,2}}){_TH}({_TO})(?:the |dem |den |zum |el |le |il |l )?"
+    rf"(?:\b({_FROM}) (?:the |dem |el |le |il |l )?)?(?<![\d./:-])\b(\d{{1,2}}){_TH}({_TO})"
+    r"(?:the |dem |den |zum |el |le |il |l )?"
     rf"(\d{{1,2}}){_TH}(?: of| de)? ?\b({_MONTH})\b(?:,?(?: de| del| of)? ({_YEAR}))?"
 )
 MONTH_DAYS = re.compile(
@@ -135,8 +136,10 @@ SHORT_AGO = tuple(
 DAYS_BACK = _by_distance(one.days for one in _PAST)
 
 ON_WEEKDAY = re.compile(
-    rf"\b(?:(last|this|on|since|until|till|before|after|from|to|through|between|and|und|von|zwischen|letzten|letztem|vergangenen|vorigen|am|diesen|dem|seit|bis|nach"
-    rf"|vor|prima di|dopo|dal|scors[oa]|il|el|le|past|depuis|jusqu a|desde|hasta|в|во|с|со|до|после|прошлыи|прошлую|прошлое|прошлого|прошлои|يوم"
+    rf"\b(?:(last|this|on|since|until|till|before|after|from|to|through|between|and|und|von|zwischen|letzten|letztem"
+    rf"|vergangenen|vorigen|am|diesen|dem|seit|bis|nach"
+    rf"|vor|prima di|dopo|dal|scors[oa]|il|el|le|past|depuis|jusqu a|desde|hasta|в|во|с|со|до|после"
+    r"|прошлыи|прошлую|прошлое|прошлого|прошлои|يوم"
     rf"|منذ) )({_WEEKDAY})\b"
     r"(?: (?:pasado|dernier|scors[oa]|الماضي|(last week|letzter? woche|la semana pasada|la semaine derniere)))?"
     rf"|\b({_WEEKDAY}) (?:pasado|dernier|scors[oa]|(last week)|الماضي)\b"
@@ -176,7 +179,8 @@ SEASON = re.compile(
     rf"|nell|dell|quest|scors[oa]"
     rf"|этим|этои|في|last|past|previous|letzte[nrms]|vergangene[nm]|vorige[nm]|pasad[oa]|прошл(?:ым|ои|ое|ую|ого)|next"
     rf"|nachste[nmr]|proxim[oa]) )?(?:({_any(set(SEASONS) - _SHY, unspaced=False)})|({_any(_SHY, unspaced=False)}))\b"
-    rf"(?: (pasad[oa]|scors[oa]|dernier|derniere|passe|الماضي|before last))?{_OF_YEAR}(?: ?([-/–]) ?(?:{_YEAR}|\d\d)\b)?"
+    rf"(?: (pasad[oa]|scors[oa]|dernier|derniere|passe|الماضي|before last))?"
+    rf"{_OF_YEAR}(?: ?([-/–]) ?(?:{_YEAR}|\d\d)\b)?"
 )
 """The last group tells if a second year follows: of a winter, the first one is when it begins."""
 HAN_SEASON = re.compile(
@@ -215,7 +219,8 @@ SHY_FEASTS = frozenset({"noel", "reveillon"})
 """People's names too: they need a year, or a word that precedes feasts."""
 FEAST = re.compile(
     rf"\b(?:(last|past|letzte[nrms]?|pasad[oa]|прошл(?:ыи|ым|ое|ого|ую)|next|nachste[nmrs]?|proxim[oa]|a|de|pour|avant"
-    rf"|apres|depuis|le|ce|du|et|entre) )?({_names(FEASTS, unspaced=False)})\b(?: (pasad[oa]|scors[oa]|dernier|derniere|الماضي))?"
+    rf"|apres|depuis|le|ce|du|et|entre) )?({_names(FEASTS, unspaced=False)})"
+    rf"\b(?: (pasad[oa]|scors[oa]|dernier|derniere|الماضي))?"
     rf"{_OF_YEAR}"
 )
 HAN_FEAST = re.compile(
