@@ -175,6 +175,8 @@ def test_of_a_day_spelt_out_no_other_is_written(said: str) -> None:
         "I swim Monday and Friday",
         "usually I swim on Friday",
         "jeden zweiten Freitag",
+        "ogni lunedì palestra",
+        "il lunedì vado in palestra",
         "on a Friday",
         "the Friday before Easter",
         "the Friday after the wedding",
