@@ -11,6 +11,7 @@ SAID: Mapping[Language, str] = {
     Language("de"): "Der Zahnarzt ist um neun, und mein Rad steht nicht im Keller",
     Language("es"): "El dentista es a las nueve y mi bici está en el sótano",
     Language("fr"): "Le dentiste est à neuf heures et mon vélo est dans la cave",
+    Language("it"): "Il dentista è alle nove e la mia bici è in cantina",
     Language.CHINESE: "牙医约在九点，我的自行车在地下室",
     Language.JAPANESE: "歯医者は九時で、自転車は地下室にあります",
 }

@@ -2,7 +2,7 @@
 
 A question that names somebody known does, and so does one about the person's own life if any of its words is known. For
 general questions and statements, one passage must have a good part of the message. What a message is about is read from
-its text alone, in the six languages.
+its text alone, in the languages that have a file.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ _LIFE = re.compile(
     r"|\b(?:my|mine|myself|we|our|ours|us|remember|remind|you promised"
     r"|ich|mich|meine?[nmrs]?|wir|uns|unsere?[nmrs]?|(?:hast|hattest) du|erinner\w*|weisst du noch"
     r"|yo|mi|mis|mio|mia|nosotr[oa]s|nuestr[oa]s?|recuerd\w+|acuerdas"
+    r"|io|mie|miei|noi|nostr[oaie]|ricord\w+"
     r"|je|j|mon|ma|mes|nous|notre|nos|rappel\w+|souvien\w+)\b"
     r"|(?<![给幫帮教替为告诉訴])[我咱]|记得|記得|私|僕|俺|わたし|ぼく|覚えて|てくれた"
 )

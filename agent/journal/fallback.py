@@ -1,5 +1,5 @@
 """A day's conversation without a model: its first and last messages, and lines that seem to matter: decisions,
-promises, days, numbers, names and unanswered questions, by their look in the six languages. Pure."""
+promises, days, numbers, names and unanswered questions, by their look in the languages that have a file. Pure."""
 
 from __future__ import annotations
 
@@ -21,12 +21,14 @@ _NOD = 3
 """Words of an answer that says nothing."""
 _DECIDED = re.compile(
     r"\b(?:decid|decision|agree|settled|let's|we(?:'ll| will)|go with|chose|beschl|entschied|einig|nehmen wir|"
-    r"machen wir|décid|convenu|on prend|decidi|acord|quedamos)|决定|說好|说好|就这么|決め|にします",
+    r"machen wir|décid|convenu|on prend|decidi|acord|quedamos"
+    r"|decis|deciso|decidiamo|d'accordo|facciamo)|决定|說好|说好|就这么|決め|にします",
     re.IGNORECASE,
 )
 _PROMISED = re.compile(
     r"\b(?:i'll|i will|promise|remind|until|by (?:mon|tue|wed|thu|fri|sat|sun|tomorrow)|ich (?:werde|schicke|mache)|"
-    r"versprech|erinner|bis (?:mo|di|mi|do|fr|sa|so|morgen)|je vais|rappelle|avant|voy a|recuérda|antes)|"
+    r"versprech|erinner|bis (?:mo|di|mi|do|fr|sa|so|morgen)|je vais|rappelle|avant|voy a|recuérda|antes"
+    r"|prometto|ricorda|entro|ti mando)|"
     r"提醒|保证|答应|約束",
     re.IGNORECASE,
 )

@@ -1,4 +1,4 @@
-"""Patterns of days in nine languages, over text folded by `terms.fold_for_index`, where letters have lost their marks
+"""Patterns of days in ten languages, over text folded by `terms.fold_for_index`, where letters have lost their marks
 (й: и, ü: u, أ: ا); and date order and seasons by time zone."""
 
 from __future__ import annotations
@@ -95,11 +95,12 @@ HAN_DATE = re.compile(
     rf"?(\d{{1,2}}) ?[日号號일])?"
 )
 ONLY_YEAR = re.compile(rf"(?<![\d-])({_YEAR})(?![\d-])")
-_TO = r" ?(?:-|–|—|~|〜) ?| (?:to|and|until|till|through|bis|und|al|y|au|et|по|и|до|الي|و|حتي) "
-_FROM = "from|between|von|vom|zwischen|de|del|desde|entre|du|depuis|с|со|между|من|بين"
+_TO = r" ?(?:-|–|—|~|〜) ?| (?:to|and|until|till|through|bis|und|al|y|e|au|et|по|и|до|الي|و|حتي) "
+_FROM = "from|between|von|vom|zwischen|de|del|desde|entre|du|depuis|dal|dall|tra|fra|с|со|между|من|بين"
 _TH = r"(?:st|nd|rd|th|\.|er)?"
 DAYS_OF_MONTH = re.compile(
-    rf"(?:\b({_FROM}) (?:the |dem |el |le )?)?(?<![\d./:-])\b(\d{{1,2}}){_TH}({_TO})(?:the |dem |den |zum |el |le )?"
+    rf"(?:\b({_FROM}) (?:the |dem |el |le |il |l )?)?(?<![\d./:-])\b(\d{{1,2}}){_TH}({_TO})"
+    r"(?:the |dem |den |zum |el |le |il |l )?"
     rf"(\d{{1,2}}){_TH}(?: of| de)? ?\b({_MONTH})\b(?:,?(?: de| del| of)? ({_YEAR}))?"
 )
 MONTH_DAYS = re.compile(
@@ -135,11 +136,13 @@ SHORT_AGO = tuple(
 DAYS_BACK = _by_distance(one.days for one in _PAST)
 
 ON_WEEKDAY = re.compile(
-    rf"\b(?:(last|this|on|since|until|till|before|after|from|to|through|between|and|und|von|zwischen|letzten|letztem|vergangenen|vorigen|am|diesen|dem|seit|bis|nach"
-    rf"|vor|el|le|past|depuis|jusqu a|desde|hasta|в|во|с|со|до|после|прошлыи|прошлую|прошлое|прошлого|прошлои|يوم"
+    rf"\b(?:(last|this|on|since|until|till|before|after|from|to|through|between|and|und|von|zwischen|letzten|letztem"
+    rf"|vergangenen|vorigen|am|diesen|dem|seit|bis|nach"
+    rf"|vor|prima di|dopo|dal|scors[oa]|il|el|le|past|depuis|jusqu a|desde|hasta|в|во|с|со|до|после"
+    r"|прошлыи|прошлую|прошлое|прошлого|прошлои|يوم"
     rf"|منذ) )({_WEEKDAY})\b"
-    r"(?: (?:pasado|dernier|الماضي|(last week|letzter? woche|la semana pasada|la semaine derniere)))?"
-    rf"|\b({_WEEKDAY}) (?:pasado|dernier|(last week)|الماضي)\b"
+    r"(?: (?:pasado|dernier|scors[oa]|الماضي|(last week|letzter? woche|la semana pasada|la semaine derniere)))?"
+    rf"|\b({_WEEKDAY}) (?:pasado|dernier|scors[oa]|(last week)|الماضي)\b"
 )
 HAN_WEEKDAY = re.compile(
     r"(上上|上|这|這|本|先々|先|今|지난 ?주|이번 ?주)? ?(?:个|個)?(?:周|週|星期|礼拜|禮拜)? ?の?"
@@ -166,16 +169,18 @@ WEEKEND_NAMES = _either(one.weekend for one in DATES)
 _WEEK_NAMES = _either(one.week_name for one in DATES)
 _ORDINAL = _any(ORDINALS, unspaced=False)
 _HAN_ORDINAL = _any(ORDINALS, unspaced=True)
-_OF = r"(?: of| in| im| des| vom| von| de| del| d| en| в| من| في)?(?: the)?"
+_OF = r"(?: of| in| im| des| vom| von| de| del| d| di| en| в| من| في)?(?: the)?"
 _OF_YEAR = rf"(?:,?(?: of| in| im jahr| des jahres| de| del| عام| سنه)? ({_YEAR}))?"
-_SHY = frozenset({"spring", "fall", "ete", "ربيع", "صيف", "خريف", "شتاء", "봄"})
+_SHY = frozenset({"spring", "fall", "ete", "estate", "ربيع", "صيف", "خريف", "شتاء", "봄"})
 """Seasons that as often mean something else: they need a year or a word before them other than an article."""
 
 SEASON = re.compile(
     rf"\b(?:(in the|in|during the|over the|since|until|before|after|this|the|early|late|mid|en|l|d|cet|cette|im|diesen"
+    rf"|nell|dell|quest|scors[oa]"
     rf"|этим|этои|في|last|past|previous|letzte[nrms]|vergangene[nm]|vorige[nm]|pasad[oa]|прошл(?:ым|ои|ое|ую|ого)|next"
     rf"|nachste[nmr]|proxim[oa]) )?(?:({_any(set(SEASONS) - _SHY, unspaced=False)})|({_any(_SHY, unspaced=False)}))\b"
-    rf"(?: (pasad[oa]|dernier|derniere|passe|الماضي|before last))?{_OF_YEAR}(?: ?([-/–]) ?(?:{_YEAR}|\d\d)\b)?"
+    rf"(?: (pasad[oa]|scors[oa]|dernier|derniere|passe|الماضي|before last))?"
+    rf"{_OF_YEAR}(?: ?([-/–]) ?(?:{_YEAR}|\d\d)\b)?"
 )
 """The last group tells if a second year follows: of a winter, the first one is when it begins."""
 HAN_SEASON = re.compile(
@@ -183,8 +188,8 @@ HAN_SEASON = re.compile(
     r"(?:(?:(?<=年)|(?<=年の)|(?<=この)|(?<=今))([春夏秋冬])(?![节節])|([春夏秋冬])(?=天|季|に|休み|の間)|(여름|가을|겨울)"
     r"|(봄)(?=에|철| 동안))[天季]?"
 )
-LAST = re.compile(r"last|past|previous|letzt|vergangen|vorig|pasad|прошл|dernier|passe|الماضي|上|지난|この前")
-NEXT = re.compile(r"next|nachst|proxim")
+LAST = re.compile(r"last|past|previous|letzt|vergangen|vorig|pasad|scors|прошл|dernier|passe|الماضي|上|지난|この前")
+NEXT = re.compile(r"next|nachst|proxim|prossim")
 PART_OF_MONTH = re.compile(
     rf"\b({_PART_NAMES})(?:-| )?(?:of |in |im |de |d |monat |شهر )?({_MONTH})\b"
     rf"(?:,?(?: de| del| of| عام| سنه)? ({_YEAR}))?"
@@ -214,7 +219,8 @@ SHY_FEASTS = frozenset({"noel", "reveillon"})
 """People's names too: they need a year, or a word that precedes feasts."""
 FEAST = re.compile(
     rf"\b(?:(last|past|letzte[nrms]?|pasad[oa]|прошл(?:ыи|ым|ое|ого|ую)|next|nachste[nmrs]?|proxim[oa]|a|de|pour|avant"
-    rf"|apres|depuis|le|ce|du|et|entre) )?({_names(FEASTS, unspaced=False)})\b(?: (pasad[oa]|dernier|derniere|الماضي))?"
+    rf"|apres|depuis|le|ce|du|et|entre) )?({_names(FEASTS, unspaced=False)})"
+    rf"\b(?: (pasad[oa]|scors[oa]|dernier|derniere|الماضي))?"
     rf"{_OF_YEAR}"
 )
 HAN_FEAST = re.compile(

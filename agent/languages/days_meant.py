@@ -67,7 +67,8 @@ _LITERAL = re.compile(
 _NO_WORD = re.compile(r"^[#/@]\w|://|[A-Za-z0-9_][._/\\@=][A-Za-z_]")
 """Part of an address, a path, a command or a name in code."""
 _NAME = re.compile(
-    r"(?<=[^\W\d_] )(?:Tomorrow|Yesterday|Morgen|Gestern|Hier|Mañana|Ayer|Demain|Завтра|Вчера)\b|(?<=, )Morgen\b"
+    r"(?<=[^\W\d_] )(?:Tomorrow|Yesterday|Morgen|Gestern|Hier|Mañana"
+    r"|Ayer|Domani|Ieri|Demain|Завтра|Вчера)\b|(?<=, )Morgen\b"
     r"|(?<![\d:])\d{1,4} Morgen\b|\bMorgen(?=[!,.]|$)|^morgen(?=[!,.]|$)"
     r"|\b(?!(?:On|By|From|To|Until|Till|Since|This|Next|Last|Past|Coming|Every|And|Am|Bis|Seit|El|Los|Ce|Le|See) )"
     r"[A-ZÀ-Þ][a-zà-ÿ'’]+ (?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|Domingo)\b"
@@ -87,8 +88,10 @@ _TIMES = "|".join(
 )
 _OTHER_TIME = re.compile(
     rf"\b(?:{_any(_TIMES)}|{_any('every|each|always|usually|often|never|normally|weekly|jede|jeden|jeder|jedem|jedes')}"
-    rf"|{_any('immer|meistens|cada|todos|todas|siempre|chaque|tous|toujours|всегда|обычно|неделе|месяце|году')}"
-    r"|del mes|fortnight|кажд\w{2,3}|days? (?:after|before)|\d{1,2}(?:st|nd|rd|th)|(?:19|20)\d\d)\b|每|毎|隔|\bكل\b"
+    rf"|{_any('immer|meistens|cada|todos|todas|siempre|ogni|tutti|tutte|sempre')}"
+    rf"|{_any('chaque|tous|toujours|всегда|обычно|неделе|месяце|году')}"
+    r"|del mes|del mese|fortnight|кажд\w{2,3}|days? (?:after|before)|\d{1,2}(?:st|nd|rd|th)"
+    r"|(?:19|20)\d\d)\b|每|毎|隔|\bكل\b"
 )
 """Another time that the day may be counted from, or a repetition. Looked for in the whole sentence of a weekday or
 number, and within a few words of "tomorrow"."""
@@ -96,23 +99,24 @@ _BEFORE_NAME = re.compile(
     r"(?:\b(?:of|no|born|better|von|vom|god|antes de|el|un|para|ne|not from) |\bd['’]|^de |\bmuy de |\w-)$"
 )
 _BEFORE_WEEKDAY = re.compile(
-    rf"(?:\b(?:{_any('a|an|the|that|those|one|some|any|other|alternate|next|good|black|los|un|le|les|tous les')}"
+    rf"(?:\b(?:{_any('a|an|the|that|those|one|some|any|other|alternate|next|good|black|los|un|il|di|le|les|tous les')}"
     rf"|{_any('ein|einem|einen|eines|called|named|watch|watched|casual|following|previous|du|صلاة')}"
     rf"|{_any('|'.join(name for name in words.ORDINALS if name.isalpha() and len(name) > 2))}"
     r"|(?:vor)?vor\w{0,3}igen|(?:vorletzt|ubernachst)\w{1,2}|\w+(?:ая|ыи|ое|ои)) |\w-)$"
 )
 _AFTER_WEEKDAY = re.compile(
     r"['’]s\b|-|–|,? (?:(?:the|den|dem|el|le|em) )?\d{1,2}(?![\d:]|\.\d\d| ?(?:am|pm|a\.m|p\.m|uhr|h|часов|o)\b)|"
-    r"\d| ?/| (?:before|after|week|vor|nach|in|en huit|blues|night lights|negro|santo|saint|العظيمه|السوداء|الاسود)\b"
+    r"\d| ?/| (?:before|after|week|vor|nach|in|en huit|blues|night lights"
+    r"|negro|santo|grasso|saint|العظيمه|السوداء|الاسود)\b"
 )
 _AFTER_NAME = re.compile(
     r"-\w| (?:never|zusammen|allerseits|in (?:ein|zwei|drei|vier)\w*|en (?:huit|quinze))\b|, tarde\b"
 )
 _AFTER_NUMBER = re.compile(
-    r"-\w|['’]s\b| (?:or|oder|o|ou|или|before|after|vor|nach|antes|despues|avant|apres|до|после)\b"
+    r"-\w|['’]s\b| (?:or|oder|o|ou|или|before|after|vor|nach|antes|despues|prima|dopo|avant|apres|до|после)\b"
 )
 _SAYS = re.compile(
-    r"\b(?:said|says|told|wrote|asked|sagte|gesagt|schrieb|dijo|dit|сказал|сказала|написал)\b|说|説|言っ"
+    r"\b(?:said|says|told|wrote|asked|sagte|gesagt|schrieb|dijo|detto|dit|сказал|сказала|написал)\b|说|説|言っ"
 )
 _FUTURE = re.compile(
     r"['’](?:ll|s|re|m)\b|\b(?:will|shall|going to|is|are|due|wird|werde|werden|ist|sind|sera|seran|voy|va|vamos|буду"
@@ -135,16 +139,19 @@ _WEEKDAY_GOES_ON = re.compile(r"[天日直起共定般围圍丰常报報均人�
 _NAMES = _any(
     "|".join(name for name in words.WEEKDAYS if len(name) >= _LEAST_LETTERS and name not in {"среда", "среды"})
 )
-_LAST = _any("last|past|this past|letzten|letzter|letztem|letzte|vergangenen|vorigen|прошлый|прошлую|прошлое|прошлой")
-_NEXT = _any("next|nächsten|nächster|nächste|próximo|следующий|следующую|следующее")
+_LAST = _any(
+    "last|past|this past|scorso|scorsa|letzten|letzter|letztem|letzte|vergangenen|vorigen"
+    "|прошлый|прошлую|прошлое|прошлой"
+)
+_NEXT = _any("next|nächsten|nächster|nächste|próximo|prossimo|prossima|следующий|следующую|следующее")
 _COMING = _any("coming|this coming|kommenden|kommender")
-_LAST_AFTER = _any("pasado|dernier|passé|الماضي")
-_NEXT_AFTER = _any("próximo|prochain|القادم|المقبل")
-_COMING_AFTER = _any("que viene")
+_LAST_AFTER = _any("pasado|scorso|scorsa|dernier|passé|الماضي")
+_NEXT_AFTER = _any("próximo|prossimo|prossima|prochain|القادم|المقبل")
+_COMING_AFTER = _any("que viene|che viene")
 _LAST_WEEK_AFTER = _any("last week|letzter woche|letzte woche|прошлой недели")
 _NEXT_WEEK_AFTER = _any(
     "next week|nächste woche|nächster woche|der nächsten woche|de la próxima semana|de la semana que viene"
-    "|de la semaine prochaine|следующей недели"
+    "|de la semaine prochaine|della settimana prossima|della prossima settimana|следующей недели"
 )
 _WEEKDAY = re.compile(
     rf"(?:\b(?:({_LAST})|({_NEXT})|({_COMING})) )?\b({_NAMES})\b"
@@ -174,12 +181,14 @@ _DAYS_AHEAD = tuple(
     (re.compile(pattern), ahead)
     for pattern, ahead in (
         (
-            rf"\bday after tomorrow\b|\b{fold_for_index('übermorgen')}\b|\bpasado manana\b|\bapres[- ]demain\b"
+            rf"\bday after tomorrow\b|\b{fold_for_index('übermorgen')}\b|\bpasado manana\b"
+            rf"|\bdopo ?domani\b|\bapres[- ]demain\b"
             r"|\bпослезавтра\b|بعد غد|[后後]天|明後日|あさって|모레",
             2,
         ),
         (
             rf"(?<!after )\btomorrow\b|{_NOT_THE_MORNING}\bmorgen\b|{_NOT_LA}\bmanana\b"
+            rf"|(?<!dopo )\b(?:domani|domattina)\b"
             rf"|(?<!apres[- ])\bdemain\b|\bзавтра\b|(?<!\w){fold_for_index('غدا')}(?!\w)"
             r"|明[天日晚早]|あした|내일(?! ?모레)",
             1,
@@ -189,9 +198,10 @@ _DAYS_AHEAD = tuple(
 _NUMBER = _any("|".join(("[0-9]{1,3}", *(name for name in words.NUMBERS if len(name) > 1))))
 _IN_DAYS = re.compile(
     rf"\b(?:in ({_NUMBER}) (?:days?|tag|tagen)|(?:dentro de|en) ({_NUMBER}) dias?|dans ({_NUMBER}) jours?"
+    rf"|(?:tra|fra) ({_NUMBER}) giorni?"
     rf"|через ({_NUMBER}) (?:день|дня|днеи))\b|(?<!\w)بعد ({_NUMBER}) (?:يوم|ايام)(?!\w)"
 )
-_SURELY_AHEAD = re.compile(r"dentro|dans")
+_SURELY_AHEAD = re.compile(r"dentro|dans|tra|fra")
 _UNSPACED_DAYS = re.compile(r"(\d{1,3}|[一二两兩三四五六七八九十]) ?(天 ?[之以]? ?[前后後]|日 ?後|일 ?뒤)")
 
 

@@ -88,7 +88,7 @@ def without_articles(text: str) -> str:
 _Form = tuple[OrderKind, re.Pattern[str], Mapping[str, Period]]
 _FORMS: list[_Form] = []
 _ARTICLES: list[re.Pattern[str]] = []
-"""Read when they are needed first: a start does not wait for six files."""
+"""Read when they are needed first: a start does not wait for these files."""
 
 
 def _articles() -> re.Pattern[str]:

@@ -52,7 +52,8 @@ _MOST_OTHERS = 2 * MOST_FORMS
 _PEOPLE = frozenset(
     fold(
         "people family friends names contacts personen leute familie freunde namen kontakte personas gente familia"
-        " amigos nombres contactos personnes gens famille amis noms 人 人物 家人 朋友 联系人 聯絡人 名字"
+        " amigos nombres contactos personnes gens famille amis noms"
+        " persone famiglia amici nomi contatti 人 人物 家人 朋友 联系人 聯絡人 名字"
         " 人々 家族 友人 名前"
     ).split()
 )

@@ -12,11 +12,12 @@ from agent.search.aliases import MOST_FORMS, synonyms_of
 from agent.search.chunking import Passage, speech
 from agent.search.tokenizer import tokens
 
-# As people begin a message in six languages; the name stands alone behind it, or before it in Chinese.
+# As people begin a message; the name stands alone behind it, or before it in Chinese.
 _GREETING = (
     r"(?:hi|hiya|hey|hello|dear|good (?:morning|afternoon|evening|night)|thanks|thank you|bye|goodbye|happy birthday"
     r"|hallo|liebe[r]?|guten (?:morgen|tag|abend)|gute nacht|danke|tschüss|hola|buenos días|buenas (?:tardes|noches)"
-    r"|querid[ao]|gracias|adiós|salut|bonjour|bonsoir|coucou|chère?|merci|bonne nuit|ciao)"
+    r"|querid[ao]|gracias|adiós|salut|bonjour|bonsoir|coucou|chère?|merci|bonne nuit"
+    r"|ciao|buongiorno|buonasera|buonanotte|car[oa]|grazie|arrivederci)"
 )
 _SPACED = re.compile(
     rf"\A\W{{0,3}}(?i:{_GREETING})(?i: there| so much| again)?,?"
@@ -32,6 +33,7 @@ _NO_NAMES = frozenset(
         "all everybody everyone folks friends guys ladies gents team world honey dude bro babe darling buddy god gosh"
         " christmas easter"
         " zusammen alle leute freunde gott schatz welt todos todas amigos gente dios mundo tous toutes monde dieu"
+        " tutti tutte amici ragazzi mondo dio amore tesoro"
         " 大家 各位 朋友 亲爱的 同学们 皆"
     ).split()
 )

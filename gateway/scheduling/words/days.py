@@ -156,6 +156,15 @@ class DayReader(WeekdayReader):
         )
         if not is_sure and of is None and self._has(day_at, "ordinal"):
             return None  # a fourth of something
+        if of is None and start and self._counts_a_thing(day_at):
+            return Found(end, Said(is_unclear=True))
         repeat = Repeat(1, Unit.MONTH) if is_every else None
         is_sure = is_sure or of is not None
         return Found(of or end, Said(days=(Date(day, months_on=months_on),), repeat=repeat), is_sure)
+
+    def _counts_a_thing(self, at: int) -> bool:
+        """`call the first customer`: a number in words before another word may be no day."""
+        token, after = self._token(at), self._token(at + 1)
+        is_word = token is not None and not token.is_digits and self._has(at, "ordinal")
+        is_followed = after is not None and after.is_plain and after.text.isalpha()
+        return is_word and is_followed and not self._words.has_han_numbers

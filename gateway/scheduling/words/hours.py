@@ -105,6 +105,8 @@ class HourReader(SpanReader):
                 end = at + len(form)
                 if form[-1] == "M" and (self._has(end, "oclock") or self._unit(end) is not None):
                     continue
+                if form[-1] == "M" and self._has(at + 1, "and") and not (is_exact or self._has(at - 1, "at")):
+                    continue  # chapters 8 and 9
                 end += self._has(end, "oclock") and form[-1] == "N"
                 return Found(
                     end,

@@ -21,6 +21,7 @@ TODAY = date(2026, 11, 22)
         (Language("de"), "morgen", "am Mittwoch (25. November)", "am Freitag (1. Januar 2027)"),
         (Language("es"), "mañana", "el miércoles 25 de noviembre", "el viernes 1 de enero de 2027"),
         (Language("fr"), "demain", "le mercredi 25 novembre", "le vendredi 1er janvier 2027"),
+        (Language("it"), "domani", "mercoledì 25 novembre", "venerdì 1º gennaio 2027"),
         (Language.CHINESE, "明天", "11月25日星期三", "2027年1月1日星期五"),
         (Language.JAPANESE, "明日", "11月25日（水）", "2027年1月1日（金）"),
     ],

@@ -1,4 +1,4 @@
-"""Who asks to have something remembered, in six languages, and who only seems to."""
+"""Who asks to have something remembered, in every language, and who only seems to."""
 
 from __future__ import annotations
 
@@ -70,6 +70,14 @@ Ten en cuenta que no como carne
 Soy zurdo, recuérdalo.
 Toma nota: el alquiler sube en marzo
 Acuérdate de que soy zurdo
+Ricorda che mia sorella si chiama Anna
+Ricordati che sono allergico alle noci
+Annota: il codice è 4711
+Tieni a mente che odio il caffè
+Non dimenticare che parto lunedì
+Puoi ricordarti che il gatto si chiama Luna?
+Potresti annotare che il treno è alle 9?
+Sono mancino, ricordatelo.
 记住我的猫叫露娜
 请记住，我对花生过敏
 帮我记一下：周五开会
@@ -118,6 +126,12 @@ Translate `remember this` for me
 She wrote “please remember the milk” on the door
 Remind me to call mum at five
 forget it
+Ricordi quando siamo andati al mare?
+Ti ricordi come si chiama il mio cane?
+Non ricordare questo
+Non c'è bisogno di annotarlo
+Ha detto: ricorda il latte
+Mi ricordo bene di quel giorno
 Forget what I said
 I keep notes in a book
 The record is broken

@@ -22,6 +22,7 @@ every_sentence = pytest.mark.parametrize(
 ALSO_ENGLISH = {
     (Language("es"), "approvals.no"),
     (Language("fr"), "journal.assistant"),
+    (Language("it"), "approvals.no"),
 }
 """The same word in both languages."""
 _CODE = re.compile(r"`[^`]*`|\{\w+\}")
@@ -34,6 +35,9 @@ _FORMAL = {
     Language("de"): re.compile(r"(?<![.:!?] )(?<!^)\b(?:Sie|Ihnen|Ihre?[nmrs]?)\b"),
     Language("fr"): re.compile(r"\b(?:vous|votre|vos)\b|\b\w+ez\b", re.IGNORECASE),
     Language("es"): re.compile(r"\busted(?:es)?\b", re.IGNORECASE),
+    Language("it"): re.compile(
+        r"(?<![.:!?] )(?<!^)\b(?:Lei|Suo|Sua|Suoi|Sue)\b|\b(?:voi|vostr[oaie])\b|\b(?:scriva|apra|dica|scelga|metta)\b"
+    ),
     Language.CHINESE: re.compile("您"),
 }
 _BUTTONS = ("reminders.done", "reminders.in_10_minutes", "reminders.in_an_hour", "reminders.tomorrow")

@@ -250,6 +250,10 @@ async def test_it_is_deterministic_and_counts(tmp_path: Path) -> None:
         ("Souviens-toi que j'aime le thé", IntentKind.FILE, "fr"),
         ("Qu'ai-je noté aujourd'hui ?", IntentKind.TODAY, "fr"),
         ("Comment s'appelle mon chien ?", IntentKind.FIND, "fr"),
+        ("Buongiorno!", IntentKind.GREET, "it"),
+        ("Ricorda che mi piace il tè", IntentKind.FILE, "it"),
+        ("Che cosa ho annotato oggi?", IntentKind.TODAY, "it"),
+        ("Come si chiama il mio cane?", IntentKind.FIND, "it"),
         ("你好！", IntentKind.GREET, "zh"),
         ("记住我喜欢喝茶", IntentKind.FILE, "zh"),
         ("今天记了什么？", IntentKind.TODAY, "zh"),
@@ -260,7 +264,7 @@ async def test_it_is_deterministic_and_counts(tmp_path: Path) -> None:
         ("私の犬の名前は何ですか？", IntentKind.FIND, "ja"),
     ],
 )
-def test_it_understands_six_languages(text: str, wish: IntentKind, language: str) -> None:
+def test_it_understands_every_language(text: str, wish: IntentKind, language: str) -> None:
     intent = understand(text)
     assert (intent.wish, intent.language) == (wish, language)
 
@@ -271,6 +275,7 @@ def test_it_understands_six_languages(text: str, wish: IntentKind, language: str
         ("Mein Zahnarzt heißt Dr. Braun", "Wie heißt mein Zahnarzt?", "Dr. Braun"),
         ("Mi perro se llama Rex", "¿Cómo se llama mi perro?", "Rex"),
         ("Mon chien s'appelle Rex", "Comment s'appelle mon chien ?", "Rex"),
+        ("Il mio cane si chiama Rex", "Come si chiama il mio cane?", "Rex"),
         ("我的狗叫旺财", "我的狗叫什么名字？", "旺财"),
         ("犬の名前はポチです", "私の犬の名前は何ですか？", "ポチ"),
     ],

@@ -7,7 +7,7 @@ import pytest
 from agent.languages.codes import Language
 from agent.model.offline.intent import told_language
 
-EN, DE, ES, FR, ZH, JA = (Language(code) for code in ("en", "de", "es", "fr", "zh", "ja"))
+EN, DE, ES, FR, IT, ZH, JA = (Language(code) for code in ("en", "de", "es", "fr", "it", "zh", "ja"))
 
 
 @pytest.mark.parametrize(
@@ -48,3 +48,43 @@ def test_one_word_is_not_clear(text: str) -> None:
 )
 def test_a_sentence_is_clear(text: str, language: Language) -> None:
     assert told_language(text, 2) is language
+
+
+ROMANCE = {
+    IT: """\
+        Mi piace il tè verde e odio il caffè|Mia sorella si chiama Anna|Ho comprato una macchina nuova
+        Oggi sono andato al mare con i bambini|Dove ho messo le chiavi?|Quando parte il treno per Milano?
+        Domani devo pagare la bolletta|Non mi piace la pioggia|Che cosa mi hai detto ieri?
+        La password del wifi è gatto|Ricordami di comprare il latte|Un caffè e una brioche
+        Vado a Parigi la settimana prossima|la riunione di lunedì è spostata|La mia casa è piccola""",
+    ES: """\
+        Me gusta el té verde y odio el café|Mi hermana se llama Ana|He comprado un coche nuevo
+        Hoy fui a la playa con los niños|¿Dónde puse las llaves?|¿Cuándo sale el tren para Madrid?
+        Mañana tengo que pagar la factura|No me gusta la lluvia|¿Qué me dijiste ayer?
+        La contraseña del wifi es gato|Esta noche comemos pizza en el centro|Un café y una tostada
+        La reunión del lunes se ha movido|no sé si ha llamado mi madre|Mi casa es pequeña""",
+    FR: """\
+        J'aime le thé vert et je déteste le café|Ma sœur s'appelle Anne|J'ai acheté une voiture neuve
+        Aujourd'hui je suis allé à la plage avec les enfants|Où ai-je mis les clés ?|Quand part le train pour Lyon ?
+        Demain je dois payer la facture|Je n'aime pas la pluie|Qu'est-ce que tu m'as dit hier ?
+        Le mot de passe du wifi est chat|Rappelle-moi d'acheter du lait|Un café et une tartine
+        il est tard et je suis fatigué|il ne mange pas de viande|Ma maison est petite""",
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        (text.strip(), language)
+        for language, texts in ROMANCE.items()
+        for text in texts.replace("\n", "|").split("|")
+        if text.strip()
+    ],
+)
+def test_italian_spanish_and_french_are_told_apart(text: str, language: Language) -> None:
+    assert told_language(text) is language
+
+
+@pytest.mark.parametrize("text", ["60 miles per hour", "Wir sind da", "Alle Kinder sind da", "lo siento mucho"])
+def test_what_another_language_has_too_is_not_italian(text: str) -> None:
+    assert told_language(text) is None

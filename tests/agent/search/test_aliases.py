@@ -96,7 +96,7 @@ ANNA = ("annabel", "anna")
     "heading",
     [
         "People", "People close to them", "My family", "Family and friends", "Close friends", "Leute",
-        "Names (from: letter.pdf)", "Meine Freunde", "Mi familia", "Amigos", "Ma famille", "Noms",
+        "Names (from: letter.pdf)", "Meine Freunde", "Mi familia", "Amigos", "Ma famille", "Noms", "Famiglia e amici",
         "联系人", "家人和朋友", "人", "家族", "友人",
     ],
 )  # fmt: skip

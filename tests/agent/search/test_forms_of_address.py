@@ -28,6 +28,7 @@ def greeted(text: str) -> list[tuple[str, str]]:
         ("Thank you so much, Kate!", "kate"),
         ("Hallo Käthe, wie geht es dir?", "kathe"),
         ("Liebe Katrin, danke für gestern.", "katrin"),
+        ("Buongiorno Caterina! Come va?", "caterina"),
         ("¡Hola Catalina! ¿Qué tal?", "catalina"),
         ("Merci Cathérine, à demain", "catherine"),
         ("小凯，早上好！", "小凯"),

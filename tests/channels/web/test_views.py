@@ -103,6 +103,7 @@ async def test_static_files_are_asked_for_again_and_sent_only_when_they_changed(
         ("de-AT,de;q=0.9,en;q=0.8", "de"),
         ("pt-BR, fr;q=0.4, en;q=0.3", "fr"),
         ("en;q=0.5,zh-CN;q=0.9", "zh"),
+        ("it-IT,it;q=0.9,en-US;q=0.8", "it"),
         ("", "en"),
         ("xx", "en"),
         ("de;q=0", "en"),

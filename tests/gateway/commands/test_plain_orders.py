@@ -1,4 +1,4 @@
-"""Without a model, orders on reminders are carried out in six languages, and none of them is filed as a note."""
+"""Without a model, orders on reminders are carried out in any language, and none of them is filed as a note."""
 
 from __future__ import annotations
 
@@ -42,6 +42,12 @@ async def reminders(daybook: Daybook) -> list[tuple[str, str]]:
             ("cambia la llamada a mamá a las 4", "No tengo ningún recordatorio sobre «llamada a mamá»."),
             ("¿Qué tengo que hacer mañana?", "- mañana a las 15:00: llamar a mamá"),
             ("Borra el recordatorio de llamar a mamá", "Cancelado: llamar a mamá"),
+        ),
+        (
+            "Ricordami domani alle tre di chiamare mamma, per favore",
+            ("no, meglio alle 4", "Te lo ricordo domani alle 16:00.\n⏰ chiamare mamma"),
+            ("Che cosa ho da fare domani?", "- domani alle 16:00: chiamare mamma"),
+            ("Cancella il promemoria di chiamare mamma", "Annullato: chiamare mamma"),
         ),
         (
             "明天下午三点提醒我给妈妈打电话",

@@ -1,4 +1,4 @@
-"""Times as natives type them, in six languages. Never another time than was said: what is not understood is asked."""
+"""Times as natives type them, in every language. Never another time than was said: what is not understood is asked."""
 
 from __future__ import annotations
 
