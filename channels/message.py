@@ -349,17 +349,14 @@ Slot = Callable[[str, float], AbstractAsyncContextManager[None]]
 
 @dataclass(frozen=True, slots=True)
 class CommandInfo:
-    """Its texts may be a `Sentence`, to be shown in the languages of people."""
+    """`name` is in `[a-z]`, `other_names` in the languages of people. `description` and `usage` (the arguments, the
+    optional in brackets) may be a `Sentence`. `owner_only`: hidden in groups."""
 
     name: str
-    """`[a-z]`."""
     description: str
     owner_only: bool = False
-    """Hidden in groups."""
     usage: str = ""
-    """The arguments, optional ones in brackets."""
     other_names: tuple[str, ...] = ()
-    """In the languages of people, in lower case."""
 
     def described(self, language: Language) -> str:
         return str(translated(language, self.description))
@@ -396,9 +393,8 @@ class Channel(Source, Protocol):
         """Writes at most `most` bytes to `to`. Raises `NotFetched`, `OSError`."""
 
     async def react(self, address: Address, platform_id: str, emoji: str) -> None:
-        """Replaces our reaction; empty removes it. Platform errors are not raised."""
+        """Replaces our reaction; empty removes it. Platform errors are not raised, nor by `typing`."""
 
-    def typing(self, address: Address) -> AbstractAsyncContextManager[None]:
-        """Platform errors are not raised."""
+    def typing(self, address: Address) -> AbstractAsyncContextManager[None]: ...
 
     async def aclose(self) -> None: ...

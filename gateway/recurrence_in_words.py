@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from datetime import date
+from datetime import date, datetime
+from zoneinfo import ZoneInfo
 
 from agent.languages.sentences import Sentence
-from gateway.recurrence import At, Cron, Every, When, interval_text
+from gateway.recurrence import At, Cron, Every, When, exists, interval_text, is_twice
 from gateway.spoken_time import CalendarName, listed, spoken_day
 
 _ONE = {
@@ -102,3 +103,22 @@ def _weekdays(field: str) -> Sentence:
 
 def _weekday(number: int) -> CalendarName:
     return CalendarName("weekdays", (number - 1) % 7)
+
+
+def remark_on(wall: datetime, zone: ZoneInfo) -> str:
+    """A sentence about a time that clocks in `zone` skip, or show twice."""
+    if wall.tzinfo is not None:
+        return ""
+    if not exists(wall, zone):
+        return Sentence(
+            "There is no {time} that night, because the clocks go forward; I took the next time there is.",
+            time=f"{wall:%H:%M}",
+        )
+    if is_twice(wall, zone):
+        offset = f"{wall.replace(tzinfo=zone, fold=0):%z}"
+        return Sentence(
+            "{time} comes twice that night, because the clocks go back; I took the first (UTC{offset}).",
+            time=f"{wall:%H:%M}",
+            offset=offset[:3],
+        )
+    return ""

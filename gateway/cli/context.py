@@ -46,7 +46,7 @@ class CliContext:
 
     @property
     def language(self) -> Language:
-        """Of this terminal."""
+        """The language of this terminal."""
         return of_environment(os.environ) or Language.ENGLISH
 
     def said(self, english: LiteralString, /, **values: object) -> str:

@@ -15,18 +15,8 @@ from channels.terminal import NAME as TERMINAL
 from gateway import recurrence as when_
 from gateway.policy.access import Access
 from gateway.policy.home_zone import HomeZone
-from gateway.recurrence import (
-    At,
-    Every,
-    InvalidWhen,
-    exists,
-    is_twice,
-    local,
-    next_after,
-    resolved,
-    runs_within,
-)
-from gateway.recurrence_in_words import in_words
+from gateway.recurrence import At, Every, InvalidWhen, is_twice, local, next_after, resolved, runs_within
+from gateway.recurrence_in_words import in_words, remark_on
 from gateway.scheduling import job as job_
 from gateway.scheduling import reminders
 from gateway.scheduling.job import OWNER, InvalidJob, Job, JobKind
@@ -358,7 +348,7 @@ class JobService:
             )
         if due is None:
             raise JobRefused(Sentence("That time never comes: {when}.", when=in_words(job.when)))
-        remarks = [_remark(job.when.moment, zone) if isinstance(job.when, At) else ""]
+        remarks = [remark_on(job.when.moment, zone) if isinstance(job.when, At) else ""]
         if channel := job.off_channel(self._channels_on):
             remarks.append(
                 Sentence("But {channel} is switched off, so I can only send it once that is on again.", channel=channel)
@@ -378,25 +368,6 @@ def _on_the_wall(moment: datetime, zone: ZoneInfo) -> datetime:
         return moment
     wall = moment.astimezone(zone).replace(tzinfo=None, fold=0)
     return moment.astimezone(UTC) if is_twice(wall, zone) else wall
-
-
-def _remark(wall: datetime, zone: ZoneInfo) -> str:
-    """A sentence about a time that clocks in `zone` skip, or show twice."""
-    if wall.tzinfo is not None:
-        return ""
-    if not exists(wall, zone):
-        return Sentence(
-            "There is no {time} that night, because the clocks go forward; I took the next time there is.",
-            time=f"{wall:%H:%M}",
-        )
-    if is_twice(wall, zone):
-        offset = f"{wall.replace(tzinfo=zone, fold=0):%z}"
-        return Sentence(
-            "{time} comes twice that night, because the clocks go back; I took the first (UTC{offset}).",
-            time=f"{wall:%H:%M}",
-            offset=offset[:3],
-        )
-    return ""
 
 
 def _of_this(job: Job, last: Run | None, zone: ZoneInfo) -> Run | None:
