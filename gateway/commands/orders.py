@@ -1,161 +1,306 @@
-"""What plain words ask of reminders where no model reads them: to cancel or move some, list them, set a timer."""
+"""What plain words ask for where no model reads them: `/order KIND LANGUAGE WORDS`, which `plain_command` makes."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
-from datetime import datetime, timedelta
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import date, datetime, timedelta
 
+from agent.journal import open_items
 from agent.languages.codes import Language
-from agent.languages.moments import moment_in
-from agent.languages.orders import Period
+from agent.languages.days_meant import relative_days
+from agent.languages.moments import day_in, moment_in
+from agent.languages.orders import OrderKind, PlainOrder, flat, items_in, without_noise, words_of
 from agent.languages.registry import LANGUAGES
-from agent.languages.table import ReminderStrings
-from agent.languages.terms import query_terms
-from channels.message import Button
+from agent.languages.terms import fold, is_unspaced, query_terms, terms
+from agent.memory import daily_log
+from agent.memory.files import FileError, read_text
+from agent.model.offline.intent import SEPARATOR
+from channels.message import Button, Origin
 from gateway import recurrence as when_
-from gateway.commands.context import CommandContext, CommandError, CommandReply
+from gateway.commands import lists
+from gateway.commands.context import Command, CommandContext, CommandError, CommandReply
 from gateway.i18n import one_line
 from gateway.recurrence import At, Cron, InvalidWhen, When
 from gateway.scheduling import reminders
 from gateway.scheduling.job import JobKind
 from gateway.scheduling.job_access import Requester
-from gateway.scheduling.requests import JobListing, JobRequest
+from gateway.scheduling.requests import JobListing, JobReceipt, JobRefused, JobRequest
 from gateway.scheduling.words import phrases
-from gateway.scheduling.words.meaning import Timed
+from gateway.scheduling.words.meaning import HourMissing, Timed
 from gateway.scheduling.words.phrases import Phrase
 from gateway.tools.schedule import requester_of
 
 _SHOWN = 60
 _MOST_ASKED = 6
-_IN = ("{}", "in {}", "dentro de {}", "dans {}", "{}后", "{}後")
-"""How a bare length of time, or an hour, becomes a time."""
-_AT = ("{}", "at {}", "um {}", "a las {}", "à {}h")
-SEPARATOR = " | "
-"""Between what is moved and to when."""
+_MOST_LOG_CHARS = 3_500
+_LEAST_COMMON = 4
+"""Letters with which two forms of one word begin."""
 
 
-async def due(context: CommandContext, period: str) -> CommandReply:
-    """The own reminders of a period, the next first."""
-    said, language = _said(context)
-    clock = context.services.clock
-    today = clock.today()
-    last = {
-        Period.ALL: None,
-        Period.TODAY: today,
-        Period.TOMORROW: today + timedelta(days=1),
-        Period.WEEK: today + timedelta(days=6 - today.weekday()),
-    }[Period(period)]
+async def order(context: CommandContext) -> str | CommandReply:
+    kind, _, rest = context.argument.partition(" ")
+    language, _, rest = rest.partition(" ")
+    about, _, name = rest.partition(SEPARATOR)
+    try:
+        asked = PlainOrder(OrderKind(kind), Language(language), about.strip(), name.strip())
+    except ValueError as error:
+        raise CommandError(context.said("I don't understand that.")) from error
+    try:
+        return await _HANDLERS[asked.kind](context, asked)
+    except JobRefused as error:
+        raise CommandError(*error.args) from error
+
+
+# Reminders
+
+
+async def _due(context: CommandContext, asked: PlainOrder) -> CommandReply:
+    """The own reminders of the days that are named, of those that are named, or all; the next first."""
+    clock, said = context.services.clock, LANGUAGES[context.language].reminders
+    text, today = context.row.message.text, clock.today()
+    given = words_of(asked.language).given
+    phrase = await _phrase(context, text, ["{}"], asked.language)
+    day = phrase.time.day if phrase is not None and isinstance(phrase.time, HourMissing) else None
+    last = today + timedelta(days=6 - today.weekday()) if given.week and re.search(given.week, flat(text)) else day
     rows = [row for row in await _own(context) if row.next_run is not None]
+    named = _matching(asked.about, rows, asked.language) if last is None else []
     lines = []
-    for row in sorted(rows, key=lambda row: str(row.next_run)):
+    for row in sorted(named or rows, key=lambda row: str(row.next_run)):
         assert row.next_run is not None
         at = row.next_run.astimezone(clock.zone)
-        is_wanted = last is None or (at.date() == last if period != Period.WEEK else at.date() <= last)
-        if is_wanted:
-            lines.append(f"- {moment_in(language, at, clock.now())}: {one_line(row.job.text, _SHOWN)}")
+        if last is None or (at.date() == day if day is not None else at.date() <= last):
+            lines.append(f"- {moment_in(context.language, at, clock.now())}: {one_line(row.job.text, _SHOWN)}")
     return CommandReply("\n".join(lines) or said.nothing_due)
 
 
-async def drop(context: CommandContext, words: str) -> CommandReply:
-    """Cancels the reminder that the words name; asks where several fit."""
-    said, _ = _said(context)
-    found = _about(words, await _own(context))
-    if len(found) != 1:
-        return _which(said, words, found)
-    job = await context.services.jobs.remove(_requester(context), found[0].job.id)
-    return CommandReply(said.cancelled.format(task=one_line(job.text, _SHOWN)))
-
-
-async def move(context: CommandContext, words: str) -> CommandReply:
-    """Moves the reminder that the words name, else the newest, to the time that they name."""
-    said, language = _said(context)
-    about, _, time = words.rpartition(SEPARATOR) if SEPARATOR in words else ("", "", words)
-    phrase = await _read(context, time, _AT, language)
-    if phrase is None or not isinstance(phrase.time, Timed):
-        raise CommandError(said.unclear)
-    about = about or phrase.rest
+async def _cancel(context: CommandContext, asked: PlainOrder) -> CommandReply:
+    """Cancels the reminders that the words name; asks where several fit."""
     own = await _own(context)
-    found = _about(about, own) if query_terms(about) else own[-1:]
+    parts = items_in(asked.about, asked.language)
+    each = [_matching(part, own, asked.language) for part in parts]
+    if len(parts) > 1 and all(len(found) == 1 for found in each):
+        rows = list({found[0].job.id: found[0] for found in each}.values())
+    else:
+        rows = await _meant(context, asked, own)
+    said = LANGUAGES[context.language].reminders
+    if len(rows) != 1 and not (len(parts) > 1 and 0 < len(rows) == len(each)):
+        return _which(context, asked, rows, [f"/jobs cancel {reminders.mark_of(row.job)}" for row in rows], said.cancel)
+    lines = []
+    for row in rows:
+        job = await context.services.jobs.remove(_requester(context), row.job.id)
+        lines.append(said.cancelled.format(task=one_line(job.text, _SHOWN)))
+    return CommandReply("\n".join(lines))
+
+
+async def _move(context: CommandContext, asked: PlainOrder) -> CommandReply:
+    """Moves the reminder that the words name to the time that they name; asks where several fit."""
+    given, own = words_of(asked.language).given, await _own(context)
+    cut = re.search(given.instead, flat(asked.about))
+    about = asked.about[: cut.start()] if cut is not None and cut.start() else asked.about
+    whole = flat(context.row.message.text)
+    is_earlier, is_later = (re.search(one, whole) is not None for one in (given.earlier, given.later))
+    length = phrases.length_in(about, asked.language) if is_earlier or is_later else None
+    phrase = None if length else await _phrase(context, without_noise(about, asked.language), given.at, asked.language)
+    phrase = phrase or (None if length else await _phrase(context, about, given.at, asked.language))
+    if length is None and (phrase is None or phrase.time is None):
+        raise CommandError(LANGUAGES[context.language].reminders.unclear)
+    rest = length[1] if length is not None else phrase.rest if phrase is not None else ""
+    found = _matching(rest, own, asked.language)
+    if not found and not _names_reminder(context, asked) and not _content(rest, asked.language):
+        found = own[-1:]
+    elif not found:
+        found = await _meant(context, PlainOrder(asked.kind, asked.language, rest), own)
+
+    def moved(row: JobListing) -> When:
+        if length is not None and row.next_run is not None:
+            by = -length[0] if is_earlier else length[0]
+            return _shifted(row, by, context)
+        assert phrase is not None and phrase.time is not None
+        return _moved(row, phrase, context)
+
     if len(found) != 1:
-        return _which(said, about, found)
-    job = found[0].job
-    fields = when_.fields(_moved(job.when, phrase, found[0].next_run, context))
-    receipt = await context.services.jobs.change(_requester(context), job.id, text="", when=fields, seen=None)
-    assert receipt.due is not None
-    clock = context.services.clock
-    when = moment_in(language, receipt.due.astimezone(clock.zone), clock.now())
-    cancel = Button(said.cancel, f"/jobs cancel {reminders.mark_of(receipt.job)}")
-    return CommandReply(f"{said.set.format(when=when)}\n⏰ {one_line(job.text, _SHOWN)}", ((cancel,),))
+        data = [f"/order put {asked.language} {reminders.mark_of(row.job)} {_spelled(moved(row))}" for row in found]
+        return _which(context, asked, found, data)
+    return await _put_at(context, found[0], moved(found[0]))
 
 
-def _moved(before: When, phrase: Phrase, next_run: datetime | None, context: CommandContext) -> When:
-    """Where only an hour was said, the day or repetition stays."""
-    assert isinstance(phrase.time, Timed)
-    when = phrase.time.when
+async def _put_at(context: CommandContext, row: JobListing, when: When) -> CommandReply:
+    fields = when_.fields(when)
+    receipt = await context.services.jobs.change(_requester(context), row.job.id, text="", when=fields, seen=None)
+    return set_reply(context, receipt, context.language, with_text=True)
+
+
+async def put(context: CommandContext, words: str) -> CommandReply:
+    """The button that moves one of several: `MARK at|cron TIME`."""
+    mark, kind, time = words.split(" ", 2)
+    own = await _own(context)
+    row = next((row for row in own if reminders.mark_of(row.job) == mark), None)
+    if row is None:
+        return CommandReply(LANGUAGES[context.language].reminders.none_about.format(task="…"))
+    when: When = At(datetime.fromisoformat(time)) if kind == "at" else Cron(time)
+    reply = await _put_at(context, row, when)
+    pressed = context.row.message.platform_id if context.row.message.origin is Origin.COMMAND else ""
+    return CommandReply(reply.text, reply.buttons, replaces=pressed)
+
+
+def _spelled(when: When) -> str:
+    return f"cron {when.expression}" if isinstance(when, Cron) else f"at {when_.fields(when).get('at', '')}"
+
+
+def _moved(row: JobListing, phrase: Phrase, context: CommandContext) -> When:
+    """Where only an hour was said, the day or repetition stays; where only a day, the hour."""
+    before, time = row.job.when, phrase.time
+    next_run = row.next_run.astimezone(context.services.clock.zone) if row.next_run is not None else None
+    if isinstance(time, HourMissing):
+        if time.day is None or next_run is None:
+            raise CommandError(LANGUAGES[context.language].reminders.unclear)
+        return At(datetime.combine(time.day, next_run.time()))
+    assert isinstance(time, Timed)
+    when = time.when
     if phrase.has_day or not isinstance(when, At) or when.moment.tzinfo is not None:
         return when
     if isinstance(before, Cron):
-        _, _, rest = before.expression.split(" ", 2)
-        return Cron(f"{when.moment.minute} {when.moment.hour} {rest}", before.until)
-    if next_run is None:
-        return when
-    day = next_run.astimezone(context.services.clock.zone).date()
-    return At(datetime.combine(day, when.moment.time()))
+        return _at_hour(before, when.moment)
+    return when if next_run is None else At(datetime.combine(next_run.date(), when.moment.time()))
 
 
-async def timer(context: CommandContext, words: str) -> CommandReply:
-    said, language = _said(context)
-    return await _ring(context, words, _IN, said.timer, language)
+def _shifted(row: JobListing, by: timedelta, context: CommandContext) -> When:
+    assert row.next_run is not None
+    at = row.next_run.astimezone(context.services.clock.zone).replace(tzinfo=None) + by
+    return _at_hour(row.job.when, at) if isinstance(row.job.when, Cron) and by < timedelta(days=1) else At(at)
 
 
-async def wake(context: CommandContext, words: str) -> CommandReply:
-    said, language = _said(context)
-    return await _ring(context, words, (*_AT, *_IN), said.wake, language)
+def _at_hour(before: Cron, at: datetime) -> Cron:
+    _, _, rest = before.expression.split(" ", 2)
+    return Cron(f"{at.minute} {at.hour} {rest}", before.until)
 
 
-async def _ring(
-    context: CommandContext, words: str, forms: Iterable[str], text: str, language: Language
-) -> CommandReply:
-    said = LANGUAGES[language].reminders
-    phrase = await _read(context, words, forms, language)
+async def _timer(context: CommandContext, asked: PlainOrder) -> CommandReply:
+    return await _ring(context, asked, LANGUAGES[context.language].reminders.timer)
+
+
+async def _wake(context: CommandContext, asked: PlainOrder) -> CommandReply:
+    return await _ring(context, asked, LANGUAGES[context.language].reminders.wake)
+
+
+async def _ring(context: CommandContext, asked: PlainOrder, text: str) -> CommandReply:
+    given = words_of(asked.language).given
+    forms = (*given.within, *given.at) if asked.kind is OrderKind.TIMER else (*given.at, *given.within)
+    about = without_noise(asked.about, asked.language)
+    phrase = None
+    for one in (asked.about, about):
+        length = phrases.length_in(one, asked.language)
+        if phrase is None or not isinstance(phrase.time, Timed):
+            phrase = await _phrase(context, one, ("{}", *forms), asked.language)
+        if (phrase is None or not isinstance(phrase.time, Timed)) and length is not None:
+            at = context.services.clock.now().replace(microsecond=0, second=0, tzinfo=None) + length[0]
+            phrase = Phrase(Timed(At(at)), without_noise(length[1], asked.language), asked.language)
     if phrase is None or not isinstance(phrase.time, Timed):
-        raise CommandError(said.unclear)
-    request = JobRequest(text=phrase.rest or text, when=when_.fields(phrase.time.when))
+        raise CommandError(LANGUAGES[context.language].reminders.unclear)
+    task = without_noise(phrase.rest, asked.language) and phrase.rest
+    request = JobRequest(text=task or text, when=when_.fields(phrase.time.when))
     receipt = await context.services.jobs.add(_requester(context), request)
+    return set_reply(context, receipt, context.language)
+
+
+def set_reply(
+    context: CommandContext, receipt: JobReceipt, language: Language, *, with_text: bool = False
+) -> CommandReply:
+    """That a reminder is set, with a button that cancels it."""
     assert receipt.due is not None
-    clock = context.services.clock
+    said, clock = LANGUAGES[language].reminders, context.services.clock
     when = moment_in(language, receipt.due.astimezone(clock.zone), clock.now())
-    cancel = Button(said.cancel, f"/jobs cancel {reminders.mark_of(receipt.job)}")
-    return CommandReply(said.set.format(when=when), ((cancel,),))
+    form = said.set if isinstance(receipt.job.when, At) or with_text else said.set_again
+    text = f"\n⏰ {one_line(receipt.job.text, _SHOWN)}" if with_text else ""
+    return CommandReply(f"{form.format(when=when)}{text}", ((cancel_button(receipt, language),),))
 
 
-async def _read(context: CommandContext, text: str, forms: Iterable[str], language: Language) -> Phrase | None:
-    clock, sent_at = context.services.clock, context.row.message.sent_at
-    for form in forms:
+def cancel_button(receipt: JobReceipt, language: Language) -> Button:
+    return Button(LANGUAGES[language].reminders.cancel, f"/jobs cancel {reminders.mark_of(receipt.job)}")
+
+
+async def _phrase(context: CommandContext, text: str, forms: Sequence[str], language: Language) -> Phrase | None:
+    """The time in the text, as it is or as a bare hour or length; with an hour before one without."""
+    clock, best = context.services.clock, None
+    now = clock.local(context.row.message.sent_at)
+    for form in dict.fromkeys(("{}", *forms)):
         try:
-            phrase = await asyncio.to_thread(phrases.read, form.format(text), clock.local(sent_at), (language,))
-        except InvalidWhen as error:
-            raise CommandError(LANGUAGES[language].reminders.unclear) from error
+            phrase = await asyncio.to_thread(phrases.read, form.format(text), now, (language,))
+        except InvalidWhen:
+            continue
         if phrase is not None and isinstance(phrase.time, Timed):
             return phrase
-    return None
+        best = phrase if best is None or best.time is None else best
+    return best
 
 
-def _about(words: str, rows: Sequence[JobListing]) -> list[JobListing]:
-    """Those whose text has all of the words; all of them, where no word says which."""
-    wanted = set(query_terms(words)) if words.strip() else set()
-    return [row for row in rows if wanted <= set(query_terms(row.job.text))] if wanted else [*rows]
+async def _meant(context: CommandContext, asked: PlainOrder, own: Sequence[JobListing]) -> list[JobListing]:
+    """Those whose text has the words; else those at the time that is named; all of them, where nothing says which."""
+    if found := _matching(asked.about, own, asked.language):
+        return found
+    phrase = await _phrase(context, asked.about, words_of(asked.language).given.at, asked.language)
+    zone = context.services.clock.zone
+    if phrase is not None and phrase.time is not None:
+        time = phrase.time
+
+        def fits(row: JobListing) -> bool:
+            if row.next_run is None:
+                return False
+            at = row.next_run.astimezone(zone)
+            if isinstance(time, HourMissing):
+                return at.date() == time.day
+            same = isinstance(time.when, At) and time.when.moment.time() == at.time().replace(tzinfo=None)
+            return same and (not phrase.has_day or (isinstance(time.when, At) and time.when.moment.date() == at.date()))
+
+        return [row for row in own if fits(row)]
+    return [] if _content(asked.about, asked.language) else [*own]
 
 
-def _which(said: ReminderStrings, words: str, found: Sequence[JobListing]) -> CommandReply:
+def _matching(words: str, rows: Sequence[JobListing], language: Language) -> list[JobListing]:
+    wanted = _content(words, language)
+    scores = {row.job.id: _score(wanted, row.job.text) for row in rows}
+    best = max(scores.values(), default=0)
+    return [row for row in rows if best and scores[row.job.id] == best]
+
+
+def _score(wanted: Sequence[str], text: str) -> int:
+    """How many of the words are in the text, if these are all of them or most of the text."""
+    own = set(query_terms(text))
+    common = sum(any(_is_same(one, other) for other in own) for one in wanted)
+    unspaced = any(map(is_unspaced, wanted))
+    is_enough = common == len(wanted) or 2 * common > len(own) or (unspaced and 2 * common >= len(wanted))
+    return common if is_enough else 0
+
+
+def _is_same(one: str, other: str) -> bool:
+    if one == other:
+        return True
+    least = max(_LEAST_COMMON, -(-2 * min(len(one), len(other)) // 3))
+    return one[:least] == other[:least] and min(len(one), len(other)) >= least
+
+
+def _content(words: str, language: Language) -> list[str]:
+    left = without_noise(words, language)
+    return query_terms(left) if terms(fold(left)) else []
+
+
+def _names_reminder(context: CommandContext, asked: PlainOrder) -> bool:
+    noun = words_of(asked.language).given.subjects.get("reminders", "(?!)")
+    return re.search(noun, flat(context.row.message.text)) is not None
+
+
+def _which(
+    context: CommandContext, asked: PlainOrder, found: Sequence[JobListing], data: Sequence[str], label: str = ""
+) -> CommandReply:
+    said = LANGUAGES[context.language].reminders
     if not found:
-        return CommandReply(said.none_about.format(task=one_line(words, _SHOWN)))
-    buttons = tuple(
-        (Button(f"{said.cancel}: {one_line(row.job.text, 40)}", f"/jobs cancel {reminders.mark_of(row.job)}"),)
-        for row in found[:_MOST_ASKED]
-    )
-    return CommandReply(said.which, buttons)
+        about = without_noise(asked.about, asked.language) or asked.about
+        return CommandReply(said.none_about.format(task=one_line(about, _SHOWN)))
+    head = f"{label}: " if label else ""
+    rows = zip(found[:_MOST_ASKED], data, strict=False)
+    return CommandReply(said.which, tuple((Button(f"{head}{one_line(row.job.text, 40)}", one),) for row, one in rows))
 
 
 async def _own(context: CommandContext) -> list[JobListing]:
@@ -164,9 +309,142 @@ async def _own(context: CommandContext) -> list[JobListing]:
     return [row for row in rows if row.job.kind is not JobKind.BUILT_IN and row.job.enabled]
 
 
-def _said(context: CommandContext) -> tuple[ReminderStrings, Language]:
-    return LANGUAGES[context.language].reminders, context.language
-
-
 def _requester(context: CommandContext) -> Requester:
     return requester_of(context.row, context.route)
+
+
+# Days and promises
+
+
+async def _day(context: CommandContext, asked: PlainOrder) -> CommandReply:
+    day = await _day_named(context, asked)
+    if day is None:
+        return CommandReply(context.said("Which day do you mean? Say it like “yesterday” or “23 November”."))
+    return await _log(context, day)
+
+
+async def _sum_up(context: CommandContext, asked: PlainOrder) -> CommandReply:
+    del asked
+    return await _log(context, context.services.clock.today())
+
+
+async def _log(context: CommandContext, day: date) -> CommandReply:
+    scope, today = context.route.scope, context.services.clock.today()
+    try:
+        file = await asyncio.to_thread(read_text, daily_log.log_path(scope, day), scope.folder)
+    except FileError as error:
+        raise CommandError(context.said("I couldn't look that up: {why}", why=error)) from error
+    lines = [line for line in (file.text if file else "").splitlines() if line.strip() and not line.startswith("# ")]
+    named = day_in(context.language, day, today)
+    if not lines:
+        return CommandReply(context.said("I have no log of that day ({day}).", day=named))
+    text = "\n".join(lines)
+    return CommandReply("\n\n".join([f"{named[:1].upper()}{named[1:]}:", text[:_MOST_LOG_CHARS]]))
+
+
+async def _day_named(context: CommandContext, asked: PlainOrder) -> date | None:
+    """The latest day that the words may mean, today at the latest."""
+    text, today = context.row.message.text, context.services.clock.today()
+    meant = [day for days in relative_days(text, today) for day in days if day <= today]
+    if meant:
+        return max(meant)
+    phrase = await _phrase(context, text, ["{}"], asked.language)
+    if phrase is None or not isinstance(phrase.time, HourMissing) or phrase.time.day is None:
+        return None
+    day = phrase.time.day
+    if day > today:
+        week = timedelta(days=7)
+        return day - week if day - week <= today else day.replace(year=day.year - 1)
+    return day
+
+
+async def _promised(context: CommandContext, asked: PlainOrder) -> CommandReply:
+    try:
+        every = await asyncio.to_thread(open_items.still_open, context.route.scope)
+    except FileError as error:
+        raise CommandError(context.said("I couldn't look that up: {why}", why=error)) from error
+    if not every:
+        return CommandReply(context.said("Nothing that was promised is open."))
+    wanted = _content(asked.about, asked.language)
+    named = [one for one in every if any(_is_same(word, own) for word in wanted for own in query_terms(one.text))]
+    today = context.services.clock.today()
+    lines = [
+        f"- {f'{one.who}: ' if one.who else ''}{one.what}"
+        + (f" ({day_in(context.language, one.due, today)})" if one.due else "")
+        for one in named or every
+    ]
+    return CommandReply("\n".join([context.said("Still open:"), *lines]))
+
+
+# What is explained
+
+
+async def _help(context: CommandContext, asked: PlainOrder) -> CommandReply:
+    text = flat(context.row.message.text)
+    for subject, pattern in words_of(asked.language).given.subjects.items():
+        if re.search(pattern, text):
+            return CommandReply(_subject(context, subject))
+    return CommandReply(LANGUAGES[context.language].offline.abilities)
+
+
+def _subject(context: CommandContext, subject: str) -> str:
+    match subject:
+        case "reminders":
+            return context.said(
+                "Say the day, the hour and what: “Remind me tomorrow at 3 to call mum”. “Move it to 4” and “Cancel "
+                "the reminder to call mum” change it."
+            )
+        case "lists":
+            return context.said(
+                "Say what goes where: “Add milk to the shopping list”. “Take milk off the shopping list” and “Show "
+                "the shopping list” do what they say."
+            )
+        case "forget":
+            return context.said(
+                "“Forget the bike” shows what I know of it and deletes it once you say yes. “Undo” takes back the "
+                "last change, “Cancel the dentist” a reminder."
+            )
+        case _:
+            return context.said(
+                "Just tell me, as in “The bike is in the cellar”, and I note it. Ask me and I find it again: “Where "
+                "is the bike?”."
+            )
+
+
+async def _cannot(context: CommandContext, asked: PlainOrder) -> CommandReply:
+    del asked
+    sentence = context.said("I can't do that in words yet.")
+    return CommandReply(f"{sentence}\n\n{LANGUAGES[context.language].offline.abilities}")
+
+
+async def _needs_model(context: CommandContext, asked: PlainOrder) -> CommandReply:
+    del asked
+    return CommandReply(LANGUAGES[context.language].offline.needs_model)
+
+
+async def _put_order(context: CommandContext) -> str | CommandReply:
+    if context.argument.startswith("put "):
+        try:
+            return await put(context, context.argument.split(" ", 2)[2])
+        except JobRefused as error:
+            raise CommandError(*error.args) from error
+    return await order(context)
+
+
+_HANDLERS: Mapping[OrderKind, Callable[[CommandContext, PlainOrder], Awaitable[CommandReply]]] = {
+    OrderKind.CANCEL: _cancel,
+    OrderKind.MOVE: _move,
+    OrderKind.DUE: _due,
+    OrderKind.TIMER: _timer,
+    OrderKind.WAKE: _wake,
+    OrderKind.DAY: _day,
+    OrderKind.SUM_UP: _sum_up,
+    OrderKind.PROMISED: _promised,
+    OrderKind.ADD: lists.change,
+    OrderKind.TAKE_OFF: lists.change,
+    OrderKind.SHOW_LIST: lists.change,
+    OrderKind.HELP: _help,
+    OrderKind.MODEL: _needs_model,
+    OrderKind.CANNOT: _cannot,
+}
+COMMANDS = (Command("order", "KIND LANGUAGE WORDS", "what plain words ask for", _put_order, is_listed=False),)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gateway.commands import answers, daily, general, group, memory, schedule, search, session
+from gateway.commands import answers, daily, general, group, memory, orders, schedule, search, session
 from gateway.commands.context import Command, CommandContext
 from gateway.commands.runner import CommandTable
 from gateway.messages.edited import KIND as REWORDED
@@ -25,6 +25,7 @@ def all_commands() -> CommandTable:
             *search.COMMANDS,
             *memory.COMMANDS,
             *schedule.COMMANDS,
+            *orders.COMMANDS,
             *daily.COMMANDS,
             *answers.COMMANDS,
             *general.COMMANDS,

@@ -80,7 +80,7 @@ async def remind(context: CommandContext) -> CommandReply:
         return await _ask_hour(context, f"{day} {phrase.rest}" if day is not None else text, said)
     request = JobRequest(text=phrase.rest, when=when_.fields(phrase.time.when), timezone=phrase.time.zone)
     receipt = await _or_command_error(context.services.jobs.add(_requester(context), request))
-    cancel = Button(said.cancel, f"/jobs cancel {reminders.mark_of(receipt.job)}")
+    cancel = orders.cancel_button(receipt, language)
     pressed = context.row.message.platform_id if context.row.message.origin is Origin.COMMAND else ""
     return CommandReply(_confirmed(receipt, language, context.services.clock), ((cancel,),), pressed, question)
 
@@ -111,8 +111,6 @@ def _is_offline(context: CommandContext) -> bool:
 
 async def jobs(context: CommandContext) -> str | CommandReply:
     verb, _, id = context.argument.partition(" ")
-    if verb in _ORDERS:
-        return await _or_command_error(_ORDERS[verb](context, id.strip()))
     if not verb:
         return _listed(await context.services.jobs.rows(_requester(context)), context.services.clock)
     act = _VERBS.get(verb.lower())
@@ -180,13 +178,6 @@ async def _run(context: CommandContext, id: str) -> str:
     return f"Running `{job.id}` now."
 
 
-_ORDERS: Mapping[str, Callable[[CommandContext, str], Awaitable[CommandReply]]] = {
-    "due": orders.due,
-    "drop": orders.drop,
-    "move": orders.move,
-    "timer": orders.timer,
-    "wake": orders.wake,
-}
 _Verb = Callable[[CommandContext, str], Awaitable[str | CommandReply]]
 _VERBS: Mapping[str, _Verb] = {
     "pause": _pause,

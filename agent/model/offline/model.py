@@ -103,6 +103,8 @@ class OfflineModel:
                     replies.append(strings.needs_model)
                 case IntentKind.THANK:
                     replies.append(strings.welcome)
+                case IntentKind.TALK:
+                    replies.append("🙂")
                 case IntentKind.COMMAND:
                     replies.append(strings.command.format(command=intent.query))
                 case IntentKind.NOTHING:

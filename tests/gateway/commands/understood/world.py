@@ -42,8 +42,29 @@ _WHENS = {
 }
 _YES = "/yes"
 _WAIT = 20.0
+_SAYS_WHY = ("is not a time of day", "is already past", "does not exist", "never comes", "isn't a day", "too far")
 ORDERS = frozenset(
-    ["set", "hour", "timer", "move", "cancel", "several", "due", "promised", "day", "list", "forget", "undo", "day_sum", "stop", "help", "model", "cannot", "ask", "bad"]
+    [
+        "set",
+        "hour",
+        "timer",
+        "move",
+        "cancel",
+        "several",
+        "due",
+        "promised",
+        "day",
+        "list",
+        "forget",
+        "undo",
+        "day_sum",
+        "stop",
+        "help",
+        "model",
+        "cannot",
+        "ask",
+        "bad",
+    ]
 )
 """Kinds of which nothing may be filed as a note."""
 
@@ -265,7 +286,7 @@ def _judged(world: World, saying: Saying, shown: OutboundMessage, before: _Disk,
                 wrong += [] if said(world.language, "I can't do that in words yet.") in answer else [name]
             case "no_log", _:
                 days = [day_in(world.language, _TODAY - timedelta(ago), _TODAY) for ago in range(1, 9)]
-                sentences = [said(world.language, "I have no log of {day}.", day=day) for day in days]
+                sentences = [said(world.language, "I have no log of that day ({day}).", day=day) for day in days]
                 wrong += [] if any(sentence in answer for sentence in sentences) else [name]
             case "asks", _:
                 wrong += ["asks"] if is_filed or not _asks(world.language, shown) else []
@@ -294,5 +315,7 @@ def _asks(language: Language, shown: OutboundMessage) -> bool:
     reminders, offline = LANGUAGES[language].reminders, LANGUAGES[language].offline
     if any(text.partition("{")[0] in shown.text for text in (offline.nothing, offline.noted, offline.needs_model)):
         return False
+    if any(text in shown.text for text in _SAYS_WHY):
+        return True
     said_so = (reminders.unclear, reminders.past.partition("}")[2], reminders.none_about.partition("{")[0])
     return "?" in shown.text or "？" in shown.text or any(text[:30] in shown.text for text in said_so)
