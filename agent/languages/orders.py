@@ -1,8 +1,8 @@
 """Orders in plain words: a line that sets, cancels, moves or lists reminders, changes a list, asks for a day, for help.
 Pure.
 
-Patterns are searched for in the line without accents and politeness. `~` stands for small words after a verb ("please"),
-`%d` for words of days; a pattern that begins with `§` fits polite questions only ("can you …?").
+Patterns are searched for in the line without accents and politeness. `~` stands for small words after a verb, `%d` for
+words of days; a pattern that begins with `§` fits polite questions only ("can you …?").
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ class OrderKind(enum.StrEnum):
     FORGET = "forget"
     CANCEL = "cancel"
     MOVE = "move"
-    REMIND = "remind"
     DAY = "day"
     DUE = "due"
+    REMIND = "remind"
     CANNOT = "cannot"
     """Whatever else sounds like an order."""
 
@@ -95,6 +95,10 @@ class OrderPatterns(BaseModel):
     that: str = r"(?!)"
     """The newest reminder is meant."""
     week: str = ""
+    to: str = r"(?!)"
+    """Stands before a new time."""
+    reports: str = r"(?!)"
+    """In a line with its accents: it tells what was done, and orders nothing."""
     at: Sequence[str] = ()
     """How a bare hour becomes a time, with `{}` for it."""
     within: Sequence[str] = ()
@@ -160,6 +164,8 @@ def is_talk(line: str) -> bool:
     return False
 
 
+_DONE = frozenset(OrderKind) - {OrderKind.DAY, OrderKind.DUE, OrderKind.PROMISED, OrderKind.HELP, OrderKind.MODEL}
+"""What a report may tell of."""
 _MOST_TALK = 6
 _LAUGHTER = re.compile(r"(?:[hj][aeiou]){2,}h?|w{2,}|笑+|哈{2,}|呵{2,}|jaj\w*|lol|mdr")
 
@@ -176,13 +182,14 @@ def _is_said(word: str, talk: frozenset[str]) -> bool:
 
 
 def _order_of(words: OrderWords, line: str, *, is_last: bool) -> PlainOrder | None:
-    own = _mended(line.strip(), words)
+    own = _mended(line.strip(_AROUND), words)
     own, is_asked = _plain(own, words)
     text = flat(own)
     if not text:
         return None
+    is_report = re.search(words.given.reports, own.lower()) is not None
     for kind, pattern, only_asked in words.forms:
-        if (kind is OrderKind.CANNOT) is not is_last or (only_asked and not is_asked):
+        if (kind is OrderKind.CANNOT) is not is_last or (only_asked and not is_asked) or (is_report and kind in _DONE):
             continue
         if match := pattern.search(text):
             groups = {name: own[slice(*match.span(name))] for name, got in match.groupdict().items() if got}
@@ -224,7 +231,7 @@ def _meant(word: str, known: frozenset[str]) -> str:
 
 
 def _is_near(one: str, other: str) -> bool:
-    """A letter is missing, doubled, or in its neighbour's place; the first and the last two are right: endings count."""
+    """A letter is missing, too many, or in its neighbour's place; not the first or last two: endings count."""
     if one[0] != other[0] or one[-2:] != other[-2:] or abs(len(one) - len(other)) > 1 or len(other) < 6:
         return False
     if len(one) == len(other):
@@ -283,7 +290,7 @@ def _read(language: Language) -> OrderWords:
         language,
         given,
         tuple(_forms(given)),
-        re.compile(rf"(?:(?:{given.begins}|{given.softeners}){after}|(?P<asks>{given.asks}){after})"),
+        re.compile(rf"(?:{given.begins}|(?:{given.softeners}){after}|(?P<asks>{given.asks}){after})"),
         re.compile(rf"{edge}(?:(?:{given.softeners})|(?P<asks>{given.asks}))[\s.,!?。，！？]*\Z"),
         re.compile(rf"{edge}(?:{given.noise}){after}"),
         frozenset(given.known.split()),

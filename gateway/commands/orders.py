@@ -65,7 +65,7 @@ async def _due(context: CommandContext, asked: PlainOrder) -> CommandReply:
     day = phrase.time.day if phrase is not None and isinstance(phrase.time, HourMissing) else None
     last = today + timedelta(days=6 - today.weekday()) if given.week and re.search(given.week, flat(text)) else day
     rows = [row for row in await _own(context) if row.next_run is not None]
-    named = _matching(asked.about, rows, asked.language) if last is None else []
+    named = _matching(text, rows, asked.language) if last is None else []
     lines = []
     for row in sorted(named or rows, key=lambda row: str(row.next_run)):
         assert row.next_run is not None
@@ -101,12 +101,14 @@ async def _move(context: CommandContext, asked: PlainOrder) -> CommandReply:
     about = asked.about[: cut.start()] if cut is not None and cut.start() else asked.about
     whole = flat(context.row.message.text)
     is_earlier, is_later = (re.search(one, whole) is not None for one in (given.earlier, given.later))
+    phrase, rest = await _new_time(context, asked, about)
     length = phrases.length_in(about, asked.language) if is_earlier or is_later else None
-    phrase = None if length else await _phrase(context, without_noise(about, asked.language), given.at, asked.language)
-    phrase = phrase or (None if length else await _phrase(context, about, given.at, asked.language))
-    if length is None and (phrase is None or phrase.time is None):
+    if length is not None and (phrase is None or _is_from_now(phrase, length[0], context)):
+        rest = length[1]
+    elif phrase is None:
         raise CommandError(LANGUAGES[context.language].reminders.unclear)
-    rest = length[1] if length is not None else phrase.rest if phrase is not None else ""
+    else:
+        length = None
     found = _matching(rest, own, asked.language)
     if not found and not _names_reminder(context, asked) and not _content(rest, asked.language):
         found = own[-1:]
@@ -124,6 +126,29 @@ async def _move(context: CommandContext, asked: PlainOrder) -> CommandReply:
         data = [f"/order put {asked.language} {reminders.mark_of(row.job)} {_spelled(moved(row))}" for row in found]
         return _which(context, asked, found, data)
     return await _put_at(context, found[0], moved(found[0]))
+
+
+async def _new_time(context: CommandContext, asked: PlainOrder, about: str) -> tuple[Phrase | None, str]:
+    """The time to which something is moved, and the rest of what was said."""
+    given = words_of(asked.language).given
+    for match in re.finditer(given.to, flat(about)):
+        phrase = await _phrase(context, about[match.end() :], given.at, asked.language)
+        if phrase is not None and phrase.time is not None and not _content(phrase.rest, asked.language):
+            return phrase, about[: match.start()]
+    for text in (about, without_noise(about, asked.language)):
+        phrase = await _phrase(context, text, given.at, asked.language)
+        if phrase is not None and phrase.time is not None:
+            return phrase, phrase.rest
+    return None, ""
+
+
+def _is_from_now(phrase: Phrase, length: timedelta, context: CommandContext) -> bool:
+    """The length of time was read as a moment: `an hour back` as `in an hour`."""
+    if not isinstance(phrase.time, Timed) or not isinstance(phrase.time.when, At):
+        return True
+    now = context.services.clock.now().replace(tzinfo=None)
+    moment = phrase.time.when.moment.replace(tzinfo=None)
+    return phrase.has_day and abs(moment - now - length) < timedelta(minutes=2)
 
 
 async def _put_at(context: CommandContext, row: JobListing, when: When) -> CommandReply:
@@ -270,7 +295,8 @@ def _score(wanted: Sequence[str], text: str) -> int:
     own = set(query_terms(text))
     common = sum(any(_is_same(one, other) for other in own) for one in wanted)
     unspaced = any(map(is_unspaced, wanted))
-    is_enough = common == len(wanted) or 2 * common > len(own) or (unspaced and 2 * common >= len(wanted))
+    is_enough = common == len(wanted) or 2 * common > len(own)
+    is_enough = is_enough or (unspaced and 2 * common >= min(len(wanted), len(own)))
     return common if is_enough else 0
 
 
@@ -345,7 +371,9 @@ async def _log(context: CommandContext, day: date) -> CommandReply:
 async def _day_named(context: CommandContext, asked: PlainOrder) -> date | None:
     """The latest day that the words may mean, today at the latest."""
     text, today = context.row.message.text, context.services.clock.today()
-    meant = [day for days in relative_days(text, today) for day in days if day <= today]
+    alone = re.search(words_of(asked.language).given.days, flat(text))
+    told = relative_days(text, today) or (relative_days(text[slice(*alone.span())], today) if alone else ())
+    meant = [day for days in told for day in days if day <= today]
     if meant:
         return max(meant)
     phrase = await _phrase(context, text, ["{}"], asked.language)
@@ -365,7 +393,7 @@ async def _promised(context: CommandContext, asked: PlainOrder) -> CommandReply:
         raise CommandError(context.said("I couldn't look that up: {why}", why=error)) from error
     if not every:
         return CommandReply(context.said("Nothing that was promised is open."))
-    wanted = _content(asked.about, asked.language)
+    wanted = _content(context.row.message.text, asked.language)
     named = [one for one in every if any(_is_same(word, own) for word in wanted for own in query_terms(one.text))]
     today = context.services.clock.today()
     lines = [

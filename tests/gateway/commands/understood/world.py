@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -313,7 +314,8 @@ def _shows(at: datetime | None, wanted: str) -> bool:
 def _asks(language: Language, shown: OutboundMessage) -> bool:
     """A question, or a sentence that says what is unclear or past."""
     reminders, offline = LANGUAGES[language].reminders, LANGUAGES[language].offline
-    if any(text.partition("{")[0] in shown.text for text in (offline.nothing, offline.noted, offline.needs_model)):
+    others = (offline.nothing, offline.noted, offline.needs_model)
+    if any(max(re.split(r"\{\w+\}", text), key=len).strip() in shown.text for text in others):
         return False
     if any(text in shown.text for text in _SAYS_WHY):
         return True
