@@ -12,10 +12,12 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date, timedelta
 
 from pydantic import BaseModel, ConfigDict
 
 from agent.languages.codes import ALL_LANGUAGES, Language
+from agent.languages.days_meant import relative_days
 from agent.languages.files import read_file
 from agent.languages.terms import fold, is_unspaced
 
@@ -99,6 +101,8 @@ class OrderPatterns(BaseModel):
     """Stands before a new time."""
     reports: str = r"(?!)"
     """In a line with its accents: it tells what was done, and orders nothing."""
+    ago: Patterns = ()
+    """Yesterday, the day before, and so on."""
     at: Sequence[str] = ()
     """How a bare hour becomes a time, with `{}` for it."""
     within: Sequence[str] = ()
@@ -253,6 +257,21 @@ def without_articles(text: str) -> str:
     """The text without the articles and possessives before it: of `my old bike`, `old bike`."""
     rest = _articles().sub("", text.strip())
     return rest if rest.strip() else text
+
+
+def past_day(text: str, today: date, language: Language | None = None) -> date | None:
+    """The latest day that the words may mean, today at the latest. `language`: None for any."""
+    folded = flat(text)
+    for one in (language,) if language else ALL_LANGUAGES:
+        words = words_of(one).given
+        for back, pattern in reversed([*enumerate(words.ago, 1)]):
+            if re.search(pattern, folded):
+                return today - timedelta(days=back)
+        alone = re.search(words.days, folded)
+        told = relative_days(text, today) or (relative_days(text[slice(*alone.span())], today) if alone else ())
+        if meant := [day for days in told for day in days if day <= today]:
+            return max(meant)
+    return None
 
 
 def items_in(text: str, language: Language) -> list[str]:

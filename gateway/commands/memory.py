@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
+from functools import partial
 from pathlib import PurePosixPath
 
 from pydantic import TypeAdapter
@@ -17,6 +18,7 @@ from agent.memory.history import FORGET as FORGETTING
 from agent.memory.log_writer import append_log
 from agent.memory.patch import Conflict
 from agent.memory.undo import restore
+from channels.message import Origin
 from gateway.commands.context import Command, CommandContext, CommandError, CommandReply, reason
 from gateway.messages.confirmations import answer_of, buttons
 from gateway.policy.access import LOCAL_CHANNELS, Role
@@ -45,12 +47,18 @@ async def remember(context: CommandContext) -> str:
     return f"Noted in `{log.relative_to(scope.workspace)}`."
 
 
-async def undo(context: CommandContext) -> str:
+async def undo(context: CommandContext) -> str | CommandReply:
+    """`/undo`, or `/undo ID` by the button under what was noted."""
     history, session, scope = context.agent.history, str(context.route.session), context.route.scope
+    id = context.argument.strip()
     try:
-        change = await asyncio.to_thread(history.last, session)
+        find_change = partial(history.of_id, session, id) if id else partial(history.last, session)
+        change = await asyncio.to_thread(find_change)
     except OSError as error:
         raise CommandError(f"I couldn't undo that: {reason(error)}") from error
+    pressed = context.row.message.platform_id if id and context.row.message.origin is Origin.COMMAND else ""
+    if change is None and id:
+        return CommandReply(context.said("That is undone already."), replaces=pressed)
     if change is None:
         return "There is no memory change in this conversation to undo."
     try:
@@ -65,6 +73,8 @@ async def undo(context: CommandContext) -> str:
         raise CommandError(f"I couldn't undo that: {reason(error)}") from error
     if change.by == FORGETTING:
         return f"Undone: what was forgotten is back in {_files(paths)}."
+    if id:
+        return CommandReply(context.said("Undone."), replaces=pressed)
     return f"Undone in {_files(paths)}: {change.summary}"
 
 

@@ -16,8 +16,8 @@ from agent.languages.table import ReminderStrings
 from agent.model.offline.model import NAME as OFFLINE
 from channels.message import Button, Origin
 from gateway import recurrence as when_
-from gateway.commands import orders
 from gateway.commands.context import Command, CommandContext, CommandError, CommandReply, PassToModel
+from gateway.commands.reminder_orders import cancel_button
 from gateway.i18n import one_line
 from gateway.recurrence import At, Cron, InvalidWhen, resolved
 from gateway.scheduling import reminders
@@ -80,7 +80,7 @@ async def remind(context: CommandContext) -> CommandReply:
         return await _ask_hour(context, f"{day} {phrase.rest}" if day is not None else text, said)
     request = JobRequest(text=phrase.rest, when=when_.fields(phrase.time.when), timezone=phrase.time.zone)
     receipt = await _or_command_error(context.services.jobs.add(_requester(context), request))
-    cancel = orders.cancel_button(receipt, language)
+    cancel = cancel_button(receipt, language)
     pressed = context.row.message.platform_id if context.row.message.origin is Origin.COMMAND else ""
     return CommandReply(_confirmed(receipt, language, context.services.clock), ((cancel,),), pressed, question)
 

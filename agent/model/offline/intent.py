@@ -17,7 +17,7 @@ from agent.languages.table import LanguageTable
 from agent.languages.terms import fold, query_terms
 from agent.model.offline.vocabulary import VOCABULARIES, Vocabulary, told_words
 
-_MOST_CHARS = 500
+MOST_CHARS = 500
 """More is a tale, not a wish."""
 _MOST_FORGOTTEN = 80
 _END = " \t.!?…。！？"
@@ -70,7 +70,7 @@ class PlainCommand:
 def plain_command(text: str) -> PlainCommand | None:
     """What a line asks for; None for a question, a statement, a greeting, and what only a model can do."""
     line = " ".join(text.split()).strip(_END)
-    if not line or len(line) > _MOST_CHARS or _bare(text) in _WHOLE_MESSAGES:
+    if not line or len(line) > MOST_CHARS or _bare(text) in _WHOLE_MESSAGES:
         return None
     order = order_in(line, told_language(line))
     is_last = order is None or order.kind is OrderKind.CANNOT
@@ -102,7 +102,7 @@ def _is_loose(order: PlainOrder) -> bool:
 def needs_model(text: str) -> bool:
     """Whether only a language model can do that: the weather, a joke, a sum, a translation."""
     line = " ".join(text.split()).strip(_END)
-    order = order_in(line, told_language(line)) if len(line) <= _MOST_CHARS else None
+    order = order_in(line, told_language(line)) if len(line) <= MOST_CHARS else None
     return order is not None and order.kind is OrderKind.MODEL
 
 
