@@ -63,6 +63,11 @@ class PlainCommand:
     name: str
     words: str = ""
 
+    @property
+    def is_about_days(self) -> bool:
+        """It asks for a day's log, or what is due: where no command answers that, the notes are searched."""
+        return self.name == "order" and self.words.startswith((OrderKind.DAY, OrderKind.DUE))
+
     def __str__(self) -> str:
         return f"/{self.name} {self.words}".strip()
 
@@ -168,13 +173,14 @@ def understand(text: str) -> Intent:
         return Intent(wish, language)
     if needs_model(text):
         return Intent(IntentKind.NEEDS_MODEL, language)
-    if command := plain_command(text):
+    asks = _asks(vocabulary, folded, bare)
+    command = plain_command(text)
+    if command is not None and not (asks and command.is_about_days):
         return Intent(IntentKind.COMMAND, language, str(command))
     if is_talk(text):
         return Intent(IntentKind.TALK, language)
     if _is_to_be_kept(vocabulary, folded, bare):
         return Intent(IntentKind.FILE, language)
-    asks = _asks(vocabulary, folded, bare)
     if _is_about_today(vocabulary, bare, asks=asks):
         return Intent(IntentKind.TODAY, language)
     if asks:

@@ -43,7 +43,7 @@ def asked_calls(request: ModelRequest, today: date) -> list[MemoryCall]:
         intent = understand(text)
         if intent.wish is IntentKind.FILE and not asks_to_remember(text):
             continue
-        call = call_for(text, intent, request, today) or _call_of_order(text, request, today)
+        call = _call_of_order(text, request, today) or call_for(text, intent, request, today)
         wanted += [call] if call is not None and call not in wanted else []
     return wanted
 
