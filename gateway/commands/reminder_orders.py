@@ -229,7 +229,7 @@ async def phrase_in(context: CommandContext, text: str, forms: Sequence[str], la
     now = clock.local(context.row.message.sent_at)
     for form in dict.fromkeys(("{}", *forms)):
         try:
-            phrase = await asyncio.to_thread(phrases.read, form.format(text), now, (language,))
+            phrase = await asyncio.to_thread(phrases.read, form.format(text.strip()), now, (language,))
         except InvalidWhen:
             continue
         if phrase is not None and isinstance(phrase.time, Timed):
