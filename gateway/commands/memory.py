@@ -74,7 +74,7 @@ async def undo(context: CommandContext) -> str | CommandReply:
     if change.by == FORGETTING:
         return f"Undone: what was forgotten is back in {_files(paths)}."
     if id:
-        return CommandReply(context.said("Undone."), replaces=pressed)
+        return CommandReply(context.said("It is undone."), replaces=pressed)
     return f"Undone in {_files(paths)}: {change.summary}"
 
 

@@ -34,7 +34,7 @@ async def undo_button(services: TurnServices, agent: Agent, row: InboxRow, befor
         language = await services.database.run(chat_rows.language, row.message.address)
     except StorageUnavailable:
         return ()
-    return ((Button(said(language, "Undo"), f"/undo {change.id}"),),)
+    return ((Button(said(language, "Undo it"), f"/undo {change.id}"),),)
 
 
 async def _newest(agent: Agent, row: InboxRow) -> Change | None:

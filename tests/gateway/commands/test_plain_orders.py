@@ -162,7 +162,7 @@ async def test_what_was_noted_has_a_button_that_takes_back_that_note(daybook: Da
         assert (await ask(daybook, "The spare key is under the mat")).startswith("Noted:\n\n> The spare key")
         ((button,),) = next(iter(daybook.chat.standing(OWNER).values())).buttons
         await ask(daybook, "Tom drives a red Volvo")
-        assert button.label == "Undo" and await ask(daybook, button.data) == "Undone."
+        assert button.label == "Undo it" and await ask(daybook, button.data) == "It is undone."
         assert "mat" not in notes(daybook) and "Volvo" in notes(daybook)
         assert await ask(daybook, button.data) == "That is undone already."
 
