@@ -162,6 +162,14 @@ class History:
             changes = (Change(*row) for row in rows if row[0] not in self._skipped)
             return next((one for one in changes if one.summary != _FORGOTTEN or one.id in self._restorable), None)
 
+    def of_id(self, session: str, id: str) -> Change | None:
+        """That change of the session, if it is not undone."""
+        with self._reading() as db:
+            rows = db.execute(
+                f"SELECT {_COLUMNS} FROM changes WHERE session = ? AND undone_by = '' AND id = ?", [session, id]
+            )
+            return next((Change(*row) for row in rows), None)
+
     def pass_over(self, change: Change) -> None:
         """Marks a change as not undoable, so that /undo skips it."""
         self._skipped.add(change.id)

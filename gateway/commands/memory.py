@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
+from functools import partial
 from pathlib import PurePosixPath
 
 from pydantic import TypeAdapter
@@ -19,6 +20,7 @@ from agent.memory.history import FORGET as FORGETTING
 from agent.memory.log_writer import append_log
 from agent.memory.patch import Conflict
 from agent.memory.undo import restore
+from channels.message import Origin
 from gateway.commands.context import Command, CommandContext, CommandError, CommandReply, reason
 from gateway.i18n import answer_of
 from gateway.messages.confirmations import buttons
@@ -48,12 +50,18 @@ async def remember(context: CommandContext) -> str:
     return context.said("Noted in `{file}`.", file=log.relative_to(scope.workspace))
 
 
-async def undo(context: CommandContext) -> str:
+async def undo(context: CommandContext) -> str | CommandReply:
+    """`/undo`, or `/undo ID` by the button under what was noted."""
     history, session, scope = context.agent.history, str(context.route.session), context.route.scope
+    id = context.argument.strip()
     try:
-        change = await asyncio.to_thread(history.last, session)
+        find_change = partial(history.of_id, session, id) if id else partial(history.last, session)
+        change = await asyncio.to_thread(find_change)
     except OSError as error:
         raise CommandError(Sentence("I couldn't undo that: {why}", why=reason(error))) from error
+    pressed = context.row.message.platform_id if id and context.row.message.origin is Origin.COMMAND else ""
+    if change is None and id:
+        return CommandReply(context.said("That is undone already."), replaces=pressed)
     if change is None:
         return context.said("There is no memory change in this conversation to undo.")
     try:
@@ -73,6 +81,8 @@ async def undo(context: CommandContext) -> str:
         raise CommandError(Sentence("I couldn't undo that: {why}", why=reason(error))) from error
     if change.by == FORGETTING:
         return context.said("Undone: what was forgotten is back in {files}.", files=_files(paths))
+    if id:
+        return CommandReply(context.said("It is undone."), replaces=pressed)
     return context.said("Undone in {files}: {change}", files=_files(paths), change=_summary(change.summary))
 
 

@@ -1,173 +1,177 @@
-"""What plain words ask of reminders where no model reads them: to cancel or move some, list them, set a timer."""
+"""What plain words ask for where no model reads them: `/order KIND LANGUAGE WORDS`, which `plain_command` makes."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
-from datetime import datetime, timedelta
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import date, timedelta
 
+from agent.journal import open_items
 from agent.languages.codes import Language
-from agent.languages.moments import moment_in
-from agent.languages.orders import Period
+from agent.languages.moments import day_in
+from agent.languages.orders import OrderKind, PlainOrder, flat, past_day, words_of
 from agent.languages.registry import LANGUAGES
-from agent.languages.table import ReminderStrings
 from agent.languages.terms import query_terms
-from channels.message import Button
-from gateway import recurrence as when_
-from gateway.commands.context import CommandContext, CommandError, CommandReply
-from gateway.commands.timezone import clock_named
-from gateway.i18n import one_line
-from gateway.recurrence import At, Cron, InvalidWhen, When
-from gateway.scheduling import reminders
-from gateway.scheduling.job import JobKind
-from gateway.scheduling.job_access import Requester
-from gateway.scheduling.requests import JobListing, JobRequest
-from gateway.scheduling.words import phrases
-from gateway.scheduling.words.meaning import Timed
-from gateway.scheduling.words.phrases import Phrase
-from gateway.tools.schedule import requester_of
+from agent.memory import daily_log
+from agent.memory.files import FileError, read_text
+from agent.model.offline.intent import SEPARATOR
+from gateway.commands import lists, reminder_orders
+from gateway.commands.context import Command, CommandContext, CommandError, CommandReply
+from gateway.commands.reminder_orders import content_of, is_same_word, phrase_in
+from gateway.scheduling.requests import JobRefused
+from gateway.scheduling.words.meaning import HourMissing
 
 _SHOWN = 60
 _MOST_ASKED = 6
-_IN = ("{}", "in {}", "dentro de {}", "dans {}", "{}后", "{}後")
-"""How a bare length of time, or an hour, becomes a time."""
-_AT = ("{}", "at {}", "um {}", "a las {}", "à {}h")
-SEPARATOR = " | "
-"""Between what is moved and to when."""
+_MOST_LOG_CHARS = 3_500
 
 
-async def due(context: CommandContext, period: str) -> CommandReply:
-    """The own reminders of a period, the next first."""
-    said, language = _said(context)
-    clock = context.services.clock
-    today = clock.today()
-    last = {
-        Period.ALL: None,
-        Period.TODAY: today,
-        Period.TOMORROW: today + timedelta(days=1),
-        Period.WEEK: today + timedelta(days=6 - today.weekday()),
-    }[Period(period)]
-    rows = [row for row in await _own(context) if row.next_run is not None]
-    lines = []
-    for row in sorted(rows, key=lambda row: str(row.next_run)):
-        assert row.next_run is not None
-        at = row.next_run.astimezone(clock.zone)
-        is_wanted = last is None or (at.date() == last if period != Period.WEEK else at.date() <= last)
-        if is_wanted:
-            lines.append(f"- {moment_in(language, at, clock.now())}: {one_line(row.job.text, _SHOWN)}")
-    return CommandReply("\n".join(lines) or said.nothing_due)
+async def order(context: CommandContext) -> str | CommandReply:
+    kind, _, rest = context.argument.partition(" ")
+    language, _, rest = rest.partition(" ")
+    about, _, name = rest.partition(SEPARATOR)
+    try:
+        asked = PlainOrder(OrderKind(kind), Language(language), about.strip(), name.strip())
+    except ValueError as error:
+        raise CommandError(context.said("I don't understand that.")) from error
+    try:
+        return await _HANDLERS[asked.kind](context, asked)
+    except JobRefused as error:
+        raise CommandError(*error.args) from error
 
 
-async def drop(context: CommandContext, words: str) -> CommandReply:
-    """Cancels the reminder that the words name; asks where several fit."""
-    said, _ = _said(context)
-    found = _about(words, await _own(context))
-    if len(found) != 1:
-        return _which(said, words, found)
-    job = await context.services.jobs.remove(_requester(context), found[0].job.id)
-    return CommandReply(said.cancelled.format(task=one_line(job.text, _SHOWN)))
+# Days and promises
 
 
-async def move(context: CommandContext, words: str) -> CommandReply:
-    """Moves the reminder that the words name, else the newest, to the time that they name."""
-    said, language = _said(context)
-    about, _, time = words.rpartition(SEPARATOR) if SEPARATOR in words else ("", "", words)
-    phrase = await _read(context, time, _AT, language)
-    if phrase is None or not isinstance(phrase.time, Timed):
-        raise CommandError(said.unclear)
-    about = about or phrase.rest
-    own = await _own(context)
-    found = _about(about, own) if query_terms(about) else own[-1:]
-    if len(found) != 1:
-        return _which(said, about, found)
-    job = found[0].job
-    fields = when_.fields(_moved(job.when, phrase, found[0].next_run, context))
-    receipt = await context.services.jobs.change(_requester(context), job.id, text="", when=fields, seen=None)
-    assert receipt.due is not None
-    clock = context.services.clock
-    when = moment_in(language, receipt.due.astimezone(clock.zone), clock.now())
-    cancel = Button(said.cancel, f"/jobs cancel {reminders.mark_of(receipt.job)}")
-    return CommandReply(f"{said.set.format(when=when)}\n⏰ {one_line(job.text, _SHOWN)}", ((cancel,),))
+async def _day(context: CommandContext, asked: PlainOrder) -> CommandReply:
+    day = await _day_named(context, asked)
+    if day is None:
+        return CommandReply(context.said("Which day do you mean? Say it like “yesterday” or “23 November”."))
+    return await _log(context, day)
 
 
-def _moved(before: When, phrase: Phrase, next_run: datetime | None, context: CommandContext) -> When:
-    """Where only an hour was said, the day or repetition stays."""
-    assert isinstance(phrase.time, Timed)
-    when = phrase.time.when
-    if phrase.has_day or not isinstance(when, At) or when.moment.tzinfo is not None:
-        return when
-    if isinstance(before, Cron):
-        _, _, rest = before.expression.split(" ", 2)
-        return Cron(f"{when.moment.minute} {when.moment.hour} {rest}", before.until)
-    if next_run is None:
-        return when
-    day = next_run.astimezone(context.services.clock.zone).date()
-    return At(datetime.combine(day, when.moment.time()))
+async def _sum_up(context: CommandContext, asked: PlainOrder) -> CommandReply:
+    del asked
+    return await _log(context, context.services.clock.today())
 
 
-async def timer(context: CommandContext, words: str) -> CommandReply:
-    said, language = _said(context)
-    return await _ring(context, words, _IN, said.timer, language)
+async def _log(context: CommandContext, day: date) -> CommandReply:
+    scope, today = context.route.scope, context.services.clock.today()
+    try:
+        file = await asyncio.to_thread(read_text, daily_log.log_path(scope, day), scope.folder)
+    except FileError as error:
+        raise CommandError(context.said("I couldn't look that up: {why}", why=error)) from error
+    lines = [line for line in (file.text if file else "").splitlines() if line.strip() and not line.startswith("# ")]
+    named = day_in(context.language, day, today)
+    if not lines:
+        return CommandReply(context.said("I have no log of that day ({day}).", day=named))
+    text = "\n".join(lines)
+    return CommandReply("\n\n".join([f"{named[:1].upper()}{named[1:]}:", text[:_MOST_LOG_CHARS]]))
 
 
-async def wake(context: CommandContext, words: str) -> CommandReply:
-    said, language = _said(context)
-    return await _ring(context, words, (*_AT, *_IN), said.wake, language)
+async def _day_named(context: CommandContext, asked: PlainOrder) -> date | None:
+    """The latest day that the words may mean, today at the latest."""
+    text, today = context.row.message.text, context.services.clock.today()
+    if told := past_day(text, today, asked.language):
+        return told
+    phrase = await phrase_in(context, text, ["{}"], asked.language)
+    if phrase is None or not isinstance(phrase.time, HourMissing) or phrase.time.day is None:
+        return None
+    day = phrase.time.day
+    if day > today:
+        week = timedelta(days=7)
+        return day - week if day - week <= today else day.replace(year=day.year - 1)
+    return day
 
 
-async def _ring(
-    context: CommandContext, words: str, forms: Iterable[str], text: str, language: Language
-) -> CommandReply:
-    said = LANGUAGES[language].reminders
-    phrase = await _read(context, words, forms, language)
-    if phrase is None or not isinstance(phrase.time, Timed):
-        raise CommandError(said.unclear)
-    request = JobRequest(text=phrase.rest or text, when=when_.fields(phrase.time.when))
-    receipt = await context.services.jobs.add(_requester(context), request)
-    assert receipt.due is not None
-    clock = context.services.clock
-    when = moment_in(language, receipt.due.astimezone(clock.zone), clock.now())
-    cancel = Button(said.cancel, f"/jobs cancel {reminders.mark_of(receipt.job)}")
-    return CommandReply(said.set.format(when=when) + await clock_named(context), ((cancel,),))
+async def _promised(context: CommandContext, asked: PlainOrder) -> CommandReply:
+    try:
+        every = await asyncio.to_thread(open_items.still_open, context.route.scope)
+    except FileError as error:
+        raise CommandError(context.said("I couldn't look that up: {why}", why=error)) from error
+    if not every:
+        return CommandReply(context.said("Nothing that was promised is open."))
+    wanted = content_of(context.row.message.text, asked.language)
+    named = [one for one in every if any(is_same_word(word, own) for word in wanted for own in query_terms(one.text))]
+    today = context.services.clock.today()
+    lines = [
+        f"- {f'{one.who}: ' if one.who else ''}{one.what}"
+        + (f" ({day_in(context.language, one.due, today)})" if one.due else "")
+        for one in named or every
+    ]
+    return CommandReply("\n".join([context.said("Still open:"), *lines]))
 
 
-async def _read(context: CommandContext, text: str, forms: Iterable[str], language: Language) -> Phrase | None:
-    clock, sent_at = context.services.clock, context.row.message.sent_at
-    for form in forms:
+# What is explained
+
+
+async def _help(context: CommandContext, asked: PlainOrder) -> CommandReply:
+    text = flat(context.row.message.text)
+    for subject, pattern in words_of(asked.language).given.subjects.items():
+        if re.search(pattern, text):
+            return CommandReply(_subject(context, subject))
+    return CommandReply(LANGUAGES[context.language].offline.abilities)
+
+
+def _subject(context: CommandContext, subject: str) -> str:
+    match subject:
+        case "reminders":
+            return context.said(
+                "Say the day, the hour and what: “Remind me tomorrow at 3 to call mum”. “Move it to 4” and “Cancel "
+                "the reminder to call mum” change it."
+            )
+        case "lists":
+            return context.said(
+                "Say what goes where: “Add milk to the shopping list”. “Take milk off the shopping list” and “Show "
+                "the shopping list” do what they say."
+            )
+        case "forget":
+            return context.said(
+                "“Forget the bike” shows what I know of it and deletes it once you say yes. “Undo” takes back the "
+                "last change, “Cancel the dentist” a reminder."
+            )
+        case _:
+            return context.said(
+                "Just tell me, as in “The bike is in the cellar”, and I note it. Ask me and I find it again: “Where "
+                "is the bike?”."
+            )
+
+
+async def _cannot(context: CommandContext, asked: PlainOrder) -> CommandReply:
+    del asked
+    sentence = context.said("I can't do that in words yet.")
+    return CommandReply(f"{sentence}\n\n{LANGUAGES[context.language].offline.abilities}")
+
+
+async def _needs_model(context: CommandContext, asked: PlainOrder) -> CommandReply:
+    del asked
+    return CommandReply(LANGUAGES[context.language].offline.needs_model)
+
+
+async def _put_order(context: CommandContext) -> str | CommandReply:
+    if context.argument.startswith("put "):
         try:
-            phrase = await asyncio.to_thread(phrases.read, form.format(text), clock.local(sent_at), (language,))
-        except InvalidWhen as error:
-            raise CommandError(LANGUAGES[language].reminders.unclear) from error
-        if phrase is not None and isinstance(phrase.time, Timed):
-            return phrase
-    return None
+            return await reminder_orders.put(context, context.argument.split(" ", 2)[2])
+        except JobRefused as error:
+            raise CommandError(*error.args) from error
+    return await order(context)
 
 
-def _about(words: str, rows: Sequence[JobListing]) -> list[JobListing]:
-    """Those whose text has all of the words; all of them, where no word says which."""
-    wanted = set(query_terms(words)) if words.strip() else set()
-    return [row for row in rows if wanted <= set(query_terms(row.job.text))] if wanted else [*rows]
-
-
-def _which(said: ReminderStrings, words: str, found: Sequence[JobListing]) -> CommandReply:
-    if not found:
-        return CommandReply(said.none_about.format(task=one_line(words, _SHOWN)))
-    buttons = tuple(
-        (Button(f"{said.cancel}: {one_line(row.job.text, 40)}", f"/jobs cancel {reminders.mark_of(row.job)}"),)
-        for row in found[:_MOST_ASKED]
-    )
-    return CommandReply(said.which, buttons)
-
-
-async def _own(context: CommandContext) -> list[JobListing]:
-    """The person's own reminders and jobs, the newest last."""
-    rows = await context.services.jobs.rows(_requester(context))
-    return [row for row in rows if row.job.kind is not JobKind.BUILT_IN and row.job.enabled]
-
-
-def _said(context: CommandContext) -> tuple[ReminderStrings, Language]:
-    return LANGUAGES[context.language].reminders, context.language
-
-
-def _requester(context: CommandContext) -> Requester:
-    return requester_of(context.row, context.route)
+_HANDLERS: Mapping[OrderKind, Callable[[CommandContext, PlainOrder], Awaitable[CommandReply]]] = {
+    OrderKind.CANCEL: reminder_orders.cancel,
+    OrderKind.MOVE: reminder_orders.move,
+    OrderKind.DUE: reminder_orders.due,
+    OrderKind.TIMER: reminder_orders.timer,
+    OrderKind.WAKE: reminder_orders.wake,
+    OrderKind.DAY: _day,
+    OrderKind.SUM_UP: _sum_up,
+    OrderKind.PROMISED: _promised,
+    OrderKind.ADD: lists.change,
+    OrderKind.TAKE_OFF: lists.change,
+    OrderKind.SHOW_LIST: lists.change,
+    OrderKind.HELP: _help,
+    OrderKind.MODEL: _needs_model,
+    OrderKind.CANNOT: _cannot,
+}
+COMMANDS = (Command("order", "KIND LANGUAGE WORDS", "what plain words ask for", _put_order, is_listed=False),)

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from gateway.commands import answers, daily, general, group, language, memory, schedule, search, session, timezone
+from gateway.commands import (
+    answers,
+    daily,
+    general,
+    group,
+    language,
+    memory,
+    orders,
+    schedule,
+    search,
+    session,
+    timezone,
+)
 from gateway.commands.context import Command, CommandContext
 from gateway.commands.runner import CommandTable
 from gateway.messages.edited import KIND as REWORDED
@@ -25,6 +37,7 @@ def all_commands() -> CommandTable:
             *search.COMMANDS,
             *memory.COMMANDS,
             *schedule.COMMANDS,
+            *orders.COMMANDS,
             *daily.COMMANDS,
             *timezone.COMMANDS,
             *answers.COMMANDS,

@@ -17,8 +17,8 @@ from agent.languages.table import ReminderStrings
 from agent.model.offline.model import NAME as OFFLINE
 from channels.message import Button, Origin
 from gateway import recurrence as when_
-from gateway.commands import orders
 from gateway.commands.context import Command, CommandContext, CommandError, CommandReply, PassToModel
+from gateway.commands.reminder_orders import cancel_button
 from gateway.commands.timezone import clock_named
 from gateway.i18n import one_line
 from gateway.recurrence import At, Cron, InvalidWhen, resolved
@@ -86,7 +86,7 @@ async def remind(context: CommandContext) -> CommandReply:
         return await _ask_hour(context, f"{day} {phrase.rest}" if day is not None else text, said)
     request = JobRequest(text=phrase.rest, when=when_.fields(phrase.time.when), timezone=phrase.time.zone)
     receipt = await _or_command_error(context.services.jobs.add(_requester(context), request))
-    cancel = Button(said.cancel, f"/jobs cancel {reminders.mark_of(receipt.job)}")
+    cancel = cancel_button(receipt, language)
     pressed = context.row.message.platform_id if context.row.message.origin is Origin.COMMAND else ""
     text = _confirmed(receipt, language, context.services.clock) + await clock_named(context)
     return CommandReply(text, ((cancel,),), pressed, question)
@@ -120,8 +120,6 @@ def _is_offline(context: CommandContext) -> bool:
 
 async def jobs(context: CommandContext) -> str | CommandReply:
     verb, _, id = context.argument.partition(" ")
-    if verb in _ORDERS:
-        return await _or_command_error(_ORDERS[verb](context, id.strip()))
     if not verb:
         return await _listed(context)
     act = _VERBS.get(verb.lower())
@@ -193,13 +191,6 @@ async def _run(context: CommandContext, id: str) -> str:
     return context.said("I'm on it now: {task}", task=_task(job))
 
 
-_ORDERS: Mapping[str, Callable[[CommandContext, str], Awaitable[CommandReply]]] = {
-    "due": orders.due,
-    "drop": orders.drop,
-    "move": orders.move,
-    "timer": orders.timer,
-    "wake": orders.wake,
-}
 _Verb = Callable[[CommandContext, str], Awaitable[str | CommandReply]]
 _VERBS: Mapping[str, _Verb] = {
     "pause": _pause,

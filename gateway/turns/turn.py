@@ -30,6 +30,7 @@ from gateway.turns.notices import BUG, failure, skipped_for_owner
 from gateway.turns.preview import LivePreview, StreamedReply
 from gateway.turns.services import SessionLane, TurnServices
 from gateway.turns.tasks import OVERTIME
+from gateway.turns.undo_button import newest_change, undo_button
 from gateway.turns.user_message import (
     ADVICE,
     build_user_message,
@@ -81,7 +82,7 @@ class Turn:
         self._ended_request: TurnRequest | None = None
         self._is_stopped = False
         self._said = (*carried, *rows)
-        self._advice = ""
+        self._advice = self._change_before = ""
         self._was_recording = False
         self.rows: list[InboxRow] = [*rows, *carried]
         self.reply = StreamedReply()
@@ -98,15 +99,15 @@ class Turn:
                 await self._run()
 
     async def _run(self) -> None:
-        await asyncio.to_thread(
-            os.listdir, self._route.scope.workspace
-        )  # raises while it is gone: nothing is known then
+        # raises while it is gone: nothing is known then
+        await asyncio.to_thread(os.listdir, self._route.scope.workspace)
         self._stood = await self._services.inbox.take(self.rows, self.id, alone=self.is_trial)
         self._said = tuple(self._services.inbox.row(row.seq) for row in self._said)  # an edit may have come until now
         await self._close_interrupted()  # not before: a crash would find its messages with a turn that was stopped
         if note := nothing_to_answer([row.message for row in self._said]):
             return await self._end(TurnResult(ResultKind.ERROR, note, Usage()))
         try:
+            self._change_before = await newest_change(self._agent, self.rows[0])
             end = await self._answer()
         except Exception as error:
             if is_about_files(error):
@@ -352,8 +353,7 @@ class Turn:
             end = replace(end, text=await self._cut(Sentence("Stopped.")))
         end = replace(end, text=await self._told(end.text))
         text = joined([end.text, await self._told(self._advice if end.kind is ResultKind.REPLY else "")])
-        if not text and preview:
-            text = self.reply.text or "…"
+        text = text or (self.reply.text or "…" if preview else "")
         address = self.rows[0].message.address
         answer = await self._services.long_answers.fitted(address, text)
         drafts = self._services.outbox.drafts(
@@ -364,6 +364,7 @@ class Turn:
             edits=preview,
             repeat=uncertain,
             files=answer.files,
+            buttons=await undo_button(self._services, self._agent, self.rows[0], self._change_before, end),
         )
         rows = [*self.rows, *await self._overheard()]
         besides = [draft for draft in besides if self._due or draft.address != address]

@@ -10,24 +10,22 @@ import re
 from dataclasses import dataclass
 
 from agent.languages.codes import Language
-from agent.languages.orders import OrderKind, PlainOrder, order_in
+from agent.languages.orders import OrderKind, PlainOrder, is_talk, order_in, without_noise
 from agent.languages.registry import LANGUAGES
+from agent.languages.remember import asks_to_remember
 from agent.languages.table import LanguageTable
 from agent.languages.terms import fold, query_terms
 from agent.model.offline.vocabulary import VOCABULARIES, Vocabulary, told_words
 
-_MOST_CHARS = 500
+MOST_CHARS = 500
 """More is a tale, not a wish."""
 _MOST_FORGOTTEN = 80
 _END = " \t.!?…。！？"
 _PLEASE = "|".join(filter(None, (table.commands.please for table in LANGUAGES.values())))
 
 
-_BEFORE_ORDER = re.compile(
-    r"\A(?:(?:can|could|would|will) you (?:please )?|kannst du (?:bitte )?|puedes |peux-tu |"
-    r"(?:please|bitte|hey|ok)[, ]+)",
-    re.IGNORECASE,
-)
+SEPARATOR = " | "
+"""Between what an order is about and the name of a list."""
 
 
 @dataclass(frozen=True)
@@ -65,14 +63,30 @@ class PlainCommand:
     name: str
     words: str = ""
 
+    @property
+    def is_about_days(self) -> bool:
+        """It asks for a day's log, or what is due: where no command answers that, the notes are searched."""
+        return self.name == "order" and self.words.startswith((OrderKind.DAY, OrderKind.DUE))
+
     def __str__(self) -> str:
         return f"/{self.name} {self.words}".strip()
 
 
 def plain_command(text: str) -> PlainCommand | None:
+    """What a line asks for; None for a question, a statement, a greeting, and what only a model can do."""
     line = " ".join(text.split()).strip(_END)
-    if not line or len(line) > _MOST_CHARS:
+    if not line or len(line) > MOST_CHARS or _bare(text) in _WHOLE_MESSAGES:
         return None
+    order = order_in(line, told_language(line))
+    is_last = order is None or order.kind is OrderKind.CANNOT
+    if is_last and (command := _by_form(line)):
+        return command
+    if order is None or (_is_loose(order) and (asks_to_remember(text) or is_talk(line))):
+        return None
+    return _command_of(order)
+
+
+def _by_form(line: str) -> PlainCommand | None:
     for forms in _FORMS:
         if forms.undo.match(line):
             return PlainCommand("undo")
@@ -82,33 +96,33 @@ def plain_command(text: str) -> PlainCommand | None:
         found = forms.forget.match(line)
         if found and len(rest := found["rest"]) <= _MOST_FORGOTTEN:
             return PlainCommand("forget", "" if forms.that.match(rest) else rest.strip())
-    order = order_in(_BEFORE_ORDER.sub("", line))
-    return _command_of(order) if order is not None else None
+    return None
+
+
+def _is_loose(order: PlainOrder) -> bool:
+    """It may as well be something to be kept."""
+    return order.kind is OrderKind.CANNOT or (order.kind is OrderKind.ADD and not order.name)
 
 
 def needs_model(text: str) -> bool:
     """Whether only a language model can do that: the weather, a joke, a sum, a translation."""
     line = " ".join(text.split()).strip(_END)
-    order = order_in(_BEFORE_ORDER.sub("", line)) if len(line) <= _MOST_CHARS else None
+    order = order_in(line, told_language(line)) if len(line) <= MOST_CHARS else None
     return order is not None and order.kind is OrderKind.MODEL
 
 
 def _command_of(order: PlainOrder) -> PlainCommand | None:
     match order.kind:
-        case OrderKind.MODEL:
-            return None
-        case OrderKind.STOP:
-            return PlainCommand("stop")
-        case OrderKind.SUM_UP:
-            return PlainCommand("daily", "now")
-        case OrderKind.DUE:
-            return PlainCommand("jobs", f"due {order.period}".strip())
-        case OrderKind.MOVE:
-            return PlainCommand("jobs", f"move {' | '.join(filter(None, (order.about, order.time)))}")
-        case OrderKind.CANCEL:
-            return PlainCommand("jobs", f"drop {order.about}".strip())
+        case OrderKind.STOP | OrderKind.UNDO:
+            return PlainCommand(str(order.kind))
+        case OrderKind.REMIND:
+            return PlainCommand("remind", order.about)
+        case OrderKind.FORGET:
+            about = without_noise(order.about, order.language) or order.about
+            return PlainCommand("forget", about) if len(about) <= _MOST_FORGOTTEN else None
         case _:
-            return PlainCommand("jobs", f"{order.kind} {order.about}")
+            name = f"{SEPARATOR}{order.name}" if order.name else ""
+            return PlainCommand("order", f"{order.kind} {order.language} {order.about}{name}")
 
 
 _KANA = re.compile("[\u3040-\u30ff]")
@@ -133,6 +147,7 @@ class IntentKind(enum.Enum):
     HELP = enum.auto()
     TODAY = enum.auto()  # show today's log
     FIND = enum.auto()
+    TALK = enum.auto()  # other small talk
     FILE = enum.auto()
     COMMAND = enum.auto()  # what a command of the chat does
     NEEDS_MODEL = enum.auto()  # what only a language model can do
@@ -152,17 +167,20 @@ def understand(text: str) -> Intent:
     language = language_of(text)
     vocabulary = VOCABULARIES[language]
     folded = fold(text).strip()
-    bare = _PUNCTUATION.sub(" ", folded).strip()
+    bare = _bare(text)
     wish = _whole_message(bare)
     if wish is not None:
         return Intent(wish, language)
-    if command := plain_command(text):
-        return Intent(IntentKind.COMMAND, language, str(command))
     if needs_model(text):
         return Intent(IntentKind.NEEDS_MODEL, language)
+    asks = _asks(vocabulary, folded, bare)
+    command = plain_command(text)
+    if command is not None and not (asks and command.is_about_days):
+        return Intent(IntentKind.COMMAND, language, str(command))
+    if is_talk(text):
+        return Intent(IntentKind.TALK, language)
     if _is_to_be_kept(vocabulary, folded, bare):
         return Intent(IntentKind.FILE, language)
-    asks = _asks(vocabulary, folded, bare)
     if _is_about_today(vocabulary, bare, asks=asks):
         return Intent(IntentKind.TODAY, language)
     if asks:
@@ -227,6 +245,10 @@ def _whole_messages() -> dict[str, IntentKind]:
 
 
 _WHOLE_MESSAGES = _whole_messages()
+
+
+def _bare(text: str) -> str:
+    return _PUNCTUATION.sub(" ", fold(text)).strip()
 
 
 def _whole_message(bare: str) -> IntentKind | None:

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from datetime import date
 
 from agent.formats.message_text import NO_TEXT, person_text
+from agent.languages.orders import OrderKind, order_in, past_day
 from agent.languages.remember import asks_to_remember
 from agent.model.base import Block, Json, Message, ModelRequest
-from agent.model.offline.intent import Intent, IntentKind, understand
+from agent.model.offline.intent import MOST_CHARS, Intent, IntentKind, understand
 
 _TOOL_OF = {IntentKind.FILE: "memory_append", IntentKind.FIND: "memory_search", IntentKind.TODAY: "memory_get"}
 
@@ -42,9 +43,26 @@ def asked_calls(request: ModelRequest, today: date) -> list[MemoryCall]:
         intent = understand(text)
         if intent.wish is IntentKind.FILE and not asks_to_remember(text):
             continue
-        call = call_for(text, intent, request, today)
+        call = _call_of_order(text, request, today) or call_for(text, intent, request, today)
         wanted += [call] if call is not None and call not in wanted else []
     return wanted
+
+
+def _call_of_order(text: str, request: ModelRequest, today: date) -> MemoryCall | None:
+    """A day's log and the promises are files; a list is found."""
+    order = order_in(" ".join(text.split())) if len(text) <= MOST_CHARS else None
+    tools = {tool.name for tool in request.tools}
+    match order.kind if order is not None else None:
+        case OrderKind.DAY if "memory_get" in tools and (day := past_day(text, today)):
+            return MemoryCall("memory_get", {"path": f"memory/{day.isoformat()}.md"})
+        case OrderKind.SUM_UP if "memory_get" in tools:
+            return MemoryCall("memory_get", {"path": f"memory/{today.isoformat()}.md"})
+        case OrderKind.PROMISED if "memory_get" in tools:
+            return MemoryCall("memory_get", {"path": "memory/open.md"})
+        case OrderKind.SHOW_LIST if "memory_search" in tools:
+            return MemoryCall("memory_search", {"query": text})
+        case _:
+            return None
 
 
 def texts_said(message: Message) -> list[str]:

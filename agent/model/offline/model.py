@@ -40,7 +40,6 @@ _MOST_EXTRACTED = 40
 _NOTHING_THERE = "[Empty"
 """With what `memory_get` answers for a file that is not there, or has nothing in it."""
 _ENCLOSED = re.compile(r"^<daybook-(?:document|enclosed)\b", re.MULTILINE)
-_PATH = re.compile(r"(?<!\S)\S+\.md\b")
 
 
 class OfflineModel:
@@ -104,6 +103,8 @@ class OfflineModel:
                     replies.append(strings.needs_model)
                 case IntentKind.THANK:
                     replies.append(strings.welcome)
+                case IntentKind.TALK:
+                    replies.append("🙂")
                 case IntentKind.COMMAND:
                     replies.append(strings.command.format(command=intent.query))
                 case IntentKind.NOTHING:
@@ -139,9 +140,8 @@ def _result(call: Block, result: str, failed: bool, strings: OfflineStrings) -> 
         return strings.failed.format(why=result)
     match call.get("name"):
         case "memory_append":
-            path = _PATH.search(result)
             said = _quoted(_short(str(arguments.get("text", "")), _MOST_QUOTED))
-            return f"{strings.noted.format(path=path[0] if path else 'memory/')}\n\n{said}"
+            return f"{strings.noted}\n\n{said}"
         case "memory_search":
             passages = _passages(result)
             if not passages:
@@ -151,7 +151,7 @@ def _result(call: Block, result: str, failed: bool, strings: OfflineStrings) -> 
             log = _short(result.strip(), _MOST_LOG_CHARS, keep_end=True)
             if not log or log.startswith(_NOTHING_THERE):
                 return strings.today_empty
-            return f"{strings.today.format(path=arguments.get('path', ''))}\n\n{log}"
+            return f"{strings.today}\n\n{log}"
         case _:
             return result
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cache
 
 from agent.languages import time_words
@@ -62,6 +62,18 @@ def read(text: str, now: datetime, languages: Collection[Language] = ()) -> Phra
     if isinstance(best, _Impossible):
         raise best
     return replace(best, time=None) if _says_more(best.rest, language) else best
+
+
+def length_in(text: str, language: Language) -> tuple[timedelta, str] | None:
+    """The only length of time that `text` names, and the rest of it; months count as 30 days."""
+    text = clean(text).strip()
+    found = tokens(text, _words(language))
+    lengths = list(TimeReader(found, _words(language)).lengths())
+    if len(lengths) != 1:
+        return None
+    span, start, end = lengths[0]
+    rest = f"{text[: found[start].start]} {text[found[end - 1].end :]}".strip()
+    return timedelta(days=span.days + 30 * span.months, minutes=span.minutes), rest
 
 
 class _Impossible(InvalidWhen):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from gateway.scheduling.words.cursor import MOST_FILLERS, Found, TokenReader
 from gateway.scheduling.words.said import Near, Repeat, Said, Span, Unit, Weekday, Which
 
@@ -10,6 +12,15 @@ FILLERS = frozenset(("at", "on", "filler", "and", "of", "the_day", "twice", "abo
 
 
 class SpanReader(TokenReader):
+    def lengths(self) -> Iterator[tuple[Span, int, int]]:
+        """Each length of time, with its first token and the one after."""
+        at = 0
+        while at < len(self._tokens):
+            found = self._span(at)
+            if found is not None:
+                yield found[0], at, found[1]
+            at = found[1] if found is not None else at + 1
+
     def _span(self, at: int) -> tuple[Span, int] | None:
         """`two hours and 30 minutes`, `half an hour`, `an hour and a half`."""
         total: Span | None = None

@@ -77,7 +77,7 @@ class WeekdayReader(HourReader):
         if self._has(of, Unit.WEEK) and self._has(of + 1, "next_after"):
             return Which.NEXT_WEEK, of + 2
         if self._has(at, "next_after"):
-            return Which.THIS if self._words.next_weekday == "nearest" else Which.NEXT, at + 1
+            return Which.NEXT, at + 1
         if self._has(at, "week_later"):
             return Which.WEEK_LATER, at + 1
         if self._has(at, "in") and (found := self._span(at + 1)) and found[0] == Span(days=7):

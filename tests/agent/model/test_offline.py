@@ -102,7 +102,7 @@ def talk(tmp_path: Path) -> Talk:
 
 async def test_what_is_told_is_filed_and_found_again(talk: Talk) -> None:
     heard = await talk.say("My dentist is Dr. Brown in Baker Street")
-    assert LOG in heard
+    assert heard.startswith("Noted:") and LOG not in heard
     assert "> My dentist is Dr. Brown in Baker Street" in heard
     assert "My dentist is Dr. Brown" in (talk.workspace / LOG).read_text()
     found = await talk.say("Who is my dentist?")
@@ -126,7 +126,7 @@ async def test_today_is_shown(talk: Talk) -> None:
     assert (await talk.say("What did I note today?")).startswith("Today's log is still empty.")
     await talk.say("Remember to buy milk")
     heard = await talk.say("Show me today's log")
-    assert LOG in heard
+    assert heard.startswith("Today:")
     assert "buy milk" in heard
 
 
@@ -298,7 +298,6 @@ def test_every_language_says_how_to_connect_a_model() -> None:
         phrases = LANGUAGES[language].offline
         assert "`ANTHROPIC_API_KEY=…`" in phrases.offline and "`{env}`" in phrases.offline
         assert "`daybook web`" in phrases.offline and "`daybook init`" in phrases.offline
-        assert phrases.noted.format(path="x.md") != phrases.noted
         assert "tea" in phrases.nothing.format(query="tea")
         assert "why" in phrases.failed.format(why="why")
 

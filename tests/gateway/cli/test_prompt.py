@@ -141,7 +141,7 @@ def test_it_answers_below_what_was_said_and_remembers_it_for_the_next_start(home
     with chatting(home) as one:
         one.until("offline · context")
         one.type("my cat is Luna\r")
-        one.until("> my cat is Luna\nNoted in memory/")
+        one.until("> my cat is Luna\nNoted:")
         assert one.leaves() == 0
     assert (home / "state" / "terminal-history").stat().st_mode & 0o777 == 0o600
     with chatting(home) as again:
@@ -192,7 +192,7 @@ def test_commands_their_words_and_files_are_completed(home: Path, tmp_path: Path
         one.until('report.txt"')
         one.type("\r")
         one.until("> @")
-        one.until("Noted in memory/")
+        one.until("Noted:")
     assert "The boiler is from 2019." in [
         one.read_text() for one in (home / "state" / "media").rglob("*") if one.is_file()
     ]

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
+from agent.languages.codes import Language
+from agent.model.offline.model import OfflineModel
 from tests.gateway.commands.test_plain_commands import notes
+from tests.gateway.commands.understood.world import corpus, languages, outcome
 from tests.gateway.conftest import OWNER, Daybook
 from tests.gateway.scheduling.test_requests import ask
 
@@ -39,8 +43,8 @@ async def reminders(daybook: Daybook) -> list[tuple[str, str]]:
         ),
         (
             "Recuérdame mañana a las tres llamar a mamá, por favor",
-            ("cambia la llamada a mamá a las 4", "No tengo ningún recordatorio sobre «llamada a mamá»."),
-            ("¿Qué tengo que hacer mañana?", "- mañana a las 15:00: llamar a mamá"),
+            ("cambia la llamada a mamá a las 4", "Te lo recordaré mañana a las 16:00.\n⏰ llamar a mamá"),
+            ("¿Qué tengo que hacer mañana?", "- mañana a las 16:00: llamar a mamá"),
             ("Borra el recordatorio de llamar a mamá", "Cancelado: llamar a mamá"),
         ),
         (
@@ -102,3 +106,77 @@ async def test_an_order_that_is_not_understood_is_no_note(daybook: Daybook, said
     async with daybook.running():
         assert (await ask(daybook, said)).startswith("I don't understand when that is")
     assert notes(daybook) == ""
+
+
+async def test_a_list_is_kept_by_words_and_undone(daybook: Daybook) -> None:
+    async with daybook.running():
+        assert await ask(daybook, "Add milk and eggs to the shopping list") == "shopping list: added milk, eggs."
+        assert await ask(daybook, "take the eggs off the list") == "shopping list: took off eggs."
+        assert await ask(daybook, "what's on the shopping list?") == "shopping list:\n\n- milk"
+        assert "- [shopping list](memory/notes/shopping-list.md)" in (daybook.workspace / "MEMORY.md").read_text(
+            "utf-8"
+        )
+        assert await ask(daybook, "Add nails to the hardware list") == "hardware list: added nails."
+        assert await ask(daybook, "add screws") == "Which list?"
+        asked = next(one for one in daybook.chat.standing(OWNER).values() if one.text == "Which list?")
+        data = {button.label: button.data for row in asked.buttons for button in row}
+        assert await ask(daybook, data["hardware list"]) == "hardware list: added screws."
+    assert notes(daybook) == "" and not daybook.model.requests
+
+
+async def test_the_log_of_a_day_and_promises_are_shown(daybook: Daybook) -> None:
+    (daybook.workspace / "memory").mkdir(parents=True)
+    (daybook.workspace / "memory/2026-11-20.md").write_text("# 2026-11-20\n\n- 09:10 Met Anna\n", "utf-8")
+    (daybook.workspace / "memory/open.md").write_text("# Open\n\n- [ ] 2026-11-27 send Bob the invoice\n", "utf-8")
+    async with daybook.running():
+        assert await ask(daybook, "what happened yesterday?") == "Yesterday:\n\n- 09:10 Met Anna"
+        assert await ask(daybook, "what did I do today?") == "I have no log of that day (today)."
+        promised = "Still open:\n- send Bob the invoice (on Friday 27 November)"
+        assert await ask(daybook, "what did I promise?") == promised
+    assert notes(daybook).count("- ") == 1
+
+
+@pytest.mark.parametrize(
+    ("said", "begins"),
+    [
+        ("book a table for two", "I can't do that in words yet."),
+        ("how do reminders work?", "Say the day, the hour and what"),
+        ("tell me a joke", "I can't do that without a language model."),
+    ],
+)
+async def test_what_it_cannot_do_is_said_and_not_filed(daybook: Daybook, said: str, begins: str) -> None:
+    async with daybook.running():
+        assert (await ask(daybook, said)).startswith(begins)
+    assert notes(daybook) == ""
+
+
+async def test_several_are_cancelled_in_one_and_several_that_fit_are_moved_by_button(daybook: Daybook) -> None:
+    async with daybook.running():
+        for said in ("Remind me tomorrow at 9 to call mum", "Remind me tomorrow at 10 to feed the cat"):
+            await ask(daybook, said)
+        assert await ask(daybook, "move my reminder to 11") == "Which one?"
+        asked = next(one for one in daybook.chat.standing(OWNER).values() if one.text == "Which one?")
+        data = {button.label: button.data for row in asked.buttons for button in row}
+        assert "11:00" in await ask(daybook, data["call mum"])
+        assert await ask(daybook, "cancel mum and the cat") == "Cancelled: call mum\nCancelled: feed the cat"
+        assert await reminders(daybook) == []
+
+
+async def test_what_was_noted_has_a_button_that_takes_back_that_note(daybook: Daybook) -> None:
+    daybook.model = OfflineModel(daybook.moment.clock, ".env")  # type: ignore[assignment]
+    async with daybook.running():
+        assert (await ask(daybook, "The spare key is under the mat")).startswith("Noted:\n\n> The spare key")
+        ((button,),) = next(iter(daybook.chat.standing(OWNER).values())).buttons
+        await ask(daybook, "Tom drives a red Volvo")
+        assert button.label == "Undo it" and await ask(daybook, button.data) == "It is undone."
+        assert "mat" not in notes(daybook) and "Volvo" in notes(daybook)
+        assert await ask(daybook, button.data) == "That is undone already."
+
+
+@pytest.mark.parametrize("language", languages())
+async def test_some_sentences_of_the_corpus_are_carried_out(language: Language, tmp_path: Path) -> None:
+    """The first of each kind with an even number; `benchmarks/understood.py` says all of them."""
+    world, sayings = corpus(language)
+    first = list({one.kind: one for one in reversed(sayings) if one.number % 2 == 0}.values())
+    found = [await outcome(world, one, tmp_path / str(one.number)) for one in first]
+    assert [(one.saying.say, one.wrong, one.answer) for one in found if one.wrong] == []

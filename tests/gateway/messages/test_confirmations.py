@@ -152,7 +152,7 @@ async def test_a_message_that_is_changed_into_a_command_is_one_once_it_is_wanted
     async with daybook.running():
         (offer,) = [id for id, one in daybook.chat.standing().items() if one.buttons]
         daybook.chat.press(offer, "Answer")
-        assert "Noted in" in (await daybook.chat.wait_heard(4))[-1]
+        assert "Noted:" in (await daybook.chat.wait_heard(4))[-1]
     logs = "".join(file.read_text() for file in daybook.workspace.glob("memory/*.md"))
     assert "milk" in logs and "cheese" not in logs
     assert len(daybook.model.requests) == 1

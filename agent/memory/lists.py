@@ -1,0 +1,58 @@
+"""Lists: notes whose body is bullets and nothing else. Blocks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agent.clock import Clock
+from agent.languages.terms import fold
+from agent.memory import files, notes
+from agent.memory.scope import Scope
+
+_BULLET = re.compile(r"[-*+](?: +(?:\[[ xX]\] +)?(?P<item>\S.*))?")
+_EMPTY = "-"
+"""The body of a list without items."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptList:
+    name: str
+    description: str
+    type: str
+    items: tuple[str, ...]
+
+
+def all_lists(scope: Scope, clock: Clock) -> list[KeptList]:
+    """Raises `FileError`."""
+    found: list[KeptList] = []
+    for note in notes.listing(scope, clock):
+        file = files.read_text(scope.folder / note.path, scope.folder)
+        lines = [line.strip() for line in notes.parse(file.text).body.splitlines() if line.strip()] if file else []
+        bullets = [_BULLET.fullmatch(line) for line in lines]
+        if lines and all(bullets):
+            items = tuple(bullet["item"] for bullet in bullets if bullet and bullet["item"])
+            found.append(KeptList(note.name, note.description, note.type, items))
+    return found
+
+
+def named(name: str, lists: Sequence[KeptList]) -> list[KeptList]:
+    """Those of that name, else those whose name has it or is in it; all of them for a name that says nothing."""
+    wanted = fold(name).strip()
+    exact = [one for one in lists if fold(one.name) == wanted]
+    return exact or [one for one in lists if fold(one.name) in wanted or wanted in fold(one.name)]
+
+
+def with_items(scope: Scope, clock: Clock, old: KeptList, items: Sequence[str]) -> KeptList:
+    """Writes it with these items. Raises `FileError`."""
+    body = "\n".join(f"- {' '.join(files.clean(item).split())}" for item in items) or _EMPTY
+    notes.save(scope, clock, old.name, old.description, old.type or "reference", body)
+    return KeptList(old.name, old.description, old.type, tuple(items))
+
+
+def having(wanted: str, items: Sequence[str]) -> list[str]:
+    """The items meant by a word or two: the same, else those that have it or are in it."""
+    want = fold(wanted).strip()
+    same = [item for item in items if fold(item) == want]
+    return same or [item for item in items if want and (want in fold(item) or fold(item) in want)]

@@ -1,0 +1,316 @@
+"""What plain words ask of reminders where no model reads them: to cancel or move some, list them, set a timer."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from agent.languages.codes import Language
+from agent.languages.moments import moment_in
+from agent.languages.orders import OrderKind, PlainOrder, flat, items_in, without_noise, words_of
+from agent.languages.registry import LANGUAGES
+from agent.languages.terms import fold, is_unspaced, query_terms, terms
+from channels.message import Button, Origin
+from gateway import recurrence as when_
+from gateway.commands.context import CommandContext, CommandError, CommandReply
+from gateway.i18n import one_line
+from gateway.recurrence import At, Cron, InvalidWhen, When
+from gateway.scheduling import reminders
+from gateway.scheduling.job import JobKind
+from gateway.scheduling.job_access import Requester
+from gateway.scheduling.requests import JobListing, JobReceipt, JobRequest
+from gateway.scheduling.words import phrases
+from gateway.scheduling.words.meaning import HourMissing, Timed
+from gateway.scheduling.words.phrases import Phrase
+from gateway.tools.schedule import requester_of
+
+_SHOWN = 60
+_MOST_ASKED = 6
+_LEAST_COMMON = 4
+"""Letters with which two forms of one word begin."""
+
+
+async def due(context: CommandContext, asked: PlainOrder) -> CommandReply:
+    """The own reminders of the days that are named, of those that are named, or all; the next first."""
+    clock, said = context.services.clock, LANGUAGES[context.language].reminders
+    text, today = context.row.message.text, clock.today()
+    given = words_of(asked.language).given
+    phrase = await phrase_in(context, text, ["{}"], asked.language)
+    day = phrase.time.day if phrase is not None and isinstance(phrase.time, HourMissing) else None
+    last = today + timedelta(days=6 - today.weekday()) if given.week and re.search(given.week, flat(text)) else day
+    rows = [row for row in await _own(context) if row.next_run is not None]
+    named = _matching(text, rows, asked.language) if last is None else []
+    lines = []
+    for row in sorted(named or rows, key=lambda row: str(row.next_run)):
+        assert row.next_run is not None
+        at = row.next_run.astimezone(clock.zone)
+        if last is None or (at.date() == day if day is not None else at.date() <= last):
+            lines.append(f"- {moment_in(context.language, at, clock.now())}: {one_line(row.job.text, _SHOWN)}")
+    return CommandReply("\n".join(lines) or said.nothing_due)
+
+
+async def cancel(context: CommandContext, asked: PlainOrder) -> CommandReply:
+    """Cancels the reminders that the words name; asks where several fit."""
+    own = await _own(context)
+    parts = items_in(asked.about, asked.language)
+    each = [_matching(part, own, asked.language) for part in parts]
+    if len(parts) > 1 and all(len(found) == 1 for found in each):
+        rows = list({found[0].job.id: found[0] for found in each}.values())
+    else:
+        rows = await _meant(context, asked, own)
+    said = LANGUAGES[context.language].reminders
+    if len(rows) != 1 and not (len(parts) > 1 and 0 < len(rows) == len(each)):
+        return _which(context, asked, rows, [f"/jobs cancel {reminders.mark_of(row.job)}" for row in rows], said.cancel)
+    lines = []
+    for row in rows:
+        job = await context.services.jobs.remove(_requester(context), row.job.id)
+        lines.append(said.cancelled.format(task=one_line(job.text, _SHOWN)))
+    return CommandReply("\n".join(lines))
+
+
+async def move(context: CommandContext, asked: PlainOrder) -> CommandReply:
+    """Moves the reminder that the words name to the time that they name; asks where several fit."""
+    given, own = words_of(asked.language).given, await _own(context)
+    cut = re.search(given.instead, flat(asked.about))
+    about = asked.about[: cut.start()] if cut is not None and cut.start() else asked.about
+    whole = flat(context.row.message.text)
+    is_earlier, is_later = (re.search(one, whole) is not None for one in (given.earlier, given.later))
+    phrase, rest, is_sure = await _new_time(context, asked, about)
+    length = phrases.length_in(about, asked.language) if is_earlier or is_later else None
+    if length is not None and (phrase is None or not is_sure or _is_from_now(phrase, length[0], context)):
+        rest = length[1]
+    elif phrase is None:
+        raise CommandError(LANGUAGES[context.language].reminders.unclear)
+    else:
+        length = None
+    found = _matching(rest, own, asked.language)
+    if not found and not _names_reminder(context, asked) and not content_of(rest, asked.language):
+        found = own[-1:]
+    elif not found:
+        found = await _meant(context, PlainOrder(asked.kind, asked.language, rest), own)
+
+    def moved(row: JobListing) -> When:
+        if length is not None and row.next_run is not None:
+            by = -length[0] if is_earlier else length[0]
+            return _shifted(row, by, context)
+        assert phrase is not None and phrase.time is not None
+        return _moved(row, phrase, context)
+
+    if len(found) != 1:
+        data = [f"/order put {asked.language} {reminders.mark_of(row.job)} {_spelled(moved(row))}" for row in found]
+        return _which(context, asked, found, data)
+    return await _put_at(context, found[0], moved(found[0]))
+
+
+async def _new_time(context: CommandContext, asked: PlainOrder, about: str) -> tuple[Phrase | None, str, bool]:
+    """The time to which something is moved, the rest of what was said, and whether a word says that it is that."""
+    given = words_of(asked.language).given
+    for match in re.finditer(given.to, flat(about)):
+        phrase = await phrase_in(context, about[match.end() :], given.at, asked.language)
+        if phrase is not None and phrase.time is not None and not content_of(phrase.rest, asked.language):
+            return phrase, about[: match.start()], True
+    for text in (about, without_noise(about, asked.language)):
+        has_length = phrases.length_in(text, asked.language) is not None  # "an hour" is no hour of the day
+        phrase = await phrase_in(context, text, () if has_length else given.at, asked.language)
+        if phrase is not None and phrase.time is not None:
+            return phrase, phrase.rest, False
+    return None, "", False
+
+
+def _is_from_now(phrase: Phrase, length: timedelta, context: CommandContext) -> bool:
+    """The length of time was read as a moment: `an hour back` as `in an hour`."""
+    if not isinstance(phrase.time, Timed) or not isinstance(phrase.time.when, At):
+        return True
+    now = context.services.clock.now().replace(tzinfo=None)
+    moment = phrase.time.when.moment.replace(tzinfo=None)
+    return phrase.has_day and abs(moment - now - length) < timedelta(minutes=2)
+
+
+async def _put_at(context: CommandContext, row: JobListing, when: When) -> CommandReply:
+    fields = when_.fields(when)
+    receipt = await context.services.jobs.change(_requester(context), row.job.id, text="", when=fields, seen=None)
+    return set_reply(context, receipt, context.language, with_text=True)
+
+
+async def put(context: CommandContext, words: str) -> CommandReply:
+    """The button that moves one of several: `MARK at|cron TIME`."""
+    mark, kind, time = words.split(" ", 2)
+    own = await _own(context)
+    row = next((row for row in own if reminders.mark_of(row.job) == mark), None)
+    if row is None:
+        return CommandReply(LANGUAGES[context.language].reminders.none_about.format(task="…"))
+    when: When = At(datetime.fromisoformat(time)) if kind == "at" else Cron(time)
+    reply = await _put_at(context, row, when)
+    pressed = context.row.message.platform_id if context.row.message.origin is Origin.COMMAND else ""
+    return CommandReply(reply.text, reply.buttons, replaces=pressed)
+
+
+def _spelled(when: When) -> str:
+    return f"cron {when.expression}" if isinstance(when, Cron) else f"at {when_.fields(when).get('at', '')}"
+
+
+def _moved(row: JobListing, phrase: Phrase, context: CommandContext) -> When:
+    """Where only an hour was said, the day or repetition stays; where only a day, the hour."""
+    before, time = row.job.when, phrase.time
+    next_run = row.next_run.astimezone(context.services.clock.zone) if row.next_run is not None else None
+    if isinstance(time, HourMissing):
+        if time.day is None or next_run is None:
+            raise CommandError(LANGUAGES[context.language].reminders.unclear)
+        return At(datetime.combine(time.day, next_run.time()))
+    assert isinstance(time, Timed)
+    when = time.when
+    if phrase.has_day or not isinstance(when, At) or when.moment.tzinfo is not None:
+        return when
+    if isinstance(before, Cron):
+        return _at_hour(before, when.moment)
+    return when if next_run is None else At(datetime.combine(next_run.date(), when.moment.time()))
+
+
+def _shifted(row: JobListing, by: timedelta, context: CommandContext) -> When:
+    assert row.next_run is not None
+    at = row.next_run.astimezone(context.services.clock.zone).replace(tzinfo=None) + by
+    return _at_hour(row.job.when, at) if isinstance(row.job.when, Cron) and by < timedelta(days=1) else At(at)
+
+
+def _at_hour(before: Cron, at: datetime) -> Cron:
+    _, _, rest = before.expression.split(" ", 2)
+    return Cron(f"{at.minute} {at.hour} {rest}", before.until)
+
+
+async def timer(context: CommandContext, asked: PlainOrder) -> CommandReply:
+    return await _ring(context, asked, LANGUAGES[context.language].reminders.timer)
+
+
+async def wake(context: CommandContext, asked: PlainOrder) -> CommandReply:
+    return await _ring(context, asked, LANGUAGES[context.language].reminders.wake)
+
+
+async def _ring(context: CommandContext, asked: PlainOrder, text: str) -> CommandReply:
+    given = words_of(asked.language).given
+    forms = (*given.within, *given.at) if asked.kind is OrderKind.TIMER else (*given.at, *given.within)
+    about = without_noise(asked.about, asked.language)
+    phrase = None
+    for one in (asked.about, about):
+        length = phrases.length_in(one, asked.language)
+        if phrase is None or not isinstance(phrase.time, Timed):
+            phrase = await phrase_in(context, one, ("{}", *forms), asked.language)
+        if (phrase is None or not isinstance(phrase.time, Timed)) and length is not None:
+            at = context.services.clock.now().replace(microsecond=0, second=0, tzinfo=None) + length[0]
+            phrase = Phrase(Timed(At(at)), without_noise(length[1], asked.language), asked.language)
+    if phrase is None or not isinstance(phrase.time, Timed):
+        raise CommandError(LANGUAGES[context.language].reminders.unclear)
+    task = without_noise(phrase.rest, asked.language) and phrase.rest
+    request = JobRequest(text=task or text, when=when_.fields(phrase.time.when))
+    receipt = await context.services.jobs.add(_requester(context), request)
+    return set_reply(context, receipt, context.language)
+
+
+def set_reply(
+    context: CommandContext, receipt: JobReceipt, language: Language, *, with_text: bool = False
+) -> CommandReply:
+    """That a reminder is set, with a button that cancels it."""
+    assert receipt.due is not None
+    said, clock = LANGUAGES[language].reminders, context.services.clock
+    when = moment_in(language, receipt.due.astimezone(clock.zone), clock.now())
+    form = said.set if isinstance(receipt.job.when, At) or with_text else said.set_again
+    text = f"\n⏰ {one_line(receipt.job.text, _SHOWN)}" if with_text else ""
+    return CommandReply(f"{form.format(when=when)}{text}", ((cancel_button(receipt, language),),))
+
+
+def cancel_button(receipt: JobReceipt, language: Language) -> Button:
+    return Button(LANGUAGES[language].reminders.cancel, f"/jobs cancel {reminders.mark_of(receipt.job)}")
+
+
+async def phrase_in(context: CommandContext, text: str, forms: Sequence[str], language: Language) -> Phrase | None:
+    """The time in the text, as it is or as a bare hour or length; with an hour before one without."""
+    clock, best = context.services.clock, None
+    now = clock.local(context.row.message.sent_at)
+    for form in dict.fromkeys(("{}", *forms)):
+        try:
+            phrase = await asyncio.to_thread(phrases.read, form.format(text.strip()), now, (language,))
+        except InvalidWhen:
+            continue
+        if phrase is not None and isinstance(phrase.time, Timed):
+            return phrase
+        best = phrase if best is None or best.time is None else best
+    return best
+
+
+async def _meant(context: CommandContext, asked: PlainOrder, own: Sequence[JobListing]) -> list[JobListing]:
+    """Those whose text has the words; else those at the time that is named; all of them, where nothing says which."""
+    if found := _matching(asked.about, own, asked.language):
+        return found
+    phrase = await phrase_in(context, asked.about, words_of(asked.language).given.at, asked.language)
+    zone = context.services.clock.zone
+    if phrase is not None and phrase.time is not None:
+        time = phrase.time
+
+        def fits(row: JobListing) -> bool:
+            if row.next_run is None:
+                return False
+            at = row.next_run.astimezone(zone)
+            if isinstance(time, HourMissing):
+                return at.date() == time.day
+            same = isinstance(time.when, At) and time.when.moment.time() == at.time().replace(tzinfo=None)
+            return same and (not phrase.has_day or (isinstance(time.when, At) and time.when.moment.date() == at.date()))
+
+        return [row for row in own if fits(row)]
+    return [] if content_of(asked.about, asked.language) else [*own]
+
+
+def _matching(words: str, rows: Sequence[JobListing], language: Language) -> list[JobListing]:
+    wanted = content_of(words, language)
+    scores = {row.job.id: _score(wanted, row.job.text) for row in rows}
+    best = max(scores.values(), default=0)
+    return [row for row in rows if best and scores[row.job.id] == best]
+
+
+def _score(wanted: Sequence[str], text: str) -> int:
+    """How many of the words are in the text, if these are all of them or most of the text."""
+    own = set(query_terms(text))
+    common = sum(any(is_same_word(one, other) for other in own) for one in wanted)
+    unspaced = any(map(is_unspaced, wanted))
+    is_enough = common == len(wanted) or 2 * common > len(own)
+    is_enough = is_enough or (unspaced and 2 * common >= min(len(wanted), len(own)))
+    return common if is_enough else 0
+
+
+def is_same_word(one: str, other: str) -> bool:
+    if one == other:
+        return True
+    least = max(_LEAST_COMMON, -(-2 * min(len(one), len(other)) // 3))
+    return one[:least] == other[:least] and min(len(one), len(other)) >= least
+
+
+def content_of(words: str, language: Language) -> list[str]:
+    left = without_noise(words, language)
+    return query_terms(left) if terms(fold(left)) else []
+
+
+def _names_reminder(context: CommandContext, asked: PlainOrder) -> bool:
+    noun = words_of(asked.language).given.subjects.get("reminders", "(?!)")
+    return re.search(noun, flat(context.row.message.text)) is not None
+
+
+def _which(
+    context: CommandContext, asked: PlainOrder, found: Sequence[JobListing], data: Sequence[str], label: str = ""
+) -> CommandReply:
+    said = LANGUAGES[context.language].reminders
+    if not found:
+        about = without_noise(asked.about, asked.language) or asked.about
+        return CommandReply(said.none_about.format(task=one_line(about, _SHOWN)))
+    head = f"{label}: " if label else ""
+    rows = zip(found[:_MOST_ASKED], data, strict=False)
+    return CommandReply(said.which, tuple((Button(f"{head}{one_line(row.job.text, 40)}", one),) for row, one in rows))
+
+
+async def _own(context: CommandContext) -> list[JobListing]:
+    """The person's own reminders and jobs, the newest last."""
+    rows = await context.services.jobs.rows(_requester(context))
+    return [row for row in rows if row.job.kind is not JobKind.BUILT_IN and row.job.enabled]
+
+
+def _requester(context: CommandContext) -> Requester:
+    return requester_of(context.row, context.route)

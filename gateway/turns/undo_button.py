@@ -1,0 +1,46 @@
+"""The button under what the offline assistant has noted: it takes back that note and nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+
+from agent.agent import Agent
+from agent.formats.sqlite import StorageUnavailable
+from agent.languages.sentences import said
+from agent.memory.history import Change
+from agent.model.offline.model import NAME as OFFLINE
+from agent.values import ResultKind, TurnResult
+from channels.message import Button
+from gateway.store import chat_rows
+from gateway.store.inbox_rows import InboxRow
+from gateway.store.outbox_rows import Buttons
+from gateway.turns.services import TurnServices
+
+_NOTES = frozenset({"memory_append", "memory_save"})
+
+
+async def newest_change(agent: Agent, row: InboxRow) -> str:
+    """The id of the newest change of memory in that conversation; empty where a model answers."""
+    change = await _newest(agent, row)
+    return change.id if change is not None else ""
+
+
+async def undo_button(services: TurnServices, agent: Agent, row: InboxRow, before: str, end: TurnResult) -> Buttons:
+    """`before`: the newest change before the turn."""
+    change = await _newest(agent, row) if end.kind is ResultKind.REPLY else None
+    if change is None or change.id == before or change.by not in _NOTES:
+        return ()
+    try:
+        language = await services.database.run(chat_rows.language, row.message.address)
+    except StorageUnavailable:
+        return ()
+    return ((Button(said(language, "Undo it"), f"/undo {change.id}"),),)
+
+
+async def _newest(agent: Agent, row: InboxRow) -> Change | None:
+    if agent.settings.model.name != OFFLINE:
+        return None
+    try:
+        return await asyncio.to_thread(agent.history.last, row.session)
+    except (OSError, StorageUnavailable):
+        return None
