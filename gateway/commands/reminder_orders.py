@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from agent.languages.codes import Language
@@ -15,6 +16,7 @@ from agent.languages.terms import fold, is_unspaced, query_terms, terms
 from channels.message import Button, Origin
 from gateway import recurrence as when_
 from gateway.commands.context import CommandContext, CommandError, CommandReply
+from gateway.commands.timezone import clock_named
 from gateway.i18n import one_line
 from gateway.recurrence import At, Cron, InvalidWhen, When
 from gateway.scheduling import reminders
@@ -197,14 +199,15 @@ async def _ring(context: CommandContext, asked: PlainOrder, text: str) -> Comman
         if phrase is None or not isinstance(phrase.time, Timed):
             phrase = await phrase_in(context, one, ("{}", *forms), asked.language)
         if (phrase is None or not isinstance(phrase.time, Timed)) and length is not None:
-            at = context.services.clock.now().replace(microsecond=0, second=0, tzinfo=None) + length[0]
+            at = context.services.clock.now().replace(microsecond=0) + length[0]
             phrase = Phrase(Timed(At(at)), without_noise(length[1], asked.language), asked.language)
     if phrase is None or not isinstance(phrase.time, Timed):
         raise CommandError(LANGUAGES[context.language].reminders.unclear)
     task = without_noise(phrase.rest, asked.language) and phrase.rest
     request = JobRequest(text=task or text, when=when_.fields(phrase.time.when))
     receipt = await context.services.jobs.add(_requester(context), request)
-    return set_reply(context, receipt, context.language)
+    reply = set_reply(context, receipt, context.language)
+    return replace(reply, text=reply.text + await clock_named(context))
 
 
 def set_reply(
