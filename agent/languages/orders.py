@@ -141,6 +141,10 @@ class OrderWords:
         return re.compile(text, re.IGNORECASE)
 
 
+MOST_CHARS = 300
+"""Of a line that may be an order: more is a tale, not a wish. The patterns see no longer text."""
+
+
 def flat(text: str) -> str:
     """The text without accents and case, each letter in its place."""
     return "".join(one if len(one := fold(letter)) == 1 else letter.lower() for letter in text)

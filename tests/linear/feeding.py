@@ -17,7 +17,7 @@ from contextlib import suppress
 from functools import partial
 
 from tests.linear import fed, functions, patterns, shapes
-from tests.linear.judge import Act, Shape, grows_faster
+from tests.linear.judge import Act, Shape, grows_faster, takes_long
 
 _PATTERN = (2_000, 0.001)
 _WIDE = (8_000, 0.001)
@@ -60,11 +60,13 @@ def _changed() -> Iterator[tuple[str, Verdicts]]:
 
 
 def of_pattern(found: patterns.Found, now: Callable[[str], None]) -> Iterator[str]:
+    bound = next((most for holder, most in patterns.BOUNDED.items() if found.where.startswith(holder)), None)
     for method in sorted(found.methods):
         act = _used(found.pattern, method)
         for shape in shapes.of(found.pattern):
             now(f"{method}, {shape}")
-            if verdict := grows_faster(act, shape, *_PATTERN):
+            verdict = grows_faster(act, shape, *_PATTERN) if bound is None else takes_long(act, shape.of(bound)[:bound])
+            if verdict:
                 yield f"{method}, {shape}: {verdict}"
 
 

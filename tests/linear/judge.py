@@ -20,6 +20,8 @@ _FLOOR = 0.0003
 _MOST_SECONDS = 1.0
 """Processor time after which a run is cut, but not before it has taken `_TOO_MUCH` times what a quarter of its text
 took: what is cut has grown faster than its text on any machine."""
+_ENOUGH_OF_ONE = 0.01
+"""Processor time for one of many patterns that see the same short text."""
 _FIRST = 2_000
 _STEP = 4
 _TOO_MUCH = 9.0
@@ -61,6 +63,15 @@ def grows_faster(act: Act, shape: Shape, most: int, enough: float) -> str:
         if not grew and (took is None or took > enough or size * _STEP > most):
             return ""
         size, less = size * _STEP, took
+
+
+def takes_long(act: Act, text: str) -> str:
+    """Whether a text as long as it may ever be takes more than `_ENOUGH_OF_ONE`, several times in a row; else empty."""
+    for _ in range(_TRIES):
+        took = _seconds(act, text)
+        if took is not None and took <= _ENOUGH_OF_ONE:
+            return ""
+    return f"{len(text):,} characters take more than {_ENOUGH_OF_ONE:g} s"
 
 
 def _growth(act: Act, shape: Shape, size: int) -> str:

@@ -56,8 +56,10 @@ HELD = frozenset(
     }
 )
 """These make patterns that a module holds."""
+BOUNDED = {"agent.languages.orders._WORDS": orders.MOST_CHARS}
+"""The patterns inside these see no longer text than so many characters."""
 _USED_BY = {
-    "agent.languages.orders._FORMS": frozenset({"fullmatch"}),
+    "agent.languages.orders._WORDS": frozenset({"search"}),
     "agent.model.offline.intent._FORMS": frozenset({"match"}),
     "gateway.config.yaml_tree._Loader": frozenset({"match"}),
 }

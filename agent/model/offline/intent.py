@@ -10,15 +10,13 @@ import re
 from dataclasses import dataclass
 
 from agent.languages.codes import Language
-from agent.languages.orders import OrderKind, PlainOrder, is_talk, order_in, without_noise
+from agent.languages.orders import MOST_CHARS, OrderKind, PlainOrder, is_talk, order_in, without_noise
 from agent.languages.registry import LANGUAGES
 from agent.languages.remember import asks_to_remember
 from agent.languages.table import LanguageTable
 from agent.languages.terms import fold, query_terms
 from agent.model.offline.vocabulary import VOCABULARIES, Vocabulary, told_words
 
-MOST_CHARS = 500
-"""More is a tale, not a wish."""
 _MOST_FORGOTTEN = 80
 _END = " \t.!?…。！？"
 _PLEASE = "|".join(filter(None, (table.commands.please for table in LANGUAGES.values())))

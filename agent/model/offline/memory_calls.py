@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from datetime import date
 
 from agent.formats.message_text import NO_TEXT, person_text
-from agent.languages.orders import OrderKind, order_in, past_day
+from agent.languages.orders import MOST_CHARS, OrderKind, order_in, past_day
 from agent.languages.remember import asks_to_remember
 from agent.model.base import Block, Json, Message, ModelRequest
-from agent.model.offline.intent import MOST_CHARS, Intent, IntentKind, understand
+from agent.model.offline.intent import Intent, IntentKind, understand
 
 _TOOL_OF = {IntentKind.FILE: "memory_append", IntentKind.FIND: "memory_search", IntentKind.TODAY: "memory_get"}
 

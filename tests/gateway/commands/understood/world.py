@@ -18,7 +18,7 @@ from agent.journal.open_items import OpenItem
 from agent.languages.codes import Language
 from agent.languages.moments import day_in
 from agent.languages.registry import LANGUAGES
-from agent.languages.sentences import said
+from agent.languages.sentences import said, sentences_of
 from agent.languages.terms import fold
 from agent.memory import daily_log, notes
 from agent.memory.scope import Audience, Scope
@@ -43,7 +43,10 @@ _WHENS = {
 }
 _YES = "/yes"
 _WAIT = 20.0
-_SAYS_WHY = ("is not a time of day", "is already past", "does not exist", "never comes", "isn't a day", "too far")
+_SAYS_WHY = (
+    *("is not a time of day", "is already past", "does not exist", "never comes", "isn't a day", "too far"),
+    "is not between a minute and ten years",
+)
 ORDERS = frozenset(
     [
         "set",
@@ -311,13 +314,21 @@ def _shows(at: datetime | None, wanted: str) -> bool:
     return at is not None and f"{at.astimezone(BERLIN):%Y-%m-%d %H:%M}" == wanted
 
 
+@cache
+def _reasons(language: Language) -> Sequence[str]:
+    """The longest words of each sentence that says why something is no time."""
+    sentences = {**{english: english for english in sentences_of(Language("de"))}, **sentences_of(language)}
+    named = [text for english, text in sentences.items() if any(part in english for part in _SAYS_WHY)]
+    return [max(re.split(r"\{\w+\}", text), key=len).strip() for text in named]
+
+
 def _asks(language: Language, shown: OutboundMessage) -> bool:
     """A question, or a sentence that says what is unclear or past."""
     reminders, offline = LANGUAGES[language].reminders, LANGUAGES[language].offline
     others = (offline.nothing, offline.noted, offline.needs_model)
     if any(max(re.split(r"\{\w+\}", text), key=len).strip() in shown.text for text in others):
         return False
-    if any(text in shown.text for text in _SAYS_WHY):
+    if any(text in shown.text for text in _reasons(language)):
         return True
     said_so = (reminders.unclear, reminders.past.partition("}")[2], reminders.none_about.partition("{")[0])
     return "?" in shown.text or "？" in shown.text or any(text[:30] in shown.text for text in said_so)
