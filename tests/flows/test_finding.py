@@ -29,7 +29,7 @@ async def test_told_in_chinese_in_march_and_asked_in_other_words_in_may(tmp_path
                 f"memory/2026-04-{day}.md", f"# 2026-04-{day}\n\n- 09:00 今天去公园散步，天气很好，走了{day}分钟\n"
             )
         told.say("/new")
-        await told.hears("Started a new conversation")
+        await told.hears("已开始新的对话")
         told.moment = MAY
         told.model.answer(tool=("memory_search", {"query": "我有什么过敏的食物？"}))
         await says(told, "请帮我查一下，点菜要注意哪些吃的东西", "花生不行。")

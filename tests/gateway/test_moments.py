@@ -17,6 +17,7 @@ ALLOWED = {
     "policy/access.py:load": "what is over is not read",
     "policy/access.py:asked": "what is over is forgotten",
     "policy/access.py:requests": "which codes are valid is asked by who approves, now",
+    "router.py:_for_sender": "the day that decides the language of an answer which is given now",
     "policy/access.py:asker": "a code is used now, by the owner",
     "policy/access.py:let_in": "the row says when it was written",
     "policy/pairing.py:_write": "the row says when it was written",
