@@ -21,7 +21,7 @@ _NOT_ALLOWED = Sentence("the permissions do not allow it")
 _TOO_MANY = Sentence("too many files are open")
 _SAYS = {
     errno.ENOSPC: _FULL,
-    errno.EFBIG: Sentence("files may not be that large here"),
+    errno.EFBIG: _FULL,
     errno.EDQUOT: Sentence("the disk quota is used up"),
     errno.EROFS: Sentence("the disk is read-only"),
     errno.EIO: Sentence("the disk fails to read or write"),

@@ -392,9 +392,8 @@ class Turn:
             return replace(end, text=""), outcome or f"{ResultKind.ERROR}: {await self._told(end.text)}"
         if not due.late or not end.text:
             return end, outcome
-        message = self.rows[0].message
-        late = late_mark(due.moment, message.sent_at, await self._services.language(message.address))
-        return replace(end, text=joined([end.text, late])), outcome
+        message, language = self.rows[0].message, await self._services.language(self.rows[0].message.address)
+        return replace(end, text=joined([end.text, late_mark(due.moment, message.sent_at, language)])), outcome
 
 
 async def _unseen(_: TurnEvent) -> None:

@@ -295,8 +295,8 @@ for write in (
 """
     done = forked.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == [
-        "memory/2026-11-21.md was not written: files may not be that large here",
-        "MEMORY.md was not written: files may not be that large here",
+        "memory/2026-11-21.md was not written: the disk is full",
+        "MEMORY.md was not written: the disk is full",
     ]
     assert said(tmp_path / "memory" / "2026-11-21.md") == "# 2026-11-21\n\n- 08:30 kept\n"
     assert said(tmp_path / "MEMORY.md") == "kept"

@@ -20,7 +20,7 @@ async def book(daybook: Daybook, chat: str, sender: str, *, group: bool, **when:
     """What the model is told when it books a prompt there."""
     number = len(daybook.model.requests)
     daybook.model.then(Call("schedule_add", {**NEWS, "text": f"News {number}", "when": when}), "Done.")
-    await ask(daybook, "book it", chat=chat, sender=sender, group=group)
+    await ask(daybook, "again, please", chat=chat, sender=sender, group=group)
     return result(daybook.model.requests[-1])
 
 
