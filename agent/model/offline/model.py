@@ -5,12 +5,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import date
 
 from agent.clock import Clock
 from agent.formats.message_text import NO_TEXT, day_in_header, person_text
 from agent.languages.codes import Language
 from agent.languages.days_meant import with_days
+from agent.languages.moments import day_in
 from agent.languages.registry import LANGUAGES
+from agent.languages.sentences import said
 from agent.languages.table import OfflineStrings
 from agent.model.base import (
     Block,
@@ -39,6 +43,7 @@ _MOST_LOG_CHARS = 6_000
 _MOST_EXTRACTED = 40
 _NOTHING_THERE = "[Empty"
 """With what `memory_get` answers for a file that is not there, or has nothing in it."""
+_DAY = re.compile(r"(\d{4})-?(\d\d)-?(\d\d)")
 _ENCLOSED = re.compile(r"^<daybook-(?:document|enclosed)\b", re.MULTILINE)
 
 
@@ -70,7 +75,7 @@ class OfflineModel:
         if request.purpose not in ("chat", "job", "task"):
             return _extract(request.messages), []
         last = request.messages[-1]
-        parts = list(_told(request))
+        parts = list(_told(request, self._clock.today()))
         said = texts_said(last)
         if not said and not parts:
             said = _said_before(request.messages) or [""]
@@ -117,7 +122,7 @@ class OfflineModel:
         return strings.offline.format(env=self._env_file)
 
 
-def _told(request: ModelRequest) -> Iterator[str]:
+def _told(request: ModelRequest, today: date) -> Iterator[str]:
     """The results of the last tools, for the person."""
     if len(request.messages) < 2:
         return
@@ -126,14 +131,15 @@ def _told(request: ModelRequest) -> Iterator[str]:
         for block in request.messages[-2].content
         if block.get("type") == "tool_use" and "id" in block
     }
-    strings = LANGUAGES[language_asked_in(request)].offline
+    language = language_asked_in(request)
     for block in request.messages[-1].content:
         call = asked.get(block.get("tool_use_id")) if block.get("type") == "tool_result" else None
         if call is not None:
-            yield _result(call, _text_of(block.get("content")), bool(block.get("is_error")), strings)
+            yield _result(call, _text_of(block.get("content")), bool(block.get("is_error")), language, today)
 
 
-def _result(call: Block, result: str, failed: bool, strings: OfflineStrings) -> str:
+def _result(call: Block, result: str, failed: bool, language: Language, today: date) -> str:
+    strings = LANGUAGES[language].offline
     given = call.get("input")
     arguments = given if isinstance(given, Mapping) else {}
     if failed:
@@ -143,7 +149,7 @@ def _result(call: Block, result: str, failed: bool, strings: OfflineStrings) -> 
             said = _quoted(_short(str(arguments.get("text", "")), _MOST_QUOTED))
             return f"{strings.noted}\n\n{said}"
         case "memory_search":
-            passages = _passages(result)
+            passages = _passages(result, language, today)
             if not passages:
                 return strings.nothing.format(query=arguments.get("query", ""))
             return "\n\n".join([strings.found, *passages])
@@ -156,13 +162,22 @@ def _result(call: Block, result: str, failed: bool, strings: OfflineStrings) -> 
             return result
 
 
-def _passages(result: str) -> list[str]:
+def _passages(result: str, language: Language, today: date) -> list[str]:
     passages = [
-        f"**{one.place}** ({one.age})\n{_quoted(_short(one.text.strip(), _MOST_PASSAGE_CHARS))}"
+        f"**{_source(one.place, language, today)}**\n{_quoted(_short(one.text.strip(), _MOST_PASSAGE_CHARS))}"
         for one in passages_in(result)
         if not one.is_context
     ]
     return passages[:_MOST_PASSAGES]
+
+
+def _source(place: str, language: Language, today: date) -> str:
+    """The day of a log or talk; what lasts has none."""
+    if match := _DAY.search(place):
+        with suppress(ValueError):  # no day after all
+            day = day_in(language, date(*map(int, match.groups())), today)
+            return f"{day[:1].upper()}{day[1:]}"
+    return said(language, "Memory")
 
 
 def _extract(messages: Sequence[Message]) -> str:
