@@ -26,10 +26,13 @@ from gateway.scheduling.requests import JobListing, JobReceipt, JobRequest
 from gateway.scheduling.words import phrases
 from gateway.scheduling.words.meaning import HourMissing, Timed
 from gateway.scheduling.words.phrases import Phrase
+from gateway.store import chat_rows
 from gateway.tools.schedule import requester_of
 
 _SHOWN = 60
 _MOST_ASKED = 6
+_MOVED = "moved reminder"
+"""Choice of a conversation: the reminder that was moved last, and the newest then."""
 _LEAST_COMMON = 4
 """Letters with which two forms of one word begin."""
 
@@ -89,7 +92,7 @@ async def move(context: CommandContext, asked: PlainOrder) -> CommandReply:
         length = None
     found = _matching(rest, own, asked.language)
     if not found and not _names_reminder(context, asked) and not content_of(rest, asked.language):
-        found = own[-1:]
+        found = await _last_touched(context, own)
     elif not found:
         found = await _meant(context, PlainOrder(asked.kind, asked.language, rest), own)
 
@@ -104,6 +107,15 @@ async def move(context: CommandContext, asked: PlainOrder) -> CommandReply:
         data = [f"/order put {asked.language} {reminders.mark_of(row.job)} {_spelled(moved(row))}" for row in found]
         return _which(context, asked, found, data)
     return await _put_at(context, found[0], moved(found[0]))
+
+
+async def _last_touched(context: CommandContext, own: list[JobListing]) -> list[JobListing]:
+    """The reminder that was moved last, unless one was added since; else the newest."""
+    choices = await context.services.database.run(chat_rows.chosen, _MOVED)
+    moved, _, newest = choices.get(str(context.route.session), "").partition(" ")
+    if own and own[-1].job.id == newest:
+        return [row for row in own if row.job.id == moved] or own[-1:]
+    return own[-1:]
 
 
 async def _new_time(context: CommandContext, asked: PlainOrder, about: str) -> tuple[Phrase | None, str, bool]:
@@ -133,6 +145,9 @@ def _is_from_now(phrase: Phrase, length: timedelta, context: CommandContext) -> 
 async def _put_at(context: CommandContext, row: JobListing, when: When) -> CommandReply:
     fields = when_.fields(when)
     receipt = await context.services.jobs.change(_requester(context), row.job.id, text="", when=fields, seen=None)
+    newest = (await _own(context))[-1].job.id
+    session = str(context.route.session)
+    await context.services.database.run(chat_rows.choose, session, _MOVED, f"{receipt.job.id} {newest}")
     return set_reply(context, receipt, context.language, with_text=True)
 
 
