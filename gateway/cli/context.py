@@ -38,6 +38,11 @@ class Misconfigured(click.ClickException):
     exit_code = 2
 
 
+def terminal_language() -> Language:
+    """The language of this terminal; English where it is none of ours."""
+    return of_environment(os.environ) or Language.ENGLISH
+
+
 @dataclass(frozen=True, slots=True)
 class CliContext:
     """The home and the configuration of a command."""
@@ -46,8 +51,7 @@ class CliContext:
 
     @property
     def language(self) -> Language:
-        """The language of this terminal."""
-        return of_environment(os.environ) or Language.ENGLISH
+        return terminal_language()
 
     def said(self, english: LiteralString, /, **values: object) -> str:
         """The sentence in the language of this terminal."""

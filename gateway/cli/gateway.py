@@ -14,12 +14,13 @@ from dataclasses import dataclass
 import click
 
 from agent.formats.sqlite import StorageUnavailable
+from agent.languages.sentences import said
 from channels.terminal import MAIN_CHAT
 from gateway import file_system, log_setup
 from gateway.app import open_gateway
 from gateway.cli.browser import has_browser, open_link
 from gateway.cli.chat import piped_lines
-from gateway.cli.context import CliContext, run
+from gateway.cli.context import CliContext, run, terminal_language
 from gateway.cli.greeting import greeting, settled
 from gateway.cli.invocation import typed
 from gateway.cli.process import ProcessOperations
@@ -200,21 +201,25 @@ def _stopped_by_signals(stop: asyncio.Event) -> Iterator[None]:
 async def _greet(gateway: Gateway, config: Config, home: Home, person: _Person, *, terminal: bool) -> None:
     """Says what is connected and what to do next; with the terminal, opens the page."""
     await settled(gateway)
-    for line in await greeting(gateway, config, home):
+    language, web = terminal_language(), typed(home, "web")
+    for line in await greeting(gateway, config, home, language):
         click.echo(line)
     if not terminal:
-        click.echo(f"`{typed(home, 'web')}` opens the page; `{typed(home, 'logs', '--follow')}` shows what happens.")
-        click.echo("Ctrl-C stops Daybook.")
+        logs = typed(home, "logs", "--follow")
+        click.echo(said(language, "`{web}` opens the page; `{logs}` shows what happens.", web=web, logs=logs))
+        click.echo(said(language, "Ctrl-C stops Daybook."))
         return
     if gateway.web is not None and (link := gateway.web.new_link()):
-        click.echo(f"This link opens the page, logged in. It works once; `{typed(home, 'web')}` makes another:")
+        click.echo(
+            said(language, "This link opens the page, logged in. It works once; `{web}` makes another:", web=web)
+        )
         click.echo(f"  {link}\n")
         if not person.no_browser and has_browser(os.environ):
             try:
                 await asyncio.to_thread(open_link, home, gateway.web.new_link())
             except OSError as error:
                 log.warning("the browser didn't open: %s", error)
-    click.echo("Type a message, or /help. (Ctrl-C stops a reply, Ctrl-D quits.)")
+    click.echo(said(language, "Type a message, or /help. (Ctrl-C stops a reply, Ctrl-D quits.)"))
 
 
 async def _attended(gateway: Gateway, home: Home, stop: asyncio.Event, person: _Person | None) -> None:

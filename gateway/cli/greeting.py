@@ -6,6 +6,11 @@ import asyncio
 from collections.abc import Iterator
 from datetime import datetime
 
+from rich.cells import cell_len
+
+from agent.languages.codes import Language
+from agent.languages.sentences import Sentence, said, translated
+from agent.languages.zones import zone_name
 from channels.message import ChannelStatus, Health
 from gateway.cli.invocation import typed
 from gateway.cli.rpc import rows
@@ -36,46 +41,62 @@ def _has_tried(status: ChannelStatus) -> bool:
     return status.state is not Health.OFF and not status.is_connecting
 
 
-async def greeting(gateway: Gateway, config: Config, home: Home) -> list[str]:
+async def greeting(gateway: Gateway, config: Config, home: Home, language: Language) -> list[str]:
     """For people, in the user's zone."""
-    here = datetime.now(config.zone)
-    told = [f"Daybook {version()} is running. It is {here:%H:%M} in {config.zone}.", ""]
-    told += [f"  {label:<10}{text}" for label, text in _connections(gateway, config, home)]
-    return [*told, "", *await _next_steps(gateway, config, home)]
+    here, zone = f"{datetime.now(config.zone):%H:%M}", zone_name(language, str(config.zone))
+    running = said(
+        language, "Daybook {version} is running. It is {time} in {zone}.", version=version(), time=here, zone=zone
+    )
+    lines = [
+        f"  {label}{' ' * max(1, 10 - cell_len(label))}{translated(language, text)}"
+        for label, text in _connections(gateway, config, home, language)
+    ]
+    return [running, "", *lines, "", *await _next_steps(gateway, config, home, language)]
 
 
-def _connections(gateway: Gateway, config: Config, home: Home) -> Iterator[tuple[str, str]]:
+def _connections(gateway: Gateway, config: Config, home: Home, language: Language) -> Iterator[tuple[str, str]]:
     sources = {one.source.name: one for one in gateway.sources}
     if gateway.web is not None:
-        yield "Page", gateway.web.address or _trouble(sources["web"])
+        yield said(language, "Page"), gateway.web.address or _trouble(sources["web"])
         if (port := gateway.web.port) != config.channels.web.port and config.channels.web.port and port:
-            yield "", f"(another program is using port {config.channels.web.port}, so it is at {port})"
+            taken = config.channels.web.port
+            yield "", Sentence("(another program is using port {taken}, so it is at {port})", taken=taken, port=port)
     for name, label in _PLATFORMS.items():
         if name in sources:
             source = sources[name]
-            yield label, f"connected as {source.account}" if source.status.is_connected else _trouble(source)
+            is_well = source.status.is_connected
+            yield label, Sentence("connected as {account}", account=source.account) if is_well else _trouble(source)
     model = config.agents[config.default_agent].model
     if model.provider == "offline":
-        yield "Model", f"none yet, so the offline assistant answers; `{typed(home, 'init')}` or"
-        yield "", f"ANTHROPIC_API_KEY=… in {shown(home.env_file)} connects one"
+        init, file = typed(home, "init"), shown(home.env_file)
+        yield said(language, "Model"), Sentence("none yet, so the offline assistant answers; `{init}` or", init=init)
+        yield "", Sentence("ANTHROPIC_API_KEY=… in {file} connects one", file=file)
     else:
-        yield "Model", model.name
+        yield said(language, "Model"), model.name
 
 
 def _trouble(source: SupervisedSource) -> str:
     status = source.status
-    return f"not connected yet: {status.last_error}" if status.last_error else "not connected yet"
+    if status.last_error:
+        return Sentence("not connected yet: {why}", why=status.last_error)
+    return Sentence("not connected yet")
 
 
-async def _next_steps(gateway: Gateway, config: Config, home: Home) -> list[str]:
+async def _next_steps(gateway: Gateway, config: Config, home: Home, language: Language) -> list[str]:
     known = rows(await gateway.operations["pair.list"]({}))
     has_owner = bool(config.owners) or any(one.get("state") == Role.OWNER for one in known)
     bots = [
-        f"{one.account} on {_PLATFORMS[one.source.name]}"
+        said(language, "{account} on {platform}", account=one.account, platform=_PLATFORMS[one.source.name])
         for one in gateway.sources
         if one.source.name in _PLATFORMS and one.status.is_connected
     ]
     if not bots or has_owner:
         return []
     approve = typed(home, "pair", "approve")
-    return [f"Write to {' or '.join(bots)}: it answers with a code. `{approve} CODE` makes you its owner.", ""]
+    ask = said(
+        language,
+        "Write to {bots}: it answers with a code. `{approve} CODE` makes you its owner.",
+        bots=" / ".join(bots),
+        approve=approve,
+    )
+    return [ask, ""]

@@ -9,9 +9,9 @@ from zoneinfo import ZoneInfo
 
 import click
 
-from agent.languages.codes import ALL_LANGUAGES, Language
+from agent.languages.sentences import said
 from agent.languages.zones import nearest, zone_name, zones_meant
-from gateway.cli.context import CliContext, CommandFailed, Misconfigured
+from gateway.cli.context import CliContext, CommandFailed, Misconfigured, terminal_language
 from gateway.config import Config, ConfigError
 from gateway.config.values import machine_zone
 from gateway.config.zone import choose_zone, is_zone_chosen
@@ -22,36 +22,38 @@ _OFFERED = 6
 
 def ask_zone() -> str:
     """Asks who sits at the terminal whether the machine's clock is theirs, else where they are."""
-    now, zone = datetime.now(UTC), machine_zone()
-    if click.confirm(f"Is it {now.astimezone(ZoneInfo(zone)):%H:%M} where you are?", default=True):
+    now, zone, language = datetime.now(UTC), machine_zone(), terminal_language()
+    here = f"{now.astimezone(ZoneInfo(zone)):%H:%M}"
+    if click.confirm(said(language, "Is it {time} where you are?", time=here), default=True):
         return zone
-    answer = click.prompt("What time is it where you are? (or a city)")
+    answer = click.prompt(said(language, "What time is it where you are? (or a city)"))
     while True:
-        found = zones_meant(answer, now, _language())
+        found = zones_meant(answer, now, language)
         if len(found) == 1:
             break
         if not found:
-            click.echo(f"I don't know {answer!r}. These are written like it, or try a larger city nearby:")
+            click.echo(
+                said(
+                    language,
+                    "I don't know “{place}”. These are written like it, or try a larger city nearby:",
+                    place=answer,
+                )
+            )
             found = nearest(answer)
         answer = _chosen(found[:_OFFERED], now)
-    place = zone_name(Language.ENGLISH, found[0])
-    click.echo(f"My clock is on {place}: it is {now.astimezone(ZoneInfo(found[0])):%H:%M}.")
+    place, there = zone_name(language, found[0]), f"{now.astimezone(ZoneInfo(found[0])):%H:%M}"
+    click.echo(said(language, "My clock is on {place}: it is {time}.", place=place, time=there))
     return found[0]
 
 
 def _chosen(zones: Sequence[str], now: datetime) -> str:
     """A zone of the list, or other words."""
+    language = terminal_language()
     for number, zone in enumerate(zones, start=1):
-        place, at = zone_name(Language.ENGLISH, zone), now.astimezone(ZoneInfo(zone))
+        place, at = zone_name(language, zone), now.astimezone(ZoneInfo(zone))
         click.echo(f"  {number}. {place} ({at:%H:%M})")
-    text = str(click.prompt("Which one? (a number, or another city)", "1")).strip()
+    text = str(click.prompt(said(language, "Which one? (a number, or another city)"), "1")).strip()
     return zones[int(text) - 1] if text.isdecimal() and 1 <= int(text) <= len(zones) else text
-
-
-def _language() -> Language:
-    """The terminal's language, which says which of several cities is likely."""
-    code = (os.environ.get("LC_ALL") or os.environ.get("LC_TIME") or os.environ.get("LANG") or "")[:2]
-    return Language(code) if code in ALL_LANGUAGES else Language.ENGLISH
 
 
 def with_zone(context: CliContext, config: Config) -> Config:
