@@ -27,6 +27,7 @@ import threading
 import time
 import traceback
 import types
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
@@ -177,7 +178,8 @@ def _become(request: Request, descriptors: list[int]) -> NoReturn:
     if not given("LC_ALL") and (given("LC_CTYPE") or given("LANG") or "C") in ("C", "POSIX"):
         os.environ["LC_CTYPE"] = "C.UTF-8"  # as PEP 538 has it
     time.tzset()
-    locale.setlocale(locale.LC_CTYPE, "")
+    with suppress(locale.Error):  # a plain start takes a locale that is not installed for none, too
+        locale.setlocale(locale.LC_CTYPE, "")
     sys.stdin = open(0, encoding="utf-8", errors="surrogateescape", closefd=False)  # noqa: SIM115
     sys.stdout = open(1, "w", encoding="utf-8", errors="surrogateescape", closefd=False)  # noqa: SIM115
     sys.stderr = open(2, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
