@@ -96,7 +96,7 @@ async def _next_steps(gateway: Gateway, config: Config, home: Home, language: La
     ask = said(
         language,
         "Write to {bots}: it answers with a code. `{approve} CODE` makes you its owner.",
-        bots=" / ".join(bots),
+        bots=bots[0] if len(bots) == 1 else said(language, "{first} or {second}", first=bots[0], second=bots[1]),
         approve=approve,
     )
     return [ask, ""]

@@ -265,7 +265,7 @@ async def test_the_ledger_says_what_the_server_billed(tmp_path: Path) -> None:
 async def test_a_model_that_this_talk_cannot_have_says_so_and_default_helps(tmp_path: Path) -> None:
     async with story(tmp_path) as told, told.running():
         told.say("/model claude-typo")
-        await told.hears("has no model claude-typo, so nothing changes. It has claude-sonnet-5-5")
+        await told.hears("has no model claude-typo, so nothing changes.")
         told.say("/model")
         await told.hears("The server has claude-sonnet-5-5, claude-opus-5-5")
         told.say("/model claude-opus-5-5")

@@ -61,7 +61,7 @@ async def test_a_person_starts_it_logs_in_and_pairs(tmp_path: Path, telegram: Fa
         at = await until(terminal, "Type a message, or /help. (Ctrl-C stops a reply, Ctrl-D quits.)")
         await until(terminal, "> ", at)
         told = lines(terminal)
-        assert re.fullmatch(r"Daybook \S+ is running\. It is \d\d:\d\d in Europe/Berlin\.", told[0])
+        assert re.fullmatch(r"Daybook \S+ is running\. It is \d\d:\d\d in Berlin\.", told[0])
         assert f"Telegram  connected as @{telegram.username}" in told
         assert any(re.fullmatch(r"Discord +connected as \w+", line) for line in told), told
         assert any(line.startswith("Model     none yet, so the offline assistant answers") for line in told)
