@@ -34,7 +34,8 @@ def after(known: ChatLanguage, message: InboundMessage, today: str) -> ChatLangu
         return known
     if clear := told_language(words, _CLEAR):
         return ChatLanguage(clear, today)
-    return ChatLanguage(known.language or told_language(words), known.day)
+    half = -(-len(words.split()) // 2)  # "ten" alone makes "ten plus one?" no Spanish
+    return ChatLanguage(known.language or told_language(words, max(1, half)), known.day)
 
 
 def _own_words(message: InboundMessage) -> str:

@@ -129,7 +129,7 @@ async def test_what_is_told_without_any_account_is_found_again_in_the_same_langu
         told = await process.cli("chat", stdin=f"{tell}\n{ask}\n")
         assert (told.code, told.err) == (0, "")
         noted, found = told.out.split(word, 1)
-        assert "memory/" in noted
-        assert word in found.split("memory/", 1)[1]
+        assert "memory/" not in told.out and noted.strip()
+        assert word in found.split("**", 1)[1]
         [log] = (process.workspace / "memory").glob("*.md")
         assert tell in log.read_text(encoding="utf-8")
