@@ -2,7 +2,7 @@
 
 const KEPT = 'daybook-shell';
 const FILES = ['/static/base.css', '/static/shell.css', '/static/chat.css', '/static/markup.css', '/static/theme.js', '/static/app.js', '/static/chat.js',
-  '/static/dom.js', '/static/markup.js', '/static/net.js', '/static/texts.js', '/static/versions.js', '/static/icon.svg'];
+  '/static/dom.js', '/static/markup.js', '/static/net.js', '/static/texts.js', '/static/versions.js', '/static/zone.js', '/static/icon.svg'];
 
 self.addEventListener('install', (event) => {
   event.waitUntil(keepShell().then(() => self.skipWaiting()));

@@ -210,6 +210,7 @@ def test_the_first_page_is_small() -> None:
         "markup.js",
         "markup.css",
         "versions.js",
+        "zone.js",
     )
     sizes = [(WEB / "static" / name).stat().st_size for name in files]
     assert sum(sizes) + len((WEB / "templates" / "shell.html").read_bytes()) < 300_000
@@ -330,6 +331,17 @@ async def test_the_owner_logs_in_at_a_server_of_tools(chromium: Chromium, house:
 async def until_called(house: House, operation: str) -> None:
     while all(name != operation for name, _ in house.calls):  # noqa: ASYNC110 (the browser rings no bell here)
         await asyncio.sleep(0.01)
+
+
+def test_what_the_page_needs_to_open_is_kept_for_when_daybook_is_down() -> None:
+    kept = set(re.findall(r"/static/([\w.-]+)", (WEB / "static" / "sw.js").read_text("utf-8").partition("];")[0]))
+    needed, ahead = set[str](), ["app.js"]
+    while ahead:
+        name = ahead.pop()
+        needed.add(name)
+        imports = re.findall(r"^import .* from '/static/([\w.-]+)'", (WEB / "static" / name).read_text("utf-8"), re.M)
+        ahead += [other for other in imports if other not in needed]
+    assert needed <= kept
 
 
 @pytest.mark.full
