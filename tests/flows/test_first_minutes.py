@@ -117,7 +117,7 @@ async def test_a_warning_leaves_what_is_being_typed_whole(tmp_path: Path) -> Non
         for count in (1, 2):  # it goes on trying
             terminal.until_true(partial(warned_above_the_line, count), "half a thou")
         terminal.type("ght\r")
-        terminal.until("Noted in ")
+        terminal.until("Noted:")
         terminal.until("> half a thought\n")
 
     try:

@@ -123,11 +123,11 @@ async def test_nobody_else_answers_a_question(daybook: Daybook) -> None:
 async def test_a_new_wording_of_an_answered_message_is_offered_once_and_answered(daybook: Daybook) -> None:
     daybook.model.then("Milk is noted.", "Wine is noted.")
     async with daybook.running():
-        message = daybook.chat.say("Buy milk")
+        message = daybook.chat.say("Milk for me")
         await daybook.chat.wait_heard(1)
-        daybook.chat.say("Buy wine", edit_of=message.platform_id)
+        daybook.chat.say("Wine for me", edit_of=message.platform_id)
         await daybook.chat.wait_heard(2)
-        daybook.chat.say("Buy red wine", edit_of=message.platform_id)
+        daybook.chat.say("Red wine for me", edit_of=message.platform_id)
         (offer,) = [id for id, one in daybook.chat.standing().items() if one.buttons]
         daybook.chat.press(offer, "Answer")
         await daybook.chat.wait_heard(3)
@@ -135,7 +135,7 @@ async def test_a_new_wording_of_an_answered_message_is_offered_once_and_answered
         await daybook.chat.wait_heard(4)
     assert daybook.chat.heard()[:3] == ["Milk is noted.", "Here's my answer to the new version:", "Wine is noted."]
     assert len(daybook.model.requests) == 2
-    assert "Buy red wine" in daybook.asked() and "Buy wine" not in daybook.asked()
+    assert "Red wine for me" in daybook.asked() and "Wine for me" not in daybook.asked()
 
 
 async def test_a_message_that_is_changed_into_a_command_is_one_once_it_is_wanted(daybook: Daybook) -> None:
@@ -152,7 +152,7 @@ async def test_a_message_that_is_changed_into_a_command_is_one_once_it_is_wanted
     async with daybook.running():
         (offer,) = [id for id, one in daybook.chat.standing().items() if one.buttons]
         daybook.chat.press(offer, "Answer")
-        assert "Noted:" in (await daybook.chat.wait_heard(4))[-1]
+        assert "Noted in" in (await daybook.chat.wait_heard(4))[-1]
     logs = "".join(file.read_text() for file in daybook.workspace.glob("memory/*.md"))
     assert "milk" in logs and "cheese" not in logs
     assert len(daybook.model.requests) == 1
@@ -162,7 +162,7 @@ async def test_invariant_08_what_was_asked_in_private_is_not_answered_in_a_group
     daybook.group()
     daybook.model.then("Milk is noted.")
     async with daybook.running():
-        message = daybook.chat.say("Buy milk")
+        message = daybook.chat.say("Milk for me")
         await daybook.chat.wait_heard(1)
         daybook.chat.say("Buy a ring for Ann", edit_of=message.platform_id)
         await daybook.chat.wait_heard(2)
@@ -176,9 +176,9 @@ async def test_an_edit_that_changes_no_word_is_no_new_wording(daybook: Daybook) 
     """Telegram tells of an edit also when a link's preview appears."""
     daybook.model.then("Milk is noted.")
     async with daybook.running():
-        message = daybook.chat.say("Buy milk")
+        message = daybook.chat.say("Milk for me")
         await daybook.chat.wait_heard(1)
-        daybook.chat.say("Buy milk", edit_of=message.platform_id)
+        daybook.chat.say("Milk for me", edit_of=message.platform_id)
         daybook.chat.say("/whoami")
         await daybook.chat.wait_heard(2)
     assert not any(one.buttons for one in daybook.chat.standing().values())
@@ -187,9 +187,9 @@ async def test_an_edit_that_changes_no_word_is_no_new_wording(daybook: Daybook) 
 async def test_a_bare_no_leaves_the_answer_as_it_is(daybook: Daybook) -> None:
     daybook.model.then("Milk is noted.")
     async with daybook.running():
-        message = daybook.chat.say("Buy milk")
+        message = daybook.chat.say("Milk for me")
         await daybook.chat.wait_heard(1)
-        daybook.chat.say("Buy wine", edit_of=message.platform_id)
+        daybook.chat.say("Wine for me", edit_of=message.platform_id)
         await daybook.chat.wait_heard(2)
         daybook.chat.say("No")
         assert (await daybook.chat.wait_heard(3))[-1] == "OK, my answer stays as it is."

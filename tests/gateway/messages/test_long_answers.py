@@ -85,7 +85,7 @@ async def test_the_beginning_closes_its_code_and_takes_the_place_of_the_preview(
     hold = Hold()
     daybook.model.then(ScriptedAnswer((answer[:3000], answer[3000:]), hold=hold, hold_at=1))
     async with daybook.running() as gateway:
-        chat.say("Write it")
+        chat.say("All of it")
         await chat.wait_heard()
         hold.released.set()
         await chat.wait_heard(2)

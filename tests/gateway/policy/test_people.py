@@ -67,7 +67,7 @@ async def test_only_the_same_chat_steers_a_running_turn(daybook: Daybook, discor
         ScriptedAnswer(calls=(Call("memory_append", {"text": "tea"}),), hold=hold), "Tea.", "Coffee, there."
     )
     async with daybook.running():
-        daybook.chat.say("Order tea", chat=OWNER)
+        daybook.chat.say("Tea for me", chat=OWNER)
         await hold.reached.wait()
         await said_on(discord, "No, coffee")
         hold.released.set()

@@ -66,7 +66,7 @@ async def test_words_that_somebody_else_adds_to_a_turn_are_foreign_to_it(owner: 
         home.model.then(ScriptedAnswer("First.", hold=first), job("prompt"), "Answer 1.")
         home.chat.say("@bot a", chat=GROUP, sender=OWNER, group=True)
         await first.reached.wait()
-        home.chat.say("@bot remind us", chat=GROUP, sender=OWNER, group=True)
+        home.chat.say("@bot us too", chat=GROUP, sender=OWNER, group=True)
         home.chat.say("@bot of it all, every day", chat=GROUP, sender=ALICE, group=True, name="Alice")
         while await gateway.status("inbox", "waiting") != 3:
             await gateway.ticks()

@@ -190,7 +190,7 @@ async def test_files_go_as_they_were_and_pictures_as_pictures(daybook: Daybook, 
         (daybook.workspace / "cat.txt").write_bytes(PNG)
         with daybook.chat.hold():
             daybook.model.then(Call("send_message", {"text": "Here", "files": ["plan.md", "cat.txt"]}), "Done.")
-            daybook.chat.say("Send both", chat=OWNER)
+            daybook.chat.say("Both of them", chat=OWNER)
             await daybook.chat.wait_until(lambda: len(daybook.model.requests) == 2)
             (daybook.workspace / "plan.md").write_text("another plan")
             (daybook.workspace / "cat.txt").unlink()

@@ -323,7 +323,7 @@ async def test_what_comes_while_a_turn_runs_steers_it(daybook: Daybook) -> None:
     hold = Hold()
     daybook.model.then(ScriptedAnswer(calls=(Call("memory_append", {"text": "tea"}),), hold=hold), "Coffee it is.")
     async with daybook.running() as gateway:
-        daybook.chat.say("Order tea")
+        daybook.chat.say("Tea for me")
         await hold.reached.wait()
         await taken_in(daybook, "No, coffee")
         hold.released.set()
@@ -337,7 +337,7 @@ async def test_what_comes_too_late_to_steer_is_answered_next(daybook: Daybook) -
     hold = Hold()
     daybook.model.then(ScriptedAnswer("Tea.", hold=hold), "Coffee.")
     async with daybook.running():
-        daybook.chat.say("Order tea")
+        daybook.chat.say("Tea for me")
         await hold.reached.wait()
         await taken_in(daybook, "No, coffee")
         hold.released.set()
