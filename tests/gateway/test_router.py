@@ -103,12 +103,12 @@ async def test_an_edit_of_a_waiting_message_is_what_is_answered(daybook: Daybook
 async def test_an_edit_in_the_same_batch_is_not_lost(daybook: Daybook) -> None:
     """After a night offline the platform offers a message and its edit together."""
     daybook.model.then("Noted.")
-    message = daybook.chat.say("Bay milk")
-    daybook.chat.say("Buy milk", edit_of=message.platform_id)
+    message = daybook.chat.say("Mlik for me")
+    daybook.chat.say("Milk for me", edit_of=message.platform_id)
     async with daybook.running():
         assert await daybook.chat.wait_heard() == ["Noted."]
-    assert "Buy milk" in daybook.asked()
-    assert "Bay milk" not in daybook.asked()
+    assert "Milk for me" in daybook.asked()
+    assert "Mlik for me" not in daybook.asked()
 
 
 # strangers ---------------------------------------------------------------------------------------------------------
@@ -413,8 +413,8 @@ async def test_a_full_disk_is_told_once_and_the_message_is_taken_later(daybook: 
 async def test_unlike_ids_name_unlike_messages(daybook: Daybook) -> None:
     """The same platform id in another chat is another message: an edit there touches nothing here."""
     daybook.model.then("Noted.")
-    message = daybook.chat.say("Buy milk")
-    daybook.chat.push(dataclasses.replace(message, id="other", text="Buy wine", edit=True, platform_id="999"))
+    message = daybook.chat.say("Milk for me")
+    daybook.chat.push(dataclasses.replace(message, id="other", text="Wine for me", edit=True, platform_id="999"))
     async with daybook.running():
         assert await daybook.chat.wait_heard() == ["Noted."]
-    assert "Buy milk" in daybook.asked()
+    assert "Milk for me" in daybook.asked()
