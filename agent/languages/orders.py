@@ -136,9 +136,8 @@ class OrderWords:
     noise: re.Pattern[str]
     known: frozenset[str]
     talk: frozenset[str]
-
-    def pattern(self, text: str) -> re.Pattern[str]:
-        return re.compile(text, re.IGNORECASE)
+    others: Sequence[re.Pattern[str]]
+    """Those that are used by their texts: a mistake in a file is found when it is read."""
 
 
 MOST_CHARS = 300
@@ -318,7 +317,13 @@ def _read(language: Language) -> OrderWords:
         re.compile(rf"{edge}(?:{given.noise}){after}"),
         frozenset(given.known.split()),
         frozenset(given.talk.split()),
+        tuple(map(re.compile, _others(given))),
     )
+
+
+def _others(given: OrderPatterns) -> Iterator[str]:
+    yield from (given.instead, given.earlier, given.later, given.to, given.that, given.reports, given.days)
+    yield from (given.week, given.joints, *given.ago, *given.subjects.values())
 
 
 def _forms(given: OrderPatterns) -> Iterator[tuple[OrderKind, re.Pattern[str], bool]]:

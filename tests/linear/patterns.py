@@ -18,6 +18,7 @@ from types import FunctionType, ModuleType
 
 from agent.languages import orders
 from agent.memory import forget
+from gateway.commands.registry import all_commands
 
 PACKAGES = ("agent", "channels", "gateway")
 Pattern = re.Pattern[str] | re.Pattern[bytes]
@@ -44,6 +45,7 @@ def _forget_phrase() -> Pattern:
 
 MADE: Mapping[str, Callable[[], tuple[Pattern, str]]] = {
     "agent.memory.forget._phrase": lambda: (_forget_phrase(), "search"),
+    "gateway.commands.runner.CommandTable.__init__": lambda: (all_commands()._unspaced, "match"),
 }
 HELD = frozenset(
     {
@@ -51,7 +53,16 @@ HELD = frozenset(
         "agent.model.offline.intent._forms",
         "agent.model.offline.vocabulary.Vocabulary.anywhere",
         "agent.languages.orders._articles",
+        "agent.languages.orders._forms",
+        "agent.languages.orders._order_of",
         "agent.languages.orders._read",
+        "agent.languages.orders.items_in",
+        "agent.languages.orders.past_day",
+        "gateway.commands.orders._help",
+        "gateway.commands.reminder_orders._names_reminder",
+        "gateway.commands.reminder_orders._new_time",
+        "gateway.commands.reminder_orders.due",
+        "gateway.commands.reminder_orders.move",
         "agent.languages.remember._compiled",
     }
 )
