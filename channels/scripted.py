@@ -33,6 +33,9 @@ from channels.message import (
 )
 from channels.split import split
 
+_MOST_BUTTON_BYTES = 64
+"""As Telegram has it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Sent:
@@ -339,6 +342,9 @@ class ScriptedChannel:
             raise Refused("the text is empty")
         if len(message.text) > self._limit:
             raise TooLong(f"the text has {len(message.text)} characters; {self._limit} are allowed")
+        for button in (button for row in message.buttons for button in row):
+            if not 1 <= len(button.data.encode()) <= _MOST_BUTTON_BYTES:
+                raise Refused(f"the button {button.label!r} carries {len(button.data.encode())} bytes")
         await self._open.wait()
         return self._failures.popleft() if self._failures else None
 

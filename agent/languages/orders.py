@@ -40,6 +40,8 @@ class OrderKind(enum.StrEnum):
     FORGET = "forget"
     CANCEL = "cancel"
     MOVE = "move"
+    PUT = "put"
+    """To move the one of several that was pressed; no words say it."""
     DAY = "day"
     DUE = "due"
     REMIND = "remind"
@@ -328,7 +330,7 @@ def _others(given: OrderPatterns) -> Iterator[str]:
 
 def _forms(given: OrderPatterns) -> Iterator[tuple[OrderKind, re.Pattern[str], bool]]:
     for kind in OrderKind:
-        for pattern in getattr(given, kind):
+        for pattern in getattr(given, kind, ()):
             only_asked = pattern.startswith("§")
             whole = pattern.removeprefix("§").replace("~", rf"(?: (?:{given.softeners})(?!\w)){{0,3}}")
             yield kind, re.compile(whole.replace("%d", given.days)), only_asked

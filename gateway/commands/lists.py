@@ -9,7 +9,8 @@ from agent.languages.orders import OrderKind, PlainOrder, items_in, without_arti
 from agent.memory import lists
 from agent.memory.files import FileError
 from agent.memory.lists import KeptList
-from channels.message import Button
+from agent.model.offline.intent import SEPARATOR
+from gateway.commands import choices
 from gateway.commands.context import CommandContext, CommandError, CommandReply
 from gateway.i18n import one_line
 
@@ -24,7 +25,7 @@ async def change(context: CommandContext, order: PlainOrder) -> CommandReply:
         found = lists.named(without_articles(order.name), every) if order.name else every
         found = found or (every if len(every) == 1 and not _is_proper(order) else [])
         if len(found) > 1:
-            return _which(context, order, found)
+            return await _which(context, order, found)
         if not found and order.kind is not OrderKind.ADD:
             return CommandReply(context.said("I have no such list."))
         title = without_articles(order.name) or context.said("Shopping list")
@@ -55,12 +56,12 @@ async def _write(context: CommandContext, old: KeptList, items: Sequence[str]) -
         await asyncio.to_thread(lists.with_items, scope, context.services.clock, old, items)
 
 
-def _which(context: CommandContext, order: PlainOrder, found: Sequence[KeptList]) -> CommandReply:
-    rows = tuple(
-        (Button(one_line(one.name, _SHOWN), f"/order {order.kind} {order.language} {order.about} | {one.name}"),)
-        for one in found[:_MOST_ASKED]
-    )
-    return CommandReply(context.said("Which list?"), rows)
+async def _which(context: CommandContext, order: PlainOrder, found: Sequence[KeptList]) -> CommandReply:
+    offered = [
+        (one_line(kept.name, _SHOWN), f"{order.kind} {order.language} {order.about}{SEPARATOR}{kept.name}")
+        for kept in found[:_MOST_ASKED]
+    ]
+    return await choices.asked(context, context.said("Which list?"), offered)
 
 
 def _is_proper(order: PlainOrder) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import date, timedelta
@@ -16,18 +17,28 @@ from agent.languages.terms import query_terms
 from agent.memory import daily_log
 from agent.memory.files import FileError, read_text
 from agent.model.offline.intent import SEPARATOR
-from gateway.commands import lists, reminder_orders
+from channels.message import Origin
+from gateway.commands import choices, lists, reminder_orders
 from gateway.commands.context import Command, CommandContext, CommandError, CommandReply
 from gateway.commands.reminder_orders import content_of, is_same_word, phrase_in
 from gateway.scheduling.requests import JobRefused
 from gateway.scheduling.words.meaning import HourMissing
 
-_SHOWN = 60
-_MOST_ASKED = 6
 _MOST_LOG_CHARS = 3_500
 
 
-async def order(context: CommandContext) -> str | CommandReply:
+async def order(context: CommandContext) -> CommandReply:
+    """Carries out an order, or the choice that was pressed: `/order #ID PLACE`."""
+    if (found := choices.chosen(context)) is None:
+        return await _carried_out(context)
+    question, argument = found
+    with context.services.questions.answering(question):
+        reply = await _carried_out(dataclasses.replace(context, argument=argument))
+    pressed = context.row.message.platform_id if context.row.message.origin is Origin.COMMAND else ""
+    return dataclasses.replace(reply, replaces=pressed, settles=question)
+
+
+async def _carried_out(context: CommandContext) -> CommandReply:
     kind, _, rest = context.argument.partition(" ")
     language, _, rest = rest.partition(" ")
     about, _, name = rest.partition(SEPARATOR)
@@ -149,18 +160,10 @@ async def _needs_model(context: CommandContext, asked: PlainOrder) -> CommandRep
     return CommandReply(LANGUAGES[context.language].offline.needs_model)
 
 
-async def _put_order(context: CommandContext) -> str | CommandReply:
-    if context.argument.startswith("put "):
-        try:
-            return await reminder_orders.put(context, context.argument.split(" ", 2)[2])
-        except JobRefused as error:
-            raise CommandError(*error.args) from error
-    return await order(context)
-
-
 _HANDLERS: Mapping[OrderKind, Callable[[CommandContext, PlainOrder], Awaitable[CommandReply]]] = {
     OrderKind.CANCEL: reminder_orders.cancel,
     OrderKind.MOVE: reminder_orders.move,
+    OrderKind.PUT: reminder_orders.put,
     OrderKind.DUE: reminder_orders.due,
     OrderKind.TIMER: reminder_orders.timer,
     OrderKind.WAKE: reminder_orders.wake,
@@ -174,4 +177,4 @@ _HANDLERS: Mapping[OrderKind, Callable[[CommandContext, PlainOrder], Awaitable[C
     OrderKind.MODEL: _needs_model,
     OrderKind.CANNOT: _cannot,
 }
-COMMANDS = (Command("order", "KIND LANGUAGE WORDS", "what plain words ask for", _put_order, is_listed=False),)
+COMMANDS = (Command("order", "KIND LANGUAGE WORDS", "what plain words ask for", order, is_listed=False),)

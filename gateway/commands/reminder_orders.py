@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+
+from pydantic import TypeAdapter, ValidationError
 
 from agent.languages.codes import Language
 from agent.languages.moments import moment_in
 from agent.languages.orders import OrderKind, PlainOrder, flat, items_in, without_noise, words_of
 from agent.languages.registry import LANGUAGES
 from agent.languages.terms import fold, is_unspaced, query_terms, terms
-from channels.message import Button, Origin
+from channels.message import Button
 from gateway import recurrence as when_
+from gateway.commands import choices
 from gateway.commands.context import CommandContext, CommandError, CommandReply
 from gateway.commands.timezone import clock_named
 from gateway.i18n import one_line
@@ -33,6 +37,7 @@ _SHOWN = 60
 _MOST_ASKED = 6
 _MOVED = "moved reminder"
 """Choice of a conversation: the reminder that was moved last, and the newest then."""
+_WHEN = TypeAdapter(dict[str, str])
 _LEAST_COMMON = 4
 """Letters with which two forms of one word begin."""
 
@@ -67,7 +72,7 @@ async def cancel(context: CommandContext, asked: PlainOrder) -> CommandReply:
         rows = await _meant(context, asked, own)
     said = LANGUAGES[context.language].reminders
     if len(rows) != 1 and not (len(parts) > 1 and 0 < len(rows) == len(each)):
-        return _which(context, asked, rows, [f"/jobs cancel {reminders.mark_of(row.job)}" for row in rows], said.cancel)
+        return _which_to_cancel(context, asked, rows)
     lines = []
     for row in rows:
         job = await context.services.jobs.remove(_requester(context), row.job.id)
@@ -104,9 +109,23 @@ async def move(context: CommandContext, asked: PlainOrder) -> CommandReply:
         return _moved(row, phrase, context)
 
     if len(found) != 1:
-        data = [f"/order put {asked.language} {reminders.mark_of(row.job)} {_spelled(moved(row))}" for row in found]
-        return _which(context, asked, found, data)
-    return await _put_at(context, found[0], moved(found[0]))
+        return await _which_to_move(context, asked, {row.job.id: (row, moved(row)) for row in found[:_MOST_ASKED]})
+    return await _put_at(context, found[0], when_.fields(moved(found[0])))
+
+
+async def _which_to_move(
+    context: CommandContext, asked: PlainOrder, found: Mapping[str, tuple[JobListing, When]]
+) -> CommandReply:
+    if not found:
+        return _none_about(context, asked)
+    offered = [
+        (
+            one_line(row.job.text, 40),
+            f"{OrderKind.PUT} {asked.language} {reminders.mark_of(row.job)} {json.dumps(when_.fields(when))}",
+        )
+        for row, when in found.values()
+    ]
+    return await choices.asked(context, LANGUAGES[context.language].reminders.which, offered)
 
 
 async def _last_touched(context: CommandContext, own: list[JobListing]) -> list[JobListing]:
@@ -142,8 +161,7 @@ def _is_from_now(phrase: Phrase, length: timedelta, context: CommandContext) -> 
     return phrase.has_day and abs(moment - now - length) < timedelta(minutes=2)
 
 
-async def _put_at(context: CommandContext, row: JobListing, when: When) -> CommandReply:
-    fields = when_.fields(when)
+async def _put_at(context: CommandContext, row: JobListing, fields: Mapping[str, str]) -> CommandReply:
     receipt = await context.services.jobs.change(_requester(context), row.job.id, text="", when=fields, seen=None)
     newest = (await _own(context))[-1].job.id
     session = str(context.route.session)
@@ -151,21 +169,17 @@ async def _put_at(context: CommandContext, row: JobListing, when: When) -> Comma
     return set_reply(context, receipt, context.language, with_text=True)
 
 
-async def put(context: CommandContext, words: str) -> CommandReply:
-    """The button that moves one of several: `MARK at|cron TIME`."""
-    mark, kind, time = words.split(" ", 2)
-    own = await _own(context)
-    row = next((row for row in own if reminders.mark_of(row.job) == mark), None)
+async def put(context: CommandContext, asked: PlainOrder) -> CommandReply:
+    """Moves the one of several that was pressed: `MARK WHEN`, as JSON."""
+    mark, _, given = asked.about.partition(" ")
+    row = next((row for row in await _own(context) if reminders.mark_of(row.job) == mark), None)
     if row is None:
-        return CommandReply(LANGUAGES[context.language].reminders.none_about.format(task="…"))
-    when: When = At(datetime.fromisoformat(time)) if kind == "at" else Cron(time)
-    reply = await _put_at(context, row, when)
-    pressed = context.row.message.platform_id if context.row.message.origin is Origin.COMMAND else ""
-    return CommandReply(reply.text, reply.buttons, replaces=pressed)
-
-
-def _spelled(when: When) -> str:
-    return f"cron {when.expression}" if isinstance(when, Cron) else f"at {when_.fields(when).get('at', '')}"
+        return CommandReply(context.said("That reminder no longer exists."))
+    try:
+        fields = _WHEN.validate_json(given)
+    except ValidationError as error:
+        raise CommandError(LANGUAGES[context.language].reminders.unclear) from error
+    return await _put_at(context, row, fields)
 
 
 def _moved(row: JobListing, phrase: Phrase, context: CommandContext) -> When:
@@ -312,16 +326,20 @@ def _names_reminder(context: CommandContext, asked: PlainOrder) -> bool:
     return re.search(noun, flat(context.row.message.text)) is not None
 
 
-def _which(
-    context: CommandContext, asked: PlainOrder, found: Sequence[JobListing], data: Sequence[str], label: str = ""
-) -> CommandReply:
+def _which_to_cancel(context: CommandContext, asked: PlainOrder, found: Sequence[JobListing]) -> CommandReply:
     said = LANGUAGES[context.language].reminders
     if not found:
-        about = without_noise(asked.about, asked.language) or asked.about
-        return CommandReply(said.none_about.format(task=one_line(about, _SHOWN)))
-    head = f"{label}: " if label else ""
-    rows = zip(found[:_MOST_ASKED], data, strict=False)
-    return CommandReply(said.which, tuple((Button(f"{head}{one_line(row.job.text, 40)}", one),) for row, one in rows))
+        return _none_about(context, asked)
+    buttons = (
+        Button(f"{said.cancel}: {one_line(row.job.text, 40)}", f"/jobs cancel {reminders.mark_of(row.job)}")
+        for row in found[:_MOST_ASKED]
+    )
+    return CommandReply(said.which, tuple((button,) for button in buttons))
+
+
+def _none_about(context: CommandContext, asked: PlainOrder) -> CommandReply:
+    about = without_noise(asked.about, asked.language) or asked.about
+    return CommandReply(LANGUAGES[context.language].reminders.none_about.format(task=one_line(about, _SHOWN)))
 
 
 async def _own(context: CommandContext) -> list[JobListing]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import nullcontext
 from datetime import datetime, timedelta
 from typing import TypeVar
 
@@ -85,7 +86,8 @@ async def remind(context: CommandContext) -> CommandReply:
         day = phrase.time.day
         return await _ask_hour(context, f"{day} {phrase.rest}" if day is not None else text, said)
     request = JobRequest(text=phrase.rest, when=when_.fields(phrase.time.when), timezone=phrase.time.zone)
-    receipt = await _or_command_error(context.services.jobs.add(_requester(context), request))
+    with context.services.questions.answering(question) if question is not None else nullcontext():
+        receipt = await _or_command_error(context.services.jobs.add(_requester(context), request))
     cancel = cancel_button(receipt, language)
     pressed = context.row.message.platform_id if context.row.message.origin is Origin.COMMAND else ""
     text = _confirmed(receipt, language, context.services.clock) + await clock_named(context)
@@ -94,7 +96,7 @@ async def remind(context: CommandContext) -> CommandReply:
 
 async def _ask_hour(context: CommandContext, subject: str, said: ReminderStrings) -> CommandReply:
     message, questions = context.row.message, context.services.questions
-    question = questions.new(HOUR, message.address, message.sender.id, subject, _ANSWER_WITHIN)
+    question = questions.new(HOUR, message.address, message.sender.id, subject, _ANSWER_WITHIN, takes_word=False)
     await questions.put(question)
     return CommandReply(said.asks_hour, (tuple(Button(hour, f"/remind #{question.id} {hour}") for hour in _HOURS),))
 

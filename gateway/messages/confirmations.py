@@ -1,4 +1,4 @@
-"""Yes-or-no questions, answered by a button, a bare word or a command, also after a restart.
+"""Questions, answered by a button, a command or, for yes or no, a bare word, also after a restart.
 
 A question belongs to one person in one chat. It closes in the commit of its outcome, so that a crash leaves it open.
 """
@@ -48,10 +48,12 @@ class Confirmations:
             if one.id not in self._answering
         }
 
-    def new(self, kind: str, address: Address, asked: str, subject: str, within: timedelta) -> StoredQuestion:
-        """A question with a new id, still to be `put`."""
-        id = "".join(secrets.choice(CODE_LETTERS) for _ in range(_ID_LENGTH))
-        return StoredQuestion(id, kind, address, asked, subject, utc_stamp(self._clock.instant() + within))
+    def new(
+        self, kind: str, address: Address, asked: str, subject: str, within: timedelta, *, takes_word: bool = True
+    ) -> StoredQuestion:
+        """A question with a new id, still to be `put`. `takes_word`: a bare yes or no answers it."""
+        id, until = "".join(secrets.choice(CODE_LETTERS) for _ in range(_ID_LENGTH)), self._clock.instant() + within
+        return StoredQuestion(id, kind, address, asked, subject, utc_stamp(until), is_fresh=takes_word)
 
     async def put(self, question: StoredQuestion, shown: Callable[[Connection], None] | None = None) -> None:
         """Stores a question before it is shown, or in the commit of what shows it. Raises `StorageUnavailable`."""

@@ -85,6 +85,27 @@ async def test_where_several_fit_it_is_asked_with_a_button_for_each(daybook: Day
         assert [text for text, _ in await reminders(daybook)] == ["call mum"]
 
 
+async def test_a_bare_no_is_no_answer_to_which_or_when(daybook: Daybook) -> None:
+    async with daybook.running():
+        assert await ask(daybook, "Remind me tomorrow to call mum") == "At what time?"
+        (asked,) = [one for one in daybook.chat.standing(OWNER).values() if one.text == "At what time?"]
+        assert "failed" not in await ask(daybook, "no")
+        assert "tomorrow" in await ask(daybook, asked.buttons[0][1].data)
+        assert "isn't set" in await ask(daybook, asked.buttons[0][2].data)
+        assert len(await reminders(daybook)) == 1
+
+
+async def test_the_one_of_several_that_is_pressed_moves_and_keeps_its_last_day(daybook: Daybook) -> None:
+    async with daybook.running():
+        for task in ("water the plants", "feed the cat"):
+            await ask(daybook, f"Remind me every Monday, Wednesday and Friday at 8 until 24 December to {task}")
+        assert await ask(daybook, "move the reminder to 16:30") == "Which one?"
+        (asked,) = [one for one in daybook.chat.standing(OWNER).values() if one.text == "Which one?"]
+        assert "⏰ feed the cat" in await ask(daybook, asked.buttons[1][0].data)
+    text = (daybook.workspace / "schedule.yaml").read_text("utf-8")
+    assert text.count("30 16 * * 1,3,5") == 1 and text.count("2026-12-24") == 2
+
+
 async def test_what_comes_again_keeps_its_days_where_only_the_hour_is_changed(daybook: Daybook) -> None:
     async with daybook.running():
         await ask(daybook, "Remind me every weekday at 8 to take vitamins")
@@ -121,6 +142,12 @@ async def test_a_list_is_kept_by_words_and_undone(daybook: Daybook) -> None:
         asked = next(one for one in daybook.chat.standing(OWNER).values() if one.text == "Which list?")
         data = {button.label: button.data for row in asked.buttons for button in row}
         assert await ask(daybook, data["hardware list"]) == "hardware list: added screws."
+        assert "That question is closed" in await ask(daybook, data["hardware list"])
+        long = "stainless countersunk screws of 4 by 40 mm for the garden shed"
+        assert await ask(daybook, f"add {long}") == "Which list?"
+        asked = [one for one in daybook.chat.standing(OWNER).values() if one.text == "Which list?"][-1]
+        assert all(len(button.data.encode()) <= 64 for row in asked.buttons for button in row)
+        assert await ask(daybook, asked.buttons[-1][0].data) == f"{asked.buttons[-1][0].label}: added {long}."
     assert notes(daybook) == "" and not daybook.model.requests
 
 
