@@ -75,7 +75,9 @@ def _said(language: Language, english: str, values: Mapping[str, object]) -> str
 
 
 def translated(language: Language, text: object) -> object:
-    """Whatever is `Translatable` in that language; anything else as it is."""
+    """Whatever is `Translatable` in that language, also as what an error says; anything else as it is."""
+    if isinstance(text, BaseException):
+        text = str(text)
     return text.in_language(language) if isinstance(text, Translatable) else text
 
 

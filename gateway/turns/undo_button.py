@@ -11,7 +11,6 @@ from agent.memory.history import Change
 from agent.model.offline.model import NAME as OFFLINE
 from agent.values import ResultKind, TurnResult
 from channels.message import Button
-from gateway.store import chat_rows
 from gateway.store.inbox_rows import InboxRow
 from gateway.store.outbox_rows import Buttons
 from gateway.turns.services import TurnServices
@@ -31,7 +30,7 @@ async def undo_button(services: TurnServices, agent: Agent, row: InboxRow, befor
     if change is None or change.id == before or change.by not in _NOTES:
         return ()
     try:
-        language = await services.database.run(chat_rows.language, row.message.address)
+        language = await services.language(row.message.address)
     except StorageUnavailable:
         return ()
     return ((Button(said(language, "Undo it"), f"/undo {change.id}"),),)

@@ -20,6 +20,8 @@ def test_an_error_made_of_a_sentence_can_still_be_translated(tmp_path: Path) -> 
     assert str(wrapped) == "I can't ask the model's server. list.md is a binary file"
     german = translated(Language("de"), str(wrapped))
     assert german == "Ich kann den Server des Modells nicht fragen. list.md ist keine Textdatei"
+    told = Sentence("I couldn't save that: {why}", why=raised.value).in_language(Language("de"))
+    assert told.endswith("list.md ist keine Textdatei")
 
 
 def test_joined_sentences_can_still_be_translated_and_braces_in_them_stay() -> None:
