@@ -370,8 +370,10 @@ def test_a_german_terminal_asks_and_greets_in_german(home: Path) -> None:
     german = {"TZ": "UTC", "LC_ALL": "de_DE.UTF-8"}
     terminal = Terminal(home, "gateway", "--terminal", "--no-browser", environ=german)
     try:
-        at = terminal.until("Uhr? [Y/n]: ")
-        terminal.type("n\n")
+        at = terminal.until("Uhr? [J/n]: ")
+        terminal.type("vielleicht\n")
+        at = terminal.until("Uhr? [J/n]: ", after=at)
+        terminal.type("nein\n")
         at = terminal.until("(oder eine Stadt): ", after=at)
         terminal.type("Tokio\n")
         at = terminal.until("Uhr in Tokio.", after=at)
