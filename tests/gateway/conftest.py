@@ -154,8 +154,12 @@ class Daybook:
 
     @property
     def config(self) -> Config:
-        """A slow machine recalls the same memories as a quick one."""
-        usual = {"timezone": "Europe/Berlin", "memory": {"auto_recall": {"timeout_ms": 60_000}}}
+        """With a model, so that words are the model's; a slow machine recalls the same memories as a quick one."""
+        usual = {
+            "timezone": "Europe/Berlin",
+            "memory": {"auto_recall": {"timeout_ms": 60_000}},
+            "model": {"api_key": "sk-ant-test"},
+        }
         return Config.model_validate(usual | self.settings)
 
     def group(self, chat: str = GROUP, mention: str = "required", allow: tuple[str, ...] = ()) -> None:
@@ -217,6 +221,12 @@ def full_disk(limit: int = 0) -> Iterator[None]:
 @pytest.fixture
 def daybook(tmp_path: Path) -> Daybook:
     return Daybook(Home(tmp_path / "home"))
+
+
+@pytest.fixture
+def offline(daybook: Daybook) -> None:
+    """No model is configured: plain words are orders and notes."""
+    daybook.settings["model"] = {"provider": "offline"}
 
 
 @pytest.fixture

@@ -7,6 +7,8 @@ import pytest
 from tests.gateway.conftest import GROUP, OWNER, Daybook
 from tests.gateway.scheduling.test_requests import ask
 
+pytestmark = pytest.mark.usefixtures("offline")
+
 
 def notes(daybook: Daybook) -> str:
     return "".join(file.read_text("utf-8") for file in (daybook.workspace / "memory").glob("20*.md"))

@@ -14,6 +14,8 @@ from tests.gateway.commands.understood.world import corpus, languages, outcome
 from tests.gateway.conftest import OWNER, Daybook
 from tests.gateway.scheduling.test_requests import ask
 
+pytestmark = pytest.mark.usefixtures("offline")
+
 
 async def reminders(daybook: Daybook) -> list[tuple[str, str]]:
     """What is set: the text and the local time."""

@@ -64,6 +64,7 @@ async def test_for_whose_ears(path: str, scope: str | None, tmp_path: Path, data
     assert sessions.scope_of(SessionKey("other", path)) is None
 
 
+@pytest.mark.usefixtures("offline")
 async def test_a_group_that_gets_another_id_keeps_its_hour_and_what_is_due(daybook: Daybook) -> None:
     daybook.settings["channels"] = {"telegram": {"groups": {"-1": {"mention": "optional"}}}}
     async with daybook.running():

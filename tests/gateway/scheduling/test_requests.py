@@ -63,7 +63,6 @@ async def test_what_recurs_from_the_hour_that_comes_twice_waits_its_whole_interv
 
 
 async def test_what_is_not_understood_is_the_models_to_read(daybook: Daybook) -> None:
-    daybook.settings["model"] = {"api_key": "sk-ant-test"}
     daybook.model.then(
         Call("schedule_add", {"kind": "message", "text": "Plant", "when": {"at": "2026-11-24T09:00"}}), "On Tuesday."
     )
@@ -74,6 +73,7 @@ async def test_what_is_not_understood_is_the_models_to_read(daybook: Daybook) ->
     assert "2026-11-24 Tue 09:00 Europe/Berlin (in 3 days)." in added
 
 
+@pytest.mark.usefixtures("offline")
 async def test_without_a_model_what_is_not_understood_says_how_and_is_no_note(daybook: Daybook) -> None:
     async with daybook.running():
         said = await ask(daybook, "/remind next full moon plant")

@@ -111,6 +111,7 @@ async def test_a_marked_line_in_the_prompt_is_foreign_until_the_owner_takes_the_
         await home.chat.wait_until(lambda: sent(home))
 
 
+@pytest.mark.usefixtures("offline")
 async def test_foreign_text_counts_as_long_as_the_talk_holds_it_but_not_for_jobs_here(
     owner: Owner, home: Daybook
 ) -> None:

@@ -157,6 +157,7 @@ async def outcome(world: World, saying: Saying, root: Path) -> Outcome:
     """Says it in a fresh copy of that world, below an empty folder."""
     moment = Moment(NOW)
     daybook = Daybook(Home(root), moment=moment)
+    daybook.settings["model"] = {"provider": "offline"}
     daybook.model = OfflineModel(moment.clock, ".env")  # type: ignore[assignment]
     _furnish(world, daybook)
     async with daybook.running():
