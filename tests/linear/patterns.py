@@ -12,7 +12,7 @@ import pkgutil
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from types import FunctionType, ModuleType
 
@@ -79,7 +79,8 @@ _USED_BY = {
 Source = tuple[ModuleType, str]
 
 
-def modules() -> list[Source]:
+@cache
+def modules() -> tuple[Source, ...]:
     """The product's modules with their texts."""
     names = [
         one.name
@@ -88,10 +89,11 @@ def modules() -> list[Source]:
         if not one.name.endswith("__main__")
     ]
     found = [importlib.import_module(name) for name in (*PACKAGES, *names)]
-    return [(module, Path(str(module.__file__)).read_text(encoding="utf-8")) for module in found]
+    return tuple((module, Path(str(module.__file__)).read_text(encoding="utf-8")) for module in found)
 
 
-def everything(sources: Sequence[Source] | None = None) -> list[Found]:
+@cache
+def everything(sources: tuple[Source, ...] | None = None) -> list[Found]:
     """Each pattern once."""
     given = modules() if sources is None else sources
     made = [Found(where, *_only(make())) for where, make in MADE.items()] if sources is None else []
@@ -103,7 +105,7 @@ def everything(sources: Sequence[Source] | None = None) -> list[Found]:
     return list(found.values())
 
 
-def unknown(sources: Sequence[Source] | None = None) -> list[str]:
+def unknown(sources: tuple[Source, ...] | None = None) -> list[str]:
     """Functions with a pattern that depends on what they are given."""
     given = modules() if sources is None else sources
     return sorted({place for source in given for place in _written(source)[1]})
@@ -164,7 +166,7 @@ def _uses(sources: Sequence[Source]) -> dict[str, set[str] | None]:
     """By which methods each global of capitals is used; None where it is handed on. A private one is its module's."""
     used: dict[str, set[str] | None] = {}
     for module, text in sources:
-        tree = ast.parse(text)
+        tree = _tree(text)
         called: set[int] = set()
 
         def named(name: str, module: str = module.__name__) -> str:
@@ -189,7 +191,7 @@ def _written(source: Source) -> tuple[list[Found], list[str]]:
     module, text = source
     found: list[Found] = []
     places: list[str] = []
-    for scope, call in _calls(ast.parse(text), ""):
+    for scope, call in _calls(_tree(text), ""):
         assert isinstance(call.func, ast.Attribute)
         where = f"{module.__name__}.{scope}" if scope else module.__name__
         method = call.func.attr
@@ -209,6 +211,11 @@ def _written(source: Source) -> tuple[list[Found], list[str]]:
         assert isinstance(flags, int)
         found.append(Found(f"{where} ({written!r:.60})", re.compile(written, flags), frozenset(methods)))
     return found, places
+
+
+@cache
+def _tree(text: str) -> ast.Module:
+    return ast.parse(text)
 
 
 def _value(node: ast.expr, module: ModuleType) -> object:

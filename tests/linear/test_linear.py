@@ -97,11 +97,11 @@ def test_patterns_are_found_wherever_they_are() -> None:
             return re.sub("f+", "", text), re.split(rf"{'g'}+", text), re.match(text, "x")
     """
     exec(compile(textwrap.dedent(source), "made_up", "exec"), vars(module))
-    found = patterns.everything([(module, textwrap.dedent(source))])
+    found = patterns.everything(((module, textwrap.dedent(source)),))
     assert {one.pattern.pattern: one.methods for one in found}.keys() == {"a+", "b+", "c+", "d+", "e+", "f+", "g+"}
     assert next(one.methods for one in found if one.pattern.pattern == "a+") == {"fullmatch"}
     assert next(one.methods for one in found if one.pattern.pattern == "f+") == {"finditer"}
-    assert patterns.unknown([(module, textwrap.dedent(source))]) == ["gateway.made_up.used"]
+    assert patterns.unknown(((module, textwrap.dedent(source)),)) == ["gateway.made_up.used"]
 
 
 @pytest.mark.full
@@ -109,7 +109,7 @@ def test_a_pattern_is_the_same_in_every_process() -> None:
     """Else what a message is understood as could change with a restart, and a pattern is fed again in every run."""
     script = (
         "from tests.linear.patterns import everything, modules\n"
-        "print(sorted(repr(one.pattern.pattern) for one in everything([(module, '') for module, _ in modules()])))"
+        "print(sorted(repr(one.pattern.pattern) for one in everything(tuple((module, '') for module, _ in modules()))))"
     )
 
     def marks(seed: str) -> str:
