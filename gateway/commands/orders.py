@@ -13,14 +13,15 @@ from agent.languages.codes import Language
 from agent.languages.moments import day_in
 from agent.languages.orders import OrderKind, PlainOrder, flat, past_day, words_of
 from agent.languages.registry import LANGUAGES
-from agent.languages.terms import query_terms
+from agent.languages.terms import is_same_word, query_terms
 from agent.memory import daily_log
 from agent.memory.files import FileError, read_text
 from agent.model.offline.intent import SEPARATOR
 from channels.message import Origin
 from gateway.commands import choices, lists, reminder_orders
 from gateway.commands.context import Command, CommandContext, CommandError, CommandReply
-from gateway.commands.reminder_orders import content_of, is_same_word, phrase_in
+from gateway.commands.reminder_orders import content_of, phrase_in
+from gateway.i18n import example_buttons
 from gateway.scheduling.requests import JobRefused
 from gateway.scheduling.words.meaning import HourMissing
 
@@ -122,7 +123,7 @@ async def _help(context: CommandContext, asked: PlainOrder) -> CommandReply:
     for subject, pattern in words_of(asked.language).given.subjects.items():
         if re.search(pattern, text):
             return CommandReply(_subject(context, subject))
-    return CommandReply(LANGUAGES[context.language].offline.abilities)
+    return CommandReply(LANGUAGES[context.language].offline.abilities, example_buttons(context.language))
 
 
 def _subject(context: CommandContext, subject: str) -> str:

@@ -12,6 +12,7 @@ from agent.clock import Clock
 from agent.formats.message_text import NO_TEXT, day_in_header, person_text
 from agent.languages.codes import Language
 from agent.languages.days_meant import with_days
+from agent.languages.examples import ABILITIES
 from agent.languages.moments import day_in
 from agent.languages.registry import LANGUAGES
 from agent.languages.sentences import said
@@ -86,7 +87,8 @@ class OfflineModel:
         calls = [call for text, intent in intents if (call := self._call(text, intent, request)) is not None]
         parts += self._replies([intent for text, intent in intents if self._call(text, intent, request) is None])
         parts += unseen
-        if parts and not calls and _is_first_answer(request):
+        is_greeting = any(intent.wish is IntentKind.GREET for _, intent in intents)
+        if parts and not calls and not is_greeting and _is_first_answer(request):
             offline = self._offline(LANGUAGES[language_asked_in(request)].offline)
             parts += [offline] if offline not in parts else []
         return "\n\n".join(parts), calls
@@ -101,7 +103,7 @@ class OfflineModel:
             strings = LANGUAGES[intent.language].offline
             match intent.wish:
                 case IntentKind.GREET:
-                    replies.append(f"{strings.greeting} {strings.abilities}")
+                    replies.append(greeting_in(intent.language))
                 case IntentKind.HELP:
                     replies += [strings.abilities, self._offline(strings)]
                 case IntentKind.NEEDS_MODEL:
@@ -120,6 +122,14 @@ class OfflineModel:
 
     def _offline(self, strings: OfflineStrings) -> str:
         return strings.offline.format(env=self._env_file)
+
+
+def greeting_in(language: Language) -> str:
+    """Two lines: what it can do, and what a language model is for."""
+    table = LANGUAGES[language]
+    first = (table.offline.greeting, ABILITIES.in_language(language))
+    more = said(language, "For a real conversation, connect a language model on the page under Settings.")
+    return f"{(' ' if table.spaced else '').join(first)}\n{more}"
 
 
 def _told(request: ModelRequest, today: date) -> Iterator[str]:
