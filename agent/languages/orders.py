@@ -42,6 +42,8 @@ class OrderKind(enum.StrEnum):
     MOVE = "move"
     PUT = "put"
     """To move the one of several that was pressed; no words say it."""
+    NOTE = "note"
+    """To note what is no order after all, as a button says."""
     DAY = "day"
     DUE = "due"
     REMIND = "remind"

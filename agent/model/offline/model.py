@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import suppress
 from datetime import date
 
 from agent.clock import Clock
@@ -13,7 +12,7 @@ from agent.formats.message_text import NO_TEXT, day_in_header, person_text
 from agent.languages.codes import Language
 from agent.languages.days_meant import with_days
 from agent.languages.examples import ABILITIES
-from agent.languages.moments import day_in
+from agent.languages.moments import headed, place_in
 from agent.languages.registry import LANGUAGES
 from agent.languages.sentences import said
 from agent.languages.table import OfflineStrings
@@ -44,7 +43,6 @@ _MOST_LOG_CHARS = 6_000
 _MOST_EXTRACTED = 40
 _NOTHING_THERE = "[Empty"
 """With what `memory_get` answers for a file that is not there, or has nothing in it."""
-_DAY = re.compile(r"(\d{4})-?(\d\d)-?(\d\d)")
 _ENCLOSED = re.compile(r"^<daybook-(?:document|enclosed)\b", re.MULTILINE)
 
 
@@ -174,20 +172,11 @@ def _result(call: Block, result: str, failed: bool, language: Language, today: d
 
 def _passages(result: str, language: Language, today: date) -> list[str]:
     passages = [
-        f"**{_source(one.place, language, today)}**\n{_quoted(_short(one.text.strip(), _MOST_PASSAGE_CHARS))}"
+        f"**{headed(place_in(language, one.place, today))}**\n{_quoted(_short(one.text.strip(), _MOST_PASSAGE_CHARS))}"
         for one in passages_in(result)
         if not one.is_context
     ]
     return passages[:_MOST_PASSAGES]
-
-
-def _source(place: str, language: Language, today: date) -> str:
-    """The day of a log or talk; what lasts has none."""
-    if match := _DAY.search(place):
-        with suppress(ValueError):  # no day after all
-            day = day_in(language, date(*map(int, match.groups())), today)
-            return f"{day[:1].upper()}{day[1:]}"
-    return said(language, "Memory")
 
 
 def _extract(messages: Sequence[Message]) -> str:
