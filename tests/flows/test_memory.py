@@ -101,7 +101,7 @@ async def test_forget_shows_asks_removes_and_is_not_in_the_way_of_a_talk(tmp_pat
         told.write(f"memory/{past.name}", f"# {past.stem}\n\n- 09:00 Luna ate\n")
         told.say("/forget luna")
         shown = await told.hears("I found this about")
-        assert "What lasts Luna is a cat" in shown.text and "On Thursday 19 November 09:00 Luna ate" in shown.text
+        assert "What lasts Luna is a cat" in shown.text and "On Monday 9 November 09:00 Luna ate" in shown.text
         told.model.answer("Fine.")
         told.say("no wait, how are you?")
         await told.hears("Fine.")

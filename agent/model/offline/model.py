@@ -14,7 +14,7 @@ from agent.languages.days_meant import with_days
 from agent.languages.examples import ABILITIES
 from agent.languages.moments import headed, place_in
 from agent.languages.registry import LANGUAGES
-from agent.languages.sentences import said
+from agent.languages.sentences import Sentence, said
 from agent.languages.table import OfflineStrings
 from agent.model.base import (
     Block,
@@ -29,6 +29,7 @@ from agent.model.base import (
 )
 from agent.model.offline.intent import Intent, IntentKind, language_of, understand
 from agent.model.offline.memory_calls import MemoryCall, call_blocks, call_for, texts_said
+from agent.model.offline.newer import newest_first
 from agent.model.tokens import estimate, estimate_blocks, estimate_tools
 from agent.search.result_text import passages_in
 from agent.silence import NO_REPLY
@@ -157,7 +158,7 @@ def _result(call: Block, result: str, failed: bool, language: Language, today: d
             said = _quoted(_short(str(arguments.get("text", "")), _MOST_QUOTED))
             return f"{strings.noted}\n\n{said}"
         case "memory_search":
-            passages = _passages(result, language, today)
+            passages = _passages(result, str(arguments.get("query", "")), language, today)
             if not passages:
                 return strings.nothing.format(query=arguments.get("query", ""))
             return "\n\n".join([strings.found, *passages])
@@ -170,13 +171,17 @@ def _result(call: Block, result: str, failed: bool, language: Language, today: d
             return result
 
 
-def _passages(result: str, language: Language, today: date) -> list[str]:
-    passages = [
-        f"**{headed(place_in(language, one.place, today))}**\n{_quoted(_short(one.text.strip(), _MOST_PASSAGE_CHARS))}"
-        for one in passages_in(result)
-        if not one.is_context
+def _passages(result: str, asked: str, language: Language, today: date) -> list[str]:
+    found = [one for one in passages_in(result) if not one.is_context][:_MOST_PASSAGES]
+    ordered, older = newest_first(found, asked)
+    return [
+        f"**{headed(place_in(language, one.place, today))}{_EARLIER.in_language(language) if one in older else ''}**\n"
+        f"{_quoted(_short(one.text.strip(), _MOST_PASSAGE_CHARS))}"
+        for one in ordered
     ]
-    return passages[:_MOST_PASSAGES]
+
+
+_EARLIER = Sentence(" (earlier)")
 
 
 def _extract(messages: Sequence[Message]) -> str:
