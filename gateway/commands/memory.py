@@ -216,7 +216,7 @@ async def _forget(context: CommandContext, shown: ForgetPlan) -> str:
         sentences.append(context.said("Still in: {places}.", places=listed(_left(left, finding))))
     if context.row.message.address.channel not in LOCAL_CHANNELS:
         sentences.append(context.said("Your chat app keeps its own copy."))
-    return "\n\n".join([" ".join(sentences), *kept])
+    return "\n\n".join([context.joined(*sentences), *kept])
 
 
 def _places(context: CommandContext, removed: Removal, on_page: int) -> list[str]:
