@@ -255,7 +255,7 @@ class TerminalChannel:
 
 def named(buttons: Sequence[Button]) -> str:
     """The line that shows buttons where nothing can be pressed; empty for none."""
-    said = " · ".join(f"{button.label}: {button.data}" for button in buttons)
+    said = " · ".join(one.data if one.label == one.data else f"{one.label}: {one.data}" for one in buttons)
     return f"\n({said})" if said else ""
 
 

@@ -1,4 +1,4 @@
-"""Which language a chat has, and what fits on a line. Our sentences in it are in `agent.languages`. Pure.
+"""Which language a chat has, what fits on a line, and examples to press. Our sentences are in `agent.languages`. Pure.
 
 A chat's language is that of its people. The first message of a day that shows one clearly decides for the day, so that
 later quotes change nothing; a day without one changes nothing.
@@ -6,13 +6,16 @@ later quotes change nothing; a day without one changes nothing.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from agent.languages.codes import Language
+from agent.languages.examples import FIRST
 from agent.languages.registry import LANGUAGES
+from agent.languages.sentences import Sentence
 from agent.languages.terms import fold
 from agent.model.offline.intent import told_language
-from channels.message import InboundMessage, Origin
+from channels.message import Button, InboundMessage, Origin
 
 _CLEAR = 2
 """So many words of one language are no greeting in passing."""
@@ -61,6 +64,11 @@ def one_line(text: str, most: int) -> str:
     """The text on one line of at most so many characters; a cut one ends in `…`."""
     words = " ".join(text.split())
     return words if len(words) <= most else words[: most - 1].rstrip() + "…"
+
+
+def example_buttons(language: Language, sentences: Iterable[Sentence] = FIRST) -> tuple[tuple[Button, ...], ...]:
+    """A row for each; pressed, it counts as said by whoever presses it."""
+    return tuple((Button(text, text),) for text in (one.in_language(language) for one in sentences))
 
 
 CODE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"

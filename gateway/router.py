@@ -15,7 +15,16 @@ from agent.clock import Clock, utc_stamp
 from agent.formats.sqlite import StorageUnavailable
 from agent.languages.sentences import Sentence, said, translated
 from agent.languages.system_errors import again, cannot
-from channels.message import Channel, Event, InboundMessage, Migrated, OutboundMessage, SendError, UnreadableEvent
+from channels.message import (
+    Channel,
+    Event,
+    InboundMessage,
+    Migrated,
+    Origin,
+    OutboundMessage,
+    SendError,
+    UnreadableEvent,
+)
 from gateway.commands.runner import CommandRunner, ParsedCommand
 from gateway.messages.active_work import EndedProcess
 from gateway.messages.edited import EditedMessages
@@ -152,6 +161,7 @@ class Router:
                 case Migrated():
                     await self._migrate(event)
                 case InboundMessage():
+                    event = _as_said(event)
                     if event.edit:
                         arrivals = [_reworded(arrival, event) for arrival in arrivals]
                         await self._reword(event)
@@ -303,6 +313,13 @@ class Router:
                 await channel.send(OutboundMessage(address, text, key=f"disk:{address}:error"))
             except SendError as unsent:
                 log.error("could not save a message, nor tell %s so: %s", address, unsent)
+
+
+def _as_said(message: InboundMessage) -> InboundMessage:
+    """A pressed example is no command: it counts as written by whoever pressed it."""
+    if message.origin is not Origin.COMMAND or message.text.startswith("/"):
+        return message
+    return dataclasses.replace(message, origin=Origin.CHAT, platform_id="", answer_with="")
 
 
 def _reworded(arrival: AdmittedMessage, edited: InboundMessage) -> AdmittedMessage:

@@ -1,11 +1,16 @@
-"""Days and times in a sentence: "tomorrow at 15:00", „am Montag (23. November) um 15:00“. Pure."""
+"""Days and times in a sentence: "tomorrow at 15:00", „am Montag (23. November) um 15:00“; a memory's day. Pure."""
 
 from __future__ import annotations
 
+import re
+from contextlib import suppress
 from datetime import date, datetime
 
 from agent.languages.codes import Language
 from agent.languages.registry import LANGUAGES
+from agent.languages.sentences import said
+
+_DAY_IN_PATH = re.compile(r"(\d{4})-?(\d\d)-?(\d\d)")
 
 
 def day_in(language: Language, day: date, today: date) -> str:
@@ -23,6 +28,19 @@ def dated_in(language: Language, day: date, today: date) -> str:
         month=strings.months.split()[day.month - 1],
         year=day.year,
     )
+
+
+def place_in(language: Language, path: str, today: date) -> str:
+    """The day of a log or talk by its path; what lasts has none."""
+    if match := _DAY_IN_PATH.search(path):
+        with suppress(ValueError):  # no day after all
+            return day_in(language, date(*map(int, match.groups())), today)
+    return said(language, "what lasts")
+
+
+def headed(text: str) -> str:
+    """With a capital, as the first word of a line."""
+    return f"{text[:1].upper()}{text[1:]}"
 
 
 def moment_in(language: Language, moment: datetime, now: datetime) -> str:

@@ -42,6 +42,8 @@ class OrderKind(enum.StrEnum):
     MOVE = "move"
     PUT = "put"
     """To move the one of several that was pressed; no words say it."""
+    NOTE = "note"
+    """To note what is no order after all, as a button says."""
     DAY = "day"
     DUE = "due"
     REMIND = "remind"
@@ -101,6 +103,8 @@ class OrderPatterns(BaseModel):
     week: str = ""
     to: str = r"(?!)"
     """Stands before a new time."""
+    corrects: str = r"(?!)"
+    """Begins a note that corrects an earlier one."""
     reports: str = r"(?!)"
     """In a line with its accents: it tells what was done, and orders nothing."""
     ago: Patterns = ()
@@ -324,7 +328,16 @@ def _read(language: Language) -> OrderWords:
 
 
 def _others(given: OrderPatterns) -> Iterator[str]:
-    yield from (given.instead, given.earlier, given.later, given.to, given.that, given.reports, given.days)
+    yield from (
+        given.corrects,
+        given.instead,
+        given.earlier,
+        given.later,
+        given.to,
+        given.that,
+        given.reports,
+        given.days,
+    )
     yield from (given.week, given.joints, *given.ago, *given.subjects.values())
 
 

@@ -147,7 +147,7 @@ class OfflineStrings:
     """Answers without a language model. {env} is the file for a key."""
 
     greeting: str = field(metadata={SHOWN: "answer to a greeting"})
-    offline: str = field(metadata={SHOWN: "after a greeting, and under the first answer of a conversation"})
+    offline: str = field(metadata={SHOWN: "after a call for help, and under the first answer of a conversation"})
     abilities: str = field(metadata={SHOWN: "answer to a call for help"})
     needs_model: str = field(metadata={SHOWN: "after the weather, a joke, a sum or a translation was asked for"})
     welcome: str = field(metadata={SHOWN: "answer to thanks"})

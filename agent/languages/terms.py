@@ -57,6 +57,18 @@ def query_terms(query: str) -> list[str]:
     return [term for term in every if term not in _COMMON] or every
 
 
+def is_same_word(one: str, other: str) -> bool:
+    """Whether two terms are forms of one word, by how they begin."""
+    if one == other:
+        return True
+    least = max(_LEAST_COMMON, -(-2 * min(len(one), len(other)) // 3))
+    return one[:least] == other[:least] and min(len(one), len(other)) >= least
+
+
+_LEAST_COMMON = 4
+"""Letters with which two forms of one word begin."""
+
+
 def is_common(term: str) -> bool:
     return term in _COMMON
 

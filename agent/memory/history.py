@@ -6,6 +6,7 @@ without effect, never the reverse. The recorder in force is a context variable, 
 
 from __future__ import annotations
 
+import enum
 import logging
 import secrets
 import sqlite3
@@ -93,6 +94,14 @@ class NoSuchChange(LookupError):
     """No change, or several, match the id. A sentence."""
 
 
+class ChangeKind(enum.StrEnum):
+    DELETED = "deleted"
+    CHANGED = "changed to"
+    ADDED = "added"
+    NEW = "new"
+    REMOVED = "removed"
+
+
 @dataclass(frozen=True, slots=True)
 class Change:
     """`scope` as `Scope.name`; `session` empty: not offered by `/undo`."""
@@ -108,6 +117,12 @@ class Change:
     """The first file."""
     summary: str
     undone_by: str
+
+    @property
+    def told(self) -> tuple[ChangeKind | None, str]:
+        """What was done, None for what is forgotten, and the first words of it."""
+        kind, colon, words = self.summary.partition(": ")
+        return (ChangeKind(kind), words) if colon and kind in set(ChangeKind) else (None, self.summary)
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,11 +366,11 @@ class ChangeRecorder:
 
 def _summary(edit: FilePatch) -> str:
     if not edit.exists:
-        return f"deleted: {_first_words(edit.removed)}"
+        return f"{ChangeKind.DELETED}: {_first_words(edit.removed)}"
     if edit.added.strip():
-        verb = "changed to" if edit.removed.strip() else "added" if edit.existed else "new"
-        return f"{verb}: {_first_words(edit.added)}"
-    return f"removed: {_first_words(edit.removed)}"
+        of_new = ChangeKind.ADDED if edit.existed else ChangeKind.NEW
+        return f"{ChangeKind.CHANGED if edit.removed.strip() else of_new}: {_first_words(edit.added)}"
+    return f"{ChangeKind.REMOVED}: {_first_words(edit.removed)}"
 
 
 def _first_words(data: bytes) -> str:

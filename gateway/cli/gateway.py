@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import click
 
 from agent.formats.sqlite import StorageUnavailable
+from agent.languages.examples import ABILITIES, FIRST
 from agent.languages.sentences import said
 from channels.terminal import MAIN_CHAT
 from gateway import file_system, log_setup
@@ -25,6 +26,7 @@ from gateway.cli.greeting import greeting, settled
 from gateway.cli.invocation import typed
 from gateway.cli.process import ProcessOperations
 from gateway.cli.repl import HomeWait, LocalChat, Repl
+from gateway.cli.rpc import rows
 from gateway.cli.screen import Screen
 from gateway.cli.stdin import InputLines, has_cursor
 from gateway.cli.zone import with_zone
@@ -219,6 +221,9 @@ async def _greet(gateway: Gateway, config: Config, home: Home, person: _Person, 
                 await asyncio.to_thread(open_link, home, gateway.web.new_link())
             except OSError as error:
                 log.warning("the browser didn't open: %s", error)
+    if not rows(await gateway.operations["sessions.list"]({})):
+        click.echo(f"{ABILITIES.in_language(language)}\n{said(language, 'For example:')}")
+        click.echo("\n".join(f"  {one.in_language(language)}" for one in FIRST))
     click.echo(said(language, "Type a message, or /help. (Ctrl-C stops a reply, Ctrl-D quits.)"))
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date
 
+from agent.languages.examples import ABILITIES
 from agent.languages.moments import day_in
 from agent.languages.sentences import Sentence
 from agent.memory.provenance import without_mark
-from gateway.commands.context import Command, CommandAudience, CommandContext, CommandError
+from agent.model.offline.model import NAME as OFFLINE
+from agent.model.offline.model import greeting_in
+from gateway.commands.context import Command, CommandAudience, CommandContext, CommandError, CommandReply
 from gateway.commands.reports import times
-from gateway.i18n import one_line
+from gateway.i18n import example_buttons, one_line
 from gateway.policy.access import NoSuchCode, Role
 from gateway.store.inbox_rows import InboxRow
 from gateway.store.usage import UsageSum
@@ -146,6 +149,13 @@ async def whoami(context: CommandContext) -> str:
     return "\n".join(f"- {line}" for line in lines)
 
 
+async def start(context: CommandContext) -> CommandReply:
+    """What Telegram sends where its button to begin is pressed."""
+    is_offline = context.agent.settings.model.name == OFFLINE
+    text = greeting_in(context.language) if is_offline else ABILITIES.in_language(context.language)
+    return CommandReply(text, example_buttons(context.language))
+
+
 async def pair(context: CommandContext) -> str:
     if not context.argument:
         waiting = context.services.access.requests()
@@ -161,6 +171,7 @@ async def pair(context: CommandContext) -> str:
 
 
 COMMANDS = (
+    Command("start", "", "", start, is_listed=False),
     Command("status", "", "what is going on", status),
     Command("usage", "", "tokens and cost of the last days", usage, CommandAudience.OWNER_IN_PRIVATE),
     Command("whoami", "", "who I think you are, and your id", whoami),

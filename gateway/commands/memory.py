@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from functools import partial
 from pathlib import PurePosixPath
@@ -12,11 +13,13 @@ from pydantic import TypeAdapter
 from agent.forget import Removal
 from agent.languages.codes import Language
 from agent.languages.days_meant import with_days
+from agent.languages.moments import headed, place_in
 from agent.languages.orders import without_articles
 from agent.languages.sentences import Sentence, said, translated
 from agent.memory.files import FileError
 from agent.memory.forget import ForgetPassage, ForgetPlan, files_left, find, line_matcher
 from agent.memory.history import FORGET as FORGETTING
+from agent.memory.history import Change, ChangeKind
 from agent.memory.log_writer import append_log
 from agent.memory.patch import Conflict
 from agent.memory.undo import restore
@@ -40,14 +43,19 @@ _SHOWN_FILES = 10
 async def remember(context: CommandContext) -> str:
     if not context.argument:
         raise CommandError(Sentence("What should I remember? Write it after `/remember`."))
-    scope = context.route.scope
-    with context.agent.history.author(scope, str(context.route.session)).writes("/remember"):
+    await note_down(context, context.argument)
+    return context.said("Noted in today's log.")
+
+
+async def note_down(context: CommandContext, text: str) -> str:
+    """Adds to today's log; the id of the change. Raises `CommandError`."""
+    scope, clock = context.route.scope, context.services.clock
+    with context.agent.history.author(scope, str(context.route.session)).writes("/remember") as unit:
         try:
-            entry = with_days(context.argument, context.services.clock.today())
-            log = await asyncio.to_thread(append_log, scope, context.services.clock, entry)
+            await asyncio.to_thread(append_log, scope, clock, with_days(text, clock.today()))
         except FileError as error:
             raise CommandError(Sentence("I couldn't save that: {why}", why=str(error))) from error
-    return context.said("Noted in `{file}`.", file=log.relative_to(scope.workspace))
+    return unit.id
 
 
 async def undo(context: CommandContext) -> str | CommandReply:
@@ -73,33 +81,48 @@ async def undo(context: CommandContext) -> str | CommandReply:
         raise CommandError(
             Sentence(
                 "I couldn't undo “{change}”: {why}\n\n`/undo` again undoes the change before it.",
-                change=_summary(change.summary),
-                why=str(conflict),
+                change=_summary(change),
+                why=_without_path(context, str(conflict)),
             )
         ) from conflict
     except (FileError, OSError) as error:
-        raise CommandError(Sentence("I couldn't undo that: {why}", why=reason(error))) from error
+        why = _without_path(context, reason(error))
+        raise CommandError(Sentence("I couldn't undo that: {why}", why=why)) from error
     if change.by == FORGETTING:
-        return context.said("Undone: what was forgotten is back in {files}.", files=_files(paths))
+        return context.said("Undone: what was forgotten is back ({days}).", days=_days(context, paths))
     if id:
         return CommandReply(context.said("It is undone."), replaces=pressed)
-    return context.said("Undone in {files}: {change}", files=_files(paths), change=_summary(change.summary))
+    return context.said("Undone ({days}): {change}", days=_days(context, paths), change=_summary(change))
 
 
-def _summary(stored: str) -> str:
-    verb, _, words = stored.partition(": ")
-    match verb:
-        case "deleted":
-            return Sentence("deleted: {words}", words=words)
-        case "changed to":
-            return Sentence("changed to: {words}", words=words)
-        case "added":
-            return Sentence("added: {words}", words=words)
-        case "new":
-            return Sentence("new: {words}", words=words)
-        case "removed":
-            return Sentence("removed: {words}", words=words)
-    return stored
+def _summary(change: Change) -> str:
+    kind, words = change.told
+    return Sentence(_KINDS[kind], words=words) if kind is not None else words
+
+
+_KINDS = {
+    ChangeKind.DELETED: Sentence("deleted: {words}"),
+    ChangeKind.CHANGED: Sentence("changed to: {words}"),
+    ChangeKind.ADDED: Sentence("added: {words}"),
+    ChangeKind.NEW: Sentence("new: {words}"),
+    ChangeKind.REMOVED: Sentence("removed: {words}"),
+}
+
+
+def _without_path(context: CommandContext, why: str) -> str:
+    """A sentence on a file, with its day in place of its path."""
+    if not isinstance(why, Sentence) or "file" not in why.values:
+        return why
+    day = _place(context, str(why.values["file"]))
+    return Sentence(why.english, **{**why.values, "file": Sentence("what I noted ({day})", day=day)})
+
+
+def _place(context: CommandContext, path: str) -> str:
+    return place_in(context.language, path, context.services.clock.today())
+
+
+def _days(context: CommandContext, paths: Iterable[str]) -> str:
+    return ", ".join(dict.fromkeys(_place(context, path) for path in paths))
 
 
 async def forget_(context: CommandContext) -> CommandReply:
@@ -173,14 +196,13 @@ async def _forget(context: CommandContext, shown: ForgetPlan) -> str:
             raise CommandError("\n\n".join([context.said("I couldn't delete that."), *kept]))
         return context.said("It was already gone.")
     left = await asyncio.to_thread(files_left, scope, finding)
-    sentences = [context.said("Deleted from {places}.", places=listed(_places(removed, on_page)))]
+    sentences = [context.said("Deleted from {places}.", places=listed(_places(context, removed, on_page)))]
     if removed.files:
         sentences.append(context.said("For ten minutes `/undo` brings it back; after that no copy is left in memory."))
     sentences.append(
         context.said(
-            "I no longer see, find or send these words. The files under `state/sessions` still contain them until "
-            "`daybook sessions prune` deletes those conversations, and files that were sent or received stay for a "
-            "month."
+            "I no longer see, find or send these words. The records of our conversations still contain them until "
+            "`daybook sessions prune` deletes them, and files that were sent or received stay for a month."
         )
     )
     if removed.unpurged:
@@ -190,17 +212,15 @@ async def _forget(context: CommandContext, shown: ForgetPlan) -> str:
                 why=removed.unpurged,
             )
         )
-    if len(left) == 1:
-        sentences.append(context.said("{file} still contains them.", file=_files(_unspoken(left, finding))))
-    elif left:
-        sentences.append(context.said("{files} still contain them.", files=_files(_unspoken(left, finding))))
+    if left:
+        sentences.append(context.said("Still in: {places}.", places=listed(_left(left, finding))))
     if context.row.message.address.channel not in LOCAL_CHANNELS:
         sentences.append(context.said("Your chat app keeps its own copy."))
-    return "\n\n".join([" ".join(sentences), *kept])
+    return "\n\n".join([context.joined(*sentences), *kept])
 
 
-def _places(removed: Removal, on_page: int) -> list[str]:
-    places = [_files(_unspoken(removed.files, removed.finding))] if removed.files else []
+def _places(context: CommandContext, removed: Removal, on_page: int) -> list[str]:
+    places: list[str] = [Sentence("my notes ({days})", days=_days(context, removed.files))] if removed.files else []
     if removed.messages and removed.sessions == 1:
         places.append(Sentence("{messages} in a conversation", messages=_messages(removed.messages)))
     elif removed.messages:
@@ -211,6 +231,17 @@ def _places(removed: Removal, on_page: int) -> list[str]:
     return places
 
 
+def _left(files: Sequence[str], finding: ForgetPlan) -> list[str]:
+    """Names of files, those of exports without a folder, except one that contains what was forgotten."""
+    holds = line_matcher(finding)
+    names = (PurePosixPath(file).name for file in files[:_SHOWN_FILES])
+    shown = [_OTHERS.get(name) or (Sentence("an export") if holds(name) else f"`{name}`") for name in names]
+    return [*shown, *(["…"] if len(files) > _SHOWN_FILES else [])]
+
+
+_OTHERS = {"schedule.yaml": Sentence("jobs and reminders"), "HEARTBEAT.md": Sentence("the list for the heartbeat")}
+
+
 def _kept(removed: Removal, language: Language) -> list[str]:
     kept, finding = dict(removed.kept), removed.finding
     unread = [
@@ -219,15 +250,14 @@ def _kept(removed: Removal, language: Language) -> list[str]:
     if not kept:
         return unread
     why_kept = ((path, str(translated(language, why))) for path, why in kept.items())
-    lines = "\n".join(f"- {why.replace(path, _unspoken((path,), finding)[0])}" for path, why in why_kept)
+    lines = "\n".join(f"- {why.replace(path, _unspoken(path, finding))}" for path, why in why_kept)
     head = said(language, "I couldn't remove these words everywhere. Please fix this and ask again:")
     return [f"{head}\n{lines}", *unread]
 
 
-def _unspoken(files: tuple[str, ...], finding: ForgetPlan) -> tuple[str, ...]:
-    """The names of files, except where one contains what was forgotten."""
-    holds = line_matcher(finding)
-    return tuple(f"{PurePosixPath(file).parent}/…" if holds(file) else file for file in files)
+def _unspoken(file: str, finding: ForgetPlan) -> str:
+    """The name of a file, except where it contains what was forgotten."""
+    return f"{PurePosixPath(file).parent}/…" if line_matcher(finding)(file) else file
 
 
 def _messages(number: int) -> Sentence:
@@ -238,13 +268,7 @@ def _line(context: CommandContext, place: ForgetPassage) -> str:
     text = " ".join(place.text.split())
     shown = text if len(text) <= _SHOWN_CHARS else text[:_SHOWN_CHARS].rstrip() + "…"
     whole = f" ({context.said('the whole note')})" if place.whole else ""
-    return f"- `{place.path}:{place.line}`{whole} {shown.removeprefix('- ')}"
-
-
-def _files(paths: tuple[str, ...]) -> str:
-    shown = ", ".join(f"`{path}`" for path in paths[:_SHOWN_FILES])
-    more = len(paths) - _SHOWN_FILES
-    return Sentence("{files} and {count} more", files=shown, count=more) if more > 0 else shown
+    return f"- **{headed(_place(context, place.path))}**{whole} {shown.removeprefix('- ')}"
 
 
 COMMANDS = (

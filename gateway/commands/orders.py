@@ -10,17 +10,21 @@ from datetime import date, timedelta
 
 from agent.journal import open_items
 from agent.languages.codes import Language
-from agent.languages.moments import day_in
+from agent.languages.examples import nearest
+from agent.languages.moments import day_in, headed
 from agent.languages.orders import OrderKind, PlainOrder, flat, past_day, words_of
 from agent.languages.registry import LANGUAGES
-from agent.languages.terms import query_terms
+from agent.languages.sentences import Sentence
+from agent.languages.terms import is_same_word, query_terms
 from agent.memory import daily_log
 from agent.memory.files import FileError, read_text
 from agent.model.offline.intent import SEPARATOR
-from channels.message import Origin
+from channels.message import Button, Origin
 from gateway.commands import choices, lists, reminder_orders
 from gateway.commands.context import Command, CommandContext, CommandError, CommandReply
-from gateway.commands.reminder_orders import content_of, is_same_word, phrase_in
+from gateway.commands.memory import note_down
+from gateway.commands.reminder_orders import content_of, phrase_in
+from gateway.i18n import example_buttons
 from gateway.scheduling.requests import JobRefused
 from gateway.scheduling.words.meaning import HourMissing
 
@@ -78,7 +82,7 @@ async def _log(context: CommandContext, day: date) -> CommandReply:
     if not lines:
         return CommandReply(context.said("I have no log of that day ({day}).", day=named))
     text = "\n".join(lines)
-    return CommandReply("\n\n".join([f"{named[:1].upper()}{named[1:]}:", text[:_MOST_LOG_CHARS]]))
+    return CommandReply("\n\n".join([f"{headed(named)}:", text[:_MOST_LOG_CHARS]]))
 
 
 async def _day_named(context: CommandContext, asked: PlainOrder) -> date | None:
@@ -122,7 +126,7 @@ async def _help(context: CommandContext, asked: PlainOrder) -> CommandReply:
     for subject, pattern in words_of(asked.language).given.subjects.items():
         if re.search(pattern, text):
             return CommandReply(_subject(context, subject))
-    return CommandReply(LANGUAGES[context.language].offline.abilities)
+    return CommandReply(LANGUAGES[context.language].offline.abilities, example_buttons(context.language))
 
 
 def _subject(context: CommandContext, subject: str) -> str:
@@ -150,9 +154,22 @@ def _subject(context: CommandContext, subject: str) -> str:
 
 
 async def _cannot(context: CommandContext, asked: PlainOrder) -> CommandReply:
-    del asked
-    sentence = context.said("I can't do that in words yet.")
-    return CommandReply(f"{sentence}\n\n{LANGUAGES[context.language].offline.abilities}")
+    """What comes nearest, to press; and to note it, where it was no request: "Call mum" may be for the person."""
+    wish = context.row.message.text.strip()
+    text = context.joined(Sentence("I can't do that in words yet."), Sentence("This comes nearest:"))
+    examples = example_buttons(context.language, nearest(context.language, wish))
+    if wish.endswith(("?", "？")):
+        return CommandReply(text, examples)
+    note = [(context.said("Note it"), f"{OrderKind.NOTE} {asked.language} {wish}")]
+    reply = await choices.asked(context, text, note)
+    return dataclasses.replace(reply, buttons=(*examples, *reply.buttons))
+
+
+async def _note(context: CommandContext, asked: PlainOrder) -> CommandReply:
+    text = SEPARATOR.join(filter(None, (asked.about, asked.name)))
+    change = await note_down(context, text)
+    noted = LANGUAGES[context.language].offline.noted
+    return CommandReply(f"{noted}\n\n> {text}", ((Button(context.said("Undo it"), f"/undo {change}"),),))
 
 
 async def _needs_model(context: CommandContext, asked: PlainOrder) -> CommandReply:
@@ -176,5 +193,6 @@ _HANDLERS: Mapping[OrderKind, Callable[[CommandContext, PlainOrder], Awaitable[C
     OrderKind.HELP: _help,
     OrderKind.MODEL: _needs_model,
     OrderKind.CANNOT: _cannot,
+    OrderKind.NOTE: _note,
 }
 COMMANDS = (Command("order", "KIND LANGUAGE WORDS", "what plain words ask for", order, is_listed=False),)

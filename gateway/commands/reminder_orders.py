@@ -15,7 +15,7 @@ from agent.languages.codes import Language
 from agent.languages.moments import moment_in
 from agent.languages.orders import OrderKind, PlainOrder, flat, items_in, without_noise, words_of
 from agent.languages.registry import LANGUAGES
-from agent.languages.terms import fold, is_unspaced, query_terms, terms
+from agent.languages.terms import fold, is_same_word, is_unspaced, query_terms, terms
 from channels.message import Button
 from gateway import recurrence as when_
 from gateway.commands import choices
@@ -38,8 +38,6 @@ _MOST_ASKED = 6
 _MOVED = "moved reminder"
 """Choice of a conversation: the reminder that was moved last, and the newest then."""
 _WHEN = TypeAdapter(dict[str, str])
-_LEAST_COMMON = 4
-"""Letters with which two forms of one word begin."""
 
 
 async def due(context: CommandContext, asked: PlainOrder) -> CommandReply:
@@ -307,13 +305,6 @@ def _score(wanted: Sequence[str], text: str) -> int:
     is_enough = common == len(wanted) or 2 * common > len(own)
     is_enough = is_enough or (unspaced and 2 * common >= min(len(wanted), len(own)))
     return common if is_enough else 0
-
-
-def is_same_word(one: str, other: str) -> bool:
-    if one == other:
-        return True
-    least = max(_LEAST_COMMON, -(-2 * min(len(one), len(other)) // 3))
-    return one[:least] == other[:least] and min(len(one), len(other)) >= least
 
 
 def content_of(words: str, language: Language) -> list[str]:

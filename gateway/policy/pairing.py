@@ -6,7 +6,9 @@ import asyncio
 import secrets
 
 from agent.clock import Clock, utc_stamp
-from agent.languages.sentences import Sentence
+from agent.languages.examples import ABILITIES
+from agent.languages.sentences import Sentence, SentenceSeries
+from gateway.i18n import example_buttons
 from gateway.messages.outbox import Outbox
 from gateway.policy.access import Access, Role
 from gateway.store import chat_rows, outbox_rows
@@ -15,8 +17,8 @@ from gateway.store.connection import Connection
 from gateway.store.database import Database
 from gateway.store.outbox_rows import Draft
 
-_LET_IN = Sentence("You're approved. What can I do for you?")
-_OWNS = Sentence("You're approved, and you are my owner now. What can I do for you?")
+_LET_IN = Sentence("You're approved.")
+_OWNS = Sentence("You're approved, and you are my owner now.")
 _SHUT_OUT = Sentence("My owner removed your access, so I won't answer here any more.")
 
 
@@ -32,7 +34,8 @@ class Pairing:
         """Raises `NoSuchCode`."""
         async with self._one_at_a_time:
             person = self._access.asker(code)
-            notice = await self._notice(person, _OWNS if person.role == Role.OWNER else _LET_IN)
+            first = _OWNS if person.role == Role.OWNER else _LET_IN
+            notice = await self._notice(person, SentenceSeries("\n", (first, ABILITIES)), has_examples=True)
             await self._access.let_in(person, lambda connection: self._write(connection, notice))
         self._outbox.wake(notice)
         return person
@@ -48,13 +51,18 @@ class Pairing:
         self._outbox.wake(notice)
         return True
 
-    async def _notice(self, person: Approved, text: Sentence) -> list[Draft]:
+    async def _notice(self, person: Approved, text: Sentence, *, has_examples: bool = False) -> list[Draft]:
         """The message to the person, if a private chat of theirs is known."""
         chat = await self._database.run(chat_rows.private_chat, person.channel, person.user_id)
         if chat is None:
             return []
         language = await self._database.run(chat_rows.language, chat)
-        return self._outbox.drafts(f"access:{secrets.token_hex(8)}:{{}}", chat, text.in_language(language))
+        return self._outbox.drafts(
+            f"access:{secrets.token_hex(8)}:{{}}",
+            chat,
+            text.in_language(language),
+            buttons=example_buttons(language) if has_examples else (),
+        )
 
     def _write(self, connection: Connection, notice: list[Draft]) -> None:
         outbox_rows.add(connection, notice, utc_stamp(self._clock.now()))

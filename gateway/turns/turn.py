@@ -27,10 +27,10 @@ from gateway.store import outbox_rows
 from gateway.store.inbox_rows import InboxRow
 from gateway.store.outbox_rows import Draft, SpeechRow
 from gateway.turns.notices import BUG, failure, skipped_for_owner
+from gateway.turns.offline_buttons import newest_change, offline_buttons
 from gateway.turns.preview import LivePreview, StreamedReply
 from gateway.turns.services import SessionLane, TurnServices
 from gateway.turns.tasks import OVERTIME
-from gateway.turns.undo_button import newest_change, undo_button
 from gateway.turns.user_message import (
     ADVICE,
     build_user_message,
@@ -364,7 +364,7 @@ class Turn:
             edits=preview,
             repeat=uncertain,
             files=answer.files,
-            buttons=await undo_button(self._services, self._agent, self.rows[0], self._change_before, end),
+            buttons=await offline_buttons(self._services, self._agent, self.rows[0], self._change_before, end),
         )
         rows = [*self.rows, *await self._overheard()]
         besides = [draft for draft in besides if self._due or draft.address != address]

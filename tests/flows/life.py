@@ -173,7 +173,7 @@ class Life:
     async def _morning(self, number: int) -> None:
         await self.says("ALICE", f"{WAYS[number % len(WAYS)]} {self.fact('ALICE')}")
         if number % 8 == 6:  # "For good:"
-            await self.command("ALICE", "/undo", "Undone in")
+            await self.command("ALICE", "/undo", "Undone (")
             self.tally.undone += 1
             gone = self.planted.pop()
             assert gone not in (self.gateway.workspace / "MEMORY.md").read_text("utf-8")

@@ -99,7 +99,7 @@ async def test_the_owners_undo_in_the_chat_takes_an_import_back(tmp_path: Path) 
         await bring(told, "openclaw", openclaw(tmp_path / "oc"))
         assert "Mia is my daughter" in told.read("MEMORY.md")
         told.say("/undo")
-        await told.hears("Undone in")
+        await told.hears("Undone (")
         assert told.read("MEMORY.md") == memory and not (told.workspace / "memory/2026-01-30.md").exists()
 
 

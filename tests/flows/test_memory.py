@@ -43,7 +43,7 @@ async def test_undo_in_the_chat_and_the_model_is_told_once(tmp_path: Path) -> No
         assert "- coffee" in told.read("MEMORY.md")
 
         told.say("/undo")
-        await told.hears("Undone in MEMORY.md: changed to: coffee")
+        await told.hears("Undone (what lasts): changed to: coffee")
         assert told.read("MEMORY.md") == "# Memory\n\n- tea\n"
         told.say("/undo")
         await told.hears("There is no memory change")
@@ -68,10 +68,10 @@ async def test_undo_after_midnight_strikes_out_yesterdays_entry_and_goes_on_to_o
         await told.hears("Noted in")
         told.moment = datetime(2026, 11, 21, 23, 2, tzinfo=UTC)
         told.say("/undo")
-        await told.hears("Undone in memory/2026-11-21.md")
+        await told.hears("Undone (yesterday)")
         assert told.read("memory/2026-11-21.md") == "# 2026-11-21\n\n- 23:58 [undone 2026-11-22]\n"
         told.say("/undo")
-        await told.hears("Undone in MEMORY.md")
+        await told.hears("Undone (what lasts)")
         assert told.read("MEMORY.md") == "# Memory\n\n- tea\n"
         told.no_request_was_refused()
 
@@ -90,7 +90,7 @@ async def test_a_change_that_a_hand_wrote_over_blocks_no_older_one(tmp_path: Pat
         refused = await told.hears("I couldn't undo")
         assert "coffee, by hand" in refused.text and "/undo again" in refused.text
         told.say("/undo")
-        await told.hears("Undone in")
+        await told.hears("Undone (")
         assert told.read("MEMORY.md") == "# Memory\n\n- coffee, by hand\n" and not told.log().exists()
 
 
@@ -101,7 +101,7 @@ async def test_forget_shows_asks_removes_and_is_not_in_the_way_of_a_talk(tmp_pat
         told.write(f"memory/{past.name}", f"# {past.stem}\n\n- 09:00 Luna ate\n")
         told.say("/forget luna")
         shown = await told.hears("I found this about")
-        assert "MEMORY.md:3" in shown.text and f"memory/{past.name}:3" in shown.text
+        assert "What lasts Luna is a cat" in shown.text and "On Monday 9 November 09:00 Luna ate" in shown.text
         told.model.answer("Fine.")
         told.say("no wait, how are you?")
         await told.hears("Fine.")
@@ -118,7 +118,7 @@ async def test_forget_shows_asks_removes_and_is_not_in_the_way_of_a_talk(tmp_pat
         assert f"- 09:00 [forgotten {told.log().stem}]" in past.read_text()
 
         told.say("/undo")
-        await told.hears("Undone: what was forgotten is back in MEMORY.md")
+        await told.hears("Undone: what was forgotten is back (what lasts")
         assert "Luna ate" in past.read_text() and "Luna" in told.read("MEMORY.md")
         told.no_request_was_refused()
 
@@ -143,7 +143,7 @@ async def test_what_is_forgotten_is_gone_from_the_talks_too(tmp_path: Path) -> N
         assert "messages in our conversations" in asked.text
         told.say("yes")
         done = await told.hears("Deleted from")
-        assert "messages in" in done.text and "state/sessions" in done.text
+        assert "messages in" in done.text and "records of our conversations" in done.text
 
         sessions: Any = await gateway.operations["sessions.list"]({})
         for session in sessions:
@@ -162,7 +162,7 @@ async def test_what_is_forgotten_is_gone_from_the_talks_too(tmp_path: Path) -> N
         assert "[forgotten " in asked_now.text
 
         told.say("/undo")
-        await told.hears("Undone: what was forgotten is back in")
+        await told.hears("Undone: what was forgotten is back (")
         told.model.answer("She is back.")
         told.say("Who is my cat?")
         await told.hears("She is back.")
@@ -198,7 +198,7 @@ async def test_an_index_that_still_has_what_was_forgotten_is_named(tmp_path: Pat
             told.say("/forget Luna")
             await told.hears("I found this about")
             told.say("/forget yes")
-            said = await told.hears("Deleted from MEMORY.md")
+            said = await told.hears("Deleted from my notes (what lasts)")
             assert "search index still contains them" in said.text and "daybook memory index --force" in said.text
 
 
@@ -213,7 +213,7 @@ async def test_forgetting_waits_for_the_one_who_asked_and_stays_in_its_scope(tmp
         told.call("/forget Luna", user=BOB, name="Bob")
         await told.hears("only my owner", GROUP)
         told.say("/forget yes")
-        await told.hears("Deleted from MEMORY.md")
+        await told.hears("Deleted from my notes (what lasts)")
         assert told.read("MEMORY.md") == "" and told.read("people/telegram-22222/MEMORY.md") == "- Luna\n"
 
 

@@ -129,7 +129,7 @@ async def test_people_hear_where_the_words_still_are(daybook: Daybook) -> None:
         await daybook.chat.wait_heard(1)
         daybook.chat.say("yes")
         answer = (await daybook.chat.wait_heard(2))[-1]
-    assert "`exports/2026-01-01-owner.md` still contains them" in answer
+    assert "Still in: `2026-01-01-owner.md`" in answer
     assert "2026-01-02" not in answer and "luna" not in answer.lower()
 
 

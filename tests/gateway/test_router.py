@@ -9,6 +9,7 @@ from datetime import timedelta
 import pytest
 
 from agent.formats.sqlite import connect_read_only
+from agent.languages.examples import ABILITIES
 from agent.model.scripted import Hold, ScriptedAnswer, ScriptedModel
 from channels.message import Attachment, Health, UnreadableEvent
 from channels.scripted import ScriptedChannel, Typing
@@ -163,7 +164,7 @@ async def test_an_approved_stranger_is_answered_in_a_talk_of_their_own(daybook: 
         answer = await gateway.approve(code)
         daybook.chat.say("Me again", chat="5", sender=STRANGER)
         heard = await daybook.chat.wait_heard(3, chat="5")
-    assert heard[1:] == ["You're approved. What can I do for you?", "Nice to meet you."]
+    assert heard[1:] == [f"You're approved.\n{ABILITIES}", "Nice to meet you."]
     assert daybook.model.requests[0].session == f"main/person/telegram-{STRANGER}"
     assert answer["role"] == "person"
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import suppress
 from datetime import date
 
 from agent.clock import Clock
 from agent.formats.message_text import NO_TEXT, day_in_header, person_text
 from agent.languages.codes import Language
 from agent.languages.days_meant import with_days
-from agent.languages.moments import day_in
+from agent.languages.examples import ABILITIES
+from agent.languages.moments import headed, place_in
 from agent.languages.registry import LANGUAGES
-from agent.languages.sentences import said
+from agent.languages.sentences import Sentence, said
 from agent.languages.table import OfflineStrings
 from agent.model.base import (
     Block,
@@ -29,6 +29,7 @@ from agent.model.base import (
 )
 from agent.model.offline.intent import Intent, IntentKind, language_of, understand
 from agent.model.offline.memory_calls import MemoryCall, call_blocks, call_for, texts_said
+from agent.model.offline.newer import newest_first
 from agent.model.tokens import estimate, estimate_blocks, estimate_tools
 from agent.search.result_text import passages_in
 from agent.silence import NO_REPLY
@@ -43,7 +44,6 @@ _MOST_LOG_CHARS = 6_000
 _MOST_EXTRACTED = 40
 _NOTHING_THERE = "[Empty"
 """With what `memory_get` answers for a file that is not there, or has nothing in it."""
-_DAY = re.compile(r"(\d{4})-?(\d\d)-?(\d\d)")
 _ENCLOSED = re.compile(r"^<daybook-(?:document|enclosed)\b", re.MULTILINE)
 
 
@@ -86,7 +86,8 @@ class OfflineModel:
         calls = [call for text, intent in intents if (call := self._call(text, intent, request)) is not None]
         parts += self._replies([intent for text, intent in intents if self._call(text, intent, request) is None])
         parts += unseen
-        if parts and not calls and _is_first_answer(request):
+        is_greeting = any(intent.wish is IntentKind.GREET for _, intent in intents)
+        if parts and not calls and not is_greeting and _is_first_answer(request):
             offline = self._offline(LANGUAGES[language_asked_in(request)].offline)
             parts += [offline] if offline not in parts else []
         return "\n\n".join(parts), calls
@@ -101,7 +102,7 @@ class OfflineModel:
             strings = LANGUAGES[intent.language].offline
             match intent.wish:
                 case IntentKind.GREET:
-                    replies.append(f"{strings.greeting} {strings.abilities}")
+                    replies.append(greeting_in(intent.language))
                 case IntentKind.HELP:
                     replies += [strings.abilities, self._offline(strings)]
                 case IntentKind.NEEDS_MODEL:
@@ -120,6 +121,14 @@ class OfflineModel:
 
     def _offline(self, strings: OfflineStrings) -> str:
         return strings.offline.format(env=self._env_file)
+
+
+def greeting_in(language: Language) -> str:
+    """Two lines: what it can do, and what a language model is for."""
+    table = LANGUAGES[language]
+    first = (table.offline.greeting, ABILITIES.in_language(language))
+    more = said(language, "For a real conversation, connect a language model on the page under Settings.")
+    return f"{(' ' if table.spaced else '').join(first)}\n{more}"
 
 
 def _told(request: ModelRequest, today: date) -> Iterator[str]:
@@ -149,7 +158,7 @@ def _result(call: Block, result: str, failed: bool, language: Language, today: d
             said = _quoted(_short(str(arguments.get("text", "")), _MOST_QUOTED))
             return f"{strings.noted}\n\n{said}"
         case "memory_search":
-            passages = _passages(result, language, today)
+            passages = _passages(result, str(arguments.get("query", "")), language, today)
             if not passages:
                 return strings.nothing.format(query=arguments.get("query", ""))
             return "\n\n".join([strings.found, *passages])
@@ -162,22 +171,17 @@ def _result(call: Block, result: str, failed: bool, language: Language, today: d
             return result
 
 
-def _passages(result: str, language: Language, today: date) -> list[str]:
-    passages = [
-        f"**{_source(one.place, language, today)}**\n{_quoted(_short(one.text.strip(), _MOST_PASSAGE_CHARS))}"
-        for one in passages_in(result)
-        if not one.is_context
+def _passages(result: str, asked: str, language: Language, today: date) -> list[str]:
+    found = [one for one in passages_in(result) if not one.is_context][:_MOST_PASSAGES]
+    ordered, older = newest_first(found, asked)
+    return [
+        f"**{headed(place_in(language, one.place, today))}{_EARLIER.in_language(language) if one in older else ''}**\n"
+        f"{_quoted(_short(one.text.strip(), _MOST_PASSAGE_CHARS))}"
+        for one in ordered
     ]
-    return passages[:_MOST_PASSAGES]
 
 
-def _source(place: str, language: Language, today: date) -> str:
-    """The day of a log or talk; what lasts has none."""
-    if match := _DAY.search(place):
-        with suppress(ValueError):  # no day after all
-            day = day_in(language, date(*map(int, match.groups())), today)
-            return f"{day[:1].upper()}{day[1:]}"
-    return said(language, "Memory")
+_EARLIER = Sentence(" (earlier)")
 
 
 def _extract(messages: Sequence[Message]) -> str:

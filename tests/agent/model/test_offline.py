@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -109,6 +110,38 @@ async def test_what_is_told_is_filed_and_found_again(talk: Talk) -> None:
     assert "**Today**" in found and LOG not in found
     assert "Dr. Brown in Baker Street" in found
     assert talk.called == ["memory_append", "memory_search"]
+
+
+@pytest.mark.parametrize(
+    ("told", "corrected", "asked"),
+    [
+        ("The bike is blue", "No, the bike is red", "What colour is the bike?"),
+        ("The meeting is on Friday at 4 in the large room", "Actually the meeting is at 5", "When is the meeting?"),
+        ("Our meeting is at 4", "correction: the meeting is at 5", "When is the meeting?"),
+        ("The rent is 800 euros", "The rent is 850 euros", "How much is the rent?"),
+        ("Das Fahrrad ist blau", "Nein, das Fahrrad ist rot", "Welche Farbe hat das Fahrrad?"),
+        ("La bici es azul", "No, la bici es roja", "¿De qué color es la bici?"),
+        ("Le vélo est bleu", "Non, le vélo est rouge", "De quelle couleur est le vélo ?"),
+        ("La bici è blu", "No, la bici è rossa", "Di che colore è la bici?"),
+        ("自行车是蓝色的", "不对，自行车是红色的", "自行车是什么颜色的？"),
+        ("自転車は青です", "いや、自転車は赤です", "自転車は何色ですか？"),
+    ],
+)
+async def test_what_corrects_a_note_is_found_before_it(talk: Talk, told: str, corrected: str, asked: str) -> None:
+    await talk.say(told)
+    await talk.say("The garage code is blue-42")
+    assert f"> {corrected}" in await talk.say(corrected)
+    found = await talk.say(asked)
+    places = [line for line in found.splitlines() if line.startswith("**")]
+    assert found.index(corrected) < found.index(told)
+    assert re.search(r"[(（].+[)）]", places[1]) and not re.search(r"[(（]", places[0])
+
+
+async def test_what_only_names_the_same_thing_is_no_correction(talk: Talk) -> None:
+    await talk.say("My bike is in the cellar, the key hangs by the door")
+    await talk.say("Lent Tom the pump for his bike until he has one of his own")
+    found = await talk.say("Where is my bike?")
+    assert "(earlier)" not in found and found.index("cellar") < found.index("pump")
 
 
 async def test_it_finds_what_was_written_by_hand(talk: Talk) -> None:
@@ -287,9 +320,9 @@ async def test_it_files_and_finds_in_other_languages(talk: Talk, told: str, aske
     assert LANGUAGES[understand(asked).language].offline.found in heard
 
 
-@pytest.mark.parametrize("hello", ["Hello", "Hallo", "Hola", "Bonjour", "你好", "こんにちは"])
-async def test_it_names_the_file_for_a_key_in_every_language(talk: Talk, hello: str) -> None:
-    heard = await talk.say(hello)
+@pytest.mark.parametrize("asked", ["Help", "Hilfe", "Ayuda", "Aide", "帮助", "ヘルプ"])
+async def test_it_names_the_file_for_a_key_in_every_language(talk: Talk, asked: str) -> None:
+    heard = await talk.say(asked)
     assert f"`{ENV}`" in heard and "{" not in heard and "~" not in heard
 
 

@@ -150,7 +150,7 @@ async def test_invariant_08_what_a_group_remembers_goes_to_the_group(daybook: Da
     daybook.group()
     async with daybook.running():
         answer = await ask(daybook, "/remember We meet at noon", chat=GROUP, group=True)
-    assert answer.startswith("Noted in `groups/telegram--100123/memory/2026-11-21.md`")
+    assert answer == "Noted in today's log."
     assert "We meet at noon" in (daybook.workspace / "groups/telegram--100123/memory/2026-11-21.md").read_text()
     assert not (daybook.workspace / "memory/2026-11-21.md").exists()
 
@@ -160,7 +160,7 @@ async def test_invariant_08_what_a_group_remembers_goes_to_the_group(daybook: Da
 
 async def test_remember_writes_the_owners_log_without_a_model(daybook: Daybook) -> None:
     async with daybook.running():
-        assert await ask(daybook, "/remember Buy milk\nand bread") == "Noted in `memory/2026-11-21.md`."
+        assert await ask(daybook, "/remember Buy milk\nand bread") == "Noted in today's log."
         assert "What should I remember?" in await ask(daybook, "/remember")
     log = (daybook.workspace / "memory/2026-11-21.md").read_text()
     assert log.startswith("# 2026-11-21\n")

@@ -179,6 +179,41 @@ async def test_what_it_cannot_do_is_said_and_not_filed(daybook: Daybook, said: s
     assert notes(daybook) == ""
 
 
+@pytest.mark.parametrize(
+    ("language", "said", "first", "label"),
+    [
+        ("en", "Buy milk", "Add milk to the shopping list", "Note it"),
+        ("de", "Ruf den Zahnarzt an", "Erinnere mich morgen um 9 daran, beim Zahnarzt anzurufen.", "Notieren"),
+        ("zh", "买牛奶", "把牛奶加到购物清单", "记下来"),
+    ],
+)
+async def test_what_it_cannot_do_brings_the_nearest_three_and_may_be_noted(
+    daybook: Daybook, language: str, said: str, first: str, label: str
+) -> None:
+    async with daybook.running():
+        await ask(daybook, f"/language {language}")
+        await ask(daybook, said)
+        id, shown = list(daybook.chat.standing(OWNER).items())[1]
+        offered = [button for row in shown.buttons for button in row]
+        assert len(offered) == 4 and (offered[0].label, offered[-1].label) == (first, label)
+        assert all(len(button.data.encode()) <= 64 for button in offered) and notes(daybook) == ""
+        daybook.chat.press(id, label)
+        await daybook.chat.wait_until(lambda: f"> {said}" in daybook.chat.heard(OWNER)[1])
+        assert f" {said}\n" in notes(daybook)
+        (undo,) = daybook.chat.standing(OWNER)[id].buttons[0]
+        assert await ask(daybook, undo.data)
+        assert said not in notes(daybook)
+
+
+async def test_what_is_asked_of_it_is_never_offered_as_a_note(daybook: Daybook) -> None:
+    async with daybook.running():
+        await ask(daybook, "Can you book a table for two?")
+        (shown,) = daybook.chat.standing(OWNER).values()
+        labels = [button.label for row in shown.buttons for button in row]
+        assert len(labels) == 3 and "Note it" not in labels
+        assert await ask(daybook, "Add milk to the shopping list") == "shopping list: added milk."
+
+
 async def test_several_are_cancelled_in_one_and_several_that_fit_are_moved_by_button(daybook: Daybook) -> None:
     async with daybook.running():
         for said in ("Remind me tomorrow at 9 to call mum", "Remind me tomorrow at 10 to feed the cat"):

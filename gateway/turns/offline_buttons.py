@@ -1,4 +1,5 @@
-"""The button under what the offline assistant has noted: it takes back that note and nothing else."""
+"""The buttons under an answer of the offline assistant: of a note one that takes back that note and nothing else, of a
+greeting examples of what it can do."""
 
 from __future__ import annotations
 
@@ -8,9 +9,11 @@ from agent.agent import Agent
 from agent.formats.sqlite import StorageUnavailable
 from agent.languages.sentences import said
 from agent.memory.history import Change
+from agent.model.offline.intent import IntentKind, understand
 from agent.model.offline.model import NAME as OFFLINE
 from agent.values import ResultKind, TurnResult
 from channels.message import Button
+from gateway.i18n import example_buttons
 from gateway.store.inbox_rows import InboxRow
 from gateway.store.outbox_rows import Buttons
 from gateway.turns.services import TurnServices
@@ -24,13 +27,18 @@ async def newest_change(agent: Agent, row: InboxRow) -> str:
     return change.id if change is not None else ""
 
 
-async def undo_button(services: TurnServices, agent: Agent, row: InboxRow, before: str, end: TurnResult) -> Buttons:
+async def offline_buttons(services: TurnServices, agent: Agent, row: InboxRow, before: str, end: TurnResult) -> Buttons:
     """`before`: the newest change before the turn."""
-    change = await _newest(agent, row) if end.kind is ResultKind.REPLY else None
+    message = row.message
+    if end.kind is not ResultKind.REPLY or agent.settings.model.name != OFFLINE or not message.is_from_person:
+        return ()
+    if (intent := understand(message.text)).wish in (IntentKind.GREET, IntentKind.HELP):
+        return example_buttons(intent.language)
+    change = await _newest(agent, row)
     if change is None or change.id == before or change.by not in _NOTES:
         return ()
     try:
-        language = await services.language(row.message.address)
+        language = await services.language(message.address)
     except StorageUnavailable:
         return ()
     return ((Button(said(language, "Undo it"), f"/undo {change.id}"),),)
