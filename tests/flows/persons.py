@@ -18,6 +18,9 @@ class Person:
     discords_locale: str
     hello: str
     greeted: str
+    unclear: str
+    """A note of no language."""
+    noted: str
     order: str
     """A reminder of the next day at nine."""
     promised: str
@@ -38,6 +41,8 @@ PERSONS = (
         "de",
         "Hallo",
         "Erzähl mir etwas, und ich notiere es",
+        "Pizza 4711",
+        "Notiert:",
         "Erinnere mich morgen um 9 Uhr an den Zahnarzt",
         "Ich erinnere dich morgen um 09:00.",
         "Zahnarzt",
@@ -52,6 +57,8 @@ PERSONS = (
         "fr",
         "Bonjour",
         "Dis-moi quelque chose et je le note",
+        "Pizza 4711",
+        "Noté :",
         "Rappelle-moi demain à 9 h d'appeler le dentiste",
         "Je te le rappellerai demain à 09:00.",
         "appeler le dentiste",
@@ -66,6 +73,8 @@ PERSONS = (
         "zh-CN",
         "你好",
         "告诉我的事我会记下来",
+        "Pizza 4711",
+        "记下了：",
         "明天上午九点提醒我看牙医",
         "09:00",
         "看牙医",
@@ -106,6 +115,8 @@ async def first_day(told: Story, person: Person, seat: Seat) -> None:
     """From the first words to the end of a reminder that was put off once."""
     await seat.says(person.hello)
     await seat.reads(person.greeted)
+    await seat.says(person.unclear)
+    await seat.reads(person.noted)
     await seat.says(person.order)
     await seat.reads(person.promised)
     at(told, "2026-11-22 09:00")
