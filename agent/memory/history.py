@@ -19,6 +19,7 @@ from typing import Protocol
 
 from agent.clock import Clock, utc_stamp
 from agent.formats.sqlite import StorageUnavailable, connect, storage_errors, transaction
+from agent.languages.sentences import Sentence
 from agent.memory.patch import FilePatch
 from agent.memory.paths import make_private
 from agent.memory.provenance import sources_in, with_mark
@@ -366,3 +367,22 @@ def _first_words(data: bytes) -> str:
     words = informative[0].removeprefix("- ") if informative else "nothing"
     cut = words if len(words) <= _SUMMARY_CHARS else words[: _SUMMARY_CHARS - 1].rstrip() + "…"
     return with_mark(cut, sources_in("\n".join(lines)))
+
+
+def spoken_summary(stored: str) -> str:
+    """What a change is listed as, to be said in any language."""
+    if stored == _FORGOTTEN:
+        return Sentence("(forgotten)")
+    verb, _, words = stored.partition(": ")
+    match verb:
+        case "deleted":
+            return Sentence("deleted: {words}", words=words)
+        case "changed to":
+            return Sentence("changed to: {words}", words=words)
+        case "added":
+            return Sentence("added: {words}", words=words)
+        case "new":
+            return Sentence("new: {words}", words=words)
+        case "removed":
+            return Sentence("removed: {words}", words=words)
+    return stored

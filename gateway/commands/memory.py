@@ -17,6 +17,7 @@ from agent.languages.sentences import Sentence, said, translated
 from agent.memory.files import FileError
 from agent.memory.forget import ForgetPassage, ForgetPlan, files_left, find, line_matcher
 from agent.memory.history import FORGET as FORGETTING
+from agent.memory.history import spoken_summary
 from agent.memory.log_writer import append_log
 from agent.memory.patch import Conflict
 from agent.memory.undo import restore
@@ -73,7 +74,7 @@ async def undo(context: CommandContext) -> str | CommandReply:
         raise CommandError(
             Sentence(
                 "I couldn't undo “{change}”: {why}\n\n`/undo` again undoes the change before it.",
-                change=_summary(change.summary),
+                change=spoken_summary(change.summary),
                 why=str(conflict),
             )
         ) from conflict
@@ -83,23 +84,7 @@ async def undo(context: CommandContext) -> str | CommandReply:
         return context.said("Undone: what was forgotten is back in {files}.", files=_files(paths))
     if id:
         return CommandReply(context.said("It is undone."), replaces=pressed)
-    return context.said("Undone in {files}: {change}", files=_files(paths), change=_summary(change.summary))
-
-
-def _summary(stored: str) -> str:
-    verb, _, words = stored.partition(": ")
-    match verb:
-        case "deleted":
-            return Sentence("deleted: {words}", words=words)
-        case "changed to":
-            return Sentence("changed to: {words}", words=words)
-        case "added":
-            return Sentence("added: {words}", words=words)
-        case "new":
-            return Sentence("new: {words}", words=words)
-        case "removed":
-            return Sentence("removed: {words}", words=words)
-    return stored
+    return context.said("Undone in {files}: {change}", files=_files(paths), change=spoken_summary(change.summary))
 
 
 async def forget_(context: CommandContext) -> CommandReply:
