@@ -158,7 +158,8 @@ class Agent:
         transcript = conversation.transcript
         own_tools = (*conversation.tools, *request.tools)
         offers = partial(offered, own_tools)
-        builder = await self._session_cache.builder(request.session, request.scope, transcript, offers(), request.model)
+        cache, key, scope = self._session_cache, request.session, request.scope
+        builder = await cache.builder(key, scope, transcript, offers(), request.model, request.language)
         await branch(conversation, request.said, self._redaction_lock, self._clock)
         said = [one.id for one in request.said]
         record = TurnRecord(transcript, turn_of(said, transcript, request.id), self._clock, said)
@@ -170,7 +171,6 @@ class Agent:
         await incoming.record_messages(request.said)
         smaller = partial(self._windows.overflowed, builder.model_name)
         window = ContextWindow(builder, record.turn, smaller, partial(self._lifecycle.compacted, builder), offers)
-
         ask = ModelCaller(window, request.purpose, self._store)
         calls = ToolRunner(
             own_tools,

@@ -21,6 +21,7 @@ from agent.context.file_changes import FileWatch
 from agent.context.prompt import FixedPart, fixed_part
 from agent.context.request import OpenSession, RequestBuilder
 from agent.forget import take_out_owners
+from agent.languages.codes import Language
 from agent.memory.history import Author, History
 from agent.memory.redaction_lock import RedactionLock
 from agent.memory.scope import Audience, Scope
@@ -176,7 +177,13 @@ class SessionCache:
         return None
 
     async def builder(
-        self, key: SessionKey, scope: Scope, transcript: Transcript, specs: tuple[ToolSpec, ...], model: str | None
+        self,
+        key: SessionKey,
+        scope: Scope,
+        transcript: Transcript,
+        specs: tuple[ToolSpec, ...],
+        model: str | None,
+        language: Language = Language.ENGLISH,
     ) -> RequestBuilder:
         """The session's builder, kept for deferred work. `model`: by default the agent's."""
         name = model or self._settings.model.name
@@ -197,6 +204,7 @@ class SessionCache:
             partial(self.fixed_part, scope),
             partial(self._redaction_lock.reading, scope),
             self._flushing.setdefault(transcript.path, asyncio.Lock()),
+            language,
         )
         _keep(self._builders, transcript.path, builder)
         return builder

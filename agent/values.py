@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from agent.languages.codes import Language
 from agent.media.pictures import Picture
 from agent.memory.scope import Scope
 from agent.model.base import Usage
@@ -118,6 +119,8 @@ class TurnRequest:
     """Workspace files that no tool may change, with the reason for the model."""
     approvals: OwnerConsent | None = None
     """Asks the owner for consent to effects of tools; None: they are refused."""
+    language: Language = Language.ENGLISH
+    """The chat's."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,8 @@ _ALWAYS = frozenset(
     ]
 )
 _CODE = re.compile(r"```.*?```|`[^`]*`|https?://\S+", re.DOTALL)
-_WORD = re.compile(r"[a-z]{2,}(?:['’][a-z]+)?", re.IGNORECASE)
+_WORD = re.compile(r"[a-zÀ-ɏ]{2,}(?:['’][a-zÀ-ɏ]+)?", re.IGNORECASE)
+"""Of Latin letters, because Chinese and Japanese stand beside them without a space."""
 
 
 def english_in(answer: str, language: Language, *quoted: str) -> list[str]:

@@ -18,6 +18,7 @@ from agent.context.header import header
 from agent.context.prompt import FixedPart
 from agent.context.repair import repair
 from agent.context.replay import Context, context
+from agent.languages.codes import Language
 from agent.memory.history import Author
 from agent.memory.redaction_lock import ReadEpoch
 from agent.memory.scope import Scope
@@ -64,6 +65,8 @@ class RequestBuilder:
     """Taken before what is sent or written is read."""
     flushing: asyncio.Lock
     """The session's: held while a flush goes on."""
+    language: Language = Language.ENGLISH
+    """As in `ModelRequest`."""
 
     @property
     def system(self) -> tuple[str, ...]:
@@ -110,6 +113,7 @@ class RequestBuilder:
             cache=self.settings.model.cache,
             aside=aside,
             is_current=reading.is_current,
+            language=self.language,
         )
 
     def words_of_ours(self, text: str) -> Message:

@@ -81,6 +81,15 @@ def translated(language: Language, text: object) -> object:
     return text.in_language(language) if isinstance(text, Translatable) else text
 
 
+def all_translated(language: Language, value: object) -> object:
+    """JSON with every `Translatable` in it, however deep, in that language."""
+    if isinstance(value, Mapping):
+        return {key: all_translated(language, inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [all_translated(language, inner) for inner in value]
+    return translated(language, value)
+
+
 def sentences_of(language: Language) -> Mapping[str, str]:
     """By the English ones; none for English. Blocks for some milliseconds, the first time."""
     table = read_file(language).get("sentences", {})

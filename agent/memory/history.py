@@ -20,6 +20,7 @@ from typing import Protocol
 
 from agent.clock import Clock, utc_stamp
 from agent.formats.sqlite import StorageUnavailable, connect, storage_errors, transaction
+from agent.languages.sentences import Sentence
 from agent.memory.patch import FilePatch
 from agent.memory.paths import make_private
 from agent.memory.provenance import sources_in, with_mark
@@ -102,6 +103,15 @@ class ChangeKind(enum.StrEnum):
     REMOVED = "removed"
 
 
+_TOLD = {
+    ChangeKind.DELETED: Sentence("deleted: {words}"),
+    ChangeKind.CHANGED: Sentence("changed to: {words}"),
+    ChangeKind.ADDED: Sentence("added: {words}"),
+    ChangeKind.NEW: Sentence("new: {words}"),
+    ChangeKind.REMOVED: Sentence("removed: {words}"),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Change:
     """`scope` as `Scope.name`; `session` empty: not offered by `/undo`."""
@@ -119,10 +129,12 @@ class Change:
     undone_by: str
 
     @property
-    def told(self) -> tuple[ChangeKind | None, str]:
-        """What was done, None for what is forgotten, and the first words of it."""
+    def told(self) -> str:
+        """The summary, to be said in any language."""
+        if self.summary == _FORGOTTEN:
+            return Sentence("(forgotten)")
         kind, colon, words = self.summary.partition(": ")
-        return (ChangeKind(kind), words) if colon and kind in set(ChangeKind) else (None, self.summary)
+        return Sentence(_TOLD[ChangeKind(kind)], words=words) if colon and kind in set(ChangeKind) else self.summary
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,8 @@ from collections.abc import AsyncIterator, Callable, Container, Iterable, Mappin
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
+from agent.languages.codes import Language
+
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 Block: TypeAlias = Mapping[str, Json]
 """One content block of the Messages API: text, thinking, redacted_thinking, tool_use, tool_result, image."""
@@ -67,6 +69,8 @@ class ModelRequest:
     """The last block is not part of what comes next, so the cache ends before it."""
     is_current: Callable[[], bool] = field(default=_always, repr=False, compare=False)
     """False after something in it was forgotten: it is not sent any more (`StaleRequest`)."""
+    language: Language = Language.ENGLISH
+    """The chat's, for sentences of ours beside a text that tells none. No model is sent it."""
 
 
 @dataclass(frozen=True, slots=True)

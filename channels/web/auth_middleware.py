@@ -6,14 +6,17 @@ Every route needs the token or both halves of a session (`authenticate`), except
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from http import HTTPStatus
 from urllib.parse import urlsplit
 
 from aiohttp import web
 
+from agent.languages.sentences import Sentence
 from channels.json_fields import load_json
 from channels.web.auth import SESSION_SECONDS, Auth, WebSession
 from channels.web.login_answer import ANSWER_PATH
 from channels.web.protocols import WebHost
+from channels.web.refusal import Refusal
 from channels.web.views.registry import VIEWS
 
 SOCKET = "/ws"
@@ -32,7 +35,9 @@ PROVEN_ROUTES = frozenset({SOCKET, "/files/{id}/{place}/{proof}"})
 
 KEY_HEADER = "Daybook-Page-Key"
 
-_LINK_IS_OVER = "This link was already used, or is more than ten minutes old. Run daybook web to get a new one.\n"
+_LINK_IS_OVER = Sentence(
+    "This link was already used, or is more than ten minutes old. Run daybook web to get a new one."
+)
 
 BEARER = WebSession("", 0)
 """The session of a program that sends the token itself."""
@@ -49,19 +54,28 @@ class AuthMiddleware:
 
     @web.middleware
     async def checked(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        try:
+            self._check(request)
+            return await handler(request)
+        except Refusal as refusal:
+            return refusal.answer(request)
+
+    def _check(self, request: web.Request) -> None:
+        """Raises `Refusal`."""
         hosts = request.headers.getall("Host", [])
         is_ours = len(hosts) == 1 and self.auth.is_our_host(hosts[0], _reached_at(request))
         if not is_ours or _named_by_target(request, hosts[0]).lower() != hosts[0].lower():
-            raise web.HTTPForbidden(text="This is not Daybook's address. Open the one that daybook web shows.\n")
+            why = Sentence("This is not Daybook's address. Open the one that daybook web shows.")
+            raise Refusal(HTTPStatus.FORBIDDEN, why)
         if not self._is_our_page(request, hosts[0]):
-            raise web.HTTPForbidden(text="Only Daybook's own page may ask for this.\n")
+            raise Refusal(HTTPStatus.FORBIDDEN, Sentence("Only Daybook's own page may ask for this."))
         resource = request.match_info.route.resource
         route = resource.canonical if resource else ""
         if route not in HEALTH_ROUTES and not self._host.serves:
-            raise web.HTTPServiceUnavailable(text="Another gateway serves this page; daybook status says which.\n")
+            why = Sentence("Another gateway serves this page; daybook status says which.")
+            raise Refusal(HTTPStatus.SERVICE_UNAVAILABLE, why)
         if route not in OPEN_ROUTES | PROVEN_ROUTES and self.authenticate(request) is None:
             raise unauthorized()
-        return await handler(request)
 
     def _is_our_page(self, request: web.Request, host: str) -> bool:
         """True if the request comes from our page, or from a program, which has no Origin and must send the token
@@ -82,7 +96,7 @@ class AuthMiddleware:
         self, request: web.Request, proof: Callable[[WebSession], bool] | None = None
     ) -> WebSession | None:
         """The authenticated session, or None. `proof` checks the second half; by default the header must hold the page
-        key. Raises `HTTPTooManyRequests`."""
+        key. Raises `Refusal`."""
         session = self.half_session(request)
         if session is None:
             return None
@@ -93,26 +107,25 @@ class AuthMiddleware:
         return session
 
     def half_session(self, request: web.Request) -> WebSession | None:
-        """The session of the cookie, which is not sufficient, or of the bearer token. Raises `HTTPTooManyRequests`."""
+        """The session of the cookie, which is not sufficient, or of the bearer token. Raises `Refusal`."""
         kind, _, shown = request.headers.get("Authorization", "").partition(" ")
         if not kind:
             return self.auth.session(request.cookies.get(self._cookie(request), ""))
         return BEARER if kind.lower() == "bearer" and self._is_token(request, shown.strip()) else None
 
     def _is_token(self, request: web.Request, shown: str) -> bool:
-        """Raises `HTTPTooManyRequests`."""
+        """Raises `Refusal`."""
         is_token = self.auth.is_token(shown)
         if is_token and self.auth.is_beyond_guessing:
             return True
         return self._unless_too_many_wrong(request, is_token)
 
     def _unless_too_many_wrong(self, request: web.Request, is_right: bool) -> bool:
-        """What was found, counted where it was wrong. Raises `HTTPTooManyRequests` where the address has to wait."""
+        """What was found, counted where it was wrong. Raises `Refusal` where the address has to wait."""
         address = request.remote or ""
         if wait := self.auth.wait(address):
-            raise web.HTTPTooManyRequests(
-                text=f"Too many wrong tokens. Try again in {wait} seconds.\n", headers={"Retry-After": str(wait)}
-            )
+            why = Sentence("Too many wrong tokens. Try again in {seconds} seconds.", seconds=wait)
+            raise Refusal(HTTPStatus.TOO_MANY_REQUESTS, why, {"Retry-After": str(wait)})
         if not is_right:
             self.auth.was_wrong(address)
         return is_right
@@ -132,9 +145,10 @@ class AuthMiddleware:
         shown = shown.strip() if isinstance(shown, str) else ""
         # The secret of a link is too long to be guessed, so the right one never waits.
         if kind == "once" and not self._host.redeem(shown) and not self._unless_too_many_wrong(request, False):
-            raise web.HTTPUnauthorized(text=_LINK_IS_OVER)
+            raise Refusal(HTTPStatus.UNAUTHORIZED, _LINK_IS_OVER)
         if kind == "token" and not self._is_token(request, shown):
-            raise web.HTTPUnauthorized(text="Wrong token. Run daybook web to see the right one.\n")
+            why = Sentence("Wrong token. Run daybook web to see the right one.")
+            raise Refusal(HTTPStatus.UNAUTHORIZED, why)
         session = self.auth.new_session()
         response = web.json_response({"key": self.auth.page_key(session)})
         self._set_cookie(request, response, session)
@@ -159,9 +173,9 @@ class AuthMiddleware:
         return response
 
 
-def unauthorized() -> web.HTTPException:
-    refusal = "Log in on the page, or send the token as Authorization: Bearer.\n"
-    return web.HTTPUnauthorized(text=refusal, headers={"WWW-Authenticate": "Bearer"})
+def unauthorized() -> Refusal:
+    why = Sentence("Log in on the page, or send the token as Authorization: Bearer.")
+    return Refusal(HTTPStatus.UNAUTHORIZED, why, {"WWW-Authenticate": "Bearer"})
 
 
 def _named_by_target(request: web.Request, host: str) -> str:

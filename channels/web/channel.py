@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from agent.languages.sentences import Sentence
 from channels.message import (
     Address,
     Attachment,
@@ -70,7 +71,9 @@ _KNOWN_FOR = 30 * 86_400.0
 """Seconds. The record knows repeats for longer than the outbox retries."""
 _TIDY_EVERY = 3_600.0
 """Seconds between clean-ups of unreferenced uploads."""
-_STOPPING = "Daybook is stopping. Your message will be sent when it is back."
+_MOST_CHARACTERS = f"{MAX_TEXT:_}".replace("_", "\N{NARROW NO-BREAK SPACE}")
+"""As it can be read in every language."""
+_STOPPING = Sentence("Daybook is stopping. Your message will be sent when it is back.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,10 +248,11 @@ class WebChannel:
         except NotRecorded as error:
             raise WebMessageNotKept(str(error)) from error
         if old is None or old.chat != chat or old.by is not MessageAuthor.PERSON:
-            raise WebMessageNotKept("That message is no longer in this chat.", again=False)
+            raise WebMessageNotKept(Sentence("That message is no longer in this chat."), again=False)
         named = (f"/{name}" for one in self._commands for name in (one.name, *one.other_names))
         if any(frame.text.lower().split()[:1] == [one] for one in named):
-            raise WebMessageNotKept("A command can't take the place of a message. Send it as a new one.", again=False)
+            why = Sentence("A command can't take the place of a message. Send it as a new one.")
+            raise WebMessageNotKept(why, again=False)
         files = tuple(UploadedFile(one.handle, one.name, one.media_type) for one in old.files)
         attachments = await self._checked(frame.text, files)
         replaced = inbound_id(old.id, old.replaces)
@@ -264,17 +268,19 @@ class WebChannel:
         except NotRecorded as error:
             raise WebMessageNotKept(str(error)) from error
         if kept is None:
-            raise WebMessageNotKept("That message was changed already, perhaps in another window.", again=False)
+            why = Sentence("That message was changed already, perhaps in another window.")
+            raise WebMessageNotKept(why, again=False)
 
     async def _checked(self, text: str, files: Sequence[UploadedFile]) -> tuple[Attachment, ...]:
         """The attachments of a message. Raises `WebMessageNotKept`."""
         if len(text) > MAX_TEXT:
-            why = f"A message can have at most {MAX_TEXT:,} characters, not {len(text):,}. Send it as a file."
+            why = Sentence("A message can have at most {most} characters. Send it as a file.", most=_MOST_CHARACTERS)
             raise WebMessageNotKept(why, again=False)
         if len(files) > MOST_FILES:
-            raise WebMessageNotKept(f"A message can have at most {MOST_FILES} files.", again=False)
+            why = Sentence("A message can have at most {most} files.", most=MOST_FILES)
+            raise WebMessageNotKept(why, again=False)
         if not text.strip() and not files:
-            raise WebMessageNotKept("This message is empty.", again=False)
+            raise WebMessageNotKept(Sentence("This message is empty."), again=False)
         return tuple([await asyncio.to_thread(self._attachment, one) for one in files])
 
     async def press(self, chat: str, frame: PressFrame, language: str) -> None:
@@ -284,7 +290,7 @@ class WebChannel:
             raise WebMessageNotKept(str(error)) from error
         known = entry is not None and entry.chat == chat and entry.by is MessageAuthor.DAYBOOK
         if entry is None or not known or all(one.data != frame.data for row in entry.buttons for one in row):
-            raise WebMessageNotKept("That button no longer works.", again=False)
+            raise WebMessageNotKept(Sentence("That button no longer works."), again=False)
         await self._store(self._message(chat, language, frame.id, frame.data, entry.id, origin=Origin.COMMAND))
 
     async def stop(self, chat: str, frame: StopFrame, language: str) -> None:
@@ -293,7 +299,8 @@ class WebChannel:
     def _attachment(self, file: UploadedFile) -> Attachment:
         path = self._uploads.mark_used(file.handle)
         if path is None:
-            raise WebMessageNotKept(f"{file.name} is no longer kept. Choose it again.", again=False)
+            why = Sentence("{name} is no longer kept. Choose it again.", name=file.name)
+            raise WebMessageNotKept(why, again=False)
         picture = picture_type(path)
         kind = "photo" if picture else "audio" if file.media_type.startswith("audio/") else "document"
         claimed = "" if file.media_type.lower() in PICTURE_TYPES else file.media_type

@@ -17,6 +17,7 @@ from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationE
 from pydantic_core import ErrorDetails
 
 from agent.languages.codes import Language
+from agent.languages.sentences import Sentence
 from channels.json_fields import load_json
 from channels.message import CommandInfo
 from channels.pictures import PICTURE_TYPES
@@ -126,7 +127,8 @@ def _sentence(problem: ErrorDetails, fields: Mapping[str, object]) -> str:
     name = next((part for part in reversed(problem["loc"]) if isinstance(part, str)), "")
     match problem["type"]:
         case "union_tag_invalid" | "union_tag_not_found":
-            return f"there is no frame of the type {str(fields.get('type'))[:40]!r}; reload the page"
+            type = repr(str(fields.get("type"))[:40])
+            return Sentence("there is no frame of the type {type}; reload the page", type=type)
         case "missing":
             return f"{name} is missing"
         case "string_pattern_mismatch":

@@ -7,8 +7,9 @@ import asyncio
 
 from aiohttp import web
 
+from agent.languages.sentences import translated
 from channels.web.shell import drawn
-from channels.web.texts import chosen
+from channels.web.texts import accepted_by
 
 ANSWER_PATH = "/login/mcp"
 _HEADERS = {
@@ -21,7 +22,8 @@ _HEADERS = {
 
 async def login_answer(request: web.Request, name: str, problem: str) -> web.StreamResponse:
     """A page that says that the owner is logged in at the server `name`, or what the problem is."""
-    language = chosen(request.headers.get("Accept-Language", ""))
-    body = await asyncio.to_thread(drawn, "login_answer.html", language, name=name, problem=problem)
+    language = accepted_by(request)
+    why = str(translated(language, problem))
+    body = await asyncio.to_thread(drawn, "login_answer.html", language, name=name, problem=why)
     status = 400 if problem else 200
     return web.Response(text=body, status=status, content_type="text/html", headers=_HEADERS)

@@ -8,6 +8,7 @@ import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
+from http import HTTPStatus
 from pathlib import Path
 from typing import Literal
 from urllib.parse import quote
@@ -15,8 +16,7 @@ from urllib.parse import quote
 from aiohttp import web
 from pydantic import TypeAdapter
 
-from agent.languages.codes import Language
-from agent.languages.sentences import Sentence, said, translated
+from agent.languages.sentences import Sentence, all_translated
 from channels.json_fields import load_json
 from channels.web.auth import WebSession
 from channels.web.auth_middleware import BEARER, FILE, SIGNED_FILE, SOCKET, STATIC, AuthMiddleware, unauthorized
@@ -27,8 +27,9 @@ from channels.web.login_answer import ANSWER_PATH, login_answer
 from channels.web.markup_process import MarkupProcess
 from channels.web.protocols import WebChat, WebHost
 from channels.web.record import ChatRecord, NotRecorded
+from channels.web.refusal import Refusal
 from channels.web.shell import drawn, policy_at, shell, static_files
-from channels.web.texts import chosen
+from channels.web.texts import accepted_by
 from channels.web.uploads import Uploads, shown_type
 from channels.web.views.registry import ACTIONS, BY_NAME, VIEWS
 from channels.web.views.view import ActionFailed, View
@@ -144,7 +145,7 @@ class WebServer:
 
     async def _page(self, view: View, request: web.Request) -> web.StreamResponse:
         """The shell, which has no secrets; its status says if the browser's cookie has a session."""
-        body = await asyncio.to_thread(shell, view, VIEWS, _language(request))
+        body = await asyncio.to_thread(shell, view, VIEWS, accepted_by(request))
         host = request.headers["Host"]
         policy = policy_at(host, is_encrypted=self.middleware.auth.is_encrypted(host))
         headers = {"Content-Security-Policy": policy, "Vary": "Accept-Language"}
@@ -164,23 +165,24 @@ class WebServer:
         """A view's content: HTML without a script, which the shell puts in its place."""
         view = BY_NAME.get(request.match_info["name"])
         if view is None or view.read is None:
-            raise web.HTTPNotFound(text="There is no such view.\n")
+            raise Refusal(HTTPStatus.NOT_FOUND, Sentence("There is no such page."))
         try:
-            values = await view.read(self._gateway.call, request.query)
+            language, read = accepted_by(request), await view.read(self._gateway.call, request.query)
         except ActionFailed as problem:
-            raise web.HTTPConflict(text=_said(request, problem)) from problem
-        html = await asyncio.to_thread(drawn, f"{view.name}.html", _language(request), **values)
+            raise Refusal(HTTPStatus.CONFLICT, str(problem)) from problem
+        values = {name: all_translated(language, value) for name, value in read.items()}
+        html = await asyncio.to_thread(drawn, f"{view.name}.html", language, **values)
         return web.Response(text=html, content_type="text/html")
 
     async def _call(self, request: web.Request) -> web.StreamResponse:
         operation = request.match_info["operation"]
         if operation not in ACTIONS:
-            raise web.HTTPNotFound(text="The page can't do that.\n")
+            raise Refusal(HTTPStatus.NOT_FOUND, Sentence("The page can't do that."))
         try:
             result = await self._gateway.call(operation, await _parameters(request))
         except ActionFailed as problem:
-            raise web.HTTPConflict(text=_said(request, problem)) from problem
-        return web.json_response({"result": result})
+            raise Refusal(HTTPStatus.CONFLICT, str(problem)) from problem
+        return web.json_response({"result": all_translated(accepted_by(request), result)})
 
     async def _session(self, request: web.Request) -> web.StreamResponse:
         response = web.Response(status=204)
@@ -219,7 +221,8 @@ class WebServer:
                 await self._record.log_out(session.id, until)
             except NotRecorded as error:
                 log.error("a logged-out session becomes valid again after a restart: %s", error)
-                response = web.Response(status=503, text=f"{error} Log in and out again later.\n")
+                why = Sentence("{why} Log in and out again later.", why=str(error))
+                response = Refusal(HTTPStatus.SERVICE_UNAVAILABLE, why).answer(request)
         return self.middleware.without_cookie(request, response)
 
     # files
@@ -231,16 +234,16 @@ class WebServer:
             async with asyncio.timeout(_UPLOAD):
                 handle, size = await self._receive_file(request)
         except TimeoutError as error:
-            raise web.HTTPRequestTimeout(text="The upload took too long. Try again.\n") from error
+            raise Refusal(HTTPStatus.REQUEST_TIMEOUT, Sentence("The upload took too long. Try again.")) from error
         except (ConnectionError, web.RequestPayloadError) as error:
-            raise web.HTTPBadRequest(text="The file did not arrive completely. Try again.\n") from error
+            why = Sentence("The file did not arrive completely. Try again.")
+            raise Refusal(HTTPStatus.BAD_REQUEST, why) from error
         except OSError as error:
             log.error("storing an upload failed: %s", error)
             is_full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
             why = Sentence("the disk is full") if is_full else Sentence("the disk fails to read or write")
-            language = Language(chosen(request.headers.get("Accept-Language", "")))
-            text = said(language, "I couldn't save the file: {why}.", why=why)
-            raise web.HTTPInsufficientStorage(text=f"{text}\n") from error
+            told = Sentence("I couldn't save the file: {why}.", why=why)
+            raise Refusal(HTTPStatus.INSUFFICIENT_STORAGE, told) from error
         return web.json_response({"handle": handle, "size": size})
 
     async def _receive_file(self, request: web.Request) -> tuple[str, int]:
@@ -253,10 +256,10 @@ class WebServer:
                 await asyncio.to_thread(incoming.file.write, chunk)
             return await asyncio.to_thread(incoming.keep), size
 
-    def _too_large(self) -> web.HTTPException:
-        most = self._largest_upload
-        text = f"A file can have at most {most / 1e6:.0f} MB (media.max_mb in config.yaml).\n"
-        return web.HTTPRequestEntityTooLarge(most, text=text)
+    def _too_large(self) -> Refusal:
+        most = f"{self._largest_upload / 1e6:.0f}"
+        why = Sentence("A file can have at most {most} MB (`media.max_mb` in config.yaml).", most=most)
+        return Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, why)
 
     async def _sign_path(self, request: web.Request) -> web.StreamResponse:
         """The session's browser can load the file from the path for some minutes."""
@@ -269,7 +272,8 @@ class WebServer:
         """Shows only pictures and sounds recognized by their bytes: HTML or SVG may hold a script."""
         is_signed = self.middleware.auth.is_signed_path
         if self.middleware.authenticate(request, lambda session: is_signed(request.path, session)) is None:
-            raise web.HTTPUnauthorized(text="This link has expired. Open the file from the page.\n")
+            why = Sentence("This link has expired. Open the file from the page.")
+            raise Refusal(HTTPStatus.UNAUTHORIZED, why)
         path, name, shown_as = await self._file(request)
         shown = "inline" if shown_as else "attachment"
         return web.FileResponse(
@@ -287,7 +291,7 @@ class WebServer:
             raise _unavailable(error) from error
         place = int(request.match_info["place"])
         if entry is None or place >= len(entry.files):
-            raise web.HTTPNotFound(text="No chat has this file.\n")
+            raise Refusal(HTTPStatus.NOT_FOUND, Sentence("No chat has this file."))
         file = entry.files[place]
         path = file.path or await asyncio.to_thread(self._uploads.find, file.handle)
         try:
@@ -295,7 +299,7 @@ class WebServer:
         except OSError:
             shown_as = None
         if path is None or shown_as is None:
-            raise web.HTTPNotFound(text="This file is no longer kept.\n")
+            raise Refusal(HTTPStatus.NOT_FOUND, Sentence("This file is no longer kept."))
         return path, file.name, shown_as
 
     # health
@@ -337,18 +341,10 @@ class WebServer:
         return web.Response(body=body, headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"})
 
 
-def _said(request: web.Request, problem: ActionFailed) -> str:
-    return f"{translated(Language(_language(request)), str(problem))}\n"
-
-
-def _language(request: web.Request) -> str:
-    return chosen(request.headers.get("Accept-Language", ""))
-
-
 def _static_answer(request: web.Request, name: str) -> web.StreamResponse:
     file = static_files().get(name)
     if file is None:
-        raise web.HTTPNotFound(text="There is no such file.\n")
+        raise Refusal(HTTPStatus.NOT_FOUND, Sentence("There is no such file."))
     headers = {"ETag": f'"{file.etag}"', "Cache-Control": "no-cache"}
     if any(tag.value == file.etag for tag in request.if_none_match or ()):
         return web.Response(status=304, headers=headers)
@@ -356,12 +352,12 @@ def _static_answer(request: web.Request, name: str) -> web.StreamResponse:
 
 
 async def _parameters(request: web.Request) -> Mapping[str, object]:
-    """Raises `HTTPException`."""
+    """Raises `Refusal`, `HTTPBadRequest`."""
     body = bytearray()
     async for chunk in request.content.iter_chunked(_CHUNK):
         body += chunk
         if len(body) > _MOST_PARAMETERS:
-            raise web.HTTPRequestEntityTooLarge(_MOST_PARAMETERS, text="That is too much for one request.\n")
+            raise Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, Sentence("That is too much to save at once."))
     try:
         read = load_json(bytes(body) or b"{}")
     except ValueError as error:
@@ -371,8 +367,8 @@ async def _parameters(request: web.Request) -> Mapping[str, object]:
     return read
 
 
-def _unavailable(error: NotRecorded) -> web.HTTPException:
-    return web.HTTPServiceUnavailable(text=f"{error}\n")
+def _unavailable(error: NotRecorded) -> Refusal:
+    return Refusal(HTTPStatus.SERVICE_UNAVAILABLE, str(error))
 
 
 def _add_security_headers(response: web.StreamResponse) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+from aiohttp import web
+
 from agent.languages.codes import ALL_LANGUAGES, Language
 from agent.languages.sentences import said, sentences_of
 
@@ -22,6 +24,11 @@ def chosen(accepted: str) -> Language:
     """The best of our languages for an `Accept-Language` header."""
     wanted = sorted(map(_with_weight, accepted.split(",")[:20]), reverse=True)
     return next((Language(name) for weight, name in wanted if weight > 0 and name in ALL_LANGUAGES), Language.ENGLISH)
+
+
+def accepted_by(request: web.BaseRequest) -> Language:
+    """The language of the browser that asks."""
+    return chosen(request.headers.get("Accept-Language", ""))
 
 
 def _with_weight(part: str) -> tuple[float, str]:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from aiohttp import WSCloseCode, WSMsgType, web
 
+from agent.languages.codes import Language
+from agent.languages.sentences import Sentence, translated
 from channels.web import frames
 from channels.web.auth import WebSession
 from channels.web.clients import OpenPages, PageConnection
 from channels.web.frames import BadFrame, Earlier, Older, Open, PressFrame, ResendFrame, SayFrame, StopFrame
 from channels.web.protocols import WebChat, WebMessageNotKept
 from channels.web.record import NotRecorded
-from channels.web.texts import chosen
+from channels.web.texts import accepted_by
 
 log = logging.getLogger(__name__)
 
@@ -26,6 +29,8 @@ _MOST_UNAUTHENTICATED = 16
 """Unauthenticated sockets; one more closes the oldest."""
 _LONGEST_FIRST = 2_000
 """Characters of the first frame."""
+_LONGEST_REASON = 120
+"""Bytes of what a close may say; the protocol has room for 123."""
 CLOSING = 1.0
 """Seconds that a page has to answer a close."""
 
@@ -34,20 +39,29 @@ Admit = Callable[[str], WebSession | None]
 """Returns the session that a page key completes."""
 
 
+@dataclass(frozen=True, slots=True)
+class _OpenSocket:
+    session: WebSession
+    language: Language
+
+
 class PageSockets:
     def __init__(self, chat: WebChat, pages: OpenPages, auth_timeout: float) -> None:
         self._chat = chat
         self._pages = pages
         self._auth_timeout = auth_timeout
         self._unauthenticated: dict[web.WebSocketResponse, web.Request] = {}
-        self._open: dict[web.WebSocketResponse, WebSession] = {}
+        self._open: dict[web.WebSocketResponse, _OpenSocket] = {}
 
     async def aclose(self) -> None:
-        await _close_all([*self._unauthenticated, *self._open], WSCloseCode.GOING_AWAY, "Daybook is stopping")
+        why = Sentence("Daybook is stopping.")
+        languages = {socket: accepted_by(request) for socket, request in self._unauthenticated.items()}
+        languages |= {socket: one.language for socket, one in self._open.items()}
+        await _close_all(languages, WSCloseCode.GOING_AWAY, why)
 
     async def end(self, session: WebSession) -> None:
-        theirs = [socket for socket, opened_by in self._open.items() if opened_by.id == session.id]
-        await _close_all(theirs, WSCloseCode.POLICY_VIOLATION, "logged out")
+        theirs = {socket: one.language for socket, one in self._open.items() if one.session.id == session.id}
+        await _close_all(theirs, WSCloseCode.POLICY_VIOLATION, Sentence("You are logged out."))
 
     async def converse(self, request: web.Request, admit: Admit) -> web.StreamResponse:
         """Nothing of a chat is sent before its first frame is admitted."""
@@ -58,11 +72,12 @@ class PageSockets:
             max_msg_size=frames.MAX_FRAME, heartbeat=_HEARTBEAT, compress=False, timeout=CLOSING
         )
         self._unauthenticated[socket] = request
+        language = accepted_by(request)
         try:
             await socket.prepare(request)
-            opened, accepted = await self._read_open(socket), request.headers.get("Accept-Language", "")
-            if opened is not None and await self._admit(socket, admit(opened.key)):
-                await self._serve_page(request, socket, PageConnection(opened.chat, chosen(accepted)))
+            opened = await self._read_open(socket, language)
+            if opened is not None and await self._admit(socket, admit(opened.key), language):
+                await self._serve_page(request, socket, PageConnection(opened.chat, language))
         except ConnectionError:
             log.debug("a page was closed")
         finally:
@@ -70,18 +85,19 @@ class PageSockets:
             self._open.pop(socket, None)
         return socket
 
-    async def _admit(self, socket: web.WebSocketResponse, session: WebSession | None) -> bool:
+    async def _admit(self, socket: web.WebSocketResponse, session: WebSession | None, language: Language) -> bool:
         if session is None:
-            await _dismiss(socket, "Please log in again.")
+            await _dismiss(socket, language, Sentence("Please log in again."))
         elif len(self._open) >= MOST_PAGES:
-            await _dismiss(socket, "Too many pages are open. Close one.", WSCloseCode.TRY_AGAIN_LATER)
+            why = Sentence("Too many pages are open. Close one.")
+            await _dismiss(socket, language, why, WSCloseCode.TRY_AGAIN_LATER)
         else:
             self._unauthenticated.pop(socket, None)
-            self._open[socket] = session
+            self._open[socket] = _OpenSocket(session, language)
             return True
         return False
 
-    async def _read_open(self, socket: web.WebSocketResponse) -> Open | None:
+    async def _read_open(self, socket: web.WebSocketResponse, language: Language) -> Open | None:
         try:
             first = await socket.receive(self._auth_timeout)
             if first.type in (WSMsgType.CLOSE, WSMsgType.CLOSING, WSMsgType.CLOSED, WSMsgType.ERROR):
@@ -96,7 +112,7 @@ class PageSockets:
             why = "which chat is opened was not said"
         except BadFrame as error:
             why = str(error)
-        await _dismiss(socket, why)
+        await _dismiss(socket, language, why)
         return None
 
     async def _serve_page(
@@ -122,10 +138,10 @@ class PageSockets:
                     await self._answer(connection, _read(received.type, received.data))
                 except BadFrame as error:
                     if error.hopeless:
-                        return await _dismiss(socket, str(error))
-                    connection.show(frames.failed(str(error)))
+                        return await _dismiss(socket, connection.language, str(error))
+                    connection.show(frames.failed(str(translated(connection.language, error))))
         except NotRecorded as error:
-            await _dismiss(socket, str(error), WSCloseCode.TRY_AGAIN_LATER)
+            await _dismiss(socket, connection.language, str(error), WSCloseCode.TRY_AGAIN_LATER)
         return None
 
     async def _answer(self, connection: PageConnection, frame: frames.PageFrame) -> None:
@@ -142,7 +158,8 @@ class PageSockets:
                         case StopFrame():
                             await self._chat.stop(connection.chat, frame, connection.language)
                 except WebMessageNotKept as error:
-                    connection.show(frames.refused(frame.id, str(error), again=error.again))
+                    why = str(translated(connection.language, error))
+                    connection.show(frames.refused(frame.id, why, again=error.again))
                 else:
                     connection.show(frames.kept(frame.id))
             case Older(before):
@@ -172,9 +189,13 @@ def _abort(request: web.Request) -> None:
         request.transport.abort()
 
 
-async def _close_all(sockets: Iterable[web.WebSocketResponse], code: WSCloseCode, why: str) -> None:
-    await asyncio.gather(*(one.close(code=code, message=why.encode()) for one in sockets), return_exceptions=True)
+async def _close_all(sockets: Mapping[web.WebSocketResponse, Language], code: WSCloseCode, why: str) -> None:
+    closing = (_dismiss(socket, language, why, code) for socket, language in sockets.items())
+    await asyncio.gather(*closing, return_exceptions=True)
 
 
-async def _dismiss(socket: web.WebSocketResponse, why: str, code: WSCloseCode = WSCloseCode.POLICY_VIOLATION) -> None:
-    await socket.close(code=code, message=why.encode()[:120])
+async def _dismiss(
+    socket: web.WebSocketResponse, language: Language, why: str, code: WSCloseCode = WSCloseCode.POLICY_VIOLATION
+) -> None:
+    told = str(translated(language, why)).encode()[:_LONGEST_REASON].decode(errors="ignore")
+    await socket.close(code=code, message=told.encode())

@@ -19,7 +19,6 @@ from agent.languages.sentences import Sentence, said, translated
 from agent.memory.files import FileError
 from agent.memory.forget import ForgetPassage, ForgetPlan, files_left, find, line_matcher
 from agent.memory.history import FORGET as FORGETTING
-from agent.memory.history import Change, ChangeKind
 from agent.memory.log_writer import append_log
 from agent.memory.patch import Conflict
 from agent.memory.undo import restore
@@ -81,7 +80,7 @@ async def undo(context: CommandContext) -> str | CommandReply:
         raise CommandError(
             Sentence(
                 "I couldn't undo “{change}”: {why}\n\n`/undo` again undoes the change before it.",
-                change=_summary(change),
+                change=change.told,
                 why=_without_path(context, str(conflict)),
             )
         ) from conflict
@@ -92,21 +91,7 @@ async def undo(context: CommandContext) -> str | CommandReply:
         return context.said("Undone: what was forgotten is back ({days}).", days=_days(context, paths))
     if id:
         return CommandReply(context.said("It is undone."), replaces=pressed)
-    return context.said("Undone ({days}): {change}", days=_days(context, paths), change=_summary(change))
-
-
-def _summary(change: Change) -> str:
-    kind, words = change.told
-    return Sentence(_KINDS[kind], words=words) if kind is not None else words
-
-
-_KINDS = {
-    ChangeKind.DELETED: Sentence("deleted: {words}"),
-    ChangeKind.CHANGED: Sentence("changed to: {words}"),
-    ChangeKind.ADDED: Sentence("added: {words}"),
-    ChangeKind.NEW: Sentence("new: {words}"),
-    ChangeKind.REMOVED: Sentence("removed: {words}"),
-}
+    return context.said("Undone ({days}): {change}", days=_days(context, paths), change=change.told)
 
 
 def _without_path(context: CommandContext, why: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from agent.agent import Agent
 from agent.formats.sqlite import StorageUnavailable
+from agent.languages.sentences import Sentence
 from agent.memory.history import FORGET, Change, NoSuchChange
 from agent.memory.patch import diff_text
 from agent.memory.paths import FileError
@@ -17,6 +18,8 @@ from gateway.commands.context import Services
 from gateway.handlers.agents import named_agent
 from gateway.rpc.protocol import Operation, OperationError, Params, number, required
 from gateway.store.scope_work import SHORT_WAIT
+
+_FORGOTTEN = Sentence("The text of this change was forgotten.")
 
 
 class HistoryOperations:
@@ -52,7 +55,7 @@ class HistoryOperations:
         """`{id}`: the change, with `diff`: what it removed and added."""
         agent, change = await self._find(parameters)
         edits = await asyncio.to_thread(agent.history.edits, change)
-        text = "\n\n".join(map(diff_text, edits)) if edits is not None else "The text of this change was forgotten."
+        text = "\n\n".join(map(diff_text, edits)) if edits is not None else _FORGOTTEN
         return {**_change_json(change), "undone_by": change.undone_by, "diff": text}
 
     async def restore(self, parameters: Params) -> Json:
@@ -69,7 +72,11 @@ class HistoryOperations:
             raise OperationError(str(error)) from error
         except OSError as error:
             raise OperationError(str(error.strerror or error)) from error
-        return {**_change_json(change), "paths": list(paths), "message": f"Undone in {', '.join(paths)}."}
+        return {
+            **_change_json(change),
+            "paths": list(paths),
+            "message": Sentence("Undone in {files}.", files=", ".join(paths)),
+        }
 
     async def _find(self, parameters: Params) -> tuple[Agent, Change]:
         id = required(parameters, "id")
@@ -80,7 +87,7 @@ class HistoryOperations:
                 continue
             except StorageUnavailable as error:
                 raise OperationError(str(error)) from error
-        raise OperationError(f"There is no change {id}. `daybook memory log` lists them.")
+        raise OperationError(Sentence("There is no change {id}. `daybook memory log` lists them.", id=id))
 
 
 def _change_json(change: Change) -> dict[str, Json]:
@@ -90,5 +97,5 @@ def _change_json(change: Change) -> dict[str, Json]:
         "scope": change.scope,
         "path": change.path,
         "by": change.by,
-        "summary": change.summary,
+        "summary": change.told,
     }

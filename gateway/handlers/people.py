@@ -65,12 +65,11 @@ class PeopleOperations:
             raise _no_such_code(code) from error
         account = f"{person.channel}:{person.user_id}"
         owner = person.role == Role.OWNER
-        approved = f"{person.name} ({account}) is approved"
         return {
             "id": account,
             "name": person.name,
             "role": person.role,
-            "message": f"{approved} and, as the first one, is the owner now." if owner else f"{approved}.",
+            "message": _approved(person.name, account, is_owner=owner),
         }
 
     async def decline(self, parameters: Params) -> Json:
@@ -80,13 +79,19 @@ class PeopleOperations:
         except NoSuchCode as error:
             raise _no_such_code(code) from error
         account = f"{asked.channel}:{asked.user_id}"
-        return {"id": account, "message": f"{asked.name} ({account}) is not let in, and is told nothing."}
+        return {
+            "id": account,
+            "message": Sentence(
+                "{name} ({account}) is not let in, and is told nothing.", name=asked.name, account=account
+            ),
+        }
 
     async def revoke(self, parameters: Params) -> Json:
         account = required(parameters, "id")
         if not await self.services.pairing.revoke(account):
-            raise OperationError(f"{account} is not approved. `daybook pair list` shows who is.")
-        return {"id": account, "message": f"{account} can no longer talk to Daybook."}
+            why = Sentence("{account} is not approved. `daybook pair list` shows who is.", account=account)
+            raise OperationError(why)
+        return {"id": account, "message": Sentence("{account} can no longer talk to Daybook.", account=account)}
 
     async def people(self, _: Params) -> Json:
         """`{people: [{id, name, role, accounts: [{id, approved}], spent_usd, limit_usd}], groups: [{id, title, server,
@@ -171,6 +176,14 @@ class PeopleOperations:
         except ScopeBusy as error:
             raise OperationError(str(error)) from error
         return {"id": id, "message": message}
+
+
+def _approved(name: str, account: str, *, is_owner: bool) -> Sentence:
+    if is_owner:
+        return Sentence(
+            "{name} ({account}) is approved and, as the first one, is the owner now.", name=name, account=account
+        )
+    return Sentence("{name} ({account}) is approved.", name=name, account=account)
 
 
 def _group_of(chat: KnownChat) -> tuple[str, str]:

@@ -153,9 +153,8 @@ class Turn:
         address, edits = self.rows[0].message.address, self._preview.message if self._preview else ""
         while edits:
             cut = await self._services.long_answers.fitted(address, await self._cut(Sentence("Interrupted.")))
-            drafts = self._services.outbox.drafts(
-                f"{self.id}:cut:{{}}", address, cut.text, edits=edits, files=cut.files
-            )
+            key = f"{self.id}:cut:{{}}"
+            drafts = self._services.outbox.drafts(key, address, cut.text, edits=edits, files=cut.files)
             try:
                 async with self._reading.writing():
                     await self._services.outbox.write(drafts)
@@ -247,6 +246,7 @@ class Turn:
             fresh=is_aside,
             sealed=self._services.sealed_in_jobs if is_aside else {},
             approvals=self._services.consent(first, self.id),
+            language=await self._services.language(first.message.address),
         )
 
     async def _opened(self, row: InboxRow, overheard: Sequence[InboxRow] = ()) -> UserMessage:

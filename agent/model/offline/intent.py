@@ -160,10 +160,10 @@ class Intent:
     """What to look for, for FIND, and the command, for COMMAND."""
 
 
-def understand(text: str) -> Intent:
-    """The intent of a text without headers or marked blocks."""
-    language = language_of(text)
-    vocabulary = VOCABULARIES[language]
+def understand(text: str, chats: Language = Language.ENGLISH) -> Intent:
+    """The intent of a text without headers or marked blocks, in a chat of the language `chats`."""
+    language = language_of(text, chats)
+    vocabulary = VOCABULARIES[language_of(text)]
     folded = fold(text).strip()
     bare = _bare(text)
     wish = _whole_message(bare)
@@ -186,9 +186,12 @@ def understand(text: str) -> Intent:
     return Intent(IntentKind.FILE, language)
 
 
-def language_of(text: str) -> Language:
-    """The language; if unknown, Chinese for Han characters alone, else English."""
-    return told_language(text) or (Language.CHINESE if _is_unspaced(text[:_TELLING_CHARS]) else Language.ENGLISH)
+def language_of(text: str, chats: Language = Language.ENGLISH) -> Language:
+    """The language; if unknown, that of its chat, but Chinese for Han characters in a chat that has none."""
+    if told := told_language(text):
+        return told
+    is_foreign_here = _is_unspaced(text[:_TELLING_CHARS]) and VOCABULARIES[chats].spaced
+    return Language.CHINESE if is_foreign_here else chats
 
 
 def told_language(text: str, least: int = 1) -> Language | None:

@@ -82,7 +82,7 @@ class OfflineModel:
         unseen = [LANGUAGES[language_asked_in(request)].offline.unseen] if _brings_something(last) else []
         if unseen:
             said = [text for text in said if text]
-        intents = [(text, understand(text)) for text in said]
+        intents = [(text, understand(text, request.language)) for text in said]
         calls = [call for text, intent in intents if (call := self._call(text, intent, request)) is not None]
         parts += self._replies([intent for text, intent in intents if self._call(text, intent, request) is None])
         parts += unseen
@@ -227,8 +227,8 @@ def _said_before(messages: Sequence[Message]) -> list[str]:
 
 
 def language_asked_in(request: ModelRequest) -> Language:
-    """That of the newest message; English where its words tell none."""
-    return language_of(_newest(request))
+    """That of the newest message; the chat's where its words tell none."""
+    return language_of(_newest(request), request.language)
 
 
 def _newest(request: ModelRequest) -> str:

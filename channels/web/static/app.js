@@ -37,7 +37,6 @@ function zoneChosen({isMoved = false} = {}) {
 export async function logIn(proof) {   // returns what is wrong, if anything
   const answer = await ask('/login', {method: 'POST', headers: JSON_TYPE, body: JSON.stringify(proof)});
   if (!answer) return t('Daybook isn’t answering. Is it running?');
-  if (proof.once && answer.status === 401) return t('This link was already used, or is more than ten minutes old. Run daybook web to get a new one.');
   if (!answer.ok) return await answer.text();
   keepKey((await answer.json()).key);
   start();

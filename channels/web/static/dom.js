@@ -44,7 +44,7 @@ export function spokenDay(days, at, isThisYear, timeZone) {   // `days` from tod
   return at.toLocaleDateString(language, {...parts, timeZone});
 }
 
-export function speakTimes(root) {   // each <time datetime> and <data class="count"> of a fragment, in this browser's language
+export function speakTimes(root) {   // each <time datetime> and <data class="count"> or "size" of a fragment, in this browser's language
   const today = new Date().toLocaleDateString('en-CA', {timeZone: zone});
   for (const element of root.querySelectorAll('time[datetime]')) {
     const isDay = element.dateTime.length === today.length, at = new Date(element.dateTime), timeZone = isDay ? 'UTC' : zone;
@@ -55,6 +55,13 @@ export function speakTimes(root) {   // each <time datetime> and <data class="co
     element.title = isDay ? at.toLocaleDateString(language, {timeZone}) : at.toLocaleString(language, {timeZone});
   }
   for (const one of root.querySelectorAll('data.count')) one.textContent = Number(one.value).toLocaleString(language);
+  for (const one of root.querySelectorAll('data.size')) one.textContent = spokenSize(Number(one.value));
+}
+
+function spokenSize(bytes) {   // "640 bytes", "1.2 kB", "12 MB"
+  const [unit, size] = bytes < 1e3 ? ['byte', bytes] : bytes < 1e6 ? ['kilobyte', bytes / 1e3] : ['megabyte', bytes / 1e6];
+  const unitDisplay = unit === 'byte' ? 'long' : 'short', maximumFractionDigits = unit !== 'byte' && size < 10 ? 1 : 0;
+  return size.toLocaleString(language, {style: 'unit', unit, unitDisplay, maximumFractionDigits});
 }
 
 export function fullMoment(at) { return at.toLocaleString(language, {timeZone: zone}); }

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from agent.clock import Clock
 from agent.context.header import rendered
-from agent.languages.codes import ALL_LANGUAGES
+from agent.languages.codes import ALL_LANGUAGES, Language
 from agent.languages.registry import LANGUAGES
 from agent.memory.scope import Audience, Scope
 from agent.model.base import Block, Completed, Message, ModelRequest, TextDelta, ToolCallStarted
@@ -357,3 +357,18 @@ async def test_what_it_cannot_look_into_is_said_and_the_words_are_answered(tmp_p
     talk.messages.append(Message("user", (_block(rendered(_said(""), CLOCK, 10_000)), picture)))
     assert "can't look at it" in await talk.turn()
     assert "bill" not in (await talk.say("", quoted=("Bob: hi",)))
+
+
+@pytest.mark.parametrize(
+    ("said", "chats", "language"),
+    [
+        ("Pizza 4711", "de", "de"),
+        ("/", "ja", "ja"),
+        ("Pizza 4711", "en", "en"),
+        ("Der Zahnarzt ist um neun", "fr", "de"),
+        ("会議室", "ja", "ja"),
+        ("会议室", "de", "zh"),
+    ],
+)
+def test_words_that_tell_no_language_are_answered_in_that_of_the_chat(said: str, chats: str, language: str) -> None:
+    assert understand(said, Language(chats)).language == language

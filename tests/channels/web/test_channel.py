@@ -78,7 +78,8 @@ async def test_said_again_after_a_lost_connection_it_is_said_once(owner: Browser
 
 
 @pytest.mark.parametrize(
-    ("text", "why"), [("", "is empty"), (" \n\t ", "is empty"), ("x" * 1_000_000, "not 1,000,000")]
+    ("text", "why"),
+    [("", "is empty"), (" \n\t ", "is empty"), ("x" * 1_000_000, "at most 100\N{NARROW NO-BREAK SPACE}000 characters")],
 )
 async def test_what_is_no_message(owner: Browser, house: House, text: str, why: str) -> None:
     async with owner.opened() as tab:
