@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 import click
 
 from agent.languages.codes import Language, of_environment
-from agent.languages.sentences import said
+from agent.languages.sentences import said, translated
 from agent.model.base import Json
 from channels.terminal import TerminalMessageNotKept
 from gateway import log_setup
@@ -26,13 +26,20 @@ from gateway.spoken_time import spoken, spoken_day
 T = TypeVar("T")
 
 
-class CommandFailed(click.ClickException):
+class _SaidInTerminal(click.ClickException):
+    """Its text may be a `Sentence`."""
+
+    def format_message(self) -> str:
+        return str(translated(terminal_language(), self.message))
+
+
+class CommandFailed(_SaidInTerminal):
     """The command failed."""
 
     exit_code = 1
 
 
-class Misconfigured(click.ClickException):
+class Misconfigured(_SaidInTerminal):
     """The configuration cannot be used."""
 
     exit_code = 2

@@ -26,7 +26,10 @@ _KINDS = {
 
 @click.group("import")
 def import_command() -> None:
-    """Bring your memory and conversations from elsewhere. Nothing that is there is overwritten."""
+    """Bring your memory and chats from other assistants, or Markdown.
+
+    Nothing that is there is overwritten.
+    """
 
 
 def _import_of(kind: ImportKind, help: str) -> click.Command:

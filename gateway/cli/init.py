@@ -46,9 +46,9 @@ _NONE = "-"
 @click.option("--yes", is_flag=True, help="Don't ask and don't check; keep what is set for everything not given.")
 @click.pass_obj
 def init_command(context: CliContext, /, yes: bool, wants_embedder: bool | None, **given: str | None) -> None:
-    """Ask a few questions, check the answers, and write config.yaml, .env and the workspace.
+    """Set up Daybook. Each question can also be answered by an option.
 
-    Run it again to change an answer: what is set is the default then, and everything else in your files stays.
+    Run it again to change an answer: what is set is the default then, and the rest of your files stays.
     """
     home = context.home
     answers = SetupAnswers(**{name: None if text is None else text.strip() for name, text in given.items()})

@@ -20,12 +20,12 @@ def sessions_command() -> None:
 
 
 @sessions_command.command("list")
-@click.option("--json", "as_json", is_flag=True, help="One JSON document: all conversations.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 @click.option("--archived", is_flag=True, help="Those that were put away.")
 @click.option("--aside", is_flag=True, help="Those of delegated tasks and of jobs.")
 @click.pass_obj
 def list_sessions(context: CliContext, as_json: bool, archived: bool, aside: bool) -> None:
-    """List conversations, latest first, without archived ones, and without those of tasks and jobs."""
+    """List conversations, latest first."""
     answer = ask(context, "sessions.list")
     if as_json:
         return print_json([{name: row.get(name) for name in _KEYS} for row in rows(answer.value)])

@@ -25,7 +25,7 @@ def skills_command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 @click.pass_obj
 def list_skills(context: CliContext, agent: str | None, as_json: bool) -> None:
-    """List all skills; a workspace's own replace built-in ones of the same name."""
+    """List all skills."""
     answer = ask(context, "skills.list", agent=agent)
     if as_json:
         return print_json(answer.value)
@@ -60,7 +60,7 @@ def show(context: CliContext, name: str, agent: str | None, as_json: bool) -> No
 @click.option("--yes", is_flag=True, help="Don't ask.")
 @click.pass_obj
 def approve(context: CliContext, name: str, agent: str | None, yes: bool) -> None:
-    """Let a skill's `always` or `shared` count, as its text is now."""
+    """Let a skill hold as a rule, as its text is now."""
     value = ask(context, "skills.show", name=name, agent=agent).value
     shown = value if isinstance(value, dict) else {}
     if not shown.get("waits"):

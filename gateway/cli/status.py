@@ -22,7 +22,7 @@ _SUMMED = ("calls", "input", "output", "cache_read", "cache_write", "cost_usd")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 @click.pass_obj
 def status_command(context: CliContext, as_json: bool) -> None:
-    """Show channels, conversations, queues, and today's tokens and cost."""
+    """Show what Daybook is doing."""
     answer = ask(context, "status")
     status = dict(_part(answer.value))
     if not answer.running:
@@ -75,7 +75,7 @@ def _part(value: Json) -> Mapping[str, Json]:
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 @click.pass_obj
 def usage_command(context: CliContext, days: int, as_json: bool) -> None:
-    """Show tokens and cost per day, purpose and conversation."""
+    """Show tokens and cost."""
     answer = ask(context, "usage", days=days)
     if as_json:
         return print_json(answer.value)

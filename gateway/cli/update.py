@@ -32,9 +32,9 @@ class _Found:
 @click.command("update")
 @click.option("--check", is_flag=True, required=True, help="Say whether there is a newer one, and what to run.")
 def update_command(check: bool) -> None:
-    """See whether there is a newer Daybook. It asks where yours came from, and sends nothing about you.
+    """See whether there is a newer Daybook.
 
-    Daybook never replaces itself.
+    It asks where yours came from, sends nothing about you, and never replaces itself.
     """
     found = _in_checkout(_ROOT) if (_ROOT / ".git").exists() else _in_index()
     click.echo(f"Daybook {version()} is installed.")
