@@ -64,6 +64,14 @@ class CliContext:
         """The sentence in the language of this terminal."""
         return said(self.language, english, **values)
 
+    def said_of(self, text: object) -> str:
+        """A text that may be translatable, in the language of this terminal."""
+        return str(translated(self.language, text))
+
+    def heads(self, *heads: str) -> list[str]:
+        """The heads of a table."""
+        return [self.said_of(head) for head in heads]
+
     def config(self) -> Config:
         """The configuration; its warnings go to stderr. Raises `Misconfigured`."""
         try:
@@ -114,5 +122,5 @@ def show_time(stamp: object, zone: ZoneInfo) -> str:
         return ""
     now = datetime.now(UTC)
     if len(stamp) == len("2026-11-22"):
-        return spoken_day(date.fromisoformat(stamp), now.astimezone(zone).date())
-    return spoken(datetime.fromisoformat(stamp), now, zone)
+        return spoken_day(date.fromisoformat(stamp), now.astimezone(zone).date()).in_language(terminal_language())
+    return spoken(datetime.fromisoformat(stamp), now, zone).in_language(terminal_language())

@@ -64,14 +64,11 @@ class PeopleOperations:
         except NoSuchCode as error:
             raise _no_such_code(code) from error
         account = f"{person.channel}:{person.user_id}"
-        owner = person.role == Role.OWNER
-        approved = f"{person.name} ({account}) is approved"
-        return {
-            "id": account,
-            "name": person.name,
-            "role": person.role,
-            "message": f"{approved} and, as the first one, is the owner now." if owner else f"{approved}.",
-        }
+        who = {"name": person.name, "account": account}
+        message = Sentence("{name} ({account}) is approved.", **who)
+        if person.role == Role.OWNER:
+            message = Sentence("{name} ({account}) is approved and, as the first one, is the owner now.", **who)
+        return {"id": account, "name": person.name, "role": person.role, "message": message}
 
     async def decline(self, parameters: Params) -> Json:
         code = required(parameters, "code")
@@ -80,13 +77,16 @@ class PeopleOperations:
         except NoSuchCode as error:
             raise _no_such_code(code) from error
         account = f"{asked.channel}:{asked.user_id}"
-        return {"id": account, "message": f"{asked.name} ({account}) is not let in, and is told nothing."}
+        message = Sentence("{name} ({account}) is not let in, and is told nothing.", name=asked.name, account=account)
+        return {"id": account, "message": message}
 
     async def revoke(self, parameters: Params) -> Json:
         account = required(parameters, "id")
         if not await self.services.pairing.revoke(account):
-            raise OperationError(f"{account} is not approved. `daybook pair list` shows who is.")
-        return {"id": account, "message": f"{account} can no longer talk to Daybook."}
+            raise OperationError(
+                Sentence("{account} is not approved. `daybook pair list` shows who is.", account=account)
+            )
+        return {"id": account, "message": Sentence("{account} can no longer talk to Daybook.", account=account)}
 
     async def people(self, _: Params) -> Json:
         """`{people: [{id, name, role, accounts: [{id, approved}], spent_usd, limit_usd}], groups: [{id, title, server,
