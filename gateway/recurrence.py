@@ -7,6 +7,7 @@ Due times are in UTC.
 
 from __future__ import annotations
 
+import heapq
 import itertools
 import re
 from collections.abc import Mapping
@@ -25,6 +26,8 @@ _UNITS = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _INTERVAL = re.compile(r"(?:\d{1,6}\s*(?:min|[smhdw])\s*)+", re.IGNORECASE)
 _PART = re.compile(r"(?<!\d)(\d++)\s*+(min|[smhdw])", re.IGNORECASE)
 _MOMENT = re.compile(r"(\d{4}-\d{2}-\d{2})[T ](\d{1,2}:\d{2}(?::\d{2})?)\s*(Z|[+-]\d{2}:?\d{2})?", re.IGNORECASE)
+BETWEEN = "; "
+"""Between two cron expressions."""
 SHORTEST = timedelta(minutes=1)
 LONGEST = timedelta(days=3660)
 
@@ -55,10 +58,16 @@ class Every:
 
 @dataclass(frozen=True, slots=True)
 class Cron:
-    """Five fields, as Debian's cron reads them; checked by `cron`. `until`: the last day."""
+    """Five fields, as Debian's cron reads them, or several times such fields with `;` between them; checked by `cron`.
+    `until`: the last day."""
 
     expression: str
     until: date | None = None
+
+    @property
+    def each(self) -> list[str]:
+        """The expressions of five fields."""
+        return self.expression.split(BETWEEN)
 
 
 When = At | Every | Cron
@@ -122,7 +131,11 @@ def interval(text: str) -> timedelta:
 
 @lru_cache(maxsize=1024)
 def cron(text: str) -> Cron:
-    """Checks a cron expression. Raises `InvalidWhen`, also for one that never comes (31 February)."""
+    """Checks cron expressions. Raises `InvalidWhen`, also for one that never comes (31 February)."""
+    return Cron(BETWEEN.join(_checked(one) for one in text.split(BETWEEN.strip())))
+
+
+def _checked(text: str) -> str:
     expression = " ".join(text.split())
     fields = expression.split(" ")
     allowed = Sentence(
@@ -143,7 +156,7 @@ def cron(text: str) -> Cron:
         ) from error
     except StopIteration as error:
         raise InvalidWhen(Sentence("{text} never comes", text=_cut(text))) from error
-    return Cron(expression)
+    return expression
 
 
 def fields(when: When) -> dict[str, str]:
@@ -215,8 +228,10 @@ def next_after(when: When, zone: ZoneInfo, after: datetime) -> datetime | None:
                 return due if due > after else None
             case Every():
                 return _within(_next_interval(when, zone, after), when.until, zone)
-            case Cron(expression):
-                return _within(_next_cron(expression, zone, after), when.until, zone)
+            case Cron():
+                each = [_next_cron(one, zone, after) for one in when.each]
+                first = min((one for one in each if one is not None), default=None)
+                return _within(first, when.until, zone)
     except OverflowError:  # the end of the calendar
         return None
 
@@ -244,9 +259,10 @@ def runs_within(when: When, gap: timedelta) -> bool:
             return False
         case Every(interval):
             return interval < gap
-        case Cron(expression):
+        case Cron():
             # Times of day repeat, and days that are next to each other come within a year of them.
-            times = [time.replace(tzinfo=UTC) for time in itertools.islice(_from(expression, _ORIGIN), _MANY)]
+            found = heapq.merge(*(_from(one, _ORIGIN) for one in when.each))
+            times = [time.replace(tzinfo=UTC) for time in itertools.islice(found, _MANY)]
             return any(later - time < gap for time, later in itertools.pairwise(times))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
 from zoneinfo import ZoneInfo
 
@@ -49,7 +49,7 @@ def in_words(when: When) -> Sentence:
         case Every(length, _, until):
             return _to(until, _each(interval_text(length)))
         case Cron(expression, until):
-            return _to(until, _by_calendar(expression))
+            return _to(until, _at_times(when.each) or _by_calendar(expression))
 
 
 def _to(until: date | None, words: Sentence) -> Sentence:
@@ -63,15 +63,23 @@ def _each(interval: str) -> Sentence:
     return _ONE[unit] if number == "1" else _SEVERAL[unit](number)
 
 
+def _at_times(expressions: Sequence[str]) -> Sentence | None:
+    """Times of the same days, in their order."""
+    clocks = [_CLOCKS.fullmatch(one) for one in expressions]
+    known = [one for one in clocks if one is not None]
+    if len(known) < len(expressions) or len({one.groups()[2:] for one in known}) > 1:
+        return None
+    days = _days(*known[0].groups()[2:])
+    if days is None:
+        return None
+    times = sorted(f"{int(hour):02}:{int(one[1]):02}" for one in known for hour in one[2].split(","))
+    return Sentence("{days} at {time}", days=days, time=listed(times))
+
+
 def _by_calendar(expression: str) -> Sentence:
     if steps := _STEPS.fullmatch(expression):
         return _each(f"{steps['minutes']}m" if steps["minutes"] else f"{steps['hours'] or 1}h")
-    clocks = _CLOCKS.fullmatch(expression)
-    days = _days(*clocks.groups()[2:]) if clocks is not None else None
-    if clocks is None or days is None:
-        return Sentence("by the calendar rule `{expression}`", expression=expression)
-    times = listed([f"{int(hour):02}:{int(clocks[1]):02}" for hour in clocks[2].split(",")])
-    return Sentence("{days} at {time}", days=days, time=times)
+    return Sentence("by the calendar rule `{expression}`", expression=expression)
 
 
 def _days(day: str, month: str, weekday: str) -> Sentence | None:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import contextlib
 import importlib
 import os
+from typing import Any
 
 import click
 
 from agent.formats.imports import without_collector
-from gateway.cli.context import CliContext, CommandFailed
+from gateway.cli.context import CliContext, CommandFailed, terminal_language
+from gateway.cli.words import in_words_of, say_in, translate_click
 from gateway.file_system import PATIENCE, Question, no_answer
 from gateway.home import HomeError, find_home, version
 
-_COMMANDS = {
+COMMANDS = {
     "init": "Set up Daybook. Each question can also be answered by an option.",
     "gateway": "Run Daybook in the foreground until you stop it.",
     "chat": "Chat with Daybook in this terminal.",
@@ -40,7 +42,6 @@ _COMMANDS = {
 """Each command with what `--help` says of it. It is in the module of its name, or of `_MODULES`."""
 _MODULES = {"usage": "status", "import": "import_", "restore": "backup"}
 
-
 _SAY_IT_THEMSELVES = ("doctor", "gateway")
 """That the home's file system does not answer."""
 
@@ -58,23 +59,37 @@ class _Words(click.types.StringParamType):
         return raw.decode("cp1252", "replace")
 
 
+translate_click()
+
+
+def command_of(name: str) -> click.Command:
+    """One of `COMMANDS`, as it is written."""
+    with without_collector():
+        module = importlib.import_module(f"gateway.cli.{_MODULES.get(name, name)}")
+    command: click.Command = getattr(module, f"{name}_command")
+    _take_words(command)
+    return command
+
+
 class _Commands(click.Group):
+    """Works as copies in the terminal's language: a command itself stays as it is written."""
+
+    def main(self, *args: Any, **options: Any) -> Any:
+        return click.Group.main(in_words_of(self, say_in(terminal_language())), *args, **options)
+
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_COMMANDS)
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _COMMANDS:
+        if cmd_name not in COMMANDS:
             return None
-        with without_collector():
-            module = importlib.import_module(f"gateway.cli.{_MODULES.get(cmd_name, cmd_name)}")
-        command: click.Command = getattr(module, f"{cmd_name}_command")
-        _take_words(command)
-        return command
+        return in_words_of(command_of(cmd_name), say_in(terminal_language()))
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Writes the table: click's own would import every command for its first line."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(_COMMANDS.items()))
+        say = say_in(terminal_language())
+        with formatter.section(say("Commands")):
+            formatter.write_dl([(name, say(text)) for name, text in COMMANDS.items()])
 
 
 def _take_words(command: click.Command) -> None:

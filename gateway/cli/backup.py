@@ -26,7 +26,7 @@ _SHOWN = 5
 @click.option("--encrypt", is_flag=True, help=f"With a passphrase: asked for, or in ${_PASSPHRASE}.")
 @click.pass_obj
 def backup_command(context: CliContext, file: Path, encrypt: bool) -> None:
-    """Write everything of this home to one file (.tar.gz), while Daybook runs or not."""
+    """Write everything to one file, while Daybook runs."""
     passphrase = _passphrase(is_new=True) if encrypt else None
     try:
         manifest = write(context.home, file.expanduser(), passphrase, _copy(context))
@@ -47,7 +47,10 @@ def backup_command(context: CliContext, file: Path, encrypt: bool) -> None:
 @click.option("--force", is_flag=True, help="Set aside a home that is there.")
 @click.pass_obj
 def restore_command(context: CliContext, file: Path, folder: Path | None, force: bool) -> None:
-    """Put a home back from its backup. Every file is checked first."""
+    """Put everything back from a backup.
+
+    Every file is checked first.
+    """
     home = Home(folder.expanduser().absolute()) if folder is not None else context.home
     try:
         passphrase = _passphrase(is_new=False) if is_encrypted(file) else None

@@ -28,9 +28,9 @@ def _session(_: click.Context, __: click.Parameter, name: str) -> str:
 @click.option("--session", default=MAIN_CHAT, callback=_session, help="Name of a separate conversation.")
 @click.pass_obj
 def chat_command(context: CliContext, message: str | None, session: str) -> None:
-    """Chat with Daybook, through the running gateway or without one. Ctrl-C stops a reply, Ctrl-D quits.
+    """Chat with Daybook in this terminal.
 
-    When input is piped in, each line is a message.
+    Ctrl-C stops a reply, Ctrl-D quits. When input is piped in, each line is a message.
     """
     config = context.quiet_config()
     if message is not None and not message.strip():

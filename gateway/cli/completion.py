@@ -18,7 +18,7 @@ _HOW = {
 @click.argument("shell", type=click.Choice(list(_HOW)))
 @click.pass_context
 def completion_command(ctx: click.Context, shell: str) -> None:
-    """Print a script that lets SHELL complete the commands and options of Daybook."""
+    """Let your shell complete commands."""
     found = get_completion_class(shell)
     if found is None:
         raise click.UsageError(f"{shell} can't complete commands here.")

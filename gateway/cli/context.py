@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 import click
 
 from agent.languages.codes import Language, of_environment
-from agent.languages.sentences import said
+from agent.languages.sentences import said, translated
 from agent.model.base import Json
 from channels.terminal import TerminalMessageNotKept
 from gateway import log_setup
@@ -26,13 +26,20 @@ from gateway.spoken_time import spoken, spoken_day
 T = TypeVar("T")
 
 
-class CommandFailed(click.ClickException):
+class _SaidInTerminal(click.ClickException):
+    """Its text may be a `Sentence`."""
+
+    def format_message(self) -> str:
+        return str(translated(terminal_language(), self.message))
+
+
+class CommandFailed(_SaidInTerminal):
     """The command failed."""
 
     exit_code = 1
 
 
-class Misconfigured(click.ClickException):
+class Misconfigured(_SaidInTerminal):
     """The configuration cannot be used."""
 
     exit_code = 2
@@ -56,6 +63,14 @@ class CliContext:
     def said(self, english: LiteralString, /, **values: object) -> str:
         """The sentence in the language of this terminal."""
         return said(self.language, english, **values)
+
+    def said_of(self, text: object) -> str:
+        """A text that may be translatable, in the language of this terminal."""
+        return str(translated(self.language, text))
+
+    def heads(self, *heads: str) -> list[str]:
+        """The heads of a table."""
+        return [self.said_of(head) for head in heads]
 
     def config(self) -> Config:
         """The configuration; its warnings go to stderr. Raises `Misconfigured`."""
@@ -107,5 +122,5 @@ def show_time(stamp: object, zone: ZoneInfo) -> str:
         return ""
     now = datetime.now(UTC)
     if len(stamp) == len("2026-11-22"):
-        return spoken_day(date.fromisoformat(stamp), now.astimezone(zone).date())
-    return spoken(datetime.fromisoformat(stamp), now, zone)
+        return spoken_day(date.fromisoformat(stamp), now.astimezone(zone).date()).in_language(terminal_language())
+    return spoken(datetime.fromisoformat(stamp), now, zone).in_language(terminal_language())

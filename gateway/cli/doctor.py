@@ -21,7 +21,7 @@ from gateway.doctor.security import security
 @click.option("--security", "is_security", is_flag=True, help="Only what others could reach; asks no server.")
 @click.pass_obj
 def doctor_command(context: CliContext, as_json: bool, fixes: bool, is_security: bool) -> None:
-    """Check configuration, tokens, connections, permissions, transcripts, queues, disk and clock."""
+    """Check everything, and say how to fix each problem."""
     unreachable = silent(context.home)
     mended = mend(context.home, os.environ) if fixes and not unreachable else []
     findings = unreachable or (security if is_security else examine)(context.home, os.environ)

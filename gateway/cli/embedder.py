@@ -76,15 +76,15 @@ def embedder(context: CliContext, wants_one: bool, as_json: bool) -> None:
 def fetch_into(context: CliContext) -> None:
     """Fetches the model. Raises `CommandFailed`, with what to do by hand."""
     context.home.create()
-    click.echo(f"Downloading a model ({LOADED} MB)…", err=True)
+    click.echo(context.said("Downloading a model ({loaded} MB)…", loaded=LOADED), err=True)
     try:
         found = asyncio.run(fetch(context.home))
     except (NoEmbedding, OSError) as problem:
         why = str(problem).rstrip(".")
         raise CommandFailed(f"{why[:1].upper()}{why[1:]}.\n\n{by_hand(context.home)}") from problem
-    click.echo(f"The model is installed in {found.folder}.", err=True)
+    click.echo(context.said("The model is installed in {folder}.", folder=found.folder), err=True)
     if found.before is not None:
-        click.echo(f"The previous one is kept in {found.before}.", err=True)
+        click.echo(context.said("The previous one is kept in {folder}.", folder=found.before), err=True)
 
 
 def _embed_all(context: CliContext, settings: LocalEmbedderSettings | RemoteEmbedderSettings | None) -> None:

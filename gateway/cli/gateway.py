@@ -50,9 +50,9 @@ _SIGNALS = [signal.SIGINT, signal.SIGTERM] + ([signal.SIGHUP] if hasattr(signal,
 @click.option("--no-browser", is_flag=True, help="With --terminal: don't open the page in your browser.")
 @click.pass_obj
 def gateway_command(context: CliContext, terminal: bool, no_browser: bool) -> None:
-    """Run until SIGINT or SIGTERM, then finish the current replies, deliver them, and exit with 0.
+    """Run Daybook in the foreground until you stop it.
 
-    A second signal quits at once; nothing is lost.
+    Ctrl-C or SIGTERM lets it finish the current replies; a second one quits at once, and nothing is lost.
     """
     file_system.wait_for(context.home.path)
     config = context.config()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from agent.languages.sentences import Sentence
 from agent.model.base import Json
 from gateway.cli.context import CliContext, print_json, show_time
 from gateway.cli.rpc import ask, rows
@@ -26,7 +27,10 @@ _KINDS = {
 
 @click.group("import")
 def import_command() -> None:
-    """Bring your memory and conversations from elsewhere. Nothing that is there is overwritten."""
+    """Bring your memory and chats from other assistants, or Markdown.
+
+    Nothing that is there is overwritten.
+    """
 
 
 def _import_of(kind: ImportKind, help: str) -> click.Command:
@@ -41,7 +45,7 @@ def _import_of(kind: ImportKind, help: str) -> click.Command:
         value = ask(context, "import.run", kind=kind.value, path=where, dry_run=dry_run, agent=agent).value
         if as_json:
             return print_json(value)
-        return _show(value if isinstance(value, dict) else {})
+        return _show(context, value if isinstance(value, dict) else {})
 
     return command
 
@@ -59,10 +63,13 @@ def list_imports(context: CliContext, as_json: bool) -> None:
     if as_json:
         return print_json(answer.value)
     lines = [
-        (*(row.get(name) for name in ("id", "ts", "kind", "source", "files")), _state(row))
+        (*(row.get(name) for name in ("id", "ts", "kind", "source", "files")), context.said_of(_state(row)))
         for row in (row | {"ts": show_time(row.get("ts"), answer.zone)} for row in rows(answer.value))
     ]
-    return print_table(("id", "when", "kind", "from", "files", "state"), lines, "No imports yet.")
+    heads = context.heads(
+        *(Sentence("id"), Sentence("when"), Sentence("kind"), Sentence("from"), Sentence("files"), Sentence("state"))
+    )
+    return print_table(heads, lines, context.said("No imports yet."))
 
 
 @import_command.command()
@@ -77,46 +84,52 @@ def undo(context: CliContext, id: str, as_json: bool) -> None:
     return click.echo(value.get("message") if isinstance(value, dict) else "")
 
 
-def _state(row: dict[str, Json]) -> str:
+def _state(row: dict[str, Json]) -> Sentence:
     if row.get("undone"):
-        return "undone"
-    return "done" if row.get("finished") else "cut short"
+        return Sentence("undone")
+    return Sentence("done") if row.get("finished") else Sentence("cut short")
 
 
-def _show(report: dict[str, Json]) -> None:
+def _show(context: CliContext, report: dict[str, Json]) -> None:
     files, is_dry = rows(report.get("files")), report.get("dry_run") is True
     if files:
-        verb = "Would write" if is_dry else "Wrote"
-        chats, messages = report.get("conversations"), report.get("messages")
-        said = f" with {_counted(messages, 'message')} of {_counted(chats, 'conversation')}" if messages else ""
-        click.echo(f"{verb} {_counted(len(files), 'file')}{said}:")
-        what = {"merged": " (added at its end)", "replaced": " (in place of Daybook's own, which is unchanged)"}
-        _show_some([f"{row.get('path')}{what.get(str(row.get('what')), '')}" for row in files])
+        count, chats, messages = len(files), report.get("conversations"), report.get("messages")
+        click.echo(
+            context.said("Files that would be written: {count}", count=count)
+            if is_dry
+            else context.said("Files written: {count}", count=count)
+        )
+        if messages:
+            click.echo(context.said("Conversations: {chats}, messages: {messages}", chats=chats, messages=messages))
+        what = {
+            "merged": context.said("(added at its end)"),
+            "replaced": context.said("(in place of Daybook's own, which is unchanged)"),
+        }
+        _show_some(context, [f"{row.get('path')} {what.get(str(row.get('what')), '')}".rstrip() for row in files])
     else:
-        click.echo("Nothing new: everything was imported before.")
+        click.echo(context.said("Nothing new: everything was imported before."))
     if already := report.get("already"):
-        click.echo(f"There already, so passed over: {already}.")
-    secrets = [f"{row.get('kind')} in {row.get('where')}" for row in rows(report.get("secrets"))]
+        click.echo(context.said("There already, so passed over: {count}.", count=already))
+    secrets = [
+        context.said("{kind} in {where}", kind=row.get("kind"), where=row.get("where"))
+        for row in rows(report.get("secrets"))
+    ]
     if secrets:
-        click.echo("Left out:")
-        _show_some(list(dict.fromkeys(secrets)))
+        click.echo(context.said("Left out:"))
+        _show_some(context, list(dict.fromkeys(secrets)))
     skipped = [f"{row.get('what')} {row.get('why')}" for row in rows(report.get("skipped"))]
     if skipped:
-        click.echo(f"Not understood, or not taken ({len(skipped)}):")
-        _show_some(skipped)
+        click.echo(context.said("Not understood, or not taken ({count}):", count=len(skipped)))
+        _show_some(context, skipped)
     remarks = report.get("remarks")
     for remark in remarks if isinstance(remarks, list) else []:
         click.echo(remark)
     if id := report.get("id"):
-        click.echo(f"Only you see it. To take it back: daybook import undo {id}")
+        click.echo(context.said("Only you see it. To take it back: `daybook import undo {id}`", id=id))
 
 
-def _counted(number: Json, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
-
-
-def _show_some(lines: Sequence[str]) -> None:
+def _show_some(context: CliContext, lines: Sequence[str]) -> None:
     for line in lines[:_SHOWN]:
         click.echo(f"  {line}")
     if len(lines) > _SHOWN:
-        click.echo(f"  and {len(lines) - _SHOWN} more (--json shows all)")
+        click.echo(f"  {context.said('and {count} more (--json shows all)', count=len(lines) - _SHOWN)}")

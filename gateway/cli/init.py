@@ -5,13 +5,15 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 import click
 
-from gateway.cli.context import CliContext, CommandFailed, Misconfigured
+from agent.languages.sentences import Sentence, said, translated
+from gateway.cli.confirm import is_confirmed
+from gateway.cli.context import CliContext, CommandFailed, Misconfigured, terminal_language
 from gateway.cli.embedder import fetch_into
 from gateway.cli.invocation import typed
 from gateway.cli.zone import ask_zone
@@ -46,16 +48,16 @@ _NONE = "-"
 @click.option("--yes", is_flag=True, help="Don't ask and don't check; keep what is set for everything not given.")
 @click.pass_obj
 def init_command(context: CliContext, /, yes: bool, wants_embedder: bool | None, **given: str | None) -> None:
-    """Ask a few questions, check the answers, and write config.yaml, .env and the workspace.
+    """Set up Daybook. Each question can also be answered by an option.
 
-    Run it again to change an answer: what is set is the default then, and everything else in your files stays.
+    Run it again to change an answer: what is set is the default then, and the rest of your files stays.
     """
     home = context.home
     answers = SetupAnswers(**{name: None if text is None else text.strip() for name, text in given.items()})
     for field in fields(answers):
         text = getattr(answers, field.name)
         if text and (problem := problem_with(field.name, text)):
-            raise click.UsageError(f"--{field.name.replace('_', '-')}: {problem}")
+            raise click.UsageError(f"--{field.name.replace('_', '-')}: {_problem(field.name, problem)}")
     with _readable_errors(home.path):
         is_new = not home.config_file.exists()
         before = context.config()
@@ -64,10 +66,21 @@ def init_command(context: CliContext, /, yes: bool, wants_embedder: bool | None,
         config = write(home, answers, os.environ)
     _offer_embedder(context, config, wants_embedder, asks=not yes and is_new)
     chat, run = typed(home, "chat"), typed(home, "gateway")
-    click.echo(f"Daybook is set up in {home.path}. Try `{chat}`, or start it for all channels with `{run}`.")
+    click.echo(
+        context.said(
+            "Daybook is set up in {home}. Try `{chat}`, or start it for all channels with `{run}`.",
+            home=home.path,
+            chat=chat,
+            run=run,
+        )
+    )
     if config.channels.telegram.token and not config.owners:
         approve = typed(home, "pair", "approve", "CODE")
-        click.echo(f"Then write to your bot. It replies with a code, and `{approve}` makes you its owner.")
+        click.echo(
+            context.said(
+                "Then write to your bot. It replies with a code, and `{approve}` makes you its owner.", approve=approve
+            )
+        )
 
 
 def _offer_embedder(context: CliContext, config: Config, wants_one: bool | None, *, asks: bool) -> None:
@@ -75,18 +88,18 @@ def _offer_embedder(context: CliContext, config: Config, wants_one: bool | None,
     question = offer_of(context.home, config)
     if wants_one is None and asks and question:
         try:
-            wants_one = click.confirm(question, default=False)
+            wants_one = is_confirmed(str(translated(context.language, question)), default=False)
         except click.Abort:  # all else is set up, and who pipes answers in may know of no such question
             return
     if wants_one is False:
         with _readable_errors(context.home.path):
             decline(context.home)
-        click.echo(f"Memory is searched by words. {LATER}")
+        click.echo(context.said("Memory is searched by words. {later}", later=LATER))
     if wants_one and not is_there(context.home):
         try:
             fetch_into(context)
         except CommandFailed as problem:
-            click.echo(f"Memory is searched by words only. {problem.message}", err=True)
+            click.echo(context.said("Memory is searched by words only. {why}", why=problem.message), err=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +115,7 @@ class _Questions:
         """The answers; what was not changed is None."""
         found = replace(
             self.given,
-            name=self._ask("name", "What should I call you?"),
+            name=self._ask("name", Sentence("What should I call you?")),
             timezone=self._zone(),
         )
         telegram, discord = self.config.channels.telegram, self.config.channels.discord
@@ -110,33 +123,35 @@ class _Questions:
             self._model(found),
             telegram_token=self._ask(
                 "telegram_token",
-                "Telegram bot token from @BotFather",
-                "no Telegram",
+                Sentence("Telegram bot token from @BotFather"),
+                Sentence("no Telegram"),
                 lambda token: check_telegram(token, telegram.base_url),
             ),
-            owner_id=self._ask("owner_id", "Your numeric Telegram id (leave empty to pair later)"),
+            owner_id=self._ask("owner_id", Sentence("Your numeric Telegram id (leave empty to pair later)")),
             discord_token=self._ask(
                 "discord_token",
-                "Discord bot token from discord.com/developers",
-                "no Discord",
+                Sentence("Discord bot token from discord.com/developers"),
+                Sentence("no Discord"),
                 lambda token: _with_invitation(check_discord(token, discord.api_url)),
             ),
-            summary=self._ask("summary", 'Daily summary at (or "off")'),
+            summary=self._ask("summary", Sentence('Daily summary at (or "off")')),
         )
 
     def _zone(self) -> str | None:
         """In words that people know, at a terminal; a zone that is set is shown as all else is."""
         is_new = self.given.timezone is None and not self.is_zone_chosen
-        return ask_zone() if is_new and sys.stdin.isatty() else self._ask("timezone", "Your time zone")
+        return ask_zone() if is_new and sys.stdin.isatty() else self._ask("timezone", Sentence("Your time zone"))
 
     def _model(self, found: SetupAnswers) -> SetupAnswers:
         """Asks for key and address until the server takes them, then for one of its models."""
         url: str | None = None
         own = self.config.model.server()
         while True:
-            key = self._ask("model_key", "Anthropic API key", "the offline assistant")
+            key = self._ask("model_key", Sentence("Anthropic API key"), Sentence("the offline assistant"))
             again = replace(self, now=replace(self.now, model_url=url)) if url else self
-            answer = again._ask("model_url", "Address of the model server (leave empty for Anthropic's)")  # noqa: SLF001
+            answer = again._ask(  # noqa: SLF001
+                "model_url", Sentence("Address of the model server (leave empty for Anthropic's)")
+            )
             url = url if answer is None else answer
             found = replace(found, model_key=key, model_url=url, model_name=self.given.model_name)
             address = own.base_url if url is None else url or None
@@ -154,12 +169,12 @@ class _Questions:
                 found = replace(found, model_provider=checked.provider)
             _say(checked)
             if checked.answer:
-                click.echo(f"     It says: {checked.answer}")
+                click.echo(f"     {said(terminal_language(), 'It says: {answer}', answer=checked.answer)}")
             if checked.ok or not checked.refused or self.given.model_key or self.given.model_url:
                 return found
 
     def _ask(
-        self, name: str, question: str, without: str = "", check: Callable[[str], CheckResult] | None = None
+        self, name: str, question: Sentence, without: str = "", check: Callable[[str], CheckResult] | None = None
     ) -> str | None:
         """One answer, asked for until it is valid and not refused; None for what stays as it is."""
         given, now = getattr(self.given, name), str(getattr(self.now, name) or "")
@@ -169,19 +184,22 @@ class _Questions:
             return str(given)
         is_secret = bool(without)
         if is_secret:
-            question += (
-                f" (leave empty to keep yours, {_NONE} for {without})" if now else f" (leave empty for {without})"
+            question = (
+                Sentence("{question} (leave empty to keep yours, - for {without})", question=question, without=without)
+                if now
+                else Sentence("{question} (leave empty for {without})", question=question, without=without)
             )
+        asked = question.in_language(terminal_language())
 
         def accepted(text: str) -> str:
             text = text.strip()
             if text in ("", _NONE) or text == now:
                 return text
             if problem := problem_with(name, text):
-                raise click.UsageError(problem)
+                raise click.UsageError(_problem(name, problem))
             checked = check(text) if check else None
             if checked is not None and not checked.ok and checked.refused:
-                raise click.UsageError(checked.sentence)
+                raise click.UsageError(checked.said(terminal_language()))
             if checked is not None:
                 _say(checked)
             return text
@@ -189,9 +207,9 @@ class _Questions:
         shown = "" if is_secret else now
         answer = str(
             click.prompt(
-                question,
+                asked,
                 shown,
-                prompt_suffix=" " if question.endswith("?") and not shown else ": ",
+                prompt_suffix=" " if asked.endswith(("?", "？")) and not shown else ": ",
                 show_default=bool(shown),
                 hide_input=is_secret and sys.stdin.isatty(),  # piped input is not echoed
                 value_proc=accepted,
@@ -202,8 +220,21 @@ class _Questions:
         return None if answer == shown else answer
 
 
+_EXPECTED: Mapping[str, Sentence] = {
+    "timezone": Sentence("I don't know this time zone. Write it like Europe/Berlin."),
+    "owner_id": Sentence("A Telegram id is a number, such as 123456789."),
+    "summary": Sentence('Write a time such as 21:00, or "off".'),
+    "model_url": Sentence("An address begins with https:// or http://."),
+}
+
+
+def _problem(field: str, problem: str) -> str:
+    return str(translated(terminal_language(), _EXPECTED.get(field, problem)))
+
+
 def _choose(checked: ModelCheck) -> str:
-    click.echo("The server has these models:")
+    language = terminal_language()
+    click.echo(said(language, "The server has these models:"))
     for number, name in enumerate(checked.models, start=1):
         click.echo(f"  {number}. {name}")
 
@@ -213,18 +244,20 @@ def _choose(checked: ModelCheck) -> str:
             return checked.models[int(text) - 1]
         if text in checked.models:
             return text
-        raise click.UsageError(f"type a number from 1 to {len(checked.models)}, or one of the names")
+        count = len(checked.models)
+        raise click.UsageError(said(language, "type a number from 1 to {count}, or one of the names", count=count))
 
-    return str(click.prompt("Which one should answer?", "1", value_proc=accepted))
+    return str(click.prompt(said(language, "Which one should answer?"), "1", value_proc=accepted))
 
 
 def _say(checked: CheckResult) -> None:
-    click.echo(f"{'ok' if checked.ok else '!!'}   {checked.sentence}")
+    click.echo(f"{'ok' if checked.ok else '!!'}   {checked.said(terminal_language())}")
 
 
 def _with_invitation(checked: DiscordCheck) -> DiscordCheck:
     if checked.invite:
-        click.echo(f"     Invite it to your server: {checked.invite}")
+        invitation = said(terminal_language(), "Invite it to your server: {link}", link=checked.invite)
+        click.echo(f"     {invitation}")
     return checked
 
 
@@ -239,5 +272,9 @@ def _readable_errors(home: Path) -> Iterator[None]:
     except OSError as error:
         where = os.fspath(error.filename) if error.filename else str(home)
         raise CommandFailed(
-            f"Can't write {where}: {error.strerror or error}. `daybook doctor` shows what is wrong."
+            Sentence(
+                "Can't write {where}: {why}. `daybook doctor` shows what is wrong.",
+                where=where,
+                why=error.strerror or str(error),
+            )
         ) from error

@@ -27,7 +27,10 @@ _LOOK_AGAIN = 0.3
 @click.option("-f", "--follow", is_flag=True, help="Go on with what is logged from now on, until Ctrl-C.")
 @click.pass_obj
 def logs_command(context: CliContext, count: int, follow: bool) -> None:
-    """Show the newest lines of the gateway's log. Keys and tokens are not in it."""
+    """Show what the gateway has logged.
+
+    Keys and tokens are not in it.
+    """
     file = context.home.log_file
     if not file.exists() and not follow:
         raise CommandFailed(

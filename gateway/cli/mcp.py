@@ -31,7 +31,7 @@ _AGENT = click.option("--agent", help="The agent's name; default: the main one."
 
 @click.group("mcp")
 def mcp_command() -> None:
-    """See and test the MCP servers whose tools Daybook uses, and log in at them."""
+    """See and test the MCP servers whose tools Daybook uses."""
 
 
 @mcp_command.command("list")

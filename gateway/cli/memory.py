@@ -55,7 +55,7 @@ def memory_command() -> None:
     "-n",
     "number",
     type=click.IntRange(min=1),
-    help=f"Show at most this many; default {_SHOWN}, with --json as configured.",
+    help="Show at most this many.",
 )
 @click.option("--now", metavar="YYYY-MM-DD", callback=_a_day, help="Search as of this day.")
 @_AGENT

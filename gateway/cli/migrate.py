@@ -17,9 +17,10 @@ _SQLITE = "sqlite"
 @click.argument("target", metavar="URL|sqlite")
 @click.pass_obj
 def migrate_command(context: CliContext, target: str) -> None:
-    """Move the messages of this home to PostgreSQL (postgresql://USER:PASSWORD@HOST/DATABASE), or back (sqlite).
+    """Move the messages to PostgreSQL, for several gateways, or back.
 
-    Stop the gateways first. Memory, transcripts and files stay where they are.
+    Give it postgresql://USER:PASSWORD@HOST/DATABASE, or sqlite. Stop the gateways first.
+    Memory, transcripts and files stay where they are.
     """
     url = context.config().postgres_url
     try:

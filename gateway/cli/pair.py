@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from agent.languages.sentences import Sentence
+from agent.model.base import Json
 from gateway.cli.context import CliContext, print_json
 from gateway.cli.rpc import ask, rows
 from gateway.cli.table import print_table
@@ -23,10 +25,11 @@ def list_people(context: CliContext, as_json: bool) -> None:
     if as_json:
         return print_json(answer.value)
     lines = [
-        (row.get("code") or "", f"{row.get('channel')}:{row.get('user_id')}", row.get("name"), row.get("state"))
+        (row.get("code") or "", f"{row.get('channel')}:{row.get('user_id')}", row.get("name"), _state(context, row))
         for row in rows(answer.value)
     ]
-    return print_table(("code", "account", "name", "state"), lines, "No requests yet, and nobody is approved.")
+    heads = context.heads(Sentence("code"), Sentence("account"), Sentence("name"), Sentence("state"))
+    return print_table(heads, lines, context.said("No requests yet, and nobody is approved."))
 
 
 @pair_command.command()
@@ -43,6 +46,11 @@ def approve(context: CliContext, code: str) -> None:
 def revoke(context: CliContext, account: str) -> None:
     """Stop answering ID, such as telegram:11111."""
     _say(ask(context, "pair.revoke", id=account).value)
+
+
+def _state(context: CliContext, row: dict[str, Json]) -> str:
+    known = Sentence("waiting"), Sentence("owner"), Sentence("person"), Sentence("member")
+    return context.said_of(next((one for one in known if one == row.get("state")), row.get("state")))
 
 
 def _say(value: object) -> None:

@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 import click
 
 from agent.formats.sqlite import StorageUnavailable
+from agent.languages.codes import Language
 from agent.model.base import Json
 from gateway.app import open_gateway
 from gateway.cli.context import CliContext, run
@@ -19,7 +20,7 @@ from gateway.cli.repl import HomeWait
 from gateway.config import Config
 from gateway.home import Home, HomeBusy
 from gateway.rpc.client import NotRunning, connect
-from gateway.rpc.protocol import Operation, OperationError, Params
+from gateway.rpc.protocol import Operation, OperationError, Params, in_language
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +45,21 @@ def ask(context: CliContext, operation: str, **params: Json) -> RpcAnswer:
 
 def ask_beside(context: CliContext, operation: str, params: Params, beside: Beside | None) -> RpcAnswer:
     config = context.quiet_config()
-    return run(call_operation(context.home, config, operation, params, beside))
+    is_for_programs = click.get_current_context().params.get("as_json")
+    language = Language.ENGLISH if is_for_programs else context.language
+    return run(call_operation(context.home, config, operation, params, beside, language))
 
 
 async def call_operation(
-    home: Home, config: Config, operation: str, params: Params, beside: Beside | None = None
+    home: Home,
+    config: Config,
+    operation: str,
+    params: Params,
+    beside: Beside | None = None,
+    language: Language = Language.ENGLISH,
 ) -> RpcAnswer:
-    """Calls an operation. Raises `OperationError`, and `HomeError` where the home cannot be used."""
+    """Calls an operation; its sentences are in that language. Raises `OperationError`, and `HomeError` where the home
+    cannot be used."""
 
     async def again(other: str, others: Params) -> Json:
         async with connect(home.socket) as connection:
@@ -60,12 +69,14 @@ async def call_operation(
     while True:
         try:
             async with connect(home.socket) as connection:
-                return RpcAnswer(await _with(connection.call(operation, params), beside, again), True, config.zone)
+                value = await _with(connection.call(operation, params, language), beside, again)
+                return RpcAnswer(value, True, config.zone)
         except NotRunning:
             pass
         try:
             async with open_gateway(home, config, channels=False) as gateway:
-                return RpcAnswer(await _alone(gateway.operations, operation, params, beside), False, config.zone)
+                value = await _alone(gateway.operations, operation, params, beside)
+                return RpcAnswer(in_language(value, language), False, config.zone)
         except StorageUnavailable as error:
             raise OperationError(str(error)) from error
         except HomeBusy as busy:

@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 
 import click
 
+from agent.languages.sentences import Sentence, joined
 from agent.model.base import Json
 from gateway.cli.context import CliContext, print_json, show_time
 from gateway.cli.rpc import ask, rows
@@ -14,7 +15,8 @@ from gateway.cli.table import print_table
 from gateway.i18n import one_line
 from gateway.recurrence import InvalidWhen, parse
 from gateway.recurrence_in_words import in_words
-from gateway.scheduling.job import InvalidJob, checked_id, checked_text, checked_to, checked_zone
+from gateway.scheduling.builtins import does_by_itself
+from gateway.scheduling.job import InvalidJob, JobKind, checked_id, checked_text, checked_to, checked_zone
 
 _JSON = click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 _ID = click.argument("job", metavar="ID")
@@ -34,8 +36,12 @@ def list_jobs(context: CliContext, as_json: bool) -> None:
     answer = ask(context, "schedule.list")
     if as_json:
         return print_json(answer.value)
-    heads = ("id", "kind", "when", "to", "next run", "last run", "result", "text")
-    return print_table(heads, [_line(row, answer.zone) for row in rows(answer.value)], "No jobs yet.")
+    heads = context.heads(
+        *(Sentence("id"), Sentence("kind"), Sentence("when"), Sentence("to")),
+        *(Sentence("next run"), Sentence("last run"), Sentence("result"), Sentence("text")),
+    )
+    lines = [_line(context, row, answer.zone) for row in rows(answer.value)]
+    return print_table(heads, lines, context.said("No jobs yet."))
 
 
 @schedule_command.command()
@@ -53,11 +59,11 @@ def list_jobs(context: CliContext, as_json: bool) -> None:
 def add(context: CliContext, /, as_json: bool, **options: str | None) -> None:
     """Add a job: TEXT is sent as it is, or with --kind prompt, the assistant does what it says."""
     if sum(options[name] is not None for name in ("at", "every", "cron", "when")) != 1:
-        raise click.UsageError("Say when with exactly one of --at, --every, --cron and --when.")
+        raise click.UsageError(context.said("Say when with exactly one of --at, --every, --cron and --when."))
     try:
         _check(options)
     except (InvalidJob, InvalidWhen) as error:
-        raise click.UsageError(str(error)) from error
+        raise click.UsageError(context.said_of(error)) from error
     _say(ask(context, "schedule.add", **options).value, as_json)
 
 
@@ -117,20 +123,23 @@ def history(context: CliContext, job: str | None, number: int, as_json: bool) ->
     answer = ask(context, "schedule.history", id=job, n=number)
     if as_json:
         return print_json(answer.value)
-    heads = ("id", "due", "result", "late", "attempts", "to", "error")
+    heads = context.heads(
+        *(Sentence("id"), Sentence("due"), Sentence("result"), Sentence("late")),
+        *(Sentence("attempts"), Sentence("to"), Sentence("error")),
+    )
     lines = [
         (
             row.get("id"),
             show_time(row.get("due"), answer.zone),
-            row.get("result"),
-            "late" if row.get("late") else "",
+            _result(context, row.get("result")),
+            context.said("late") if row.get("late") else "",
             row.get("attempts"),
             row.get("to"),
             one_line(str(row.get("error") or ""), _SHOWN),
         )
         for row in rows(answer.value)
     ]
-    return print_table(heads, lines, "No runs yet.")
+    return print_table(heads, lines, context.said("No runs yet."))
 
 
 def _say(value: Json, as_json: bool) -> None:
@@ -139,18 +148,28 @@ def _say(value: Json, as_json: bool) -> None:
     return click.echo(value.get("message") if isinstance(value, dict) else "")
 
 
-def _line(row: Mapping[str, Json], zone: ZoneInfo) -> Sequence[object]:
-    resting = "off" if row.get("kind") == "built-in" else "paused"
+def _result(context: CliContext, state: Json) -> str:
+    return context.said_of(Sentence(state)) if isinstance(state, str) else ""
+
+
+def _line(context: CliContext, row: Mapping[str, Json], zone: ZoneInfo) -> Sequence[object]:
+    kinds = {"message": Sentence("message"), "prompt": Sentence("task"), "built-in": Sentence("built-in")}
+    resting = Sentence("off") if row.get("kind") == "built-in" else Sentence("paused")
     return (
         row.get("id"),
-        row.get("kind"),
-        _when(row, zone),
+        context.said_of(kinds.get(str(row.get("kind")), row.get("kind"))),
+        context.said_of(_when(row, zone)),
         row.get("to"),
-        show_time(row.get("next_run"), zone) or ("never" if row.get("enabled") else resting),
+        show_time(row.get("next_run"), zone) or context.said_of(Sentence("never") if row.get("enabled") else resting),
         show_time(row.get("last_run"), zone),
-        row.get("last_result"),
-        one_line(str(row.get("last_error") or row.get("text") or ""), _SHOWN),
+        _result(context, row.get("last_result")),
+        one_line(context.said_of(row.get("last_error") or _task(row)), _SHOWN),
     )
+
+
+def _task(row: Mapping[str, Json]) -> str:
+    text = str(row.get("text") or "")
+    return does_by_itself(str(row.get("id")), text) if row.get("kind") == JobKind.BUILT_IN else text
 
 
 def _when(row: Mapping[str, Json], zone: ZoneInfo) -> str:
@@ -158,4 +177,4 @@ def _when(row: Mapping[str, Json], zone: ZoneInfo) -> str:
     value = row.get("when")
     fields = {name: str(one) for name, one in value.items()} if isinstance(value, Mapping) else {}
     elsewhere = f" ({row.get('timezone')})" if row.get("timezone") != zone.key else ""
-    return in_words(parse(fields)) + elsewhere if fields else ""
+    return joined([in_words(parse(fields)), elsewhere], "") if fields else ""

@@ -127,7 +127,7 @@ def _mark(home: Home) -> str:
 
 @click.group("service")
 def service_command() -> None:
-    """Run Daybook always: it starts when you log in, and again when it fails (systemd, or launchd on macOS)."""
+    """Run Daybook always, from the time you log in."""
 
 
 @service_command.command()

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from agent.languages.sentences import Sentence
+from gateway.cli.confirm import confirm
 from gateway.cli.context import CliContext, CommandFailed, print_json, show_time
 from gateway.cli.rpc import ask, rows
 from gateway.cli.table import print_table
@@ -20,22 +22,22 @@ def sessions_command() -> None:
 
 
 @sessions_command.command("list")
-@click.option("--json", "as_json", is_flag=True, help="One JSON document: all conversations.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 @click.option("--archived", is_flag=True, help="Those that were put away.")
 @click.option("--aside", is_flag=True, help="Those of delegated tasks and of jobs.")
 @click.pass_obj
 def list_sessions(context: CliContext, as_json: bool, archived: bool, aside: bool) -> None:
-    """List conversations, latest first, without archived ones, and without those of tasks and jobs."""
+    """List conversations, latest first."""
     answer = ask(context, "sessions.list")
     if as_json:
         return print_json([{name: row.get(name) for name in _KEYS} for row in rows(answer.value)])
     names = ("id", "key", "title", "last", "messages")
+    heads = context.heads(Sentence("id"), Sentence("key"), Sentence("title"), Sentence("last"), Sentence("messages"))
     states = archived, aside
     shown = [row for row in rows(answer.value) if (bool(row.get("archived")), bool(row.get("aside"))) == states]
     lines = [row | {"last": show_time(row.get("last"), answer.zone)} for row in shown]
-    kind = "conversations of tasks and jobs" if aside else "conversations"
-    nothing = f"No {kind} are archived." if archived else f"No {kind} yet."
-    return print_table(names, [[row.get(name) for name in names] for row in lines], nothing)
+    nothing = context.said("No conversations are archived.") if archived else context.said("No conversations yet.")
+    return print_table(heads, [[row.get(name) for name in names] for row in lines], nothing)
 
 
 @sessions_command.command()
@@ -63,8 +65,10 @@ def export(context: CliContext, session: str, output: Path | None) -> None:
         with output.open("x", encoding="utf-8") as file:
             file.write(text + "\n")
     except OSError as error:
-        raise CommandFailed(f"Can't write {output}: {error.strerror}. Choose another file.") from error
-    return click.echo(f"Saved to {output}.", err=True)
+        raise CommandFailed(
+            Sentence("Can't write {output}: {why}. Choose another file.", output=output, why=error.strerror)
+        ) from error
+    return click.echo(context.said("Saved to {output}.", output=output), err=True)
 
 
 @sessions_command.command()
@@ -74,7 +78,7 @@ def export(context: CliContext, session: str, output: Path | None) -> None:
 def rename(context: CliContext, session: str, title: tuple[str, ...]) -> None:
     """Give a conversation a title; without one, it is called by its first message again."""
     value = ask(context, "sessions.rename", id=session, title=" ".join(title)).value
-    click.echo(f"It is called “{_of(value, 'title')}” now.")
+    click.echo(context.said("It is called “{title}” now.", title=_of(value, "title")))
 
 
 @sessions_command.command()
@@ -84,7 +88,9 @@ def rename(context: CliContext, session: str, title: tuple[str, ...]) -> None:
 def archive(context: CliContext, session: str, undo: bool) -> None:
     """Put a conversation away: it is kept, and not listed."""
     value = ask(context, "sessions.archive", id=session, archived=not undo).value
-    click.echo(f"“{_of(value, 'title')}” is {'listed again' if undo else 'archived'}.")
+    title = _of(value, "title")
+    is_listed = context.said("“{title}” is listed again.", title=title)
+    click.echo(is_listed if undo else context.said("“{title}” is archived.", title=title))
 
 
 @sessions_command.command()
@@ -94,10 +100,10 @@ def archive(context: CliContext, session: str, undo: bool) -> None:
 def prune(context: CliContext, days: int, yes: bool) -> None:
     """Delete ended conversations that were last used more than --days ago."""
     if not yes:
-        click.confirm(f"Delete conversations that were last used more than {days} days ago?", abort=True)
+        confirm(context.said("Delete conversations that were last used more than {days} days ago?", days=days))
     value = ask(context, "sessions.prune", days=days).value
     removed = value.get("removed") if isinstance(value, dict) else None
-    click.echo(f"{len(removed) if isinstance(removed, list) else 0} deleted.")
+    click.echo(context.said("{count} deleted.", count=len(removed) if isinstance(removed, list) else 0))
 
 
 def _text(value: object) -> str:

@@ -7,7 +7,10 @@ import sys
 import click
 
 from agent.formats.exact import exactly
+from agent.languages.sentences import Sentence
 from agent.model.base import Json
+from agent.skills import SkillOrigin
+from gateway.cli.confirm import confirm
 from gateway.cli.context import CliContext, print_json
 from gateway.cli.rpc import ask, rows
 from gateway.cli.table import print_table
@@ -25,20 +28,24 @@ def skills_command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 @click.pass_obj
 def list_skills(context: CliContext, agent: str | None, as_json: bool) -> None:
-    """List all skills; a workspace's own replace built-in ones of the same name."""
+    """List all skills."""
     answer = ask(context, "skills.list", agent=agent)
     if as_json:
         return print_json(answer.value)
     lines = [
         (
             row["name"],
-            row["origin"],
-            _state(row),
+            context.said_of(Sentence("built in") if row["origin"] == SkillOrigin.BUILT_IN else row["origin"]),
+            context.said_of(_state(row)),
             row["description"],
         )
         for row in rows(answer.value)
     ]
-    return print_table(("name", "from", "state", "description"), lines, "No skills yet.")
+    return print_table(
+        context.heads(Sentence("name"), Sentence("from"), Sentence("state"), Sentence("description")),
+        lines,
+        context.said("No skills yet."),
+    )
 
 
 @skills_command.command()
@@ -60,14 +67,14 @@ def show(context: CliContext, name: str, agent: str | None, as_json: bool) -> No
 @click.option("--yes", is_flag=True, help="Don't ask.")
 @click.pass_obj
 def approve(context: CliContext, name: str, agent: str | None, yes: bool) -> None:
-    """Let a skill's `always` or `shared` count, as its text is now."""
+    """Let a skill hold as a rule, as its text is now."""
     value = ask(context, "skills.show", name=name, agent=agent).value
     shown = value if isinstance(value, dict) else {}
     if not shown.get("waits"):
-        return click.echo(f"{name} waits for no yes.")
+        return click.echo(context.said("{name} waits for no yes.", name=name))
     click.echo(exactly(f"{shown.get('description')}\n\n{shown.get('text')}".strip()))
     if not yes:
-        click.confirm("Every chat that may see it gets this text as a rule. In force?", abort=True)
+        confirm(context.said("Every chat that may see it gets this text as a rule. In force?"))
     answer = ask(context, "skills.approve", name=name, sha=shown.get("sha"), agent=agent).value
     return click.echo(answer.get("message") if isinstance(answer, dict) else "")
 
@@ -83,24 +90,26 @@ def check(context: CliContext, agent: str | None, as_json: bool) -> None:
         print_json([*found])
     for row in found if not as_json else ():
         for fault in _faults(row):
-            click.echo(f"{row['name']}: {fault}")
+            click.echo(f"{row['name']}: {context.said_of(fault)}")
     if found:
         sys.exit(1)
     if not as_json:
-        click.echo("All skills are ready.")
+        click.echo(context.said("All skills are ready."))
 
 
 def _state(row: dict[str, Json]) -> str:
     if row["problem"]:
-        return "broken"
-    return "waits for your yes" if row["waits"] else "missing something" if row["missing"] else "ready"
+        return Sentence("broken")
+    if row["waits"]:
+        return Sentence("waits for your yes")
+    return Sentence("missing something") if row["missing"] else Sentence("ready")
 
 
 def _faults(row: dict[str, Json]) -> list[str]:
     missing, remarks = row["missing"], row["remarks"]
     return [
         *([f"{row['problem']}"] if row["problem"] else []),
-        *([f"waits for your yes: daybook skills approve {row['name']}"] if row["waits"] else []),
-        *(f"missing: {one}" for one in (missing if isinstance(missing, list) else [])),
+        *([Sentence("waits for your yes: `daybook skills approve {name}`", name=row["name"])] if row["waits"] else []),
+        *(Sentence("missing: {what}", what=one) for one in (missing if isinstance(missing, list) else [])),
         *(str(one) for one in (remarks if isinstance(remarks, list) else [])),
     ]

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
+from zoneinfo import ZoneInfo
 
 import click
+from rich.cells import cell_len
 
+from agent.languages.sentences import Sentence
 from agent.model.base import Json
 from gateway.cli.context import CliContext, print_json, show_time
 from gateway.cli.rpc import ask, rows
 from gateway.cli.table import print_table
 
 _JOBS_SHOWN = 5
+_LABEL = 11
+"""Cells of a label and what is between it and its text."""
+_USED = ("calls", "input", "output", "cache_read", "cost_usd")
 _WHAT = ("day", "purpose", "session", "model")
 _SUMMED = ("calls", "input", "output", "cache_read", "cache_write", "cost_usd")
 
@@ -22,48 +28,59 @@ _SUMMED = ("calls", "input", "output", "cache_read", "cache_write", "cost_usd")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 @click.pass_obj
 def status_command(context: CliContext, as_json: bool) -> None:
-    """Show channels, conversations, queues, and today's tokens and cost."""
+    """Show what Daybook is doing."""
     answer = ask(context, "status")
     status = dict(_part(answer.value))
     if not answer.running:
         others = [one for one in rows(status.get("gateways")) if one.get("pid") != os.getpid()]
         status["gateways"] = list(others)
-        where = " on this computer" if others else ""
-        click.echo(f"Daybook isn't running{where}; this is what is stored. `daybook gateway` starts it.", err=True)
+        is_stored = context.said("Daybook isn't running; this is what is stored. `daybook gateway` starts it.")
+        elsewhere = context.said(
+            "Daybook isn't running on this computer; this is what is stored. `daybook gateway` starts it."
+        )
+        click.echo(elsewhere if others else is_stored, err=True)
     if as_json:
         return print_json(status)
+    for label, text in _lines(context, status, answer.zone):
+        click.echo(f"{label}{' ' * max(1, _LABEL - cell_len(label))}{text}")
+    return None
+
+
+def _lines(context: CliContext, status: Mapping[str, Json], zone: ZoneInfo) -> Iterator[tuple[str, str]]:
+    """Each with its label."""
     troubles = status.get("troubles")
     for trouble in troubles if isinstance(troubles, list) else ():
-        click.echo(f"{'trouble':<10} {trouble}")
+        yield context.said("trouble"), str(trouble)
     gateways = rows(status.get("gateways"))
     shared = {part.get("name") for one in gateways for part in rows(one.get("connections"))}
     for name, channel in _part(status.get("channels")).items():
         if name not in shared:
-            _echo_state(name, _part(channel))
+            yield name, _state(context, _part(channel))
     for one in gateways:
-        role = "leads" if one.get("leads") else "helps"
-        part = f"answers {one.get('people_and_groups')} people and groups"
-        click.echo(f"{'gateway':<10} {role}: process {one.get('pid')} on {one.get('host')}, {part}")
+        known = {"process": one.get("pid"), "host": one.get("host"), "count": one.get("people_and_groups")}
+        leads = context.said("leads: process {process} on {host}, answers {count} people and groups", **known)
+        helps = context.said("helps: process {process} on {host}, answers {count} people and groups", **known)
+        yield context.said("gateway"), leads if one.get("leads") else helps
         for connection in rows(one.get("connections")):
-            _echo_state(f"  {connection.get('name')}", connection)
+            yield f"  {connection.get('name')}", _state(context, connection)
     inbox, outbox, usage = (_part(status.get(name)) for name in ("inbox", "outbox", "usage"))
-    click.echo(f"{'sessions':<10} {status.get('sessions')}")
-    click.echo(f"{'inbox':<10} {inbox.get('waiting')} waiting, {inbox.get('unreadable')} unreadable")
-    sent = f"{outbox.get('waiting')} waiting, {outbox.get('failed')} failed, {outbox.get('repeated')} repeated"
-    click.echo(f"{'outbox':<10} {sent}")
+    yield context.said("sessions"), str(status.get("sessions"))
+    yield context.said("inbox"), context.said("{waiting} waiting, {unreadable} unreadable", **inbox)
+    yield context.said("outbox"), context.said("{waiting} waiting, {failed} failed, {repeated} repeated", **outbox)
     for wait in rows(status.get("model_waits")):
-        until = datetime.fromisoformat(str(wait.get("until"))).astimezone(answer.zone)
-        click.echo(f"{'waiting':<10} for {wait.get('model')} until {until:%H:%M:%S}, as its server asks")
-    tokens = f"{usage.get('input')} tokens in, {usage.get('output')} out, {usage.get('cache_read')} from the cache"
-    click.echo(f"{'today':<10} {usage.get('calls')} calls, {tokens}, ${usage.get('cost_usd')}")
+        until = datetime.fromisoformat(str(wait.get("until"))).astimezone(zone)
+        asked = {"model": wait.get("model"), "time": f"{until:%H:%M:%S}"}
+        yield context.said("waiting"), context.said("for {model} until {time}, as its server asks", **asked)
+    used = {name: usage.get(name) for name in _USED}
+    tokens = context.said("{input} tokens in, {output} out, {cache_read} from the cache", **used)
+    yield context.said("today"), context.said("{calls} calls, {tokens}, ${cost_usd}", tokens=tokens, **used)
     for job in rows(status.get("jobs"))[:_JOBS_SHOWN]:
-        click.echo(f"{'next job':<10} {show_time(job.get('next_run'), answer.zone)}  {job.get('id')}")
-    return None
+        yield context.said("next job"), f"{show_time(job.get('next_run'), zone)}  {job.get('id')}"
 
 
-def _echo_state(name: str, known: Mapping[str, Json]) -> None:
+def _state(context: CliContext, known: Mapping[str, Json]) -> str:
     trouble = f"  {known['last_error']}" if known.get("last_error") else ""
-    click.echo(f"{name:<10} {known.get('state')}{trouble}")
+    return f"{context.said_of(Sentence(str(known.get('state'))))}{trouble}"
 
 
 def _part(value: Json) -> Mapping[str, Json]:
@@ -75,7 +92,7 @@ def _part(value: Json) -> Mapping[str, Json]:
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 @click.pass_obj
 def usage_command(context: CliContext, days: int, as_json: bool) -> None:
-    """Show tokens and cost per day, purpose and conversation."""
+    """Show tokens and cost."""
     answer = ask(context, "usage", days=days)
     if as_json:
         return print_json(answer.value)
@@ -83,5 +100,10 @@ def usage_command(context: CliContext, days: int, as_json: bool) -> None:
     lines: list[list[object]] = [[row.get(name) for name in (*_WHAT, *_SUMMED)] for row in used]
     if len(used) > 1:
         sums = (sum(value for row in used if isinstance(value := row.get(name), int | float)) for name in _SUMMED)
-        lines.append(["total", *[""] * (len(_WHAT) - 1), *(round(one, 6) for one in sums)])
-    return print_table((*_WHAT, *_SUMMED), lines, f"No model was used in the last {days} days.")
+        lines.append([context.said("total"), *[""] * (len(_WHAT) - 1), *(round(one, 6) for one in sums)])
+    heads = context.heads(
+        *(Sentence("day"), Sentence("purpose"), Sentence("session"), Sentence("model")),
+        *(Sentence("calls"), Sentence("input"), Sentence("output"), Sentence("cache read"), Sentence("cache write")),
+        Sentence("USD"),
+    )
+    return print_table(heads, lines, context.said("No model was used in the last {days} days.", days=days))

@@ -19,12 +19,12 @@ _QR_INK = ("\x1b[97;40m", "\x1b[0m")
 
 @click.command("web")
 @click.option("--no-browser", is_flag=True, help="Only print the link.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON document: {address, link, phone, token}.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 @click.pass_obj
 def web_command(context: CliContext, no_browser: bool, as_json: bool) -> None:
-    """Open the page and log in, by a link that works once, for ten minutes; with a QR code for a phone.
+    """Open the web page, logged in.
 
-    Mind who can see your screen.
+    The link works once, for ten minutes, and so does the QR code for a phone. Mind who can see your screen.
     """
     config = context.quiet_config()
     web = config.channels.web

@@ -9,16 +9,14 @@ from zoneinfo import ZoneInfo
 
 import click
 
-from agent.languages.codes import Language
-from agent.languages.registry import LANGUAGES
-from agent.languages.sentences import said
+from agent.languages.sentences import Sentence, said
 from agent.languages.zones import nearest, zone_name, zones_meant
+from gateway.cli.confirm import is_confirmed
 from gateway.cli.context import CliContext, CommandFailed, Misconfigured, terminal_language
 from gateway.config import Config, ConfigError
 from gateway.config.values import machine_zone
 from gateway.config.zone import choose_zone, is_zone_chosen
 from gateway.home import HomeError
-from gateway.i18n import answer_of
 
 _OFFERED = 6
 
@@ -27,7 +25,7 @@ def ask_zone() -> str:
     """Asks who sits at the terminal whether the machine's clock is theirs, else where they are."""
     now, zone, language = datetime.now(UTC), machine_zone(), terminal_language()
     here = f"{now.astimezone(ZoneInfo(zone)):%H:%M}"
-    if _is_so(said(language, "Is it {time} where you are?", time=here), language):
+    if is_confirmed(said(language, "Is it {time} where you are?", time=here), default=True):
         return zone
     answer = click.prompt(said(language, "What time is it where you are? (or a city)"))
     while True:
@@ -47,18 +45,6 @@ def ask_zone() -> str:
     place, there = zone_name(language, found[0]), f"{now.astimezone(ZoneInfo(found[0])):%H:%M}"
     click.echo(said(language, "My clock is on {place}: it is {time}.", place=place, time=there))
     return found[0]
-
-
-def _is_so(question: str, language: Language) -> bool:
-    """Asks until the answer is a yes, the default, or a no, in any of our languages or by its first letter."""
-    table = LANGUAGES[language]
-    words = [words.partition("|")[0] for words in (table.yes, table.no)]
-    yes, no = (word[0] if table.spaced else word for word in words)
-    while True:
-        answer = str(click.prompt(f"{question} [{yes.upper()}/{no}]", default="", show_default=False)).strip()
-        said_so = {"": True, yes: True, no: False}.get(answer.lower(), answer_of(answer))
-        if said_so is not None:
-            return said_so
 
 
 def _chosen(zones: Sequence[str], now: datetime) -> str:
@@ -82,4 +68,6 @@ def with_zone(context: CliContext, config: Config) -> Config:
     except HomeError as error:
         raise CommandFailed(str(error)) from error
     except OSError as error:
-        raise CommandFailed(f"Can't write the configuration: {error.strerror or error}.") from error
+        raise CommandFailed(
+            Sentence("The configuration can't be written: {why}.", why=error.strerror or str(error))
+        ) from error

@@ -38,6 +38,8 @@ _MOST_ASKED = 6
 _MOVED = "moved reminder"
 """Choice of a conversation: the reminder that was moved last, and the newest then."""
 _WHEN = TypeAdapter(dict[str, str])
+_ONE_TIME = re.compile(r"\d+ \d+ ([^;]+)")
+"""A cron rule with one time of day, and its days."""
 
 
 async def due(context: CommandContext, asked: PlainOrder) -> CommandReply:
@@ -193,18 +195,21 @@ def _moved(row: JobListing, phrase: Phrase, context: CommandContext) -> When:
     if phrase.has_day or not isinstance(when, At) or when.moment.tzinfo is not None:
         return when
     if isinstance(before, Cron):
-        return _at_hour(before, when.moment)
+        return _at_hour(before, when.moment, context)
     return when if next_run is None else At(datetime.combine(next_run.date(), when.moment.time()))
 
 
 def _shifted(row: JobListing, by: timedelta, context: CommandContext) -> When:
     assert row.next_run is not None
     at = row.next_run.astimezone(context.services.clock.zone).replace(tzinfo=None) + by
-    return _at_hour(row.job.when, at) if isinstance(row.job.when, Cron) and by < timedelta(days=1) else At(at)
+    return _at_hour(row.job.when, at, context) if isinstance(row.job.when, Cron) and by < timedelta(days=1) else At(at)
 
 
-def _at_hour(before: Cron, at: datetime) -> Cron:
-    _, _, rest = before.expression.split(" ", 2)
+def _at_hour(before: Cron, at: datetime, context: CommandContext) -> Cron:
+    """The same days at that hour. Raises `CommandError` where it has several hours: which of them is meant?"""
+    if not (known := _ONE_TIME.fullmatch(before.expression)):
+        raise CommandError(LANGUAGES[context.language].reminders.unclear)
+    rest = known[1]
     return Cron(f"{at.minute} {at.hour} {rest}", before.until)
 
 

@@ -25,7 +25,7 @@ from gateway.i18n import one_line
 from gateway.recurrence import At, Cron, InvalidWhen, resolved
 from gateway.recurrence_in_words import in_words
 from gateway.scheduling import reminders
-from gateway.scheduling.builtins import BACKUP, DAILY_SUMMARY, HEARTBEAT, JOURNAL, MEMORY_TEST, summary_of
+from gateway.scheduling.builtins import does_by_itself, summary_of
 from gateway.scheduling.job import OWNER, Job, JobKind
 from gateway.scheduling.job_access import Requester
 from gateway.scheduling.requests import JobListing, JobReceipt, JobRefused, JobRequest
@@ -49,14 +49,6 @@ _HOUR = re.compile(r"#(\w{6}) (\d{1,2}:\d\d)")
 _HOURS = ("9:00", "12:00", "18:00")
 _ANSWER_WITHIN = timedelta(days=1)
 _NOT_SET = Sentence("That reminder isn't set any more. `/jobs` shows the ones that are.")
-_BUILT_IN = {
-    JOURNAL: Sentence("I write down the day"),
-    DAILY_SUMMARY: Sentence("I sum up the day"),
-    HEARTBEAT: Sentence("I look for what needs attention"),
-    MEMORY_TEST: Sentence("I test my memory"),
-    BACKUP: Sentence("I make a backup"),
-}
-"""What Daybook does by itself. A chat with a time of its own has a summary of its own."""
 
 
 async def remind(context: CommandContext) -> CommandReply:
@@ -257,10 +249,8 @@ async def _chat_named(context: CommandContext, to: str) -> str:
 
 
 def _task(job: Job) -> str:
-    if job.kind is not JobKind.BUILT_IN:
-        return one_line(job.text, _SHOWN)
-    own = DAILY_SUMMARY if job.id.startswith(f"{DAILY_SUMMARY}-") else job.id
-    return _BUILT_IN.get(own, one_line(job.text, _SHOWN))
+    text = one_line(job.text, _SHOWN)
+    return does_by_itself(job.id, text) if job.kind is JobKind.BUILT_IN else text
 
 
 def _line(context: CommandContext, row: JobListing, chat: str) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 
 from agent.agent import Agent
 from agent.formats.sqlite import StorageUnavailable
+from agent.languages.sentences import Sentence
 from agent.memory.scope import Audience, Scope
 from agent.model.base import Json
 from agent.search.vectors.encoder import NoEmbedding
@@ -20,9 +21,9 @@ from gateway.supervisor import BackgroundTasks
 
 log = logging.getLogger(__name__)
 
-QUESTION = "Find memories by what they mean, not just by their words?"
+QUESTION = Sentence("Find memories by what they mean, not just by their words?")
 GAIN = "Search by meaning finds about two in ten of the answers that words alone miss"
-LATER = "`daybook memory embedder --fetch` adds search by meaning later."
+LATER = Sentence("`daybook memory embedder --fetch` adds search by meaning later.")
 _FEW = 64
 """Texts without a vector that are no bar's worth: those of the last hours, which are embedded within seconds."""
 
@@ -32,9 +33,15 @@ def offer_of(home: Home, config: Config) -> str:
     is_chosen = config.agents[config.default_agent].memory.search.embedding != "auto"
     if is_chosen or is_there(home) or home.embedder_declined.exists():
         return ""
-    libraries = " and the libraries that run it (45 MB)" if missing() else ""
-    size = f"This downloads an English model ({LOADED} MB, {KEPT} MB on disk){libraries}"
-    return f"{QUESTION} {GAIN}. {size}; nothing you write leaves this machine."
+    return Sentence(
+        "{question} {gain}. This downloads an English model ({loaded} MB, {kept} MB on disk){libraries}; "
+        "nothing you write leaves this machine.",
+        question=QUESTION,
+        gain=Sentence(GAIN),
+        loaded=LOADED,
+        kept=KEPT,
+        libraries=Sentence(" and the libraries that run it (45 MB)") if missing() else "",
+    )
 
 
 def decline(home: Home) -> None:

@@ -157,7 +157,7 @@ class SkillOperations:
         name = required(parameters, "name")
         named = [skill for skill in await self._skills(parameters) if skill.name == name]
         if not named:
-            raise OperationError(f"There is no skill {name}. `daybook skills list` lists them.")
+            raise OperationError(Sentence("There is no skill {name}. `daybook skills list` lists them.", name=name))
         usable = next((skill for skill in named if not skill.problem), None)
         if usable is None:
             raise OperationError(f"The skill {name} {named[0].problem} ({named[0].path}).")
@@ -168,10 +168,12 @@ class SkillOperations:
         name, sha = required(parameters, "name"), required(parameters, "sha")
         skill = next((one for one in await self._skills(parameters) if one.name == name and one.sha == sha), None)
         if skill is None:
-            raise OperationError(f"There is no skill {name} with that text. `daybook skills show {name}` shows it.")
+            raise OperationError(
+                Sentence("There is no skill {name} with that text. `daybook skills show {name}` shows it.", name=name)
+            )
         consents = named_agent(self.services, parameters).consents
         await _or_operation_error(asyncio.to_thread(consents.approve_skill, sha))
-        return {"message": f"{name} is in force as its text is now."}
+        return {"message": Sentence("{name} is in force as its text is now.", name=name)}
 
     async def _skills(self, parameters: Params) -> tuple[Skill, ...]:
         return await asyncio.to_thread(named_agent(self.services, parameters).skills.every)

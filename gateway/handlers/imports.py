@@ -14,6 +14,7 @@ from agent.agent import Agent
 from agent.formats.parsing import load_json
 from agent.formats.sqlite import StorageUnavailable
 from agent.fs import atomic_write
+from agent.languages.sentences import Sentence, joined
 from agent.memory.history import IMPORT, UNDO, Change, NoSuchChange
 from agent.memory.paths import FileError
 from agent.memory.redaction_lock import StaleRead
@@ -86,14 +87,14 @@ class ImportOperations:
                 await asyncio.to_thread(self._keep_receipt, unit.id, plan)
             except (FileError, OSError) as problem:
                 reason = str(problem) if isinstance(problem, FileError | StorageUnavailable) else problem.strerror
-                failure = OperationError(f"Nothing was imported: {reason}.")
+                failure = OperationError(Sentence("Nothing was imported: {why}.", why=reason))
             else:
                 return unit.id
         if unit.id:
-            await self._roll_back(agent, scope, unit.id, failure)
+            await self._roll_back(agent, scope, unit.id, str(reason), failure)
         raise failure
 
-    async def _roll_back(self, agent: Agent, scope: Scope, id: str, failure: OperationError) -> None:
+    async def _roll_back(self, agent: Agent, scope: Scope, id: str, reason: str, failure: OperationError) -> None:
         try:
             change = await asyncio.to_thread(agent.history.find, id)
             _, kept = await self._take_back(agent, scope, change)
@@ -102,8 +103,13 @@ class ImportOperations:
             _log.error("an import failed halfway and was not taken back: %s", problem)
             kept = {"": str(problem)}
         if kept:
-            hint = f"Part of it is there; `daybook import undo {id}` takes it back."
-            raise OperationError(f"{str(failure).replace('Nothing', 'Not everything', 1)} {hint}") from failure
+            raise OperationError(
+                Sentence(
+                    "Not everything was imported: {why}. `daybook import undo {id}` takes back what was.",
+                    why=reason,
+                    id=id,
+                )
+            ) from failure
 
     async def _take_back(self, agent: Agent, scope: Scope, change: Change) -> tuple[set[str], dict[str, str]]:
         """Returns the paths undone, and those kept, with the reason. Recorded if a recorder is in force: a full disk
@@ -163,7 +169,7 @@ class ImportOperations:
         id = required(parameters, "id")
         agent, change = await self._find(id)
         if change.undone_by:
-            raise OperationError(f"The import {change.id} is undone already.")
+            raise OperationError(Sentence("The import {id} is undone already.", id=change.id))
         scope = scope_named(change.scope, agent.workspace)
         return await self._to_its_end(self._undo(agent, scope, change))
 
@@ -176,10 +182,13 @@ class ImportOperations:
             await asyncio.to_thread(agent.history.undone, change, unit.id or UNDO)
         except OSError as problem:
             reason = problem.strerror or str(problem)
-            raise OperationError(f"Not everything could be undone: {reason}. Try again.") from problem
-        message = f"Undone: {len(done):,} file{'' if len(done) == 1 else 's'}."
+            raise OperationError(Sentence("Not everything could be undone: {why}. Try again.", why=reason)) from problem
+        message: str = Sentence("Undone: {count} files.", count=len(done))
+        if len(done) == 1:
+            message = Sentence("Undone: 1 file.")
         if kept:
-            message += f" Kept: {'; '.join(f'{path}, since {why}' for path, why in sorted(kept.items()))}."
+            reasons = [Sentence("{path}, since {why}", path=path, why=why) for path, why in sorted(kept.items())]
+            message = joined([message, Sentence("Kept: {files}.", files=joined(reasons, "; "))], " ")
         return {"id": change.id, "paths": [*sorted(done)], "kept": [*sorted(kept)], "message": message}
 
     async def _find(self, id: str) -> tuple[Agent, Change]:
@@ -192,7 +201,7 @@ class ImportOperations:
                 raise OperationError(str(error)) from error
             if change.by.startswith(IMPORT):
                 return agent, change
-        raise OperationError(f"There is no import {id}. `daybook import list` shows them.")
+        raise OperationError(Sentence("There is no import {id}. `daybook import list` shows them.", id=id))
 
 
 async def _locked(agent: Agent, scope: Scope, work: Callable[[], T]) -> T:

@@ -7,13 +7,21 @@ from collections.abc import Awaitable, Mapping, Sequence
 from datetime import date, timedelta
 from typing import TypeVar
 
-from agent.languages.sentences import Sentence
+from agent.languages.sentences import Sentence, joined
 from agent.model.base import Json
 from gateway import recurrence as when_
 from gateway.recurrence import InvalidWhen, iso
 from gateway.rpc.protocol import Operation, OperationError, Params, number, required
 from gateway.scheduling.job_access import OPERATOR
-from gateway.scheduling.requests import DEFAULT_HISTORY, JobListing, JobRefused, JobRequest, JobService, SeenJob
+from gateway.scheduling.requests import (
+    DEFAULT_HISTORY,
+    JobListing,
+    JobReceipt,
+    JobRefused,
+    JobRequest,
+    JobService,
+    SeenJob,
+)
 from gateway.scheduling.service import ScheduleService
 from gateway.scheduling.week import DAYS, WeekEntry, midnight, week
 from gateway.scheduling.words import phrases
@@ -98,7 +106,7 @@ class ScheduleOperations:
             id=fields.get("id", ""),
         )
         receipt = await _or_operation_error(self._jobs.add(OPERATOR, request))
-        message = f"Added {receipt.job.id}. Next: {receipt.spoken}.{receipt.remark}"
+        message = _with_next(Sentence("Added {id}.", id=receipt.job.id), receipt)
         return {**await self._row(receipt.job.id), "message": message}
 
     async def remind(self, parameters: Params) -> Json:
@@ -129,7 +137,7 @@ class ScheduleOperations:
         text, seen = fields.get("text", ""), _seen(parameters)
         change = self._jobs.change(OPERATOR, required(parameters, "id"), text=text, when=when, seen=seen)
         receipt = await _or_operation_error(change)
-        message = f"Changed {receipt.job.id}. Next: {receipt.spoken or 'never'}.{receipt.remark}"
+        message = _with_next(Sentence("Changed {id}.", id=receipt.job.id), receipt)
         return {**await self._row(receipt.job.id), "message": message}
 
     def _read_phrase(self, text: str) -> Mapping[str, str]:
@@ -138,38 +146,42 @@ class ScheduleOperations:
         except InvalidWhen as error:
             raise OperationError(str(error)) from error
         if phrase is None or phrase.rest or not isinstance(phrase.time, Timed) or phrase.time.zone:
-            raise OperationError(f"I don't understand {text!r}. Use --at, --every or --cron.")
+            raise OperationError(Sentence("I don't understand {text}. Use --at, --every or --cron.", text=repr(text)))
         return when_.fields(phrase.time.when)
 
     async def remove(self, parameters: Params) -> Json:
         job = await _or_operation_error(self._jobs.remove(OPERATOR, required(parameters, "id")))
-        return {"id": job.id, "message": f"Removed {job.id}."}
+        return {"id": job.id, "message": Sentence("Removed {id}.", id=job.id)}
 
     async def pause(self, parameters: Params) -> Json:
         job = await _or_operation_error(self._jobs.switch(OPERATOR, required(parameters, "id"), enabled=False))
-        return {**await self._row(job.id), "message": f"Paused {job.id}."}
+        return {**await self._row(job.id), "message": Sentence("Paused {id}.", id=job.id)}
 
     async def resume(self, parameters: Params) -> Json:
         job = await _or_operation_error(self._jobs.switch(OPERATOR, required(parameters, "id"), enabled=True))
         return {
             **await self._row(job.id),
-            "message": f"Resumed {job.id}. Next: {self._jobs.next_run(job) or 'never'}.",
+            "message": joined([Sentence("Resumed {id}.", id=job.id), _next(self._jobs.next_run(job))], " "),
         }
 
     async def run(self, parameters: Params) -> Json:
         job = await _or_operation_error(self._jobs.run(OPERATOR, required(parameters, "id")))
-        return {"id": job.id, "message": f"{job.id} {await self._running(job.id)}."}
+        return {"id": job.id, "message": await self._running(job.id)}
 
     async def _running(self, id: str) -> str:
-        """The state of a run that was just started by hand."""
+        """What came of a run that was just started by hand."""
         if self._schedule.is_running:
-            return "is running now"
+            return Sentence("{id} is running now.", id=id)
         (run,) = await self._schedule.run_state.history(id, 1)
         if run.ended_at:
-            return f"has run: {run.state}"
+            return Sentence("{id} has run: {state}.", id=id, state=Sentence(str(run.state)))
         if run.error:
-            return f"failed: {run.error.rstrip('.')}. It is tried again once Daybook runs (`daybook gateway`)"
-        return "will run once Daybook runs (`daybook gateway`)"
+            return Sentence(
+                "{id} failed: {why}. It is tried again once Daybook runs (`daybook gateway`).",
+                id=id,
+                why=run.error.rstrip("."),
+            )
+        return Sentence("{id} will run once Daybook runs (`daybook gateway`).", id=id)
 
     async def history(self, parameters: Params) -> Json:
         """`{id?, n?}`: a list of `{id, due, timezone, result, late, attempts, started, ended, to, error}`, the newest
@@ -195,6 +207,14 @@ class ScheduleOperations:
             "to": str(run.address) if run.address is not None else "",
             "error": run.error,
         }
+
+
+def _next(moment: str) -> Sentence:
+    return Sentence("Next: {moment}.", moment=moment or Sentence("never"))
+
+
+def _with_next(done: Sentence, receipt: JobReceipt) -> str:
+    return joined([joined([done, _next(receipt.spoken)], " "), receipt.remark], "")
 
 
 def job_json(row: JobListing) -> Mapping[str, Json]:

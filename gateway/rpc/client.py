@@ -8,7 +8,8 @@ import os
 from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 
-from agent.languages.codes import of_environment
+from agent.languages.codes import Language, of_environment
+from agent.languages.sentences import Sentence
 from agent.model.base import Json
 from channels.message import Button
 from channels.terminal import Busy, Final, Listener, TerminalMessageNotKept, TerminalPreview
@@ -74,6 +75,9 @@ async def _greeted(reader: asyncio.StreamReader, path: Path) -> None:
         raise OperationError(f"The running gateway is another version ({greeting.get('version')}). Restart it.")
 
 
+_NOT_SENT = Sentence("The gateway has stopped, so your message was not sent. Start it and try again.")
+
+
 class RpcConnection:
     """One connection: one question at a time, or one chat."""
 
@@ -82,17 +86,17 @@ class RpcConnection:
         self._writer = writer
         self._path = path
 
-    async def call(self, operation: str, params: Params) -> Json:
-        """Raises `OperationError`."""
+    async def call(self, operation: str, params: Params, language: Language = Language.ENGLISH) -> Json:
+        """The result with its sentences in that language. Raises `OperationError`."""
         try:
-            await write_line(self._writer, {"call": operation, "params": params})
+            await write_line(self._writer, {"call": operation, "params": params, "language": language})
             answer = await read_line(self._reader)
         except (ConnectionError, ProtocolError) as error:
             raise OperationError(
-                f"The connection to the gateway broke during {operation}: {error}. Try again."
+                Sentence("The connection to the gateway broke during this: {why}. Try again.", why=str(error))
             ) from error
         if answer is None:
-            raise OperationError(f"The gateway stopped during {operation}. Try again.")
+            raise OperationError(Sentence("The gateway stopped during this. Try again."))
         if "error" in answer:
             raise OperationError(str(answer["error"]))
         return answer.get("result")
@@ -124,16 +128,12 @@ class RemoteChat:
     async def say(self, text: str, message_id: str, attached: Sequence[Path] = ()) -> None:
         async with self._saying:
             if self._ended.is_set():
-                raise TerminalMessageNotKept(
-                    "The gateway has stopped, so your message was not sent. Start it and try again."
-                )
+                raise TerminalMessageNotKept(_NOT_SENT)
             try:
                 files, language = [str(one) for one in attached], of_environment(os.environ) or ""
                 await write_line(self._writer, {"say": text, "id": message_id, "attached": files, "language": language})
             except ConnectionError as error:
-                raise TerminalMessageNotKept(
-                    "The gateway has stopped, so your message was not sent. Start it and try again."
-                ) from error
+                raise TerminalMessageNotKept(_NOT_SENT) from error
             answer = await self._said.get()
         if "said" not in answer:
             raise TerminalMessageNotKept(str(answer.get("unsaid", "")))

@@ -1,7 +1,8 @@
 """The protocol of the local socket: one JSON object a line, each way.
 
 server   {"daybook": 1, "version": "…", "pid": 7}          at once, to greet
-client   {"call": "status", "params": {…}}                 server  {"result": …} or {"error": "…"}
+client   {"call": "status", "params": {…}, "language": "de"}
+                                                           server  {"result": …} or {"error": "…"}
 client   {"chat": "main"}                                  from then on:
 client   {"say": "…", "id": "…", "attached": [PATH, …], "language": "de"}
 server   {"said": "id"} or {"unsaid": "why"}               in order
@@ -22,6 +23,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent.formats.parsing import load_json
+from agent.languages.codes import Language
+from agent.languages.sentences import translated
 from agent.model.base import Json
 
 PROTOCOL = 1
@@ -77,6 +80,18 @@ Operation = Callable[[Params], Awaitable[Json]]
 """Takes its parameters by name; raises `OperationError`, any other exception is a bug."""
 
 
+def in_language(value: Json, language: Language) -> Json:
+    """A result with its sentences in that language."""
+    match value:
+        case dict():
+            return {name: in_language(one, language) for name, one in value.items()}
+        case list():
+            return [in_language(one, language) for one in value]
+        case str():
+            return str(translated(language, value))
+    return value
+
+
 class OperationError(Exception):
     """One sentence for the person, without secrets."""
 
@@ -110,4 +125,4 @@ class MessageOutcome:
         return cls(bool(fields.get("done")), str(fields.get("outcome") or ""), str(fields.get("turn") or ""))
 
 
-__all__ = ["Json", "MessageOutcome", "Operation", "OperationError", "Params", "number", "required"]
+__all__ = ["Json", "MessageOutcome", "Operation", "OperationError", "Params", "in_language", "number", "required"]

@@ -10,6 +10,8 @@ import socket
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 
+from agent.languages.codes import Language, of_locale
+from agent.languages.sentences import Sentence, translated
 from agent.model.base import Json
 from channels.message import OutcomeUnknown
 from channels.terminal import Busy, Final, Shown, TerminalChannel, TerminalMessageNotKept, TerminalPreview
@@ -20,6 +22,7 @@ from gateway.rpc.protocol import (
     Operation,
     OperationError,
     ProtocolError,
+    in_language,
     read_line,
     short_path,
     write_line,
@@ -125,13 +128,15 @@ class _Peer:
             return {
                 "error": f"The running gateway doesn't know {name!r}, so it is probably another version. Restart it."
             }
+        language = of_locale(str(request.get("language"))) or Language.ENGLISH
         try:
-            return {"result": await operation(params)}
+            return {"result": in_language(await operation(params), language)}
         except OperationError as error:
-            return {"error": str(error)}
+            return {"error": str(translated(language, error))}
         except Exception:
             log.exception("the operation %s failed", name)
-            return {"error": f"{name} failed inside Daybook. The gateway's log has the details."}
+            failed = Sentence("{name} failed inside Daybook. The gateway's log has the details.", name=name)
+            return {"error": failed.in_language(language)}
 
     async def _chat(self, session: str) -> None:
         screen = _Screen(self._writer)

@@ -43,6 +43,20 @@ def summary_of(chat: str) -> str:
     return f"{DAILY_SUMMARY}-{chat.replace(':', '-')}"
 
 
+_DOES = {
+    JOURNAL: Sentence("I write down the day"),
+    DAILY_SUMMARY: Sentence("I sum up the day"),
+    HEARTBEAT: Sentence("I look for what needs attention"),
+    MEMORY_TEST: Sentence("I test my memory"),
+    BACKUP: Sentence("I make a backup"),
+}
+
+
+def does_by_itself(id: str, text: str) -> str:
+    """What Daybook does in a job of its own. A chat with a time of its own has a summary of its own."""
+    return _DOES.get(DAILY_SUMMARY if id.startswith(f"{DAILY_SUMMARY}-") else id, text)
+
+
 class JobFailed(Exception):
     """One sentence for the owner; the job is tried again."""
 

@@ -16,7 +16,8 @@ from enum import StrEnum
 
 from agent.formats.network import BadEnvironment
 from agent.formats.parsing import load_json
-from agent.languages.sentences import Sentence
+from agent.languages.codes import Language
+from agent.languages.sentences import Sentence, Translatable, said, translated
 from agent.languages.zones import is_utc
 from agent.model.base import Json
 from channels.network import WrongVariable, certificates_problem, proxy_for, tls
@@ -81,8 +82,15 @@ class CheckResult:
     @property
     def sentence(self) -> str:
         """For people: `The key isn't accepted: create a new one.`"""
-        whole = f"{self.text}: {self.fix}" if self.fix and not self.ok else self.text
-        return f"{whole[:1].upper()}{whole[1:]}{'' if whole.endswith(('.', '?', '!', '…')) else '.'}"
+        return self.said(Language.ENGLISH)
+
+    def said(self, language: Language) -> str:
+        """The same in another language."""
+        clauses = [self.text, self.fix] if self.fix and not self.ok else [self.text]
+        known = (one if isinstance(one, Translatable) else Sentence(one) for one in clauses)
+        whole = ": ".join(str(translated(language, one)) for one in known)
+        whole = f"{whole[:1].upper()}{whole[1:]}"
+        return whole if whole.endswith((".", "?", "!", "…", "。")) else said(language, "{why}.", why=whole)
 
 
 TIMEOUT = 15.0

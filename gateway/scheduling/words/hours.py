@@ -108,12 +108,9 @@ class HourReader(SpanReader):
                 if form[-1] == "M" and self._has(at + 1, "and") and not (is_exact or self._has(at - 1, "at")):
                     continue  # chapters 8 and 9
                 end += self._has(end, "oclock") and form[-1] == "N"
-                return Found(
-                    end,
-                    Said(
-                        clocks=(SaidHour(hour, is_exact=is_exact, shift=_shift(self._words.clock[form], minutes or 0)),)
-                    ),
-                )
+                shift = _shift(self._words.clock[form], minutes or 0)
+                is_joined = form[-2:] == ("and", "M")
+                return Found(end, Said(clocks=(SaidHour(hour, 0, is_exact, shift, is_joined=is_joined),)))
         return None
 
     def _part(self, at: int, said: Said) -> Found | None:

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 from agent.languages.sentences import Sentence
 from agent.languages.time_words import TimeWords
-from gateway.recurrence import At, Cron, Every, InvalidWhen, When, exists, interval
+from gateway.recurrence import BETWEEN, At, Cron, Every, InvalidWhen, When, exists, interval
 from gateway.scheduling.words.hour_of_day import Unclear, default, is_either, of_clock
 from gateway.scheduling.words.said import Date, Day, Near, Nth, PartOfDay, Repeat, Said, Span, Unit, Weekday, Which
 
@@ -234,10 +234,13 @@ class _Moments:
         if not clocks:
             raise HourMissing(None)
         if step is None:
-            if len({minutes % 60 for minutes in clocks}) > 1:
+            if len(clocks) > 1 and any(clock.is_joined for clock in said.clocks):
                 raise Unclear
-            hours = ",".join(str(minutes // 60) for minutes in clocks)
-            return Timed(Cron(f"{clocks[0] % 60} {hours} {field}", until), said.zone)
+            hours: dict[int, list[str]] = {}
+            for minutes in dict.fromkeys(clocks):
+                hours.setdefault(minutes % 60, []).append(str(minutes // 60))
+            each = (f"{minute} {','.join(found)} {field}" for minute, found in hours.items())
+            return Timed(Cron(BETWEEN.join(each), until), said.zone)
         if len(clocks) > 1 or said.zone:
             raise Unclear
         first = next(moment for day in self._first_days(said) if (moment := self._on(day, clocks[0])) > self._wall)

@@ -54,9 +54,16 @@ class TimeReader(RepeatReader):
 
     def _run(self, start: int) -> TimeMention | None:
         said, end, at, is_sure, is_timed, parts = Said(), start, start, False, False, 0
+        is_and = False
+        """Since the last hour."""
         while parts < _MOST_PARTS and (found := self._first(at, said)):
             if found.said.days and is_timed and said.repeat:  # every Monday at 9 and Thursday at 10
                 said += Said(is_unclear=True)
+            is_and = is_and or any(self._has(one, "and") for one in range(end, at))
+            if found.said.clocks:
+                if said.clocks and not is_and:  # from 8:15 to 20:45, at 8:15 about the train of 20:45
+                    said += Said(is_unclear=True)
+                is_and = False
             is_timed = is_timed or bool(said.days and found.said.clocks)
             said, end, is_sure, parts = said + found.said, found.end, is_sure or found.is_sure, parts + 1
             at = self._past_fillers(end)

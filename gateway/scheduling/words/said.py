@@ -80,13 +80,14 @@ Day = Near | Weekday | Date | Nth
 @dataclass(frozen=True, slots=True)
 class SaidHour:
     """`is_exact`: it can't be the other half of the day. `shift`: minutes, as in "quarter to". `is_bare`: nothing but a
-    number was said."""
+    number was said. `is_joined`: by "and" to its minutes, which may be another hour ("alle 8 e 14")."""
 
     hour: int
     minute: int = 0
     is_exact: bool = False
     shift: int = 0
     is_bare: bool = False
+    is_joined: bool = False
 
 
 @dataclass(frozen=True, slots=True)

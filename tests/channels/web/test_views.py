@@ -26,6 +26,8 @@ from channels.web.shell import size
 from channels.web.views.registry import ACTIONS, VIEWS
 from channels.web.views.view import ActionFailed
 from gateway import spoken_time
+from gateway.cli import COMMANDS, command_of, daybook
+from gateway.cli.words import in_words_of
 from gateway.embedder.build import OLD_MODEL
 from gateway.embedder.offer import GAIN
 from gateway.store.run_rows import RunStatus
@@ -124,7 +126,20 @@ def _sentences() -> set[str]:
     for file in WEB.joinpath("static").glob("*.js"):
         found |= {one[1] for one in re.findall(r"\bt\((['\"])(.*?)\1[,)]", file.read_text("utf-8"))}
     states = {"ok", "off", "degraded", "down", "strong", "likely", "weak"}
-    return found | states | _doctors_sentences() | _said_sentences()
+    return found | states | _doctors_sentences() | _said_sentences() | _helps()
+
+
+def _helps() -> set[str]:
+    """What `--help` of every command says."""
+    found = set(COMMANDS.values())
+
+    def met(text: str) -> str:
+        found.add(text)
+        return text
+
+    for command in (daybook, *map(command_of, COMMANDS)):
+        in_words_of(command, met)
+    return found
 
 
 def _said_sentences() -> set[str]:

@@ -21,12 +21,14 @@ def home(tmp_path: Path) -> Path:
 
 def _story(home: Path, export: Path) -> None:
     plan = shell(home, "import", "claude", str(export), "--dry-run")
-    assert plan.stdout.startswith("Would write 1 file with 2 messages of 1 conversation:\n  memory/imported/claude/")
+    assert plan.stdout.startswith(
+        "Files that would be written: 1\nConversations: 1, messages: 2\n  memory/imported/claude/"
+    )
     assert not (home / "workspace" / "memory" / "imported").exists()
 
     done = shell(home, "import", "claude", str(export))
-    assert done.stdout.startswith("Wrote 1 file ") and done.stderr == "" and done.returncode == 0
-    id = done.stdout.rstrip().rpartition("daybook import undo ")[2]
+    assert done.stdout.startswith("Files written: 1\n") and done.stderr == "" and done.returncode == 0
+    id = done.stdout.rstrip("`\n").rpartition("daybook import undo ")[2]
     assert shell(home, "import", "claude", str(export)).stdout.startswith("Nothing new")
     found = json.loads(shell(home, "memory", "search", "restaurant Ramiro Lisbon", "--json").stdout)
     assert any("Ramiro" in hit["text"] and hit["date"] == "2025-03-04" for hit in found)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -61,6 +64,8 @@ def test_no_text_breaks_it(text: str, key: str) -> None:
         ({"cron": "*/5 * * * *"}, "every 5 minutes"),
         ({"cron": "0 * * * *"}, "every hour"),
         ({"cron": "30 8,20 * * *"}, "every day at 08:30 and 20:30"),
+        ({"cron": "45 20 * * *; 15 8 * * *"}, "every day at 08:15 and 20:45"),
+        ({"cron": "15 8 * * 1 ;45 20 * * 2"}, "by the calendar rule `15 8 * * 1; 45 20 * * 2`"),
         ({"cron": "0 8 1 * *"}, "on day 1 of every month at 08:00"),
         ({"cron": "0 8 L * *"}, "on the last day of every month at 08:00"),
         ({"cron": "0 8 * * 2#2"}, "on the second Tuesday of every month at 08:00"),
@@ -73,6 +78,24 @@ def test_no_text_breaks_it(text: str, key: str) -> None:
 )
 def test_it_reads_as_people_say_it(written: dict[str, str], words: str) -> None:
     assert in_words(parse(written)) == words
+
+
+def test_several_rules_come_each_in_its_turn() -> None:
+    twice, zone = parse({"cron": "15 8 * * *; 45 20 * * *", "until": "2026-11-22"}), ZoneInfo("Europe/Berlin")
+    due, found = datetime(2026, 11, 21, 8, 15, tzinfo=zone).astimezone(UTC), []
+    while (later := recurrence.next_after(twice, zone, due)) is not None:
+        due = later
+        found.append(f"{later.astimezone(zone):%d %H:%M}")
+    assert found == ["21 20:45", "22 08:15", "22 20:45"]
+    assert recurrence.fields(twice) == {"cron": "15 8 * * *; 45 20 * * *", "until": "2026-11-22"}
+    assert recurrence.runs_within(parse({"cron": "0 8 * * *; 5 8 * * *"}), timedelta(minutes=10))
+    assert not recurrence.runs_within(twice, timedelta(hours=2))
+
+
+@pytest.mark.parametrize("rule", ["15 8 * * *;", "15 8 * * *; 45 20", "0 8 * * *; 0 0 31 2 *", ";"])
+def test_every_one_of_several_rules_is_checked(rule: str) -> None:
+    with pytest.raises(recurrence.InvalidWhen):
+        parse({"cron": rule})
 
 
 def test_an_offset_is_kept_as_a_moment() -> None:
