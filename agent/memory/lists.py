@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agent.clock import Clock
-from agent.languages.terms import fold
+from agent.languages.terms import fold, fold_for_index
 from agent.memory import files, notes
 from agent.memory.scope import Scope
 
@@ -53,6 +53,6 @@ def with_items(scope: Scope, clock: Clock, old: KeptList, items: Sequence[str]) 
 
 def having(wanted: str, items: Sequence[str]) -> list[str]:
     """The items meant by a word or two: the same, else those that have it or are in it."""
-    want = fold(wanted).strip()
-    same = [item for item in items if fold(item) == want]
-    return same or [item for item in items if want and (want in fold(item) or fold(item) in want)]
+    want = fold_for_index(wanted).strip()
+    same = [item for item in items if fold_for_index(item) == want]
+    return same or [item for item in items if want and (want in fold_for_index(item) or fold_for_index(item) in want)]

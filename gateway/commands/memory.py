@@ -110,8 +110,12 @@ def _days(context: CommandContext, paths: Iterable[str]) -> str:
     return ", ".join(dict.fromkeys(_place(context, path) for path in paths))
 
 
+def may_forget(context: CommandContext) -> bool:
+    return context.route.role is Role.OWNER or context.route.is_private
+
+
 async def forget_(context: CommandContext) -> CommandReply:
-    if context.route.role is not Role.OWNER and not context.route.is_private:
+    if not may_forget(context):
         raise CommandError(Sentence("In a group, only my owner can delete what I remember."))
     if not context.argument:
         raise CommandError(

@@ -18,7 +18,7 @@ from agent.languages.registry import LANGUAGES
 from agent.languages.terms import fold, is_same_word, is_unspaced, query_terms, terms
 from channels.message import Button
 from gateway import recurrence as when_
-from gateway.commands import choices
+from gateway.commands import choices, memory
 from gateway.commands.context import CommandContext, CommandError, CommandReply
 from gateway.commands.timezone import clock_named
 from gateway.i18n import one_line
@@ -62,7 +62,8 @@ async def due(context: CommandContext, asked: PlainOrder) -> CommandReply:
 
 
 async def cancel(context: CommandContext, asked: PlainOrder) -> CommandReply:
-    """Cancels the reminders that the words name; asks where several fit."""
+    """Cancels the reminders that the words name; asks where several fit. Where none does, what is known of it may be
+    meant."""
     own = await _own(context)
     parts = items_in(asked.about, asked.language)
     each = [_matching(part, own, asked.language) for part in parts]
@@ -71,6 +72,8 @@ async def cancel(context: CommandContext, asked: PlainOrder) -> CommandReply:
     else:
         rows = await _meant(context, asked, own)
     said = LANGUAGES[context.language].reminders
+    if not rows and not _names_reminder(context, asked) and (reply := await _known_of(context, asked)):
+        return reply
     if len(rows) != 1 and not (len(parts) > 1 and 0 < len(rows) == len(each)):
         return _which_to_cancel(context, asked, rows)
     lines = []
@@ -78,6 +81,15 @@ async def cancel(context: CommandContext, asked: PlainOrder) -> CommandReply:
         job = await context.services.jobs.remove(_requester(context), row.job.id)
         lines.append(said.cancelled.format(task=one_line(job.text, _SHOWN)))
     return CommandReply("\n".join(lines))
+
+
+async def _known_of(context: CommandContext, asked: PlainOrder) -> CommandReply | None:
+    """What is remembered of it, to be deleted on a yes. None for nothing."""
+    about = without_noise(asked.about, asked.language)
+    if not about or not memory.may_forget(context):
+        return None
+    reply = await memory.forget_(replace(context, argument=about))
+    return reply if reply.buttons else None
 
 
 async def move(context: CommandContext, asked: PlainOrder) -> CommandReply:
@@ -274,7 +286,7 @@ async def phrase_in(context: CommandContext, text: str, forms: Sequence[str], la
 
 
 async def _meant(context: CommandContext, asked: PlainOrder, own: Sequence[JobListing]) -> list[JobListing]:
-    """Those whose text has the words; else those at the time that is named; all of them, where nothing says which."""
+    """Those whose text has the words, at the time that is named; all of them, where nothing says which."""
     if found := _matching(asked.about, own, asked.language):
         return found
     phrase = await phrase_in(context, asked.about, words_of(asked.language).given.at, asked.language)
@@ -291,7 +303,9 @@ async def _meant(context: CommandContext, asked: PlainOrder, own: Sequence[JobLi
             same = isinstance(time.when, At) and time.when.moment.time() == at.time().replace(tzinfo=None)
             return same and (not phrase.has_day or (isinstance(time.when, At) and time.when.moment.date() == at.date()))
 
-        return [row for row in own if fits(row)]
+        fitting = [row for row in own if fits(row)]
+        named = _matching(phrase.rest, own, asked.language)
+        return [row for row in fitting if row in named] if named else fitting
     return [] if content_of(asked.about, asked.language) else [*own]
 
 

@@ -271,12 +271,13 @@ def _is_question(folded: str) -> bool:
 
 
 def _asks(vocabulary: Vocabulary, folded: str, bare: str) -> bool:
-    """True for a question by its mark, or if short by its beginning ("When I was young …" is a tale)."""
+    """True for a question by its mark, or if short by its beginning or end ("When I was young …" is a tale)."""
     if _is_question(folded):
         return True
     if not vocabulary.spaced:
         return vocabulary.asks.search(bare) is not None
-    return vocabulary.asks.match(bare) is not None and len(bare.split()) <= _MOST_WORDS_OF_A_BARE_QUESTION
+    is_worded = vocabulary.asks.match(bare) is not None or vocabulary.asks_last.search(bare) is not None
+    return is_worded and len(bare.split()) <= _MOST_WORDS_OF_A_BARE_QUESTION
 
 
 def _is_about_today(vocabulary: Vocabulary, bare: str, *, asks: bool) -> bool:

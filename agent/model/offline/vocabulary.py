@@ -19,11 +19,11 @@ class Vocabulary:
     spaced: bool
 
     def anywhere(self, phrases: str) -> re.Pattern[str]:
-        """Any phrase, as whole words where the language has words; the longest first."""
+        """Any phrase, as whole words where the language has words; the longest first. With `$` it ends the text."""
         listed = sorted(
             (fold(phrase.strip()) for phrase in phrases.split("|") if phrase.strip()), key=len, reverse=True
         )
-        either = "|".join(map(re.escape, listed)) or r"(?!)"
+        either = "|".join(map(_searched, listed)) or r"(?!)"
         return re.compile(rf"(?<!\w)(?:{either})(?!\w)" if self.spaced else f"(?:{either})")
 
     @cached_property
@@ -43,6 +43,11 @@ class Vocabulary:
         return self.anywhere(self.words.asking)
 
     @cached_property
+    def asks_last(self) -> re.Pattern[str]:
+        """What makes a question at the end of it."""
+        return self.anywhere("|".join(one for one in self.words.asking.split("|") if one.strip().endswith("$")))
+
+    @cached_property
     def uninformative(self) -> re.Pattern[str]:
         return self.anywhere(f"{self.words.asking}|{self.words.filler}")
 
@@ -57,6 +62,10 @@ class Vocabulary:
         words = self.words
         every = "|".join((words.greeting, words.thanks, words.remember, words.today, words.asking, words.telltale))
         return frozenset(sign for word in told_words(every) for sign in word)
+
+
+def _searched(phrase: str) -> str:
+    return re.escape(phrase.removesuffix("$")) + (r"\Z" if phrase.endswith("$") else "")
 
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")

@@ -123,6 +123,17 @@ def test_an_order_is_what_its_command_does(line: str, command: str) -> None:
         "我有一辆自行车",
         "予定より早く着いた",
         "アラームが壊れた",
+        "Léo passe le bac en juin",
+        "On a décalé la réunion à jeudi",
+        "Paul me rappelle demain à 15h",
+        "Hanno spostato la riunione a giovedì",
+        "Giulia mi sveglia sempre alle 6",
+        "早上八点叫了出租车去机场",
+        "牙医改到下周二了，前台打电话说的",
+        "妈妈提醒我明天带伞",
+        "清单写好了",
+        "リマインダーを全部消した",
+        "母が6時に起こしてくれた",
     ],
 )
 def test_a_statement_or_another_question_is_no_order(line: str) -> None:

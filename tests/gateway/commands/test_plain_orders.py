@@ -226,6 +226,14 @@ async def test_several_are_cancelled_in_one_and_several_that_fit_are_moved_by_bu
         assert await reminders(daybook) == []
 
 
+async def test_what_no_reminder_is_about_is_forgotten_only_on_a_yes(daybook: Daybook) -> None:
+    daybook.model = OfflineModel(daybook.moment.clock, ".env")  # type: ignore[assignment]
+    async with daybook.running():
+        await ask(daybook, "The spare key is under the mat")
+        assert (await ask(daybook, "删除 spare key")).startswith("I found this about “spare key”")
+        assert "mat" in notes(daybook)
+
+
 async def test_what_was_noted_has_a_button_that_takes_back_that_note(daybook: Daybook) -> None:
     daybook.model = OfflineModel(daybook.moment.clock, ".env")  # type: ignore[assignment]
     async with daybook.running():
