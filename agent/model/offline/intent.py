@@ -85,7 +85,7 @@ def plain_command(text: str) -> PlainCommand | None:
 
 
 def _order_in(line: str) -> PlainOrder | None:
-    return order_in(line, told_language(line), is_sure=told_language(line, _SURE) is not None)
+    return order_in(line, told_language(line), is_sure=_is_sure_of_language(line))
 
 
 def _by_form(line: str) -> PlainCommand | None:
@@ -140,9 +140,9 @@ _CLOSING = " .!。！\"'»”」)"
 _BOT_NAME = re.compile(r"(^| )daybook$")
 _MOST_WORDS_OF_A_BARE_QUESTION = 8
 _MOST_WORDS_OF_A_CLEAR_QUESTION = 16
-"""Where it begins with two words of a question: "what did", "can you tell me"."""
+"""Where it begins as nothing but a question does: "what did", "can you tell me"."""
 _SURE = 2
-"""So many telling words leave no doubt about the language."""
+"""So many more telling words of a language than of any other leave no doubt about it."""
 _MOST_QUERY_CHARS = 200
 _TELLING_CHARS = 2_000
 
@@ -204,14 +204,26 @@ def told_language(text: str, least: int = 1) -> Language | None:
     text = text[:_TELLING_CHARS]
     if _is_unspaced(text):
         return _unspaced_language(text) if least <= 1 or _unspaced_words(text) >= least else None
+    scores = _scores(text)
+    told = max(scores, key=lambda language: scores[language])
+    return told if scores[told] >= least else None
+
+
+def _scores(text: str) -> dict[Language, int]:
+    """The number of telling words of each language that has words."""
     words = told_words(text)
-    scores = {
+    return {
         language: sum(not vocabulary.signs.isdisjoint(word) for word in words)
         for language, vocabulary in VOCABULARIES.items()
         if vocabulary.spaced
     }
-    told = max(scores, key=lambda language: scores[language])
-    return told if scores[told] >= least else None
+
+
+def _is_sure_of_language(text: str) -> bool:
+    if _is_unspaced(text):
+        return False
+    second, first = sorted(_scores(text).values())[-2:]
+    return first - second >= _SURE
 
 
 def _is_unspaced(text: str) -> bool:
@@ -281,11 +293,10 @@ def _asks(vocabulary: Vocabulary, folded: str, bare: str) -> bool:
         return True
     if not vocabulary.spaced:
         return vocabulary.asks.search(bare) is not None
-    begin = vocabulary.asks.match(bare)
-    if begin is None:
-        return False
-    most = _MOST_WORDS_OF_A_CLEAR_QUESTION if " " in begin[0] else _MOST_WORDS_OF_A_BARE_QUESTION
-    return len(bare.split()) <= most
+    length = len(bare.split())
+    if vocabulary.asks.match(bare) is not None and length <= _MOST_WORDS_OF_A_BARE_QUESTION:
+        return True
+    return vocabulary.clearly_asks.match(bare) is not None and length <= _MOST_WORDS_OF_A_CLEAR_QUESTION
 
 
 def _is_about_today(vocabulary: Vocabulary, bare: str, *, asks: bool) -> bool:
