@@ -2,7 +2,8 @@
 Pure.
 
 Patterns are searched for in the line without accents and politeness. `~` stands for small words after a verb, `%d` for
-words of days; a pattern that begins with `§` fits polite questions only ("can you …?").
+words of days, `%t` for those of a time; a pattern that begins with `§` fits polite questions only ("can you …?"), one
+with `±` only what takes something back ("no, at 4").
 """
 
 from __future__ import annotations
@@ -82,12 +83,16 @@ class OrderPatterns(BaseModel):
     """Articles and possessives, separated by `|`. The like for the next ones."""
     begins: str = r"(?!)"
     """Said before an order: "oh, ok"."""
+    denies: str = r"(?!)"
+    """The like, where it takes back what was said: "no", "wait"."""
     asks: str = r"(?!)"
     """Begins or ends a polite question: "can you"."""
     softeners: str = r"(?!)"
     """Small words at both ends and after verbs."""
     days: str = r"(?!)"
     """Words of days."""
+    times: str = r"(?!)"
+    """Words of which a bare time is made, one of them or a space."""
     noise: str = r"(?!)"
     """Say nothing about which reminder, promise or memory is meant."""
     known: str = ""
@@ -135,8 +140,8 @@ class OrderWords:
 
     language: Language
     given: OrderPatterns
-    forms: Sequence[tuple[OrderKind, re.Pattern[str], bool]]
-    """The last: for polite questions only."""
+    forms: Sequence[tuple[OrderKind, re.Pattern[str], str]]
+    """The last: the mark of what alone it fits, `§` or `±`, or nothing."""
     begins: re.Pattern[str]
     ends: re.Pattern[str]
     noise: re.Pattern[str]
@@ -155,10 +160,10 @@ def flat(text: str) -> str:
     return "".join(one if len(one := fold(letter)) == 1 else letter.lower() for letter in text)
 
 
-def order_in(line: str, first: Language | None = None) -> PlainOrder | None:
-    """The order that a line is. `first`: its likely language."""
+def order_in(line: str, first: Language | None = None, *, is_sure: bool = False) -> PlainOrder | None:
+    """The order that a line is. `first`: its likely language. `is_sure`: it is no other."""
     line = unicodedata.normalize("NFC", line).replace("’", "'")
-    languages = dict.fromkeys((*([first] if first else []), *ALL_LANGUAGES))
+    languages = [first] if first and is_sure else dict.fromkeys((*([first] if first else []), *ALL_LANGUAGES))
     for is_last in (False, True):
         for language in languages:
             found = _order_of(words_of(language), line, is_last=is_last)
@@ -196,13 +201,13 @@ def _is_said(word: str, talk: frozenset[str]) -> bool:
 
 def _order_of(words: OrderWords, line: str, *, is_last: bool) -> PlainOrder | None:
     own = _mended(line.strip(_AROUND), words)
-    own, is_asked = _plain(own, words)
+    own, marks = _plain(own, words)
     text = flat(own)
     if not text:
         return None
     is_report = re.search(words.given.reports, own.lower()) is not None
-    for kind, pattern, only_asked in words.forms:
-        if (kind is OrderKind.CANNOT) is not is_last or (only_asked and not is_asked) or (is_report and kind in _DONE):
+    for kind, pattern, mark in words.forms:
+        if (kind is OrderKind.CANNOT) is not is_last or mark not in marks or (is_report and kind in _DONE):
             continue
         if match := pattern.search(text):
             groups = {name: own[slice(*match.span(name))] for name, got in match.groupdict().items() if got}
@@ -213,23 +218,24 @@ def _order_of(words: OrderWords, line: str, *, is_last: bool) -> PlainOrder | No
     return None
 
 
-def _plain(line: str, words: OrderWords) -> tuple[str, bool]:
-    """The line without politeness at both ends, and whether that asked."""
-    is_asked = False
+def _plain(line: str, words: OrderWords) -> tuple[str, set[str]]:
+    """The line without politeness at both ends, and the marks of the patterns that fit it then."""
+    marks = {""}
     for _ in range(6):
         text = flat(line)
         begin, end = words.begins.match(text), words.ends.search(text)
         if begin is not None and begin.end():
-            is_asked = is_asked or begin["asks"] is not None
+            marks |= {mark for mark, name in _MARKS.items() if begin[name] is not None}
             line = line[begin.end() :].lstrip(_AROUND)
         elif end is not None and end.start():
-            is_asked = is_asked or end["asks"] is not None
+            marks |= {"§"} if end["asks"] is not None else set()
             line = line[: end.start()].rstrip(_AROUND)
         else:
             break
-    return line, is_asked
+    return line, marks
 
 
+_MARKS = {"§": "asks", "±": "denies"}
 _AROUND = " \t,.!?¡¿…。，！？、"
 
 
@@ -318,7 +324,9 @@ def _read(language: Language) -> OrderWords:
         language,
         given,
         tuple(_forms(given)),
-        re.compile(rf"(?:{given.begins}|(?:{given.softeners}){after}|(?P<asks>{given.asks}){after})"),
+        re.compile(
+            rf"(?:{given.begins}|(?P<denies>{given.denies})|(?:{given.softeners}){after}|(?P<asks>{given.asks}){after})"
+        ),
         re.compile(rf"{edge}(?:(?:{given.softeners})|(?P<asks>{given.asks}))[\s.,!?。，！？]*\Z"),
         re.compile(rf"{edge}(?:{given.noise}){after}"),
         frozenset(given.known.split()),
@@ -341,9 +349,9 @@ def _others(given: OrderPatterns) -> Iterator[str]:
     yield from (given.week, given.joints, *given.ago, *given.subjects.values())
 
 
-def _forms(given: OrderPatterns) -> Iterator[tuple[OrderKind, re.Pattern[str], bool]]:
+def _forms(given: OrderPatterns) -> Iterator[tuple[OrderKind, re.Pattern[str], str]]:
     for kind in OrderKind:
         for pattern in getattr(given, kind, ()):
-            only_asked = pattern.startswith("§")
-            whole = pattern.removeprefix("§").replace("~", rf"(?: (?:{given.softeners})(?!\w)){{0,3}}")
-            yield kind, re.compile(whole.replace("%d", given.days)), only_asked
+            mark = pattern[:1] if pattern[:1] in _MARKS else ""
+            whole = pattern.removeprefix(mark).replace("~", rf"(?: (?:{given.softeners})(?!\w)){{0,3}}")
+            yield kind, re.compile(whole.replace("%d", given.days).replace("%t", given.times)), mark

@@ -200,6 +200,8 @@ class IntentWords:
     """Says nothing about what a question is after."""
     telltale: str
     """Further words that give the language away."""
+    questions: str = ""
+    """Clearly begins a question, however long: "can you tell me"."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -254,4 +254,9 @@ def _phrase(wanted: str) -> Callable[[str], bool]:
 
 def _all_words(wanted: str) -> Callable[[str], bool]:
     needed = frozenset(query_terms(wanted))
-    return lambda text: bool(needed) and needed <= frozenset(terms(fold(text)))
+
+    def holds(text: str) -> bool:
+        there = frozenset(terms(fold(text)))
+        return bool(needed) and all(one in there or (one[-1] == "s" and one[:-1] in there) for one in needed)
+
+    return holds

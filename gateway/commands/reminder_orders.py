@@ -19,7 +19,7 @@ from agent.languages.terms import fold, is_same_word, is_unspaced, query_terms, 
 from channels.message import Button
 from gateway import recurrence as when_
 from gateway.commands import choices, memory
-from gateway.commands.context import CommandContext, CommandError, CommandReply
+from gateway.commands.context import CommandContext, CommandError, CommandReply, PassToModel
 from gateway.commands.timezone import clock_named
 from gateway.i18n import one_line
 from gateway.recurrence import At, Cron, InvalidWhen, When
@@ -40,6 +40,9 @@ _MOVED = "moved reminder"
 _WHEN = TypeAdapter(dict[str, str])
 _ONE_TIME = re.compile(r"\d+ \d+ ([^;]+)")
 """A cron rule with one time of day, and its days."""
+_HALF_A_DAY = 12 * 60
+_NEAR = 3 * 60
+"""Minutes by which a reminder is usually moved at most, where the half of the day is not said."""
 
 
 async def due(context: CommandContext, asked: PlainOrder) -> CommandReply:
@@ -51,7 +54,10 @@ async def due(context: CommandContext, asked: PlainOrder) -> CommandReply:
     day = phrase.time.day if phrase is not None and isinstance(phrase.time, HourMissing) else None
     last = today + timedelta(days=6 - today.weekday()) if given.week and re.search(given.week, flat(text)) else day
     rows = [row for row in await _own(context) if row.next_run is not None]
-    named = _matching(text, rows, asked.language) if last is None else []
+    named = _matching(asked.name or text, rows, asked.language) if last is None or asked.name else []
+    if asked.name and not named:
+        raise PassToModel  # "when is Anna's birthday": the notes may tell
+    last = None if asked.name else last
     lines = []
     for row in sorted(named or rows, key=lambda row: str(row.next_run)):
         assert row.next_run is not None
@@ -72,24 +78,13 @@ async def cancel(context: CommandContext, asked: PlainOrder) -> CommandReply:
     else:
         rows = await _meant(context, asked, own)
     said = LANGUAGES[context.language].reminders
-    if not rows and not _names_reminder(context, asked) and (reply := await _known_of(context, asked)):
-        return reply
     if len(rows) != 1 and not (len(parts) > 1 and 0 < len(rows) == len(each)):
-        return _which_to_cancel(context, asked, rows)
+        return await _which_to_cancel(context, asked, rows)
     lines = []
     for row in rows:
         job = await context.services.jobs.remove(_requester(context), row.job.id)
         lines.append(said.cancelled.format(task=one_line(job.text, _SHOWN)))
     return CommandReply("\n".join(lines))
-
-
-async def _known_of(context: CommandContext, asked: PlainOrder) -> CommandReply | None:
-    """What is remembered of it, to be deleted on a yes. None for nothing."""
-    about = without_noise(asked.about, asked.language)
-    if not about or not memory.may_forget(context):
-        return None
-    reply = await memory.forget_(replace(context, argument=about))
-    return reply if reply.buttons else None
 
 
 async def move(context: CommandContext, asked: PlainOrder) -> CommandReply:
@@ -155,13 +150,26 @@ async def _new_time(context: CommandContext, asked: PlainOrder, about: str) -> t
     for match in re.finditer(given.to, flat(about)):
         phrase = await phrase_in(context, about[match.end() :], given.at, asked.language)
         if phrase is not None and phrase.time is not None and not content_of(phrase.rest, asked.language):
-            return phrase, about[: match.start()], True
+            return await _with_day_before(context, asked, phrase, about[: match.start()])
     for text in (about, without_noise(about, asked.language)):
         has_length = phrases.length_in(text, asked.language) is not None  # "an hour" is no hour of the day
         phrase = await phrase_in(context, text, () if has_length else given.at, asked.language)
         if phrase is not None and phrase.time is not None:
             return phrase, phrase.rest, False
     return None, "", False
+
+
+async def _with_day_before(
+    context: CommandContext, asked: PlainOrder, phrase: Phrase, head: str
+) -> tuple[Phrase, str, bool]:
+    """`on Friday at 2`: the day before the word that the time is found by belongs to it."""
+    if phrase.has_day or not isinstance(phrase.time, Timed) or not isinstance(phrase.time.when, At):
+        return phrase, head, True
+    before = await phrase_in(context, head, (), asked.language)
+    if before is None or not isinstance(before.time, HourMissing) or before.time.day is None:
+        return phrase, head, True
+    moment = datetime.combine(before.time.day, phrase.time.when.moment.time())
+    return replace(phrase, time=Timed(At(moment)), has_day=True), before.rest, True
 
 
 def _is_from_now(phrase: Phrase, length: timedelta, context: CommandContext) -> bool:
@@ -206,9 +214,19 @@ def _moved(row: JobListing, phrase: Phrase, context: CommandContext) -> When:
     when = time.when
     if phrase.has_day or not isinstance(when, At) or when.moment.tzinfo is not None:
         return when
+    moment = when.moment if next_run is None else _nearer(when.moment, phrase.either, next_run)
     if isinstance(before, Cron):
-        return _at_hour(before, when.moment, context)
-    return when if next_run is None else At(datetime.combine(next_run.date(), when.moment.time()))
+        return _at_hour(before, moment, context)
+    return when if next_run is None else At(datetime.combine(next_run.date(), moment.time()))
+
+
+def _nearer(moment: datetime, either: int | None, before: datetime) -> datetime:
+    """`to 6` of what is at 17:00 is 18:00."""
+    if either is None or moment.hour * 60 + moment.minute != either:
+        return moment
+    old = before.hour * 60 + before.minute
+    is_later = abs(either + _HALF_A_DAY - old) <= _NEAR < abs(either - old) and either + _HALF_A_DAY < 2 * _HALF_A_DAY
+    return moment + timedelta(minutes=_HALF_A_DAY) if is_later else moment
 
 
 def _shifted(row: JobListing, by: timedelta, context: CommandContext) -> When:
@@ -280,8 +298,8 @@ async def phrase_in(context: CommandContext, text: str, forms: Sequence[str], la
         except InvalidWhen:
             continue
         if phrase is not None and isinstance(phrase.time, Timed):
-            return phrase
-        best = phrase if best is None or best.time is None else best
+            return phrase if best is None or best.either is None else replace(phrase, either=best.either)
+        best = phrase if phrase is not None and (best is None or best.time is None) else best
     return best
 
 
@@ -291,17 +309,21 @@ async def _meant(context: CommandContext, asked: PlainOrder, own: Sequence[JobLi
         return found
     phrase = await phrase_in(context, asked.about, words_of(asked.language).given.at, asked.language)
     zone = context.services.clock.zone
-    if phrase is not None and phrase.time is not None:
-        time = phrase.time
+    if phrase is not None and (phrase.time is not None or phrase.either is not None):
+        time, either = phrase.time, phrase.either
 
         def fits(row: JobListing) -> bool:
             if row.next_run is None:
                 return False
             at = row.next_run.astimezone(zone)
+            if either is not None and not phrase.has_day:
+                return (at.hour * 60 + at.minute - either) % _HALF_A_DAY == 0
             if isinstance(time, HourMissing):
                 return at.date() == time.day
-            same = isinstance(time.when, At) and time.when.moment.time() == at.time().replace(tzinfo=None)
-            return same and (not phrase.has_day or (isinstance(time.when, At) and time.when.moment.date() == at.date()))
+            if time is None or not isinstance(time.when, At):
+                return False
+            said, moment = time.when.moment, at.replace(tzinfo=None)
+            return said == moment if phrase.has_day else said.time() == moment.time()
 
         fitting = [row for row in own if fits(row)]
         named = _matching(phrase.rest, own, asked.language)
@@ -336,15 +358,24 @@ def _names_reminder(context: CommandContext, asked: PlainOrder) -> bool:
     return re.search(noun, flat(context.row.message.text)) is not None
 
 
-def _which_to_cancel(context: CommandContext, asked: PlainOrder, found: Sequence[JobListing]) -> CommandReply:
+async def _which_to_cancel(context: CommandContext, asked: PlainOrder, found: Sequence[JobListing]) -> CommandReply:
     said = LANGUAGES[context.language].reminders
     if not found:
-        return _none_about(context, asked)
+        return await _offer_to_forget(context, asked) or _none_about(context, asked)
     buttons = (
         Button(f"{said.cancel}: {one_line(row.job.text, 40)}", f"/jobs cancel {reminders.mark_of(row.job)}")
         for row in found[:_MOST_ASKED]
     )
     return CommandReply(said.which, tuple((button,) for button in buttons))
+
+
+async def _offer_to_forget(context: CommandContext, asked: PlainOrder) -> CommandReply | None:
+    """`delete my password` may be meant of what is remembered: what is found is shown first. None where nothing is."""
+    about = without_noise(asked.about, asked.language)
+    if not content_of(about, asked.language) or _names_reminder(context, asked) or not memory.may_forget(context):
+        return None
+    reply = await memory.forget_(replace(context, argument=about))
+    return reply if reply.buttons else None
 
 
 def _none_about(context: CommandContext, asked: PlainOrder) -> CommandReply:

@@ -75,13 +75,17 @@ def plain_command(text: str) -> PlainCommand | None:
     line = " ".join(text.split()).strip(_END)
     if not line or len(line) > MOST_CHARS or _bare(text) in _WHOLE_MESSAGES:
         return None
-    order = order_in(line, told_language(line))
+    order = _order_in(line)
     is_last = order is None or order.kind is OrderKind.CANNOT
     if is_last and (command := _by_form(line)):
         return command
     if order is None or (_is_loose(order) and (asks_to_remember(text) or is_talk(line))):
         return None
     return _command_of(order)
+
+
+def _order_in(line: str) -> PlainOrder | None:
+    return order_in(line, told_language(line), is_sure=_is_sure_of_language(line))
 
 
 def _by_form(line: str) -> PlainCommand | None:
@@ -105,7 +109,7 @@ def _is_loose(order: PlainOrder) -> bool:
 def needs_model(text: str) -> bool:
     """Whether only a language model can do that: the weather, a joke, a sum, a translation."""
     line = " ".join(text.split()).strip(_END)
-    order = order_in(line, told_language(line)) if len(line) <= MOST_CHARS else None
+    order = _order_in(line) if len(line) <= MOST_CHARS else None
     return order is not None and order.kind is OrderKind.MODEL
 
 
@@ -135,6 +139,10 @@ _PUNCTUATION = re.compile(r"[\s.,;:!¡?¿…。，！？、]+")
 _CLOSING = " .!。！\"'»”」)"
 _BOT_NAME = re.compile(r"(^| )daybook$")
 _MOST_WORDS_OF_A_BARE_QUESTION = 8
+_MOST_WORDS_OF_A_CLEAR_QUESTION = 16
+"""Where it begins as nothing but a question does: "what did", "can you tell me"."""
+_SURE = 2
+"""So many more telling words of a language than of any other leave no doubt about it."""
 _MOST_QUERY_CHARS = 200
 _TELLING_CHARS = 2_000
 
@@ -173,7 +181,7 @@ def understand(text: str, chats: Language = Language.ENGLISH) -> Intent:
         return Intent(IntentKind.NEEDS_MODEL, language)
     asks = _asks(vocabulary, folded, bare)
     command = plain_command(text)
-    if command is not None and not (asks and command.is_about_days):
+    if command is not None and not command.is_about_days:
         return Intent(IntentKind.COMMAND, language, str(command))
     if is_talk(text):
         return Intent(IntentKind.TALK, language)
@@ -181,7 +189,7 @@ def understand(text: str, chats: Language = Language.ENGLISH) -> Intent:
         return Intent(IntentKind.FILE, language)
     if _is_about_today(vocabulary, bare, asks=asks):
         return Intent(IntentKind.TODAY, language)
-    if asks:
+    if asks or command is not None:
         return Intent(IntentKind.FIND, language, _query(vocabulary, text, bare))
     return Intent(IntentKind.FILE, language)
 
@@ -199,14 +207,26 @@ def told_language(text: str, least: int = 1) -> Language | None:
     text = text[:_TELLING_CHARS]
     if _is_unspaced(text):
         return _unspaced_language(text) if least <= 1 or _unspaced_words(text) >= least else None
+    scores = _scores(text)
+    told = max(scores, key=lambda language: scores[language])
+    return told if scores[told] >= least else None
+
+
+def _scores(text: str) -> dict[Language, int]:
+    """The number of telling words of each language that has words."""
     words = told_words(text)
-    scores = {
+    return {
         language: sum(not vocabulary.signs.isdisjoint(word) for word in words)
         for language, vocabulary in VOCABULARIES.items()
         if vocabulary.spaced
     }
-    told = max(scores, key=lambda language: scores[language])
-    return told if scores[told] >= least else None
+
+
+def _is_sure_of_language(text: str) -> bool:
+    if _is_unspaced(text):
+        return False
+    second, first = sorted(_scores(text).values())[-2:]
+    return first - second >= _SURE
 
 
 def _is_unspaced(text: str) -> bool:
@@ -276,8 +296,11 @@ def _asks(vocabulary: Vocabulary, folded: str, bare: str) -> bool:
         return True
     if not vocabulary.spaced:
         return vocabulary.asks.search(bare) is not None
+    length = len(bare.split())
     is_worded = vocabulary.asks.match(bare) is not None or vocabulary.asks_last.search(bare) is not None
-    return is_worded and len(bare.split()) <= _MOST_WORDS_OF_A_BARE_QUESTION
+    if is_worded and length <= _MOST_WORDS_OF_A_BARE_QUESTION:
+        return True
+    return vocabulary.clearly_asks.match(bare) is not None and length <= _MOST_WORDS_OF_A_CLEAR_QUESTION
 
 
 def _is_about_today(vocabulary: Vocabulary, bare: str, *, asks: bool) -> bool:

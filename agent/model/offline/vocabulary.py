@@ -48,8 +48,12 @@ class Vocabulary:
         return self.anywhere("|".join(one for one in self.words.asking.split("|") if one.strip().endswith("$")))
 
     @cached_property
+    def clearly_asks(self) -> re.Pattern[str]:
+        return self.anywhere(self.words.questions)
+
+    @cached_property
     def uninformative(self) -> re.Pattern[str]:
-        return self.anywhere(f"{self.words.asking}|{self.words.filler}")
+        return self.anywhere(f"{self.words.asking}|{self.words.questions}|{self.words.filler}")
 
     @cached_property
     def about_today(self) -> re.Pattern[str]:

@@ -35,7 +35,8 @@ def of_clock(clock: SaidHour, parts: tuple[PartOfDay, ...], *, is_today: bool) -
     if not parts:
         if clock.is_exact or hour > 12 or hour == 0:
             return [hour * 60 + minute + clock.shift]
-        hour += 12 if 1 <= hour <= _LAST_OF_AFTERNOON else 0
+        is_before_six = hour == _LAST_OF_AFTERNOON + 1 and clock.shift < 0  # half past five, as Germans say it
+        hour += 12 if 1 <= hour <= _LAST_OF_AFTERNOON or is_before_six else 0
         found = [hour * 60 + minute + clock.shift]
         if is_today and hour < 12:
             found.append((hour + 12) * 60 + minute + clock.shift)

@@ -35,6 +35,8 @@ class Phrase:
     language: Language
     has_day: bool = False
     """It says more than an hour."""
+    either: int | None = None
+    """The minutes of the day of an hour that may be twelve hours later as well: of `at 6`, 360."""
 
 
 def read(text: str, now: datetime, languages: Collection[Language] = ()) -> Phrase | None:
@@ -94,14 +96,22 @@ def _read(text: str, now: datetime, words: TimeWords) -> Phrase | None:
         return None
     said = sum((run.said for run in runs), Said(is_unclear=_contradict(runs, len(found))))
     rest = _rest(text, [(found[run.start].start, found[run.end - 1].end) for run in runs], words)
+    either = _either(said)
     try:
-        return Phrase(meant(said, now, words), rest, words.language, bool(said.days or said.span))
+        return Phrase(meant(said, now, words), rest, words.language, bool(said.days or said.span), either)
     except HourMissing as missing:
         return Phrase(missing, rest, words.language)
     except Unclear:
-        return Phrase(None, rest, words.language)
+        return Phrase(None, rest, words.language, either=either)
     except InvalidWhen as error:
         raise _Impossible(str(error), rest) from error
+
+
+def _either(said: Said) -> int | None:
+    if len(said.clocks) != 1 or said.parts or not 0 < said.clocks[0].hour <= 12 or said.clocks[0].is_exact:
+        return None
+    (clock,) = said.clocks
+    return clock.hour * 60 + clock.minute + clock.shift
 
 
 def _contradict(runs: Sequence[TimeMention], length: int) -> bool:
