@@ -402,7 +402,7 @@ def test_memory_history_and_undo(home: Path) -> None:
 @pytest.mark.parametrize("folder", ["elsewhere", "ann/.daybook"])
 def test_the_offline_assistant_names_the_env_of_this_home(tmp_path: Path, folder: str) -> None:
     variables = environment(tmp_path / "other") | {"HOME": str(tmp_path / "ann")}
-    command = [sys.executable, "-m", "gateway", "--home", str(tmp_path / folder), "chat", "-m", "Hello"]
+    command = [sys.executable, "-m", "gateway", "--home", str(tmp_path / folder), "chat", "-m", "Help"]
     said = forked.run(command, env=variables, capture_output=True, text=True, timeout=120)
     named = "~/.daybook/.env" if folder.startswith("ann") else str(tmp_path / folder / ".env")
     assert f"putting `ANTHROPIC_API_KEY=…` into `{named}`" in said.stdout

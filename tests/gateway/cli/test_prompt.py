@@ -157,7 +157,7 @@ def test_a_paste_of_many_lines_is_one_message_and_so_are_lines_typed_on_purpose(
         assert "Remembered" not in one.text and "Noted" not in one.text
         one.type("\r")
         one.until("three\n")
-        one.until("memory/")
+        one.until("Noted in today's log")
         one.type(f"/remember four{ALT_ENTER}five\\\rsix\r")
         one.until("six\n")
         assert one.leaves() == 0
