@@ -8,13 +8,13 @@ import os
 from collections.abc import Coroutine
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from typing import LiteralString, TypeVar
+from typing import IO, LiteralString, TypeVar
 from zoneinfo import ZoneInfo
 
 import click
 
 from agent.languages.codes import Language, of_environment
-from agent.languages.sentences import said
+from agent.languages.sentences import said, translated
 from agent.model.base import Json
 from channels.terminal import TerminalMessageNotKept
 from gateway import log_setup
@@ -26,21 +26,29 @@ from gateway.spoken_time import spoken, spoken_day
 T = TypeVar("T")
 
 
-class CommandFailed(click.ClickException):
+def terminal_language() -> Language:
+    """The language of this terminal; English where it is none of ours."""
+    return of_environment(os.environ) or Language.ENGLISH
+
+
+class _Failure(click.ClickException):
+    """Shown in the terminal's language."""
+
+    def show(self, file: IO[str] | None = None) -> None:
+        told = said(terminal_language(), "Error: {why}", why=self.format_message())
+        click.echo(told, file=file, err=file is None)
+
+
+class CommandFailed(_Failure):
     """The command failed."""
 
     exit_code = 1
 
 
-class Misconfigured(click.ClickException):
+class Misconfigured(_Failure):
     """The configuration cannot be used."""
 
     exit_code = 2
-
-
-def terminal_language() -> Language:
-    """The language of this terminal; English where it is none of ours."""
-    return of_environment(os.environ) or Language.ENGLISH
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +91,7 @@ def run(work: Coroutine[object, object, T]) -> T:
     except (Exception, BaseExceptionGroup) as error:
         cause = _only(error)
         if isinstance(cause, HomeError | OperationError | TerminalMessageNotKept):
-            raise CommandFailed(str(cause)) from error
+            raise CommandFailed(str(translated(terminal_language(), cause))) from error
         if cause is error:
             raise
         raise cause from error

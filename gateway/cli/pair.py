@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from agent.languages.sentences import translated
 from gateway.cli.context import CliContext, print_json
 from gateway.cli.rpc import ask, rows
 from gateway.cli.table import print_table
@@ -22,11 +23,19 @@ def list_people(context: CliContext, as_json: bool) -> None:
     answer = ask(context, "pair.list")
     if as_json:
         return print_json(answer.value)
+    said = context.said
+    states = {"waiting": said("waiting"), "owner": said("owner"), "person": said("approved")}
     lines = [
-        (row.get("code") or "", f"{row.get('channel')}:{row.get('user_id')}", row.get("name"), row.get("state"))
+        (
+            row.get("code") or "",
+            f"{row.get('channel')}:{row.get('user_id')}",
+            row.get("name"),
+            states.get(str(row.get("state")), ""),
+        )
         for row in rows(answer.value)
     ]
-    return print_table(("code", "account", "name", "state"), lines, "No requests yet, and nobody is approved.")
+    heads = (said("code"), said("account"), said("name"), said("state"))
+    return print_table(heads, lines, said("No requests yet, and nobody is approved."))
 
 
 @pair_command.command()
@@ -34,7 +43,7 @@ def list_people(context: CliContext, as_json: bool) -> None:
 @click.pass_obj
 def approve(context: CliContext, code: str) -> None:
     """Approve the person who was given CODE."""
-    _say(ask(context, "pair.approve", code=code.strip().upper()).value)
+    _say(context, ask(context, "pair.approve", code=code.strip().upper()).value)
 
 
 @pair_command.command()
@@ -42,8 +51,8 @@ def approve(context: CliContext, code: str) -> None:
 @click.pass_obj
 def revoke(context: CliContext, account: str) -> None:
     """Stop answering ID, such as telegram:11111."""
-    _say(ask(context, "pair.revoke", id=account).value)
+    _say(context, ask(context, "pair.revoke", id=account).value)
 
 
-def _say(value: object) -> None:
-    click.echo(value["message"] if isinstance(value, dict) else value)
+def _say(context: CliContext, value: object) -> None:
+    click.echo(translated(context.language, value["message"] if isinstance(value, dict) else value))

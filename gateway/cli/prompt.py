@@ -24,9 +24,11 @@ from prompt_toolkit.history import FileHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.styles import Style
 
-from agent.languages.codes import Language, of_environment
+from agent.languages.codes import Language
+from agent.languages.sentences import said, translated
 from channels.message import Button, CommandInfo
 from channels.terminal import Busy, Final, Shown, TerminalMessageNotKept, TerminalPreview, named, new_id
+from gateway.cli.context import terminal_language
 from gateway.cli.repl import ChatConnection
 from gateway.cli.screen import encodable, plain
 from gateway.cli.styled import is_styled, last_block, markdown, rows_of
@@ -66,6 +68,7 @@ class PromptTerminal:
     def __init__(self, home: Home, out: TextIO) -> None:
         self.failed = False
         self._out = out
+        self._language = terminal_language()
         self._has_markdown = is_styled(out)
         self._growing = ""
         self._above = ""
@@ -91,7 +94,7 @@ class PromptTerminal:
             prompt_continuation="  ",
             key_bindings=self._keys(),
             history=FileHistory(str(history)),
-            completer=_Completer(all_commands().menu, of_environment(os.environ) or Language.ENGLISH),
+            completer=_Completer(all_commands().menu, self._language),
             bottom_toolbar=self._toolbar,
             style=_STYLE,
             erase_when_done=True,
@@ -118,7 +121,7 @@ class PromptTerminal:
                     await self._typed.join()  # what was sent just before leaving is kept, too
                 if gone.done():
                     self.failed = True
-                    await self._print("The gateway has stopped.\n")
+                    await self._print(f"{said(self._language, 'The gateway has stopped.')}\n")
                 self._is_open = False
                 for one in helpers:
                     one.cancel()
@@ -162,16 +165,16 @@ class PromptTerminal:
             return
         await self._print(self._echoed(text))
         number = int(text) if text.strip().isdecimal() and len(text) < 4 else 0
-        said = self._buttons[number - 1].data if 0 < number <= len(self._buttons) else text
-        said, attached = with_files(said)
+        meant = self._buttons[number - 1].data if 0 < number <= len(self._buttons) else text
+        meant, attached = with_files(meant)
         self._buttons = ()
         message_id = new_id()
         self._mine.add(message_id)
         try:
-            await self._chat.say(said, message_id, attached)
+            await self._chat.say(meant, message_id, attached)
         except TerminalMessageNotKept as error:
             self.failed = True
-            await self._print(f"{error}\n")
+            await self._print(f"{translated(self._language, error)}\n")
 
     def _keys(self) -> KeyBindings:
         keys = KeyBindings()
@@ -205,7 +208,7 @@ class PromptTerminal:
         elif now - self._interrupted_at < _TWICE and self._session.app.is_running:
             self._session.app.exit(exception=EOFError)
         else:
-            self._hint = "Ctrl-C again leaves; so does Ctrl-D."
+            self._hint = said(self._language, "Ctrl-C again leaves; so does Ctrl-D.")
             self._interrupted_at = now
         self._session.app.invalidate()
 
@@ -288,7 +291,7 @@ class PromptTerminal:
         except (NotRunning, OperationError):
             return
         if isinstance(context, dict) and isinstance(status, dict):
-            self._footer = footer(context, status)
+            self._footer = footer(context, status, self._language)
             self._session.app.invalidate()
 
     async def _move_sign(self) -> None:
@@ -337,15 +340,16 @@ def with_files(text: str) -> tuple[str, Sequence[Path]]:
     return _ATTACHED.sub(name, text), found
 
 
-def footer(context: dict[str, object], status: dict[str, object]) -> str:
+def footer(context: dict[str, object], status: dict[str, object], language: Language = Language.ENGLISH) -> str:
     """`claude-sonnet-5-5 · context 12 % full · $0.03 today`."""
     window, used, usage = context.get("window"), context.get("used"), status.get("usage")
-    parts = [str(context.get("model") or "")]
+    model = str(context.get("model") or "")
+    parts = [said(language, "offline") if model == "offline" else model]
     if isinstance(window, int) and isinstance(used, int) and window:
-        parts.append(f"context {100 * used / window:.0f} % full")
+        parts.append(said(language, "context {percent} % full", percent=f"{100 * used / window:.0f}"))
     cost = usage.get("cost_usd") if isinstance(usage, dict) else None
     if isinstance(cost, int | float):
-        parts.append(f"${cost:.2f} today")
+        parts.append(said(language, "{spent} today", spent=f"${cost:.2f}"))
     return " · ".join(filter(None, parts))
 
 

@@ -15,8 +15,10 @@ import click
 
 from agent.formats.sqlite import StorageUnavailable
 from agent.languages.codes import of_environment
+from agent.languages.sentences import Sentence, said
 from channels.terminal import Listener, TerminalMessageNotKept, new_id
 from gateway.app import open_gateway
+from gateway.cli.context import terminal_language
 from gateway.cli.screen import Screen
 from gateway.cli.stdin import PROMPT, InputLines
 from gateway.config import Config
@@ -48,7 +50,8 @@ class HomeWait:
         if waited > _STARTING:
             raise busy
         if waited >= self._silent and not self._has_notified:
-            self._notify(f"Waiting for another Daybook (process {busy.pid or '?'}) to finish…")
+            language, pid = terminal_language(), busy.pid or "?"
+            self._notify(said(language, "Waiting for another Daybook (process {pid}) to finish…", pid=pid))
             self._has_notified = True
         await asyncio.sleep(0.1)
 
@@ -137,7 +140,7 @@ async def _alone(
             stop.set()
 
 
-_STOPPED = "Daybook stopped before it answered. Your message is saved and will be answered later."
+_STOPPED = Sentence("Daybook stopped before it answered. Your message is saved and will be answered later.")
 _LOOK_AGAIN = 0.2
 """Seconds between two looks at what became of a message: what ends in silence brings nothing that could be awaited."""
 
@@ -182,7 +185,7 @@ class Repl:
                 if line.strip():
                     await self.ask(line)
             if gone.done():
-                self._screen.err.write("\nThe gateway has stopped.\n")
+                self._screen.err.write(f"\n{said(terminal_language(), 'The gateway has stopped.')}\n")
                 self.failed = True
             else:
                 self._screen.out.write("\n")  # the shell's prompt begins a line of its own
@@ -208,7 +211,7 @@ class Repl:
                 elif leave:
                     leave.set()
                 else:
-                    self._screen.err.write(f"\n(Ctrl-D quits)\n{PROMPT}")
+                    self._screen.err.write(f"\n{said(terminal_language(), '(Ctrl-D quits)')}\n{PROMPT}")
                     self._screen.err.flush()
 
             loop.add_signal_handler(signal.SIGINT, interrupted)

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 
 from agent.languages.codes import of_environment
+from agent.languages.sentences import Sentence
 from agent.model.base import Json
 from channels.message import Button
 from channels.terminal import Busy, Final, Listener, TerminalMessageNotKept, TerminalPreview
@@ -24,6 +25,7 @@ from gateway.rpc.protocol import (
     write_line,
 )
 
+_NOT_SENT = Sentence("The gateway has stopped, so your message was not sent. Start it and try again.")
 _GREETED_WITHIN = 60.0
 """Seconds in which a gateway that lives greets, also on a slow machine; one that is dead is refused at once."""
 _PARTED_WITHIN = 2.0
@@ -85,14 +87,15 @@ class RpcConnection:
     async def call(self, operation: str, params: Params) -> Json:
         """Raises `OperationError`."""
         try:
-            await write_line(self._writer, {"call": operation, "params": params})
+            language = of_environment(os.environ) or ""
+            await write_line(self._writer, {"call": operation, "params": params, "language": language})
             answer = await read_line(self._reader)
         except (ConnectionError, ProtocolError) as error:
             raise OperationError(
                 f"The connection to the gateway broke during {operation}: {error}. Try again."
             ) from error
         if answer is None:
-            raise OperationError(f"The gateway stopped during {operation}. Try again.")
+            raise OperationError(Sentence("The gateway stopped during {operation}. Try again.", operation=operation))
         if "error" in answer:
             raise OperationError(str(answer["error"]))
         return answer.get("result")
@@ -124,16 +127,12 @@ class RemoteChat:
     async def say(self, text: str, message_id: str, attached: Sequence[Path] = ()) -> None:
         async with self._saying:
             if self._ended.is_set():
-                raise TerminalMessageNotKept(
-                    "The gateway has stopped, so your message was not sent. Start it and try again."
-                )
+                raise TerminalMessageNotKept(_NOT_SENT)
             try:
                 files, language = [str(one) for one in attached], of_environment(os.environ) or ""
                 await write_line(self._writer, {"say": text, "id": message_id, "attached": files, "language": language})
             except ConnectionError as error:
-                raise TerminalMessageNotKept(
-                    "The gateway has stopped, so your message was not sent. Start it and try again."
-                ) from error
+                raise TerminalMessageNotKept(_NOT_SENT) from error
             answer = await self._said.get()
         if "said" not in answer:
             raise TerminalMessageNotKept(str(answer.get("unsaid", "")))

@@ -10,6 +10,8 @@ import socket
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 
+from agent.languages.codes import Language, of_locale
+from agent.languages.sentences import translated
 from agent.model.base import Json
 from channels.message import OutcomeUnknown
 from channels.terminal import Busy, Final, Shown, TerminalChannel, TerminalMessageNotKept, TerminalPreview
@@ -75,6 +77,13 @@ def _listen(path: Path) -> socket.socket:
     return listening
 
 
+def _with_message_in(language: Language, result: Json) -> Json:
+    """All else is for programs."""
+    if isinstance(result, dict) and isinstance(message := result.get("message"), str):
+        return {**result, "message": str(translated(language, message))}
+    return result
+
+
 async def _converse(peer: _Peer) -> None:
     """Serves one connection; its errors end no other."""
     try:
@@ -125,10 +134,11 @@ class _Peer:
             return {
                 "error": f"The running gateway doesn't know {name!r}, so it is probably another version. Restart it."
             }
+        language = of_locale(str(request.get("language") or "")) or Language.ENGLISH
         try:
-            return {"result": await operation(params)}
+            return {"result": _with_message_in(language, await operation(params))}
         except OperationError as error:
-            return {"error": str(error)}
+            return {"error": str(translated(language, error))}
         except Exception:
             log.exception("the operation %s failed", name)
             return {"error": f"{name} failed inside Daybook. The gateway's log has the details."}
@@ -151,12 +161,12 @@ class _Peer:
     async def _say(self, line: Mapping[str, Json], session: str) -> None:
         attached = line.get("attached")
         files = [Path(one) for one in attached if isinstance(one, str)] if isinstance(attached, list) else []
+        id, language = str(line.get("id") or ""), str(line.get("language") or "")
         try:
-            id, language = str(line.get("id") or ""), str(line.get("language") or "")
             said = await self._terminal.say(str(line["say"]), session, id, files, language)
             answer: Mapping[str, Json] = {"said": said}
         except TerminalMessageNotKept as error:
-            answer = {"unsaid": str(error)}
+            answer = {"unsaid": str(translated(of_locale(language) or Language.ENGLISH, error))}
         with contextlib.suppress(ConnectionError):
             await self._write(answer)
 

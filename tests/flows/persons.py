@@ -49,7 +49,7 @@ PERSONS = (
         "In 10 Minuten",
         "Ich erinnere dich heute um 09:10 noch einmal.",
         "Erledigt",
-        "Erledigt",
+        "✓ Erledigt.",
     ),
     Person(
         Language("fr"),
@@ -65,7 +65,7 @@ PERSONS = (
         "Dans 10 minutes",
         "Je te le rappellerai aujourd'hui à 09:10.",
         "C'est fait",
-        "C'est fait",
+        "✓ C'est fait.",
     ),
     Person(
         Language.CHINESE,
@@ -81,13 +81,16 @@ PERSONS = (
         "10 分钟后",
         "09:10",
         "完成",
-        "完成",
+        "✓ 已完成。",
     ),
 )
 
 
 class Seat(ABC):
     """Where a person sits. `seen`: every text that they had before them, labels of buttons too."""
+
+    shown_when_put_off = 1
+    """How often a reminder stands there that was put off."""
 
     def __init__(self) -> None:
         self.seen: dict[str, None] = {}
@@ -124,6 +127,6 @@ async def first_day(told: Story, person: Person, seat: Seat) -> None:
     await seat.press(person.later)
     await seat.reads(person.put_off)
     at(told, "2026-11-22 09:10")
-    await seat.reads(f"⏰ {person.thing}", 2)
+    await seat.reads(f"⏰ {person.thing}", seat.shown_when_put_off + 1)
     await seat.press(person.done)
     await seat.reads(person.ended)
