@@ -7,7 +7,9 @@ import re
 from collections.abc import Awaitable, Callable
 from typing import TextIO
 
+from agent.languages.sentences import said
 from channels.terminal import Busy, Final, Shown, TerminalPreview
+from gateway.cli.context import terminal_language
 from gateway.cli.stdin import PROMPT
 from gateway.rpc.protocol import MessageOutcome
 
@@ -92,7 +94,7 @@ class Screen:
             if self.at_prompt:
                 self._print(self.out, PROMPT)
         elif not is_answer:
-            self._print(self.err, f"(earlier) {text}\n")
+            self._print(self.err, f"{said(terminal_language(), '(earlier) {text}', text=text)}\n")
         elif final.key.endswith(":error"):
             self._print(self.err, f"{text}\n")
         else:

@@ -40,7 +40,7 @@ PERSONS = (
         "de-DE",
         "de",
         "Hallo",
-        "Erzähl mir etwas, und ich notiere es",
+        "Für richtige Gespräche verbinde auf der Seite unter Einstellungen ein Sprachmodell.",
         "Pizza 4711",
         "Notiert:",
         "Erinnere mich morgen um 9 Uhr an den Zahnarzt",
@@ -49,14 +49,14 @@ PERSONS = (
         "In 10 Minuten",
         "Ich erinnere dich heute um 09:10 noch einmal.",
         "Erledigt",
-        "Erledigt",
+        "✓ Erledigt.",
     ),
     Person(
         Language("fr"),
         "fr-FR",
         "fr",
         "Bonjour",
-        "Dis-moi quelque chose et je le note",
+        "Pour de vraies conversations, connecte un modèle de langage sur la page, sous Réglages.",
         "Pizza 4711",
         "Noté :",
         "Rappelle-moi demain à 9 h d'appeler le dentiste",
@@ -65,14 +65,14 @@ PERSONS = (
         "Dans 10 minutes",
         "Je te le rappellerai aujourd'hui à 09:10.",
         "C'est fait",
-        "C'est fait",
+        "✓ C'est fait.",
     ),
     Person(
         Language.CHINESE,
         "zh-CN",
         "zh-CN",
         "你好",
-        "告诉我的事我会记下来",
+        "想真正聊天，请在网页的“设置”里连接一个语言模型。",
         "Pizza 4711",
         "记下了：",
         "明天上午九点提醒我看牙医",
@@ -81,13 +81,16 @@ PERSONS = (
         "10 分钟后",
         "09:10",
         "完成",
-        "完成",
+        "✓ 已完成。",
     ),
 )
 
 
 class Seat(ABC):
     """Where a person sits. `seen`: every text that they had before them, labels of buttons too."""
+
+    shown_when_put_off = 1
+    """How often a reminder stands there that was put off."""
 
     def __init__(self) -> None:
         self.seen: dict[str, None] = {}
@@ -124,6 +127,6 @@ async def first_day(told: Story, person: Person, seat: Seat) -> None:
     await seat.press(person.later)
     await seat.reads(person.put_off)
     at(told, "2026-11-22 09:10")
-    await seat.reads(f"⏰ {person.thing}", 2)
+    await seat.reads(f"⏰ {person.thing}", seat.shown_when_put_off + 1)
     await seat.press(person.done)
     await seat.reads(person.ended)
