@@ -57,7 +57,7 @@ async def _remembers(story: Story) -> None:
     listed = {one["key"]: one["id"] for one in json.loads(await story.cli("sessions", "list", "--json"))}
     assert {"main/owner", "main/person/telegram-22222", "main/group/telegram--1001234567890"} <= {*listed}
     assert "berth" in await story.cli("sessions", "show", listed["main/owner"])
-    await story.says("/undo", expects="notes/berth.md")
+    await story.says("/undo", expects="Undone (")
     await story.says("How are you?", BOB, "Bob", expects="I see")
 
 

@@ -70,7 +70,7 @@ async def test_memory_is_found_and_its_changes_are_undone(story: Story) -> None:
     }
     note = story.gateway.workspace / "memory" / "notes" / "berth.md"
     assert note.exists()
-    await story.says("/undo", expects="memory/notes/berth.md")
+    await story.says("/undo", expects="Undone (what lasts): ")
     assert not note.exists()
     await story.says("/undo", expects="tea")
     assert "tea" not in (story.gateway.workspace / "MEMORY.md").read_text(encoding="utf-8")
