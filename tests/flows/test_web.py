@@ -130,7 +130,7 @@ async def test_what_is_forgotten_is_a_mark_in_every_tab_until_it_is_undone(
 
         await tab.say("/forget luna")
         asked = await tab.hears("I found this about")
-        assert "on the page" in asked["html"] and "MEMORY.md" in asked["html"]
+        assert "on the page" in asked["html"] and "What lasts" in asked["html"]
         await tab.press("Delete")
         await tab.hears("Deleted from")
         mark = tab.said[-1]
