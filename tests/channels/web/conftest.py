@@ -153,6 +153,7 @@ class House:
     folder: Path
     record: RecordForNow = field(default_factory=RecordForNow)
     received: list[InboundMessage] = field(default_factory=list)
+    arrived: asyncio.Event = field(default_factory=asyncio.Event)
     failure: Exception | None = None
     states: dict[str, ChannelStatus] = field(default_factory=lambda: {"web": ChannelStatus(Health.OK)})
     address: str = ""
@@ -180,8 +181,16 @@ class House:
             assert isinstance(event, InboundMessage)
             if all(event.id != one.id for one in self.received):
                 self.received.append(event)
+                self.arrived.set()
                 if event.origin is Origin.CHAT:
                     self.record.said(event)
+
+    async def texts(self, count: int) -> list[str]:
+        """Of all messages, once there are so many: a page shows one before it has arrived."""
+        while len(self.received) < count:
+            self.arrived.clear()
+            await self.arrived.wait()
+        return [one.text for one in self.received]
 
     def listens(self, address: str) -> None:
         self.address = address

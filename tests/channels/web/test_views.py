@@ -397,7 +397,7 @@ async def test_a_conversation_is_found_read_and_continued(
     await page.get_by_role("link", name="Conversations").click()
     await page.get_by_role("button", name="New conversation").click()
     await expect(page.locator("#messages .person")).to_have_count(2)
-    assert [one.text for one in house.received] == [f"/switch {row['id']}", "/new"]
+    assert await house.texts(2) == [f"/switch {row['id']}", "/new"]
 
 
 async def test_stop_is_no_message(chromium: Chromium, house: House, channel: WebChannel) -> None:
@@ -407,6 +407,7 @@ async def test_stop_is_no_message(chromium: Chromium, house: House, channel: Web
     await page.locator("#text").fill("and now?")
     await page.keyboard.press("Enter")
     await expect(page.locator("#messages .person")).to_have_count(1)
+    await house.texts(2)
     assert [(one.text, one.origin) for one in house.received] == [("/stop", Origin.COMMAND), ("and now?", Origin.CHAT)]
 
 
@@ -458,6 +459,7 @@ async def test_a_message_that_is_sent_before_its_file_is_uploaded_waits_for_it(
     assert house.received == []
     uploaded.set()
     await expect(page.locator("#messages .person")).to_have_count(1)
+    await house.texts(1)
     assert [(one.text, [part.name for part in one.attachments]) for one in house.received] == [
         ("my list", ["list.txt"])
     ]
