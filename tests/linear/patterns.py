@@ -51,6 +51,7 @@ HELD = frozenset(
     {
         "agent.languages.date_words._like",
         "agent.model.offline.intent._forms",
+        "agent.model.offline.newer._corrects",
         "agent.model.offline.vocabulary.Vocabulary.anywhere",
         "agent.languages.orders._articles",
         "agent.languages.orders._forms",

@@ -386,6 +386,7 @@ async def test_a_conversation_is_found_read_and_continued(
     await expect(page.locator(".rows li")).to_have_count(1)
     await expect(page.get_by_role("link", name="Compare trains")).to_be_visible()
     await page.get_by_role("link", name="All conversations").click()
+    await expect(page.locator(".rows li")).to_have_count(2)
     await page.get_by_role("searchbox").fill("may")
     await page.get_by_role("button", name="Search").click()
     await expect(page.locator(".rows li")).to_have_count(1)
