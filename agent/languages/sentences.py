@@ -8,10 +8,12 @@ made of a `Sentence` is that `Sentence`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import LiteralString, Self
+from typing import LiteralString, Self, TypeVar, cast
 
 from agent.languages.codes import Language
 from agent.languages.files import read_file
+
+_Json = TypeVar("_Json")
 
 
 class Translatable(str):
@@ -81,13 +83,14 @@ def translated(language: Language, text: object) -> object:
     return text.in_language(language) if isinstance(text, Translatable) else text
 
 
-def all_translated(language: Language, value: object) -> object:
+def all_translated(language: Language, value: _Json) -> _Json:
     """JSON with every `Translatable` in it, however deep, in that language."""
+    made: object = translated(language, value)
     if isinstance(value, Mapping):
-        return {key: all_translated(language, inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [all_translated(language, inner) for inner in value]
-    return translated(language, value)
+        made = {key: all_translated(language, inner) for key, inner in value.items()}
+    elif isinstance(value, list | tuple):
+        made = [all_translated(language, inner) for inner in value]
+    return cast(_Json, made)
 
 
 def sentences_of(language: Language) -> Mapping[str, str]:

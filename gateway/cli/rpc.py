@@ -13,6 +13,7 @@ import click
 
 from agent.formats.sqlite import StorageUnavailable
 from agent.languages.codes import Language
+from agent.languages.sentences import all_translated
 from agent.model.base import Json
 from gateway.app import open_gateway
 from gateway.cli.context import CliContext, run
@@ -20,7 +21,7 @@ from gateway.cli.repl import HomeWait
 from gateway.config import Config
 from gateway.home import Home, HomeBusy
 from gateway.rpc.client import NotRunning, connect
-from gateway.rpc.protocol import Operation, OperationError, Params, in_language
+from gateway.rpc.protocol import Operation, OperationError, Params
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ async def call_operation(
         try:
             async with open_gateway(home, config, channels=False) as gateway:
                 value = await _alone(gateway.operations, operation, params, beside)
-                return RpcAnswer(in_language(value, language), False, config.zone)
+                return RpcAnswer(all_translated(language, value), False, config.zone)
         except StorageUnavailable as error:
             raise OperationError(str(error)) from error
         except HomeBusy as busy:

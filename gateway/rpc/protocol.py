@@ -23,8 +23,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent.formats.parsing import load_json
-from agent.languages.codes import Language
-from agent.languages.sentences import translated
 from agent.model.base import Json
 
 PROTOCOL = 1
@@ -80,18 +78,6 @@ Operation = Callable[[Params], Awaitable[Json]]
 """Takes its parameters by name; raises `OperationError`, any other exception is a bug."""
 
 
-def in_language(value: Json, language: Language) -> Json:
-    """A result with its sentences in that language."""
-    match value:
-        case dict():
-            return {name: in_language(one, language) for name, one in value.items()}
-        case list():
-            return [in_language(one, language) for one in value]
-        case str():
-            return str(translated(language, value))
-    return value
-
-
 class OperationError(Exception):
     """One sentence for the person, without secrets."""
 
@@ -125,4 +111,4 @@ class MessageOutcome:
         return cls(bool(fields.get("done")), str(fields.get("outcome") or ""), str(fields.get("turn") or ""))
 
 
-__all__ = ["Json", "MessageOutcome", "Operation", "OperationError", "Params", "in_language", "number", "required"]
+__all__ = ["Json", "MessageOutcome", "Operation", "OperationError", "Params", "number", "required"]

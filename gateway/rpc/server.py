@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 
 from agent.languages.codes import Language, of_locale
-from agent.languages.sentences import Sentence, translated
+from agent.languages.sentences import Sentence, all_translated, translated
 from agent.model.base import Json
 from channels.message import OutcomeUnknown
 from channels.terminal import Busy, Final, Shown, TerminalChannel, TerminalMessageNotKept, TerminalPreview
@@ -22,7 +22,6 @@ from gateway.rpc.protocol import (
     Operation,
     OperationError,
     ProtocolError,
-    in_language,
     read_line,
     short_path,
     write_line,
@@ -130,7 +129,7 @@ class _Peer:
             }
         language = of_locale(str(request.get("language"))) or Language.ENGLISH
         try:
-            return {"result": in_language(await operation(params), language)}
+            return {"result": all_translated(language, await operation(params))}
         except OperationError as error:
             return {"error": str(translated(language, error))}
         except Exception:
