@@ -36,7 +36,8 @@ _ALWAYS = frozenset(
     ]
 )
 _CODE = re.compile(r"```.*?```|`[^`]*`|https?://\S+", re.DOTALL)
-_WORD = re.compile(r"[a-zÀ-ɏ]{2,}(?:['’][a-zÀ-ɏ]+)?", re.IGNORECASE)
+_WORD = re.compile(r"(?<![0-9a-zÀ-ɏ])[a-zÀ-ɏ]{2,}(?:['’][a-zÀ-ɏ]+)?(?![0-9a-zÀ-ɏ])", re.IGNORECASE)
+"""Letters beside digits are of a code."""
 """Of Latin letters, because Chinese and Japanese stand beside them without a space."""
 
 

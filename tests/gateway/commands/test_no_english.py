@@ -154,3 +154,10 @@ async def test_what_is_no_hour_of_the_summary_is_asked_for_with_an_example(daybo
     async with daybook.running():
         answer = await ask(daybook, f"/daily {said}", chat=OWNER)
     assert answer.startswith(f"I don't understand “{said}” as a time. `/daily 21:00`")
+
+
+def test_letters_of_a_code_are_no_words() -> None:
+    german = Language("de")
+    assert english_in("Schick ihm diesen Code: 4LL733XS oder YOU7THE2", german) == []
+    assert english_in("Schick ihm the code, you’ll see", german) != []
+    assert english_in("在the里", Language("zh")) == ["the"]
