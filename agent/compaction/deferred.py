@@ -138,8 +138,12 @@ class DeferredWork:
 
     async def defer(self, task: DeferredTask) -> None:
         """Raises `OSError`, and then there is no task."""
-        await asyncio.to_thread(self._store.note, task)
-        self._known.add(task)
+        self._known.add(task)  # before it is on disk, where `take_up` would find it and add it a second time
+        try:
+            await asyncio.to_thread(self._store.note, task)
+        except BaseException:
+            self._known.discard(task)
+            raise
         self._queue.put_nowait(task)
 
     def again(self) -> None:
@@ -166,10 +170,12 @@ class DeferredWork:
     async def take_up(self, may: Callable[[str], Awaitable[bool]]) -> None:
         """Adds what other processes left, of the session keys' paths that `may` allows."""
         for task in await asyncio.to_thread(self._store.all):
-            is_new = task not in self._known and task not in self._put_off
-            if is_new and await may(task.path):
+            if self._is_new(task) and await may(task.path) and self._is_new(task):
                 self._known.add(task)
                 self._queue.put_nowait(task)
+
+    def _is_new(self, task: DeferredTask) -> bool:
+        return task not in self._known and task not in self._put_off
 
     async def run(self, *, take_up: bool = True) -> None:
         """Does what an earlier process left, unless that is left to `take_up`, then what comes."""

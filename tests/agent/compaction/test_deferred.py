@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -41,5 +42,39 @@ async def test_what_was_put_off_and_is_tried_again_is_at_work(tmp_path: Path) ->
     goes_on.set()
     await work.idle()
     assert not work.paths
+    running.cancel()
+    await asyncio.wait({running})
+
+
+async def test_what_is_deferred_while_the_disk_is_read_is_done_once(tmp_path: Path) -> None:
+    done: list[DeferredTask] = []
+
+    async def do(task: DeferredTask) -> None:
+        done.append(task)
+
+    class ReadLast(DeferredStore):
+        """What is noted is on disk before it is read, and both have ended before either is told."""
+
+        noted, both = threading.Event(), threading.Event()
+
+        def note(self, task: DeferredTask) -> None:
+            super().note(task)
+            self.noted.set()
+            assert self.both.wait(60)
+
+        def all(self) -> list[DeferredTask]:
+            assert self.noted.wait(60)
+            return super().all()
+
+    store = ReadLast(tmp_path / "sessions", tmp_path)
+    work = DeferredWork(store, do)
+    task = DeferredTask("person/bob", "s", Scope(Audience.PERSON, tmp_path, "bob"), ContextLossReason.NEW, "e1")
+    running = asyncio.create_task(work.run())
+    deferring = asyncio.create_task(work.defer(task))
+    await work.idle()
+    store.both.set()
+    await deferring
+    await work.idle()
+    assert done == [task]
     running.cancel()
     await asyncio.wait({running})
