@@ -9,6 +9,7 @@ import asyncio
 import difflib
 import logging
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
@@ -62,6 +63,10 @@ class CommandTable:
         self._commands = {command.name: command for command in commands}
         named = [(fold(word), name) for table in LANGUAGES.values() for name, word in _words(table)]
         self._names = {**dict(named), **{name: name for name in self._commands}}
+        self._words: dict[str, list[str]] = defaultdict(list)
+        for table in LANGUAGES.values():
+            for name, word in _words(table):
+                self._words[name] += (word.lower(), fold(word))
         unspaced = {word for table in LANGUAGES.values() if not table.spaced for _, word in _words(table)}
         longest_first = "|".join(map(re.escape, sorted(unspaced, key=len, reverse=True)))
         self._unspaced = re.compile(rf"/({longest_first})(.+)\Z", re.DOTALL)
@@ -88,15 +93,11 @@ class CommandTable:
                 Sentence(one.description),
                 one.audience is CommandAudience.OWNER_IN_PRIVATE,
                 Sentence(one.usage),
-                tuple(self._other_names(one.name)),
+                tuple(dict.fromkeys(self._words[one.name])),
             )
             for one in self._commands.values()
             if one.is_listed
         )
-
-    def _other_names(self, name: str) -> Iterator[str]:
-        words = (word for table in LANGUAGES.values() for english, word in _words(table) if english == name)
-        yield from dict.fromkeys(form for word in words for form in (word.lower(), fold(word)))
 
     def help(self, context: CommandContext) -> str:
         owner = context.route.role is Role.OWNER and context.route.is_private
