@@ -64,7 +64,7 @@ class TimeWords:
     longest: Mapping[str, int]
     """How many words the longest phrase has that begins with a word."""
     clock: Mapping[tuple[str, ...], str]
-    """What is added to the hour N, in minutes: signs, numbers N and M, and words of time."""
+    """What is added to the hour N, in minutes: signs, numbers N and M, and words of time. The longest form first."""
     next_weekday: NextWeekday
     slashed: Literal["ask", "day", "month"]
     afternoon_digits: bool
@@ -104,6 +104,7 @@ def read(language: Language, key: Callable[[str], tuple[str, ...]]) -> TimeWords
         for phrase in _listed(phrases):
             known = gathered[key(phrase)]
             gathered[key(phrase)] = Meaning(known.strong, known.weak | {f"zone:{zone}"}, known.sequence, known.number)
+    forms = {tuple(form.split()): minutes for form, minutes in time.clock.items()}
     longest: dict[str, int] = {}
     for words in gathered:
         longest[words[0]] = max(len(words), longest.get(words[0], 0))
@@ -111,7 +112,7 @@ def read(language: Language, key: Callable[[str], tuple[str, ...]]) -> TimeWords
         language,
         dict(gathered),
         longest,
-        {tuple(form.split()): minutes for form, minutes in time.clock.items()},
+        dict(sorted(forms.items(), key=lambda form: -len(form[0]))),
         time.next_weekday,
         time.slashed,
         time.afternoon_digits,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 from agent import heartbeat
 from agent.context import budget, recall_gate
@@ -37,7 +38,7 @@ from gateway.policy import display_names
 from gateway.scheduling.words import phrases
 from tests.linear.judge import Act
 
-_NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+_NOW = datetime(2026, 11, 21, 12, 0, tzinfo=ZoneInfo("UTC"))
 _TODAY = date(2026, 11, 21)
 _PIECE = 7
 """Characters of a stream's piece."""

@@ -42,13 +42,13 @@ class TokenReader:
     def __init__(self, tokens: Sequence[Token], words: TimeWords) -> None:
         self._tokens = tokens
         self._words = words
+        self._meanings = [token.means | token.weak for token in tokens]
 
     def _token(self, at: int) -> Token | None:
         return self._tokens[at] if 0 <= at < len(self._tokens) else None
 
     def _has(self, at: int, *meanings: str) -> bool:
-        token = self._token(at)
-        return token is not None and not (token.means | token.weak).isdisjoint(meanings)
+        return 0 <= at < len(self._meanings) and not self._meanings[at].isdisjoint(meanings)
 
     def _sure(self, at: int, *meanings: str) -> bool:
         token = self._token(at)
@@ -70,13 +70,15 @@ class TokenReader:
         return int(number) if number is not None and number == int(number) and least <= number <= most else None
 
     def _unit(self, at: int) -> Unit | None:
-        return next((unit for unit in Unit if self._has(at, unit)), None)
+        return next((unit for unit in Unit if self._has(at, unit)), None) if self._has(at, *Unit) else None
 
     def _weekday(self, at: int) -> int | None:
-        return next((number for number, name in enumerate(WEEKDAYS) if self._has(at, name)), None)
+        is_one = self._has(at, *WEEKDAYS)
+        return next((number for number, name in enumerate(WEEKDAYS) if self._has(at, name)), None) if is_one else None
 
     def _month(self, at: int) -> int | None:
-        return next((number for number, name in enumerate(_MONTHS, 1) if self._has(at, name)), None)
+        is_one = self._has(at, *_MONTHS)
+        return next((number for number, name in enumerate(_MONTHS, 1) if self._has(at, name)), None) if is_one else None
 
     def _is_mark(self, at: int, mark: str) -> bool:
         token = self._token(at)

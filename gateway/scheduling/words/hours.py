@@ -73,7 +73,7 @@ class HourReader(SpanReader):
         return Found(end, Said(clocks=(SaidHour(hour, minute, is_exact, is_bare=is_bare),)), is_sure=not is_some)
 
     def _is_part(self, at: int) -> bool:
-        return any(self._sure(at, part) for part in PartOfDay)
+        return self._sure(at, *PartOfDay)
 
     def _is_last_or_known(self, at: int) -> bool:
         """Digits, or a number in words that counts nothing: no `three o'clock two eggs`."""
@@ -82,7 +82,7 @@ class HourReader(SpanReader):
 
     def _by_form(self, at: int) -> Found | None:
         """`half past three`, `zehn vor halb vier`, `3点半`, by the language's own forms."""
-        for form in sorted(self._words.clock, key=len, reverse=True):
+        for form in self._words.clock:
             hour, minutes, is_exact = None, None, False
             for offset, part in enumerate(form):
                 here = at + offset
@@ -114,7 +114,7 @@ class HourReader(SpanReader):
         return None
 
     def _part(self, at: int, said: Said) -> Found | None:
-        for part in PartOfDay:
+        for part in PartOfDay if self._has(at, *PartOfDay) else ():
             if part in (PartOfDay.AM, PartOfDay.PM) and not said.clocks and not self._is_figure(at + 1):
                 continue
             if self._sure(at, part) or (self._has(at, part) and (said or self._is_figure(at + 1))):

@@ -67,6 +67,8 @@ class TimeReader(RepeatReader):
             is_timed = is_timed or bool(said.days and found.said.clocks)
             said, end, is_sure, parts = said + found.said, found.end, is_sure or found.is_sure, parts + 1
             at = self._past_fillers(end)
+        if not parts:
+            return None
         for _ in range(MOST_FILLERS):
             is_one = said.repeat is not None and self._number(start - 1) == 1
             start -= bool(start) and (self._has(start - 1, *FILLERS - {"and"}, "a") or is_one)
@@ -74,7 +76,7 @@ class TimeReader(RepeatReader):
         if parts == _MOST_PARTS:
             return TimeMention(start, end, Said(is_unclear=True))
         is_all = start == 0 and end == len(self._tokens)
-        if not (is_sure or (parts and is_all) or (said.days and said.parts)):
+        if not (is_sure or is_all or (said.days and said.parts)):
             return None
         end = self._past(end, "trailing")
         return TimeMention(start, end, said)

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from agent.languages.time_words import Meaning, TimeWords
 
@@ -69,6 +70,7 @@ def folded(text: str) -> str:
     return "".join(map(_fold, text.translate(_SAME)))
 
 
+@lru_cache(maxsize=4096)
 def _fold(sign: str) -> str:
     if sign.isdecimal():
         return str(unicodedata.decimal(sign))
@@ -81,7 +83,8 @@ def _fold(sign: str) -> str:
 
 def tokens(text: str, words: TimeWords) -> list[Token]:
     """All of the text, in the longest phrases that the language has."""
-    raw = list(_split(folded(text)))
+    same = folded(text)
+    raw = list(_split(same))
     found: list[Token] = []
     at = 0
     while at < len(raw):
@@ -104,7 +107,7 @@ def tokens(text: str, words: TimeWords) -> list[Token]:
         whole = replace(first, end=last.end, text=phrase, means=meaning.strong, weak=meaning.weak, number=number)
         found += [replace(whole, means=frozenset([one])) for one in meaning.sequence] if meaning.sequence else [whole]
         at += length
-    return _without_possessives(found, folded(text))
+    return _without_possessives(found, same)
 
 
 def phrase_key(phrase: str) -> tuple[str, ...]:
