@@ -27,9 +27,10 @@ unexport PYTHONDONTWRITEBYTECODE
 test: .venv/test
 	@$(BIN)/pytest -n auto --dist worksteal $(or $(TESTS),--quick)
 
-# With servers of others, both stores, all of a random test's examples, and a share of plain starts.
+# With servers of others, both stores, all of a random test's examples, and a share of plain starts. One by one, the
+# longest first.
 test-all: .venv/test-all
-	@$(BIN)/pytest -n auto --dist worksteal --full $(TESTS)
+	@$(BIN)/pytest -n auto --dist load --maxschedchunk 1 --full $(TESTS)
 
 check: .venv/check
 	$(BIN)/ruff format --check $(SOURCES) .ci/container

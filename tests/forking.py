@@ -33,6 +33,7 @@ from pathlib import Path
 from typing import NoReturn
 
 import agent.formats.network
+import agent.model.prices
 import channels.network
 import gateway.cli
 
@@ -48,33 +49,33 @@ MODULES = (
 )
 """What `python -m` may name in a request."""
 _LATE = (
-    "agent.formats.http",
-    "agent.media.pictures",
-    "agent.model.anthropic.client",
-    "agent.model.openai.client",
-    "agent.web.fetch",
-    "agent.web.search",
     "aiohttp.web",
+    "anyio._backends._asyncio",
+    "anyio.from_thread",
     "apscheduler.executors.debug",
     "apscheduler.jobstores.memory",
     "apscheduler.schedulers.asyncio",
     "apscheduler.triggers.date",
-    "channels.discord.channel",
+    "click._textwrap",
     "concurrent.futures.process",
     "encodings.ascii",
+    "encodings.cp437",
     "encodings.idna",
     "encodings.utf_16_le",
     "encodings.utf_8_sig",
-    "gateway.mcp.connection",
-    "gateway.mcp.oauth",
-    "gateway.metrics",
-    "genai_prices.data_snapshot",
+    "h11",
+    "httpcore2",
     "importlib.readers",
     "jinja2",
+    "prompt_toolkit.input.vt100",
+    "prompt_toolkit.key_binding.bindings.search",
+    "prompt_toolkit.patch_stdout",
+    "rich._unicode_data.unicode17-0-0",
+    "truststore",
     "tzdata.zoneinfo",
     "workspace_template",
 )
-"""What a gateway imports once it runs."""
+"""What a gateway imports of others once it runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +93,19 @@ class Request:
 
 
 def serve(control: socket.socket) -> None:
-    for one in pkgutil.iter_modules(gateway.cli.__path__, "gateway.cli."):
-        importlib.import_module(one.name)
-    for name in (*MODULES, *_LATE):
+    own = [
+        module.name
+        for package in (agent, channels, gateway)
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+    ]
+    for name in (*own, *MODULES, *_LATE):
         importlib.import_module(name)
     for name in MODULES:  # they run as `__main__`
         sys.modules.pop(name)
     for network in (agent.formats.network, channels.network):  # 30 ms each to load certificates
         network.tls()
+        network.tls(strict=False)
+    agent.model.prices.Prices().is_known("claude-sonnet-5-5")
     gc.collect()
     gc.freeze()
     woken, wakes = socket.socketpair()

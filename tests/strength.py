@@ -162,16 +162,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _longest_first(items: Iterable[pytest.Item], root: Path) -> list[pytest.Item]:
-    """By file: no worker has a long one left when the others have ended. Without `--full`, what is affordable."""
+    """No worker has a long one left when the others have ended: test by test with `--full`; else by file, and of each
+    what is affordable."""
     known = json.loads(_COSTS.read_text())
     files: dict[str, list[tuple[pytest.Item, float]]] = defaultdict(list)
     for item in items:
         file = item.path.relative_to(root).as_posix()
         unknown = _FULL_ALONE if item.get_closest_marker("full") else 0.0
         files[file].append((item, known.get(file, {}).get(_function(item.nodeid), unknown)))
-    tried = list(files.values())
-    if not is_full:
-        tried = [list(itertools.compress(one, affordable(cost for _, cost in one))) for one in tried]
+    if is_full:
+        priced = [one for file in files.values() for one in file]
+        return [item for item, _ in sorted(priced, key=lambda one: -one[1])]
+    tried = [list(itertools.compress(one, affordable(cost for _, cost in one))) for one in files.values()]
     tried.sort(key=lambda one: -sum(cost for _, cost in one))
     return [item for one in tried for item, _ in one]
 

@@ -102,7 +102,7 @@ async def test_a_window_that_overflows_ends_in_a_summary_or_in_a_sentence(tmp_pa
 
 async def test_stop_in_the_middle_of_an_answer_stops_the_server_too(tmp_path: Path) -> None:
     async with LlamaServer(4096, forever=True) as server, talking(tmp_path) as told:
-        told.configure(model=by_llama(server, 400))
+        told.configure(model=by_llama(server, 150))
         async with told.running():
             told.say("Tell me a tale")
             await sees_it_written(told.telegram)
@@ -111,7 +111,7 @@ async def test_stop_in_the_middle_of_an_answer_stops_the_server_too(tmp_path: Pa
             async with asyncio.timeout(ANSWER_S):
                 while (slot := await server.slot())["is_processing"]:
                     pass
-            assert slot["next_token"][0]["n_decoded"] < 400
+            assert slot["next_token"][0]["n_decoded"] < 150
             before = len(told.heard())
             told.say("Two and two?")
             await hears(told.telegram, before + 1)
