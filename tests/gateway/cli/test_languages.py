@@ -150,6 +150,37 @@ def test_answers_of_commands_are_in_the_terminals_language(tmp_path: Path, langu
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(
+    ("configuration", "words"),
+    [
+        ("", ("logs",)),
+        ("", ("web",)),
+        ("channels: {web: {enabled: false}}", ("web",)),
+        ("channels: {web: {token: ''}, telegram: {enabled: true}}", ("web",)),
+        ("", ("migrate", "sqlite")),
+        ("database_url: postgresql://x", ("migrate", "sqlite")),
+        ("", ("migrate", "postgresql://x")),
+        ("model: {max_tokens: many}\nnonsense: 1", ("status",)),
+        ("model: {max_tokens: many}", ("doctor",)),
+        ("model: {max_tokens: many}", ("doctor", "--security")),
+        ("", ("--home", "/dev/null/home", "status")),
+        ("", ("--home", "~nobody-of-that-name/home", "status")),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_the_terminals_language(
+    tmp_path: Path, language: Language, configuration: str, words: tuple[str, ...]
+) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "config.yaml").write_text(configuration)
+    shown = in_terminal(language, home, *words)
+    ours = re.sub(
+        r"(?<=`)\S+ -m gateway|config\.yaml:\d+: [\w.]+: |[\w, ]+timezone, tools", "", shown.replace(str(home), "")
+    )
+    assert shown and english(ours, language, *words, *QUOTED, "'many'", "gateway.log", "ok  ") == [], shown
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_a_yes_of_the_language_deletes_and_a_no_ends_the_command(tmp_path: Path, language: Language) -> None:
     yes, no = YES_AND_NO[language]
     for answer, code in ((no, 1), ("", 1), (yes, 0)):
