@@ -169,6 +169,7 @@ def test_answers_of_commands_are_in_the_terminals_language(tmp_path: Path, langu
         ("model: {max_tokens: many}\nnonsense: 1", ("status",)),
         ("model: {max_tokens: many}", ("doctor",)),
         ("model: {max_tokens: many}", ("doctor", "--security")),
+        ("", ("doctor", "--fix")),
         ("", ("--home", "/dev/null/home", "status")),
         ("", ("--home", "~nobody-of-that-name/home", "status")),
     ],
