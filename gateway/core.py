@@ -19,6 +19,7 @@ from agent.clock import Clock
 from agent.formats.secrets import KnownSecrets
 from agent.formats.sqlite import StorageUnavailable
 from agent.fs import guarded
+from agent.languages.sentences import Sentence
 from agent.model.base import Model, Warmable
 from gateway.config import Config, ModelConfig, known_secrets
 from gateway.config.zone import is_zone_chosen
@@ -151,8 +152,10 @@ async def _open_sqlite(stack: AsyncExitStack, home: Home) -> Database:
     stack.enter_context(home.hold())
     if home.claim.exists():
         raise StorageUnavailable(
-            "The messages of this home are in PostgreSQL. Set `database_url`, or move them back with"
-            " `daybook migrate sqlite`."
+            Sentence(
+                "The messages of this home are in PostgreSQL. Set `database_url`, or move them back with "
+                "`daybook migrate sqlite`."
+            )
         )
     database = await Database.open(home.database)
     stack.push_async_callback(database.aclose)

@@ -49,7 +49,7 @@ from gateway.config.capabilities import (
 )
 from gateway.config.schema import GroupConfig, GuildConfig, SearchConfig
 from gateway.embedder.build import Embedders, embedding_of
-from gateway.home import Home, HomeError, TokenBusy, hold_token
+from gateway.home import Home, TokenBusy, WorkspaceUnusable, hold_token
 from gateway.messages.active_work import ActiveWork
 from gateway.messages.outbound_files import OutboundFiles
 from gateway.messages.outbox import Outbox
@@ -81,13 +81,12 @@ async def build_agent(
     secrets: KnownSecrets = NO_SECRETS,
 ) -> Agent:
     """Makes the workspace where there is none; the caller closes the agent. `index`: as `SearchSettings.folder`.
-    Raises `HomeError`."""
+    Raises `WorkspaceUnusable`."""
     workspace = home.workspace(config.workspace)
     try:
         await asyncio.to_thread(create, workspace, template_folder())
     except OSError as error:
-        what = f"Agent {name} can't use its workspace {workspace}: {error.strerror or error}"
-        raise HomeError(f"{what}. Make it a folder you can write to, or set agents.{name}.workspace.") from error
+        raise WorkspaceUnusable(name, workspace, error) from error
     configured = await asyncio.to_thread(dotenv_names, home)
     settings = _settings(name, config, home, index)
     meaning = embedders.semantic_index(settings.memory.search.embedding)

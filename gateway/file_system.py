@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from agent.languages.system_reasons import reason_of
 from agent.memory.paths import FOLDERS
 
 PATIENCE = 5
@@ -35,9 +36,7 @@ def layout_problems(workspace: Path) -> Iterator[tuple[Path, str]]:
             if folder.exists() or folder.is_symlink():
                 yield folder, "it is a file"
         except OSError as error:
-            from agent.languages.system_errors import system_says  # noqa: PLC0415 (rare, and it loads SQLite)
-
-            yield folder, system_says(error)
+            yield folder, reason_of(error)
 
 
 class Question:

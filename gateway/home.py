@@ -20,6 +20,8 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from agent.fs import create
+from agent.languages.sentences import Sentence
+from agent.languages.system_reasons import reason_of
 
 
 class HomeError(Exception):
@@ -30,16 +32,37 @@ class HomeBusy(HomeError):
     """Another process uses this home; `pid` if known. `host`: its computer, if that may be another."""
 
     def __init__(self, home: Path, pid: int | None, host: str = "") -> None:
-        where = f" on {host}" if host else ""
+        who = Sentence("{process} on {host}", process=_process(pid), host=host) if host else _process(pid)
         super().__init__(
-            f"Another Daybook ({_process(pid)}{where}) is using {home}. Stop it, or choose another home with --home."
+            Sentence(
+                "Another Daybook ({who}) is using {home}. Stop it, or choose another home with --home.",
+                who=who,
+                home=home,
+            )
         )
         self.pid = pid
 
 
+class WorkspaceUnusable(HomeError):
+    def __init__(self, agent: str, folder: Path, error: OSError) -> None:
+        super().__init__(
+            Sentence(
+                "Agent {name} can't use its workspace {folder}: {why}. Make it a folder you can write to, or set "
+                "agents.{name}.workspace.",
+                name=agent,
+                folder=folder,
+                why=reason_of(error),
+            )
+        )
+
+
 class TokenBusy(Exception):
     def __init__(self, pid: int | None) -> None:
-        super().__init__(f"another Daybook ({_process(pid)}) is using this token; give each of them a bot of its own")
+        super().__init__(
+            Sentence(
+                "another Daybook ({who}) is using this token; give each of them a bot of its own", who=_process(pid)
+            )
+        )
         self.pid = pid
 
 
@@ -193,7 +216,7 @@ def find_home(option: str | None, environ: Mapping[str, str]) -> Home:
     try:
         return Home(Path(chosen).expanduser().absolute())
     except RuntimeError as error:
-        raise HomeError(f"Can't find the folder {chosen} ({error}). Choose one with --home.") from error
+        raise HomeError(Sentence("Can't find the folder {folder}. Choose one with --home.", folder=chosen)) from error
 
 
 def shown(path: Path) -> str:
@@ -255,7 +278,7 @@ def _read_pid(file: Path) -> int | None:
 
 
 def _process(pid: int | None) -> str:
-    return f"process {pid}" if pid else "unknown process"
+    return Sentence("process {id}", id=pid) if pid else Sentence("unknown process")
 
 
 def _token_folder(environ: Mapping[str, str]) -> Path:
@@ -280,14 +303,23 @@ def _readable_errors(home: Path) -> Iterator[None]:
         yield
     except (FileExistsError, NotADirectoryError) as error:
         raise HomeError(
-            f"Can't use {home}: {error.filename} is not a folder. Choose another home with --home."
+            Sentence(
+                "Can't use {home}: {file} is not a folder. Choose another home with --home.",
+                home=home,
+                file=error.filename,
+            )
         ) from error
     except PermissionError as error:
         raise HomeError(
-            f"Can't write to {error.filename or home}. Give yourself write access, or choose another home with --home."
+            Sentence(
+                "Can't write to {file}. Give yourself write access, or choose another home with --home.",
+                file=error.filename or home,
+            )
         ) from error
     except OSError as error:
-        raise HomeError(f"Can't use {home}: {error.strerror or error}. Choose another home with --home.") from error
+        raise HomeError(
+            Sentence("Can't use {home}: {why}. Choose another home with --home.", home=home, why=reason_of(error))
+        ) from error
 
 
 if sys.platform != "win32":

@@ -1,4 +1,4 @@
-"""What the system means where it refuses a file, as sentences. Nothing else may say why a disk does not work."""
+"""What the system means where it refuses a file, whatever wraps its error, as sentences."""
 
 from __future__ import annotations
 
@@ -11,30 +11,12 @@ from pathlib import PurePath
 
 from agent.formats.sqlite import StorageUnavailable
 from agent.languages.sentences import Sentence
+from agent.languages.system_reasons import REASONS, own_words
 
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 """EFBIG: a limit of the process (`ulimit -f`); nothing more fits, too."""
 _OF_A_DISK = _NO_ROOM | {errno.EROFS, errno.EIO, getattr(errno, "ESTALE", errno.EIO), errno.ENODEV, errno.ENXIO}
 """Named by writes and syncs, which name no file."""
-_FULL = Sentence("the disk is full")
-_NOT_ALLOWED = Sentence("the permissions do not allow it")
-_TOO_MANY = Sentence("too many files are open")
-_SAYS = {
-    errno.ENOSPC: _FULL,
-    errno.EFBIG: _FULL,
-    errno.EDQUOT: Sentence("the disk quota is used up"),
-    errno.EROFS: Sentence("the disk is read-only"),
-    errno.EIO: Sentence("the disk fails to read or write"),
-    errno.EACCES: _NOT_ALLOWED,
-    errno.EPERM: _NOT_ALLOWED,
-    errno.ENOENT: Sentence("there is no such file"),
-    errno.EISDIR: Sentence("it is a folder"),
-    errno.ENOTDIR: Sentence("a folder of its path is a file"),
-    errno.ENAMETOOLONG: Sentence("its name is too long"),
-    errno.ELOOP: Sentence("it is a link that leads nowhere"),
-    errno.EMFILE: _TOO_MANY,
-    errno.ENFILE: _TOO_MANY,
-}
 _OTHER_NUMBERS = (ssl.SSLError, socket.gaierror)
 """Their numbers are not those of the system."""
 _OF_SQLITE = {sqlite3.SQLITE_FULL: errno.ENOSPC, sqlite3.SQLITE_READONLY: errno.EROFS, sqlite3.SQLITE_IOERR: errno.EIO}
@@ -42,10 +24,8 @@ _OF_SQLITE = {sqlite3.SQLITE_FULL: errno.ENOSPC, sqlite3.SQLITE_READONLY: errno.
 
 def system_says(error: OSError) -> str:
     """Why, as a clause."""
-    if said := _SAYS.get(_number(error)):
-        return said
     inner = next((one for one in _chain(error) if isinstance(one, OSError) and one.errno), error)
-    return (inner.strerror or str(inner)).lower().rstrip(".") or Sentence("the system does not say why")
+    return REASONS.get(_number(error)) or own_words(inner)
 
 
 def is_full(error: BaseException) -> bool:
@@ -64,9 +44,9 @@ def is_about_files(error: Exception) -> bool:
 def cannot(error: OSError) -> str:
     """Why, as a clause that names the file, too, where it matters."""
     if is_full(error):
-        return _FULL
+        return REASONS[errno.ENOSPC]
     if _number(error) == errno.EROFS:
-        return _SAYS[errno.EROFS]
+        return REASONS[errno.EROFS]
     file = next((one.filename for one in _chain(error) if isinstance(one, OSError) and one.filename), "")
     parts = PurePath(file).parts[-2:] if isinstance(file, str) else ()
     if name := "/".join(parts).lstrip("/"):

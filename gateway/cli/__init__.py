@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from agent.formats.imports import without_collector
+from agent.languages.sentences import translated
 from gateway.cli.context import CliContext, CommandFailed, terminal_language
 from gateway.cli.words import in_words_of, say_in, translate_click
 from gateway.file_system import PATIENCE, Question, no_answer
@@ -109,7 +110,7 @@ def daybook(ctx: click.Context, home: str | None) -> None:
     try:
         found = find_home(home, os.environ)
     except HomeError as error:
-        raise click.UsageError(str(error)) from error
+        raise click.UsageError(str(translated(terminal_language(), error))) from error
     if ctx.invoked_subcommand not in _SAY_IT_THEMSELVES and not Question(found.path).is_answered(PATIENCE):
         raise CommandFailed(no_answer(found.path))
     ctx.obj = CliContext(found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import LiteralString, TypeVar
@@ -18,7 +18,7 @@ from agent.languages.sentences import said, translated
 from agent.model.base import Json
 from channels.terminal import TerminalMessageNotKept
 from gateway import log_setup
-from gateway.config import Config, ConfigError, load, secrets_of
+from gateway.config import Config, ConfigError, ConfigProblem, load, secrets_of
 from gateway.home import Home, HomeError
 from gateway.rpc.protocol import OperationError
 from gateway.spoken_time import spoken, spoken_day
@@ -77,12 +77,14 @@ class CliContext:
         try:
             loaded = load(self.home, os.environ)
         except ConfigError as error:
-            for warning in error.warnings:
-                click.echo(f"Warning: {warning}", err=True)
+            self._warn(error.warnings)
             raise Misconfigured(str(error)) from error
-        for warning in loaded.warnings:
-            click.echo(f"Warning: {warning}", err=True)
+        self._warn(loaded.warnings)
         return loaded.config
+
+    def _warn(self, warnings: Iterable[ConfigProblem]) -> None:
+        for warning in warnings:
+            click.echo(self.said("Warning: {what}", what=str(warning)), err=True)
 
     def quiet_config(self) -> Config:
         """The configuration, for a command that answers on stdout: only warnings are logged."""

@@ -10,6 +10,8 @@ from typing import BinaryIO
 
 import click
 
+from agent.languages.sentences import Sentence
+from agent.languages.system_reasons import reason_of
 from gateway.cli.context import CliContext, CommandFailed
 from gateway.cli.invocation import typed
 from gateway.cli.screen import plain
@@ -34,7 +36,11 @@ def logs_command(context: CliContext, count: int, follow: bool) -> None:
     file = context.home.log_file
     if not file.exists() and not follow:
         raise CommandFailed(
-            f"Nothing is logged in {shown(file)} yet. It is written while `{typed(context.home, 'gateway')}` runs."
+            Sentence(
+                "Nothing is logged in {file} yet. It is written while `{gateway}` runs.",
+                file=shown(file),
+                gateway=typed(context.home, "gateway"),
+            )
         )
     try:
         lines, position = last_lines(file, count)
@@ -44,7 +50,7 @@ def logs_command(context: CliContext, count: int, follow: bool) -> None:
             position = _show_new(file, position)
             time.sleep(_LOOK_AGAIN)
     except OSError as error:
-        raise CommandFailed(f"Can't read {shown(file)}: {error.strerror or error}.") from error
+        raise CommandFailed(Sentence("Can't read {file}: {why}.", file=shown(file), why=reason_of(error))) from error
     except KeyboardInterrupt:  # the way to end it
         click.echo()
 

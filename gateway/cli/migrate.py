@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from agent.formats.sqlite import StorageUnavailable
-from gateway.cli.context import CliContext
+from agent.languages.sentences import Sentence
+from gateway.cli.context import CliContext, CommandFailed
 from gateway.home import HomeError
 from gateway.rpc.protocol import OperationError
 from gateway.store.connection import postgres_module
@@ -27,12 +28,22 @@ def migrate_command(context: CliContext, target: str) -> None:
         moving = postgres_module("moving")
         if target == _SQLITE:
             if url is None:
-                raise OperationError("Keep `database_url` in config.yaml until the messages are moved back.")
+                raise OperationError(Sentence("Keep `database_url` in config.yaml until the messages are moved back."))
             count = moving.to_sqlite(context.home, url)
-            click.echo(f"Moved back, {count} rows. Now remove `database_url` from config.yaml.")
+            click.echo(
+                context.said("Moved back, {count} rows. Now remove `database_url` from config.yaml.", count=count)
+            )
             return
         count = moving.to_postgres(context.home, target)
     except (StorageUnavailable, HomeError, OperationError) as error:
-        raise click.ClickException(str(error)) from error
-    click.echo(f"Moved, {count} rows, all compared. Now set `database_url` in config.yaml to the same URL.")
-    click.echo(f"What was there is kept in {moving.aside(context.home)}; delete it when you are content.")
+        raise CommandFailed(str(error)) from error
+    click.echo(
+        context.said(
+            "Moved, {count} rows, all compared. Now set `database_url` in config.yaml to the same URL.", count=count
+        )
+    )
+    click.echo(
+        context.said(
+            "What was there is kept in {folder}; delete it when you are content.", folder=moving.aside(context.home)
+        )
+    )

@@ -7,6 +7,8 @@ import os
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
+from agent.languages.sentences import Sentence
+from agent.languages.system_reasons import reason_of
 from agent.model.base import Json
 from gateway.config import ConfigError, load
 from gateway.doctor.examine import examine
@@ -42,7 +44,9 @@ class ProcessOperations:
         try:
             await asyncio.to_thread(load, self._home, os.environ)
         except ConfigError as error:
-            raise OperationError(f"Not restarted, because the configuration has a mistake: {error}") from error
+            raise OperationError(
+                Sentence("Not restarted, because the configuration has a mistake: {why}", why=error)
+            ) from error
         self._restart()
         return await self.started({})
 
@@ -64,5 +68,5 @@ class ProcessOperations:
         try:
             lines, _ = await asyncio.to_thread(last_lines, self._home.log_file, count)
         except OSError as error:
-            raise OperationError(f"The log can't be read: {error.strerror or error}.") from error
+            raise OperationError(Sentence("The log can't be read: {why}.", why=reason_of(error))) from error
         return [line.decode("utf-8", "replace").rstrip("\n") for line in lines]

@@ -8,6 +8,8 @@ import sys
 import click
 import segno
 
+from agent.languages.sentences import Sentence
+from agent.languages.system_reasons import reason_of
 from gateway.cli.browser import has_browser, open_link
 from gateway.cli.context import CliContext, CommandFailed, print_json, run
 from gateway.cli.invocation import typed
@@ -29,36 +31,49 @@ def web_command(context: CliContext, no_browser: bool, as_json: bool) -> None:
     config = context.quiet_config()
     web = config.channels.web
     if not web.enabled:
-        raise CommandFailed("The web page is turned off. Set channels.web.enabled in config.yaml to turn it on.")
+        raise CommandFailed(
+            Sentence("The web page is turned off. Set `channels.web.enabled` in config.yaml to turn it on.")
+        )
     context.home.create()
     try:
         token = read_token(web, context.home)
     except (OSError, ValueError) as error:
-        raise CommandFailed(f"Can't read the token: {error}.") from error
-    found = run(page_link(context.home))
+        why = reason_of(error) if isinstance(error, OSError) else error
+        raise CommandFailed(Sentence("Can't read the token: {why}.", why=why)) from error
+    found = run(page_link(context.home, context.language))
     if as_json:
         return print_json({"address": found.address, "link": found.link, "phone": found.phone, "token": token})
     if not found.link:
-        why = found.why or f"Daybook isn't running; `{typed(context.home, 'gateway')}` starts it"
-        raise CommandFailed(f"The page can't be opened right now: {why}.")
-    click.echo("Your page is ready. This link logs you in; it works once, for the next ten minutes:\n")
-    click.echo(f"  {found.link}\n")
-    _show_phone(found.phone)
-    click.echo(f"Without a link, log in at {found.address} with this token: {token}")
+        gateway = typed(context.home, "gateway")
+        why = found.why or Sentence("Daybook isn't running; `{gateway}` starts it", gateway=gateway)
+        raise CommandFailed(Sentence("The page can't be opened right now: {why}.", why=why))
+    ready = context.said("Your page is ready. This link logs you in; it works once, for the next ten minutes:")
+    click.echo(f"{ready}\n\n  {found.link}\n")
+    _show_phone(context, found.phone)
+    click.echo(
+        context.said("Without a link, log in at {address} with this token: {token}", address=found.address, token=token)
+    )
     if sys.stdout.isatty() and not no_browser and has_browser(os.environ):
         try:
             open_link(context.home, found.link)
         except OSError as error:
-            click.echo(f"The browser didn't open ({error.strerror or error}): open the link yourself.", err=True)
+            why = reason_of(error)
+            click.echo(context.said("The browser didn't open ({why}): open the link yourself.", why=why), err=True)
     return None
 
 
-def _show_phone(link: str) -> None:
+def _show_phone(context: CliContext, link: str) -> None:
     if not link:
-        click.echo("Only this computer can open it. To use your phone in a network that you trust, set")
-        click.echo("channels.web.host: 0.0.0.0 in config.yaml and restart Daybook.\n")
+        alone = context.said(
+            "Only this computer can open it. To use your phone in a network that you trust, set\n"
+            "`channels.web.host: 0.0.0.0` in config.yaml and restart Daybook."
+        )
+        click.echo(f"{alone}\n")
         return
-    click.echo("On your phone, in the same network, scan this code or open the link below it (it works once, too):\n")
+    scan = context.said(
+        "On your phone, in the same network, scan this code or open the link below it (it works once, too):"
+    )
+    click.echo(f"{scan}\n")
     if sys.stdout.isatty() and (sys.stdout.encoding or "").lower().startswith("utf"):
         for line in qr_lines(link):
             click.echo(f"  {_QR_INK[0]}{line}{_QR_INK[1]}")

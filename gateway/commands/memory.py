@@ -11,11 +11,10 @@ from pathlib import PurePosixPath
 from pydantic import TypeAdapter
 
 from agent.forget import Removal
-from agent.languages.codes import Language
 from agent.languages.days_meant import with_days
 from agent.languages.moments import headed, place_in
 from agent.languages.orders import without_articles
-from agent.languages.sentences import Sentence, said, translated
+from agent.languages.sentences import Sentence
 from agent.memory.files import FileError
 from agent.memory.forget import ForgetPassage, ForgetPlan, files_left, find, line_matcher
 from agent.memory.history import FORGET as FORGETTING
@@ -53,7 +52,8 @@ async def note_down(context: CommandContext, text: str) -> str:
         try:
             await asyncio.to_thread(append_log, scope, clock, with_days(text, clock.today()))
         except FileError as error:
-            raise CommandError(Sentence("I couldn't save that: {why}", why=str(error))) from error
+            why = _without_path(context, str(error))
+            raise CommandError(Sentence("I couldn't save that: {why}", why=why)) from error
     return unit.id
 
 
@@ -96,10 +96,11 @@ async def undo(context: CommandContext) -> str | CommandReply:
 
 def _without_path(context: CommandContext, why: str) -> str:
     """A sentence on a file, with its day in place of its path."""
-    if not isinstance(why, Sentence) or "file" not in why.values:
+    if not isinstance(why, Sentence):
         return why
-    day = _place(context, str(why.values["file"]))
-    return Sentence(why.english, **{**why.values, "file": Sentence("what I noted ({day})", day=day)})
+    paths = {key: str(path) for key, path in why.values.items() if key in ("file", "name")}
+    noted = {key: Sentence("what I noted ({day})", day=_place(context, path)) for key, path in paths.items()}
+    return Sentence(why.english, **{**why.values, **noted})
 
 
 def _place(context: CommandContext, path: str) -> str:
@@ -151,7 +152,7 @@ async def _ask_first(context: CommandContext) -> CommandReply:
         )
     except FileError as error:
         raise CommandError(Sentence("I couldn't search for that: {why}", why=str(error))) from error
-    unread = [context.said("Not searched: {why}", why=why) for why in finding.unread]
+    unread = _unread(context, finding.unread)
     if not finding.places and not told:
         return CommandReply("\n\n".join([context.said("I found nothing about “{text}”.", text=about), *unread]))
     message, questions = context.row.message, context.services.questions
@@ -179,7 +180,7 @@ async def _forget(context: CommandContext, shown: ForgetPlan) -> str:
     removed, on_page = await context.services.redaction.forget(context.agent, scope, session, shown)
     context.until_answered.callback(context.services.database.purge)  # with the answer, the question goes
     finding = removed.finding
-    kept = _kept(removed, context.language)
+    kept = _kept(context, removed)
     if not removed.files and not removed.messages and not on_page:
         if kept:
             raise CommandError("\n\n".join([context.said("I couldn't delete that."), *kept]))
@@ -231,22 +232,18 @@ def _left(files: Sequence[str], finding: ForgetPlan) -> list[str]:
 _OTHERS = {"schedule.yaml": Sentence("jobs and reminders"), "HEARTBEAT.md": Sentence("the list for the heartbeat")}
 
 
-def _kept(removed: Removal, language: Language) -> list[str]:
-    kept, finding = dict(removed.kept), removed.finding
-    unread = [
-        said(language, "Not searched: {why}", why=why) for why in finding.unread if not why.startswith(tuple(kept))
-    ]
+def _kept(context: CommandContext, removed: Removal) -> list[str]:
+    kept = dict(removed.kept)
+    unread = _unread(context, [why for why in removed.finding.unread if not why.startswith(tuple(kept))])
     if not kept:
         return unread
-    why_kept = ((path, str(translated(language, why))) for path, why in kept.items())
-    lines = "\n".join(f"- {why.replace(path, _unspoken(path, finding))}" for path, why in why_kept)
-    head = said(language, "I couldn't remove these words everywhere. Please fix this and ask again:")
-    return [f"{head}\n{lines}", *unread]
+    lines = dict.fromkeys(f"- {headed(context.shown(_without_path(context, why)))}" for why in kept.values())
+    head = context.said("I couldn't remove these words everywhere. Please fix this and ask again:")
+    return ["\n".join([head, *lines]), *unread]
 
 
-def _unspoken(file: str, finding: ForgetPlan) -> str:
-    """The name of a file, except where it contains what was forgotten."""
-    return f"{PurePosixPath(file).parent}/…" if line_matcher(finding)(file) else file
+def _unread(context: CommandContext, sentences: Iterable[str]) -> list[str]:
+    return [context.said("Not searched: {why}", why=_without_path(context, why)) for why in sentences]
 
 
 def _messages(number: int) -> Sentence:

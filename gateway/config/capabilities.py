@@ -16,6 +16,7 @@ from pydantic import (
     model_validator,
 )
 
+from agent.languages.sentences import Sentence
 from gateway.config.values import (
     Argv,
     FileCommand,
@@ -99,7 +100,7 @@ class LocalMcpServer(McpServerConfig):
     @classmethod
     def is_a_command(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         if not value or not value[0] or any("\0" in word for word in value):
-            raise ValueError("allowed: a command as a list of words: [uvx, mcp-server-time]")
+            raise ValueError(Sentence("allowed: a command as a list of words: [uvx, mcp-server-time]"))
         return value
 
 
@@ -123,7 +124,7 @@ McpServer = Annotated[
     Discriminator(
         _mcp_kind,
         custom_error_type="mcp",
-        custom_error_message="allowed: a mapping with command (a program), or one with url (a server)",
+        custom_error_message=Sentence("allowed: lines with `command` (a program), or with `url` (a server)"),
     ),
 ]
 
@@ -164,7 +165,9 @@ Transcribe = Annotated[
     Discriminator(
         _transcriber_kind,
         custom_error_type="transcribe",
-        custom_error_message="allowed: null, a mapping with base_url, model and api_key, or one with command",
+        custom_error_message=Sentence(
+            "allowed: `null`, or lines with `base_url`, `model` and `api_key`, or with `command`"
+        ),
     ),
 ]
 
@@ -201,7 +204,9 @@ Speak = Annotated[
     Discriminator(
         _speaker_kind,
         custom_error_type="speak",
-        custom_error_message="allowed: null, a mapping with base_url, model and voice, or one with command",
+        custom_error_message=Sentence(
+            "allowed: `null`, or lines with `base_url`, `model` and `voice`, or with `command`"
+        ),
     ),
 ]
 

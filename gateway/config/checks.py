@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from agent.languages.sentences import Sentence
 from agent.model.base import split_provider
 from agent.model.openai.dialect import api_root
 from agent.model.prices import Prices, TokenPrice
@@ -25,7 +26,12 @@ def contradictions(config: Config) -> Iterator[ConfigFinding]:
     yield from _routes(config)
     yield from _workspaces(config)
     if config.backup is not None and not os.path.isabs(os.path.expanduser(config.backup.to)):  # noqa: PTH111, PTH117
-        yield ("backup", "to"), f"found {config.backup.to!r}; allowed: a folder outside of the home, from / or ~ on"
+        yield (
+            ("backup", "to"),
+            Sentence(
+                "found {found}; allowed: a folder outside of the home, from / or ~ on", found=repr(config.backup.to)
+            ),
+        )
     yield from _search(config.memory, ("memory",))
     for name, agent in config.agents.items():
         if agent.memory != config.memory:
@@ -39,7 +45,7 @@ def cautions(config: Config) -> Iterator[ConfigFinding]:
         if channel.enabled and channel.token is None:
             yield (
                 ("channels", name, "enabled"),
-                f"true without a token, so {name} stays off; set channels.{name}.token",
+                Sentence("`true` without a token, so {name} stays off; set `channels.{name}.token`", name=name),
             )
     yield from _model(config.model)
     yield from _limits(config)
@@ -49,18 +55,28 @@ def cautions(config: Config) -> Iterator[ConfigFinding]:
 def _model(model: ModelConfig) -> Iterator[ConfigFinding]:
     here = model.server()
     if model.provider == "anthropic" and not (here.api_key or here.base_url):
-        yield ("model", "provider"), "anthropic without model.api_key, so no model can answer; set the key"
+        yield (
+            ("model", "provider"),
+            Sentence("`anthropic` without `model.api_key`, so no model can answer; set the key"),
+        )
     if model.provider == "openai":
         if not (here.api_key or here.base_url):
-            sentence = "openai without model.base_url or model.api_key, so no model can answer; set one of them"
+            sentence = Sentence(
+                "`openai` without `model.base_url` or `model.api_key`, so no model can answer; set one of them"
+            )
             yield ("model", "provider"), sentence
         if "name" not in model.model_fields_set:
-            yield ("model", "name"), f"is {model.name}, the default for anthropic; set the model's name at the server"
+            sentence = Sentence(
+                "is {name}, the default for `anthropic`; set the model's name at the server", name=model.name
+            )
+            yield ("model", "name"), sentence
     for index, name in enumerate(model.fallbacks if model.provider != "offline" else ()):
         provider, _ = split_provider(name, SERVED)
         other = model.server(provider)
         if provider and not (other.api_key or other.base_url):
-            sentence = f"{name!r} has no server; set model.servers.{provider}.base_url or its key"
+            sentence = Sentence(
+                "{name} has no server; set {key} or its key", name=repr(name), key=f"model.servers.{provider}.base_url"
+            )
             yield ("model", "fallbacks", index), sentence
 
 
@@ -71,7 +87,13 @@ def _limits(config: Config) -> Iterator[ConfigFinding]:
     models = {agent.model.name: agent.model for agent in config.agents.values() if agent.model.provider != "offline"}
     unpriced = [name for name, model in models.items() if not prices_of(model).is_known(name)]
     for path in limits if unpriced else ():
-        yield path, f"has no effect, because the price of {unpriced[0]!r} is unknown; add it to model.prices"
+        yield (
+            path,
+            Sentence(
+                "has no effect, because the price of {name} is unknown; add it to `model.prices`",
+                name=repr(unpriced[0]),
+            ),
+        )
 
 
 def prices_of(config: ModelConfig, provider: str = "") -> Prices:
@@ -88,13 +110,16 @@ def _web(web: WebConfig) -> Iterator[ConfigFinding]:
     if not web.enabled:
         return
     if not is_loopback(web.host):
-        sentence = (
-            f"{web.host}: other machines can open the web page, over plain HTTP that others on the network can read; "
-            "use 127.0.0.1 and a tunnel (ssh -L) unless you trust that network"
+        sentence = Sentence(
+            "{host}: other machines can open the web page, over plain HTTP that others on the network can read; "
+            "use 127.0.0.1 and a tunnel (ssh -L) unless you trust that network",
+            host=web.host,
         )
         yield ("channels", "web", "host"), sentence
     if web.token is not None and len(web.token.get_secret_value().strip()) < _SHORTEST_TOKEN:
-        sentence = f"fewer than {_SHORTEST_TOKEN} characters can be guessed; null generates a good one"
+        sentence = Sentence(
+            "fewer than {count} characters can be guessed; `null` makes a good one", count=_SHORTEST_TOKEN
+        )
         yield ("channels", "web", "token"), sentence
 
 
@@ -105,18 +130,28 @@ def _people(config: Config) -> Iterator[ConfigFinding]:
         if re.fullmatch(rf"(?:{'|'.join(PLATFORMS)})-\d+", name):
             yield (
                 ("people", name),
-                f"found {name!r}, which is what an unnamed account's folder is called; choose another name",
+                Sentence(
+                    "found {found}, which is what an unnamed account's folder is called; choose another name",
+                    found=repr(name),
+                ),
             )
         if (other := folded.setdefault(name.casefold(), name)) != name:
             yield (
                 ("people", name),
-                f"differs from {other!r} only in upper and lower case, and so do their folders; choose another name",
+                Sentence(
+                    "differs from {other} only in upper and lower case, and so do their folders; choose another name",
+                    other=repr(other),
+                ),
             )
         for index, account in enumerate(accounts):
             if (owner := seen.setdefault(account, name)) != name:
                 yield (
                     ("people", name, index),
-                    f"{account} already belongs to {owner!r}; an account belongs to one person",
+                    Sentence(
+                        "{account} already belongs to {owner}; an account belongs to one person",
+                        account=account,
+                        owner=repr(owner),
+                    ),
                 )
 
 
@@ -127,7 +162,12 @@ def _routes(config: Config) -> Iterator[ConfigFinding]:
             hint = did_you_mean(route.agent, config.agents)
             yield (
                 ("routes", index, "agent"),
-                f"found {route.agent!r}; allowed: an agent that is configured: {names}{hint}",
+                Sentence(
+                    "found {found}; allowed: an agent that is configured: {names}{hint}",
+                    found=repr(route.agent),
+                    names=names,
+                    hint=hint,
+                ),
             )
 
 
@@ -137,10 +177,12 @@ def _workspaces(config: Config) -> Iterator[ConfigFinding]:
     for name, agent in config.agents.items():
         folder = Path(os.path.normpath(agent.workspace))
         if folder == Path() or folder.parts[0] in ("..", "state"):
-            yield ("agents", name, "workspace"), f"found {agent.workspace!r}; allowed: a folder of its own in the home"
+            sentence = Sentence("found {found}; allowed: a folder of its own in the home", found=repr(agent.workspace))
+            yield ("agents", name, "workspace"), sentence
         for other, its_agent in taken.items():
             if folder.is_relative_to(other) or other.is_relative_to(folder):
-                yield ("agents", name, "workspace"), f"overlaps the workspace of {its_agent!r}; give each agent its own"
+                sentence = Sentence("overlaps the workspace of {other}; give each agent its own", other=repr(its_agent))
+                yield ("agents", name, "workspace"), sentence
         taken[folder] = name
 
 
@@ -148,4 +190,11 @@ def _search(memory: MemoryConfig, path: ConfigPath) -> Iterator[ConfigFinding]:
     hybrid = memory.search.hybrid
     if hybrid.chunk_overlap >= hybrid.chunk_tokens:
         where: ConfigPath = (*path, "search", "hybrid", "chunk_overlap")
-        yield where, f"found {hybrid.chunk_overlap}; allowed: less than chunk_tokens ({hybrid.chunk_tokens})"
+        yield (
+            where,
+            Sentence(
+                "found {found}; allowed: less than `chunk_tokens` ({most})",
+                found=hybrid.chunk_overlap,
+                most=hybrid.chunk_tokens,
+            ),
+        )

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from agent.languages.sentences import Sentence
 from gateway.config.errors import ConfigPath, ConfigProblem
 from gateway.config.yaml_tree import Value
 
@@ -31,12 +32,12 @@ def parse(text: str, file: str = ".env") -> tuple[dict[str, str], list[ConfigPro
             continue
         match = _LINE.fullmatch(bare)
         if match is None:
-            warnings.append(ConfigProblem(file, number, "", "not understood, so skipped; write NAME=value"))
+            warnings.append(ConfigProblem(file, number, "", Sentence("not understood, so skipped; write NAME=value")))
             continue
         try:
             values[match["name"]] = _value(match["value"])
         except _Unreadable as error:
-            warnings.append(ConfigProblem(file, number, match["name"], f"skipped: {error}"))
+            warnings.append(ConfigProblem(file, number, match["name"], Sentence("skipped: {why}", why=error)))
     return values, warnings
 
 
@@ -46,7 +47,7 @@ def _value(text: str) -> str:
     quote = text[0]
     match = (_SINGLE if quote == "'" else _DOUBLE).fullmatch(text)
     if match is None:
-        raise _Unreadable(f"the closing {quote} is missing, or something follows it")
+        raise _Unreadable(Sentence("the closing {quote} is missing, or something follows it", quote=quote))
     if quote == "'":
         return match[1]
     return _ESCAPE.sub(lambda found: _ESCAPED.get(found[1], found[1]), match[1])

@@ -10,6 +10,7 @@ import yaml
 
 from agent.formats.parsing import compose_yaml
 from agent.fs import atomic_write
+from agent.languages.sentences import Sentence
 from gateway.config import dotenv, yaml_tree
 from gateway.config.errors import ConfigError, ConfigPath, ConfigProblem, did_you_mean
 from gateway.config.loader import LoadedConfig, from_environment, load, parse, read_text
@@ -32,7 +33,8 @@ def path_of(key: str) -> ConfigPath:
     known = [one.name for one in known_keys()]
     parts = key.strip().split(".")
     if not _KEY.fullmatch(key.strip()) or not any(_is_within(parts, name.split(".")) for name in known):
-        what = f"there is no such key{did_you_mean(key.strip(), known)}; `daybook config reference` lists all"
+        hint = did_you_mean(key.strip(), known)
+        what = Sentence("there is no such key{hint}; `daybook config reference` lists all", hint=hint)
         raise ConfigError([ConfigProblem("config.yaml", 0, key.strip(), what)])
     return tuple(parts)
 
@@ -77,7 +79,7 @@ def set_values(
     if unknown:
         raise ConfigError(unknown)
     if (read_text(home.config_file), read_text(home.env_file)) != (config, env):
-        what = "was changed by somebody else meanwhile, so nothing was written; try again"
+        what = Sentence("was changed by somebody else meanwhile, so nothing was written; try again")
         raise ConfigError([ConfigProblem(str(home.config_file), 0, "", what)])
     if new_env != (env or ""):
         atomic_write(home.env_file, new_env)
@@ -103,7 +105,7 @@ def with_value(text: str, path: ConfigPath, value: Value, file: str = "config.ya
     except ConfigError:
         after = None
     if after != _laid_in(before, path, value):
-        what = "can't be set without rewriting what is around it; edit the file yourself"
+        what = Sentence("can't be set without rewriting what is around it; edit the file yourself")
         raise ConfigError([ConfigProblem(file, 0, ".".join(map(str, path)), what)])
     return edited
 
@@ -207,7 +209,7 @@ def _is_written(text: str, path: ConfigPath, file: Path) -> bool:
 def _with_variable(text: str, name: str, value: str, path: ConfigPath) -> str:
     """`.env` with a variable set in its line or a new one; without it where the value is empty."""
     if not _PLAIN.fullmatch(value):
-        what = "allowed: a key without spaces, line breaks and accents"
+        what = Sentence("allowed: a key without spaces, line breaks and accents")
         raise ConfigError([ConfigProblem(".env", 0, ".".join(map(str, path)), what)])
     line = f"{name}={dotenv.quoted(value)}\n" if value else ""
     lines = text.splitlines(keepends=True)

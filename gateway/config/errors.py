@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from agent.languages.sentences import Sentence
+from agent.languages.sentences import Sentence, joined
 
 ConfigPath = tuple[str | int, ...]
 """Where a value stands: ("channels", "telegram", "allow", 0). Empty: the whole file."""
@@ -23,14 +23,14 @@ class ConfigProblem:
 
     def __str__(self) -> str:
         where = f"{self.file}:{self.line}" if self.line else self.file
-        return f"{where}: {self.key}: {self.text}" if self.key else f"{where}: {self.text}"
+        return joined((where, self.key, self.text), ": ")
 
 
 class ConfigError(Exception):
-    """One line of text for each problem."""
+    """One line of text for each problem. All texts are `Sentence`s."""
 
     def __init__(self, problems: Sequence[ConfigProblem], warnings: Sequence[ConfigProblem] = ()) -> None:
-        super().__init__("\n".join(str(problem) for problem in problems))
+        super().__init__(joined(map(str, problems), "\n"))
         self.problems = tuple(problems)
         self.warnings = tuple(warnings)
 

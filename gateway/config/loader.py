@@ -12,6 +12,8 @@ from pathlib import Path
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from agent.languages.sentences import Sentence
+from agent.languages.system_reasons import reason_of
 from gateway.config import dotenv, yaml_tree
 from gateway.config.checks import cautions, contradictions
 from gateway.config.dotenv import Substituted, substitute
@@ -25,57 +27,55 @@ _LONGEST_SHOWN = 60
 _CREDENTIALS = re.compile(r"(?<=://)[^/\s@]+(?=@)")
 """`user:password` in an address."""
 
+_LINES, _LIST = Sentence("`key: value` lines"), Sentence("a list")
 _ALLOWED: Mapping[str, Callable[[Mapping[str, object]], str]] = {
-    "bool_parsing": lambda _: "true or false",
-    "bool_type": lambda _: "true or false",
-    "int_parsing": lambda _: "a whole number",
-    "int_type": lambda _: "a whole number",
-    "int_from_float": lambda _: "a whole number",
-    "int_parsing_size": lambda _: "a smaller whole number",
-    "float_parsing": lambda _: "a number",
-    "float_type": lambda _: "a number",
-    "finite_number": lambda _: "a finite number",
-    "string_type": lambda _: "text (put a number or true/false into quotes)",
-    "string_too_short": lambda _: "text that is not empty",
-    "string_pattern_mismatch": lambda _: "a name of letters, digits, - and _",
-    "model_type": lambda _: "`key: value` lines",
-    "model_attributes_type": lambda _: "`key: value` lines",
-    "dict_type": lambda _: "`key: value` lines",
-    "tuple_type": lambda _: "a list",
-    "list_type": lambda _: "a list",
-    "greater_than": lambda context: f"a number greater than {context['gt']}",
-    "greater_than_equal": lambda context: f"a number not below {context['ge']}",
-    "less_than": lambda context: f"a number less than {context['lt']}",
-    "less_than_equal": lambda context: f"a number not above {context['le']}",
+    **dict.fromkeys(("bool_parsing", "bool_type"), lambda _: Sentence("`true` or `false`")),
+    **dict.fromkeys(("int_parsing", "int_type", "int_from_float"), lambda _: Sentence("a whole number")),
+    "int_parsing_size": lambda _: Sentence("a smaller whole number"),
+    **dict.fromkeys(("float_parsing", "float_type"), lambda _: Sentence("a number")),
+    "finite_number": lambda _: Sentence("a finite number"),
+    "string_type": lambda _: Sentence("text (put a number or `true`/`false` into quotes)"),
+    "string_too_short": lambda _: Sentence("text that is not empty"),
+    "time_delta_type": lambda _: Sentence("an interval such as 30m"),
+    **dict.fromkeys(("model_type", "model_attributes_type", "dict_type"), lambda _: _LINES),
+    **dict.fromkeys(("tuple_type", "list_type"), lambda _: _LIST),
+    "union_tag_not_found": lambda context: Sentence(
+        "`key: value` lines with the key {key}", key=context["discriminator"]
+    ),
+    "greater_than": lambda of: Sentence("a number greater than {bound}", bound=of["gt"]),
+    "greater_than_equal": lambda of: Sentence("a number not below {bound}", bound=of["ge"]),
+    "less_than": lambda of: Sentence("a number less than {bound}", bound=of["lt"]),
+    "less_than_equal": lambda of: Sentence("a number not above {bound}", bound=of["le"]),
 }
 
 
 def what_is_wrong(detail: ErrorDetails, found: Value, *, hidden: bool) -> str:
     """`found …; allowed: …; did you mean …?`. A value from a variable, or a secret, is not shown."""
-    kind, context = detail["type"], detail.get("ctx", {})
+    kind, message, context = detail["type"], detail["msg"], detail.get("ctx", {})
     if kind == "missing":
-        return "is missing and has no default"
+        return Sentence("is missing and has no default")
     hidden = hidden or any(part in _SECRET_KEYS for part in detail["loc"])
-    shown = "***" if hidden and found is not None else _shown(found)
-    if kind in ("literal_error", "enum"):
-        allowed = re.findall(r"'([^']*)'", str(context.get("expected", "")))
-        hint = "" if hidden or not isinstance(found, str) else did_you_mean(found, allowed)
-        return f"found {shown}; allowed: {', '.join(allowed)}{hint}"
-    if kind in _ALLOWED:
-        return f"found {shown}; allowed: {_ALLOWED[kind](context)}"
-    sentence = str(context.get("error") or detail["msg"])
-    return f"found {shown}; {sentence}"
+    shown = "***" if hidden and found is not None else _shown(context.get("tag", found))
+    hint: str = ""
+    if choices := context.get("expected") or context.get("expected_tags"):
+        names = re.findall(r"'([^']*)'", choices)
+        hint = "" if hidden or not isinstance(found, str) else did_you_mean(found, names)
+        allowed = ", ".join(names)
+    elif kind in _ALLOWED:
+        allowed = _ALLOWED[kind](context)
+    else:
+        return Sentence("found {found}; {what}", found=shown, what=context.get("error") or Sentence(message))
+    return Sentence("found {found}; allowed: {allowed}{hint}", found=shown, allowed=allowed, hint=hint)
 
 
 def _shown(value: Value) -> str:
     if isinstance(value, dict):
-        return "`key: value` lines"
+        return _LINES
     if isinstance(value, list):
-        return "a list"
-    text = (
-        {True: "true", False: "false", None: "nothing"}.get(value) if value is None or isinstance(value, bool) else None
-    )
-    text = text or _CREDENTIALS.sub("***", repr(value))
+        return _LIST
+    if value is None:
+        return Sentence("nothing")
+    text = str(value).lower() if isinstance(value, bool) else _CREDENTIALS.sub("***", repr(value))
     return text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 1] + "…"
 
 
@@ -131,16 +131,20 @@ def read_text(file: Path) -> str | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except IsADirectoryError as error:
-        raise ConfigError([ConfigProblem(str(file), 0, "", "is a folder, but must be a text file")]) from error
+        raise _unusable(file, Sentence("is a folder, but must be a text file")) from error
     except OSError as error:
-        raise ConfigError([ConfigProblem(str(file), 0, "", f"can't be read: {error.strerror}")]) from error
+        raise _unusable(file, Sentence("can't be read: {why}", why=reason_of(error))) from error
     if len(data) > yaml_tree.MAX_BYTES:
-        raise ConfigError([ConfigProblem(str(file), 0, "", f"is larger than {yaml_tree.MAX_BYTES:,} bytes")])
+        raise _unusable(file, Sentence("is larger than {most} bytes", most=f"{yaml_tree.MAX_BYTES:,}"))
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise ConfigError([ConfigProblem(str(file), line, "", "is not UTF-8 text; save it as UTF-8")]) from error
+        raise _unusable(file, Sentence("is not UTF-8 text; save it as UTF-8"), line) from error
+
+
+def _unusable(file: Path, text: str, line: int = 0) -> ConfigError:
+    return ConfigError([ConfigProblem(str(file), line, "", text)])
 
 
 class _Document:
@@ -213,15 +217,17 @@ class _Document:
         elsewhere = ", ".join(f"{one}.{name}" for one in _sections_with(name)[:3])
         hint = (
             did_you_mean(name, known)
-            or (elsewhere and f"; it belongs under another key: {elsewhere}")
-            or f"; known here: {', '.join(sorted(known))}"
+            or (elsewhere and Sentence("; it belongs under another key: {keys}", keys=elsewhere))
+            or Sentence("; known here: {keys}", keys=", ".join(sorted(known)))
         )
-        return self._at(path, f"unknown key, ignored{hint}")
+        return self._at(path, Sentence("unknown key, ignored{hint}", hint=hint))
 
     def _missing(self) -> list[ConfigProblem]:
         """Variables without a value or default, except below something that is off."""
         return [
-            self._at(path, f"needs ${{{name}}}, which is not set in the environment or in .env")
+            self._at(
+                path, Sentence("needs {name}, which is not set in the environment or in .env", name=f"${{{name}}}")
+            )
             for path, name in self._filled.missing.items()
             if not any(_is_off(_value_at(self._filled.value, path[:size])) for size in range(1, len(path)))
         ]

@@ -21,6 +21,7 @@ from pydantic import (
     model_validator,
 )
 
+from agent.languages.sentences import Sentence
 from agent.settings import GroupLogs
 from gateway.config.capabilities import MediaConfig, ModelServer, ModelServers, Section, ToolsConfig
 from gateway.config.values import (
@@ -208,7 +209,9 @@ Embedding = Annotated[
     Discriminator(
         _embedding_kind,
         custom_error_type="embedding",
-        custom_error_message="allowed: auto, none, a mapping with model_dir, or one with base_url, model and api_key",
+        custom_error_message=Sentence(
+            "allowed: `auto`, `none`, or lines with `model_dir`, or with `base_url`, `model` and `api_key`"
+        ),
     ),
 ]
 

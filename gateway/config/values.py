@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 import tzlocal
 from pydantic import AfterValidator, BeforeValidator, PlainSerializer, SecretStr, WithJsonSchema
 
+from agent.languages.sentences import Sentence
 from gateway.config.errors import did_you_mean
 from gateway.recurrence import Every, InvalidWhen, fields, interval
 
@@ -83,11 +84,10 @@ _USUAL_ZONES = {
 
 
 def _zone(name: str) -> str:
-    if usual := None if is_zone(name) else _USUAL_ZONES.get(name.strip().upper()):
-        raise ValueError(f"allowed: an IANA zone such as Europe/Berlin; did you mean {usual!r}?")
     if not is_zone(name):
-        hint = did_you_mean(name, zoneinfo.available_timezones())
-        raise ValueError(f"allowed: an IANA zone such as Europe/Berlin{hint}")
+        usual = _USUAL_ZONES.get(name.strip().upper())
+        hint = did_you_mean(usual or name, [usual] if usual else zoneinfo.available_timezones())
+        raise ValueError(Sentence("allowed: an IANA zone such as Europe/Berlin{hint}", hint=hint))
     return name
 
 
@@ -98,7 +98,7 @@ def _as_text(value: object) -> object:
 def _matching(pattern: re.Pattern[str], allowed: str) -> AfterValidator:
     def check(value: str) -> str:
         if not pattern.fullmatch(value):
-            raise ValueError(f"allowed: {allowed}")
+            raise ValueError(Sentence("allowed: {allowed}", allowed=allowed))
         return value
 
     return AfterValidator(check)
@@ -109,7 +109,11 @@ def _person_id(value: str) -> str:
         platform = value.split(":")[0]
         hint = "" if platform in PLATFORMS else did_you_mean(platform, PLATFORMS)
         raise ValueError(
-            f"allowed: platform:numeric id, such as telegram:11111 (user names can change; /whoami shows it){hint}"
+            Sentence(
+                "allowed: a platform and a numeric id, such as `telegram:11111` (user names can change; "
+                "/whoami shows it){hint}",
+                hint=hint,
+            )
         )
     return value
 
@@ -119,7 +123,7 @@ def _time_of_day(value: object) -> time:
         return value
     match = _CLOCK.fullmatch(value.strip()) if isinstance(value, str) else None
     if match is None:
-        raise ValueError('allowed: a time of day such as "21:00"')
+        raise ValueError(Sentence('allowed: a time of day such as "21:00"'))
     return time(int(match["hour"]), int(match["minute"]))
 
 
@@ -128,15 +132,15 @@ def _quiet_hours(value: object) -> QuietHours:
         return value
     parts = [part.strip() for part in value.split("-")] if isinstance(value, str) else []
     if len(parts) != 2 or not all(_CLOCK.fullmatch(part) for part in parts):
-        raise ValueError('allowed: two times of day such as "23:00-07:00"')
+        raise ValueError(Sentence('allowed: two times of day such as "23:00-07:00"'))
     start, end = (_time_of_day(part) for part in parts)
     if start == end:
-        raise ValueError('allowed: two different times of day such as "23:00-07:00"')
+        raise ValueError(Sentence('allowed: two different times of day such as "23:00-07:00"'))
     return QuietHours(start, end)
 
 
 def _url(value: str) -> str:
-    allowed = "allowed: an address that starts with http:// or https://"
+    allowed = Sentence("allowed: an address that starts with http:// or https://")
     try:
         parts = urlsplit(value)
         _ = parts.port
@@ -145,7 +149,7 @@ def _url(value: str) -> str:
     if parts.scheme not in ("http", "https") or not parts.hostname or re.search(r"\s", value):
         raise ValueError(allowed)
     if parts.username is not None or parts.query or parts.fragment:
-        raise ValueError(f"{allowed}, without a user name, a password or a query in it")
+        raise ValueError(Sentence("{allowed}, without a user name, a password or a query in it", allowed=allowed))
     return value
 
 
@@ -153,7 +157,7 @@ def _origin(value: str) -> str:
     """The address as browsers write it: without the usual port or a slash at its end."""
     parts = urlsplit(value)
     if parts.path not in ("", "/"):
-        raise ValueError("allowed: an address without a path, as https://daybook.example.org")
+        raise ValueError(Sentence("allowed: an address without a path, as https://daybook.example.org"))
     usual = {"http": 80, "https": 443}[parts.scheme]
     host = parts.netloc.lower()
     return f"{parts.scheme}://{host.removesuffix(f':{usual}')}"
@@ -161,13 +165,13 @@ def _origin(value: str) -> str:
 
 def _printable(value: SecretStr) -> SecretStr:
     if not re.fullmatch(r"[!-~]+", value.get_secret_value()):
-        raise ValueError("allowed: a key without spaces, line breaks and accents")
+        raise ValueError(Sentence("allowed: a key without spaces, line breaks and accents"))
     return value
 
 
 def _of_postgres(value: SecretStr) -> SecretStr:
     if not re.fullmatch(r"postgres(?:ql)?://[!-~]+", value.get_secret_value()):
-        raise ValueError("allowed: postgresql://USER:PASSWORD@HOST:5432/DATABASE")
+        raise ValueError(Sentence("allowed: {allowed}", allowed="postgresql://USER:PASSWORD@HOST:5432/DATABASE"))
     return value
 
 
@@ -177,20 +181,22 @@ def _argv(value: object) -> object:
     try:
         return shlex.split(value)
     except ValueError as error:
-        raise ValueError("allowed: a command as a list of words") from error
+        raise ValueError(Sentence("allowed: a command as a list of words")) from error
 
 
 def _leading_words(value: tuple[str, ...]) -> tuple[str, ...]:
     if not value or not all(value) or not value[0].strip() or any("\0" in word for word in value):
         raise ValueError(
-            "allowed: the first words of a program, none of them empty: [git, status]; an empty list would allow all"
+            Sentence("allowed: the first words of a program, none empty: [git, status]; an empty list would allow all")
         )
     return value
 
 
 def _file_command(value: tuple[str, ...]) -> tuple[str, ...]:
     if not value or not any("{file}" in part for part in value[1:]):
-        raise ValueError('allowed: a command as a list of words, one of which has {file} in it: [whisper, "{file}"]')
+        raise ValueError(
+            Sentence('allowed: a command as a list of words, one of which has {file} in it: [whisper, "{file}"]')
+        )
     return value
 
 
@@ -201,14 +207,14 @@ def _interval(value: object) -> object:
     try:
         return interval(value)
     except InvalidWhen as error:
-        raise ValueError(f"allowed: an interval such as 30m ({error})") from error
+        raise ValueError(Sentence("allowed: an interval such as 30m ({why})", why=error)) from error
 
 
 def _shards(value: object) -> object:
     """`auto`, or a number that Discord could take."""
     if value == "auto" or (isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= MOST_SHARDS):
         return value
-    raise ValueError(f"allowed: auto, or a whole number from 1 to {MOST_SHARDS}")
+    raise ValueError(Sentence("allowed: `auto`, or a whole number from 1 to {most}", most=MOST_SHARDS))
 
 
 def _clock_text(value: time) -> str:
@@ -221,23 +227,30 @@ _TEXT_OR_LIST = WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", 
 NumericId = Annotated[
     str,
     BeforeValidator(_as_text),
-    _matching(re.compile(r"\d{1,20}"), "a numeric user id (user names can change; /whoami shows the id)"),
+    _matching(re.compile(r"\d{1,20}"), Sentence("a numeric user id (user names can change; /whoami shows the id)")),
     _NUMBER_OR_TEXT,
 ]
-ChatId = Annotated[str, BeforeValidator(_as_text), _matching(re.compile(r"-?\d{1,20}"), "a numeric chat id")]
+ChatId = Annotated[str, BeforeValidator(_as_text), _matching(re.compile(r"-?\d{1,20}"), Sentence("a numeric chat id"))]
 AnyId = Annotated[str, BeforeValidator(_as_text), _NUMBER_OR_TEXT]
 PersonId = Annotated[str, AfterValidator(_person_id)]
 _Target = Annotated[
     str,
-    _matching(re.compile(r"owner|[a-z]+:[^:\s]+(?::[^:\s]+)?"), "owner, or chat addresses channel:chat_id[:thread_id]"),
+    _matching(
+        re.compile(r"owner|[a-z]+:[^:\s]+(?::[^:\s]+)?"),
+        Sentence("`owner`, or addresses of chats: `channel:chat_id[:thread_id]`"),
+    ),
 ]
 Targets = Annotated[
     tuple[_Target, ...],
     BeforeValidator(lambda value: [value] if isinstance(value, str) else value),
     _TEXT_OR_LIST,
 ]
-AgentName = Annotated[str, _matching(re.compile(r"[a-z0-9][a-z0-9_-]{0,40}"), "a short name of a-z, 0-9, - and _")]
-PersonName = Annotated[str, _matching(re.compile(r"\w[\w-]{0,60}"), "a short name of letters, digits, - and _")]
+AgentName = Annotated[
+    str, _matching(re.compile(r"[a-z0-9][a-z0-9_-]{0,40}"), Sentence("a short name of a-z, 0-9, - and _"))
+]
+PersonName = Annotated[
+    str, _matching(re.compile(r"\w[\w-]{0,60}"), Sentence("a short name of letters, digits, - and _"))
+]
 Url = Annotated[str, AfterValidator(_url)]
 Origin = Annotated[Url, AfterValidator(_origin)]
 Argv = Annotated[tuple[str, ...], BeforeValidator(_argv), _TEXT_OR_LIST]
@@ -253,7 +266,7 @@ DatabaseUrl = Annotated[SecretStr, _STRIPPED, AfterValidator(_of_postgres), _HID
 def _matched(pattern: re.Pattern[str], allowed: str) -> AfterValidator:
     def check(value: SecretStr) -> SecretStr:
         if not pattern.fullmatch(value.get_secret_value()):
-            raise ValueError(f"allowed: {allowed}")
+            raise ValueError(Sentence("allowed: {allowed}", allowed=allowed))
         return value
 
     return AfterValidator(check)
@@ -262,12 +275,16 @@ def _matched(pattern: re.Pattern[str], allowed: str) -> AfterValidator:
 _ONE_LINE = re.compile(r"[^\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]*")
 _OF_HEADERS = re.compile(r"[ -~]*")
 _AnyText = Annotated[SecretStr, BeforeValidator(_as_text), _HIDDEN, _NUMBER_OR_TEXT]
-SecretText = Annotated[_AnyText, _matched(_ONE_LINE, "text on one line")]
+SecretText = Annotated[_AnyText, _matched(_ONE_LINE, Sentence("text on one line"))]
 """As `Secret`; may have spaces and any letters, and be empty."""
-HeaderText = Annotated[_AnyText, _matched(_OF_HEADERS, "text on one line without accents")]
-McpName = Annotated[str, _matching(re.compile(r"[a-z0-9](?:[a-z0-9-]{0,23})"), "a short name of a-z, 0-9 and -")]
-VariableName = Annotated[str, _matching(re.compile(r"[A-Za-z_]\w{0,99}", re.ASCII), "a name of A-Z, 0-9 and _")]
-HeaderName = Annotated[str, _matching(re.compile(r"[A-Za-z0-9-]{1,60}"), "a name such as Authorization")]
+HeaderText = Annotated[_AnyText, _matched(_OF_HEADERS, Sentence("text on one line without accents"))]
+McpName = Annotated[
+    str, _matching(re.compile(r"[a-z0-9](?:[a-z0-9-]{0,23})"), Sentence("a short name of a-z, 0-9 and -"))
+]
+VariableName = Annotated[
+    str, _matching(re.compile(r"[A-Za-z_]\w{0,99}", re.ASCII), Sentence("a name of A-Z, 0-9 and _"))
+]
+HeaderName = Annotated[str, _matching(re.compile(r"[A-Za-z0-9-]{1,60}"), Sentence("a name such as Authorization"))]
 Shards = Annotated[
     int | Literal["auto"],
     BeforeValidator(_shards),

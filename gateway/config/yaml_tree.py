@@ -13,6 +13,7 @@ from typing import TypeAlias
 import yaml
 
 from agent.formats.parsing import MOST_DEEP_YAML, compose_yaml
+from agent.languages.sentences import Sentence
 from gateway.config.errors import ConfigError, ConfigPath, ConfigProblem, dotted
 
 Value: TypeAlias = "bool | int | float | str | list[Value] | dict[str, Value] | None"
@@ -59,10 +60,11 @@ def parse(text: str, file: str) -> Tree:
         raise ConfigError([_syntax_problem(error, file)]) from error
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
-        what = f"not valid YAML: found the character U+{ord(text[error.position]):04X}; allowed: text"
+        code = f"U+{ord(text[error.position]):04X}"
+        what = Sentence("not valid YAML: found the character {code}; allowed: text", code=code)
         raise ConfigError([ConfigProblem(file, line, "", what)]) from error
     except yaml.YAMLError as error:
-        raise ConfigError([ConfigProblem(file, 0, "", f"not valid YAML: {error}")]) from error
+        raise ConfigError([ConfigProblem(file, 0, "", Sentence("not valid YAML: {why}", why=error))]) from error
     tree = Tree()
     if node is None:
         tree.value = {}
@@ -72,31 +74,34 @@ def parse(text: str, file: str) -> Tree:
     if tree.value is None:
         tree.value = {}
     if not isinstance(tree.value, dict):
-        found = "a list" if isinstance(tree.value, list) else "a single value"
-        line = node.start_mark.line + 1
-        reader.problems.append(
-            ConfigProblem(
-                file, line, "", f"found {found} at the top; allowed: `key: value` lines, such as `timezone: …`"
-            )
-        )
+        found = Sentence("a list") if isinstance(tree.value, list) else Sentence("a single value")
+        what = Sentence("found {found} at the top; allowed: `key: value` lines, such as `timezone: …`", found=found)
+        reader.problems.append(ConfigProblem(file, node.start_mark.line + 1, "", what))
     if reader.problems:
         raise ConfigError(reader.problems)
     return tree
 
 
+_SYNTAX = {
+    r"'\t'": Sentence("found a tab where the indentation is; allowed: spaces"),
+    "mapping values are not allowed": Sentence(
+        "found a second `: ` in one line; put a value that holds one into quotes"
+    ),
+    "could not find expected ':'": Sentence("a `:` is missing, here or in the line above"),
+    "expected ','": Sentence("a comma or a closing bracket is missing; between brackets a ${NAME} needs quotes"),
+    "end of stream": Sentence("a quote or a bracket is never closed"),
+    "that cannot start any token": Sentence("found a sign that no value begins with; put the value into quotes"),
+    "expected": Sentence("look at the indentation and brackets here and in the line above"),
+}
+"""What to say where a parser's words have that in them."""
+
+
 def _syntax_problem(error: yaml.MarkedYAMLError, file: str) -> ConfigProblem:
     mark = error.problem_mark or error.context_mark
     line = mark.line + 1 if mark else 0
-    what = error.problem or error.context or "not valid YAML"
-    if "'\\t'" in what:
-        what = "found a tab where the indentation is; allowed: spaces"
-    elif "mapping values are not allowed" in what:
-        what = "found a second `: ` in one line; put a value that holds one into quotes"
-    elif "expected ',' or '}'" in what:
-        what += "; between { and } a ${NAME} needs quotes"
-    elif "expected <block end>" in what or "expected the node content" in what:
-        what += "; look at the indentation and brackets here and in the line above"
-    return ConfigProblem(file, line, "", f"not valid YAML: {what}")
+    said = error.problem or error.context or ""
+    why = next((words for part, words in _SYNTAX.items() if part in said), said)
+    return ConfigProblem(file, line, "", Sentence("not valid YAML: {why}", why=why))
 
 
 class _Reader:
@@ -110,10 +115,12 @@ class _Reader:
     def read(self, node: yaml.Node, path: ConfigPath) -> Value:
         self._nodes += 1
         if self._nodes > _MAX_NODES or id(node) in self._open or len(self._open) > MOST_DEEP_YAML:
-            what = "an alias that contains itself" if id(node) in self._open else "too many values"
+            what = Sentence("found too many values")
+            if id(node) in self._open:
+                what = Sentence("found an alias that contains itself")
             if len(self._open) > MOST_DEEP_YAML:  # by aliases of aliases
-                what = f"values nested more than {MOST_DEEP_YAML} deep"
-            raise ConfigError([ConfigProblem(self._file, node.start_mark.line + 1, dotted(path), f"found {what}")])
+                what = Sentence("found values nested more than {most} deep", most=MOST_DEEP_YAML)
+            raise ConfigError([ConfigProblem(self._file, node.start_mark.line + 1, dotted(path), what)])
         self._open.add(id(node))
         try:
             if isinstance(node, yaml.MappingNode):
@@ -134,7 +141,7 @@ class _Reader:
         for key_node, value_node in node.value:
             line = key_node.start_mark.line + 1
             if not isinstance(key_node, yaml.ScalarNode):
-                self._complain(line, path, "found a key that is not a word")
+                self._complain(line, path, Sentence("found a key that is not a word"))
                 continue
             if key_node.tag == _MERGE:
                 merged |= self._merge(value_node, path)
@@ -143,7 +150,7 @@ class _Reader:
             inner: ConfigPath = (*path, key)
             if key in own:
                 first = self._tree.lines[inner]
-                self._complain(line, inner, f"written twice (first in line {first}); keep one")
+                self._complain(line, inner, Sentence("written twice (first in line {line}); keep one", line=first))
             self._tree.lines[inner] = line
             own[key] = self.read(value_node, inner)
         return merged | own
@@ -156,7 +163,7 @@ class _Reader:
             if isinstance(value, dict):
                 merged |= value
             else:
-                self._complain(source.start_mark.line + 1, path, "`<<` takes a mapping")
+                self._complain(source.start_mark.line + 1, path, Sentence("`<<` takes `key: value` lines"))
         return merged
 
     def _scalar(self, node: yaml.Node, path: ConfigPath) -> Value:
@@ -173,7 +180,9 @@ class _Reader:
             case "float":
                 return _number(text, float)
             case _:
-                self._complain(node.start_mark.line + 1, path, f"found the tag {node.tag}; allowed: plain values")
+                self._complain(
+                    node.start_mark.line + 1, path, Sentence("found the tag {tag}; allowed: plain values", tag=node.tag)
+                )
                 return None
 
     def _complain(self, line: int, path: ConfigPath, text: str) -> None:

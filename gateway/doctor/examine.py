@@ -49,7 +49,7 @@ def examine(home: Home, environ: Mapping[str, str]) -> list[Finding]:
         bad = [Finding("config", False, str(one), Sentence("edit {file}", file=one.file)) for one in error.problems]
         return [*bad, *_home(home), *_disk(home), *_contents(home)]
     config = loaded.config
-    warnings = [Finding("config", True, Sentence("warning: {what}", what=one)) for one in loaded.warnings]
+    warnings = [Finding("config", True, Sentence("warning: {what}", what=str(one))) for one in loaded.warnings]
     checks: list[Callable[[], list[Finding]]] = [
         lambda: telegram(config.channels.telegram),
         lambda: discord(config.channels.discord),

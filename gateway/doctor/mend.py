@@ -6,6 +6,7 @@ import contextlib
 import stat
 from collections.abc import Iterator, Mapping
 
+from agent.languages.sentences import Sentence
 from agent.workspace import create, template_folder
 from gateway.config import ConfigError, load
 from gateway.doctor.examine import open_to_others, private_paths
@@ -32,12 +33,12 @@ def _folders(home: Home, environ: Mapping[str, str]) -> Iterator[str]:
     missing = [folder for folder in (home.path, home.state, home.sessions, home.media) if not folder.exists()]
     home.create()
     for folder in missing:
-        yield f"made the folder {folder}"
+        yield Sentence("made the folder {folder}", folder=folder)
     for agent in load(home, environ).config.agents.values():
         workspace = home.workspace(agent.workspace)
         if not workspace.exists():
             create(workspace, template_folder())
-            yield f"made the workspace {workspace}"
+            yield Sentence("made the workspace {folder}", folder=workspace)
 
 
 def _permissions(home: Home) -> Iterator[str]:
@@ -45,14 +46,14 @@ def _permissions(home: Home) -> Iterator[str]:
         if open_to_others(path):
             with contextlib.suppress(OSError):  # not ours: the doctor says so
                 path.chmod(stat.S_IMODE(path.stat().st_mode) & stat.S_IRWXU)
-                yield f"made {path} readable for you only"
+                yield Sentence("made {path} readable for you only", path=path)
 
 
 def _leftovers(home: Home) -> Iterator[str]:
     """Removes a dead gateway's socket; the caller holds the home."""
     if stat.S_ISSOCK(_mode(home)):
         home.socket.unlink()
-        yield f"removed {home.socket}, which a Daybook left that was killed"
+        yield Sentence("removed {file}, which a Daybook left that was killed", file=home.socket)
 
 
 def _mode(home: Home) -> int:

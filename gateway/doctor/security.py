@@ -12,6 +12,7 @@ from pathlib import Path
 from pydantic import BaseModel, SecretStr
 
 from agent.formats.sqlite import StorageUnavailable
+from agent.languages.sentences import Sentence
 from agent.skills import FOLDER as SKILLS
 from channels.network import is_loopback
 from gateway.config import Config, ConfigError, load
@@ -44,7 +45,7 @@ def security(home: Home, environ: Mapping[str, str]) -> list[Finding]:
     try:
         config = load(home, environ).config
     except ConfigError as error:
-        return [Finding("config", False, str(one), f"edit {one.file}") for one in error.problems]
+        return [Finding("config", False, str(one), Sentence("edit {file}", file=one.file)) for one in error.problems]
     except OSError as error:
         return [Finding("config", False, f"can't be read: {error}", "see who owns the home's files")]
     checks: tuple[Callable[[Home, Config], Iterator[Finding]], ...] = (

@@ -13,7 +13,7 @@ from pydantic import SecretStr
 
 from agent.clock import Clock
 from agent.languages.codes import ALL_LANGUAGES, Language
-from agent.languages.sentences import Sentence
+from agent.languages.sentences import Sentence, joined
 from agent.languages.zones import is_same_time, zone_name
 from agent.model.base import Json
 from gateway.config import Config, ConfigError, load, shown
@@ -213,7 +213,8 @@ class SetupOperations:
         try:
             return await asyncio.to_thread(work)
         except ConfigError as error:
-            raise OperationError("; ".join(f"{one.key}: {one.text}" for one in error.problems)) from error
+            problems = (joined((one.key, one.text), ": ") for one in error.problems)
+            raise OperationError(joined(problems, "; ")) from error
         except HomeError as error:
             raise OperationError(str(error)) from error
         except OSError as error:

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from agent.clock import utc_stamp
 from agent.formats.sqlite import StorageUnavailable
+from agent.languages.sentences import Sentence
 
 
 class Row(Protocol):
@@ -83,7 +84,7 @@ def postgres_module(name: str) -> ModuleType:
         return importlib.import_module(f"gateway.store.{name}")
     except ModuleNotFoundError as missing:
         raise StorageUnavailable(
-            "`database_url` needs the package psycopg. Install it: pip install 'daybook-assistant[postgres]'"
+            Sentence("`database_url` needs the package psycopg. Install it: pip install 'daybook-assistant[postgres]'")
         ) from missing
 
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from agent.formats.sqlite import StorageUnavailable, connect
+from agent.languages.sentences import Sentence
 from gateway.store.connection import Connection, Engine
 from gateway.store.schema import migrate, remove_copies
 
@@ -228,7 +229,9 @@ class SqliteEngine:
             self.connection.execute("SELECT count(*) FROM sqlite_master").fetchone()  # makes the log beside it
             self._files, self._is_open = self._named(), True
         except (OSError, sqlite3.Error) as error:
-            raise StorageUnavailable(f"Can't open {path}: {error}. `daybook doctor` says what to do.") from error
+            raise StorageUnavailable(
+                Sentence("Can't open {file}: {why}. `daybook doctor` says what to do.", file=path, why=error)
+            ) from error
 
     def keep_named(self) -> None:
         """A log that was deleted holds what was written since: that goes into the database, and a new log begins. A

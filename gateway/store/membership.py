@@ -19,9 +19,10 @@ from pathlib import Path
 import psycopg
 
 from agent.formats.sqlite import StorageUnavailable
+from agent.languages.sentences import Sentence
 from gateway.home import Home, HomeBusy, write_private
 from gateway.store.claims import CHANGES, ProcessClaims
-from gateway.store.postgres import PostgresEngine, PostgresRow, WrongDatabase, sentence
+from gateway.store.postgres import PostgresEngine, PostgresRow, WrongDatabase, sentence, unusable
 from gateway.store.shares import HOLDS_LOCK, LOCK
 
 log = logging.getLogger(__name__)
@@ -84,7 +85,7 @@ def join(home: Home, url: str, local: Collection[str], *, alone: bool) -> tuple[
             number = _enter(engine)
     except psycopg.Error as error:
         engine.close()
-        raise StorageUnavailable(f"{engine.name} can't be used: {sentence(error)}.") from error
+        raise unusable(engine, error) from error
     except BaseException:
         engine.close()
         raise
@@ -104,7 +105,7 @@ def alone(home: Home, url: str) -> Iterator[PostgresEngine]:
                 engine.migrate(alone=True)
                 yield engine
         except psycopg.Error as error:
-            raise StorageUnavailable(f"{engine.name} can't be used: {sentence(error)}.") from error
+            raise unusable(engine, error) from error
 
 
 @contextmanager
@@ -117,8 +118,12 @@ def _preparing(engine: PostgresEngine) -> Iterator[tuple[str, int] | None]:
         session.execute("SELECT pg_advisory_lock(%s, 0)", (_PREPARING,))
     except psycopg.errors.LockNotAvailable as error:
         raise StorageUnavailable(
-            f"Another gateway has been preparing {engine.name} for {_PATIENCE_MS // 1000} seconds. If none is starting,"
-            " end its connection (pg_terminate_backend)."
+            Sentence(
+                "Another gateway has been preparing {name} for {seconds} seconds. If none is starting, end its "
+                "connection (pg_terminate_backend).",
+                name=engine.name,
+                seconds=_PATIENCE_MS // 1000,
+            )
         ) from error
     try:
         if session.execute("SELECT 1 WHERE to_regclass('slot') IS NULL").fetchone() is not None:
@@ -164,14 +169,21 @@ def bind(engine: PostgresEngine, home: Home) -> None:
         return
     if not known and home.database.exists():
         raise WrongDatabase(
-            f"The messages of this home are in {home.database}. Move them first: `daybook migrate URL`."
+            Sentence(
+                "The messages of this home are in {file}. Move them first: `daybook migrate URL`.", file=home.database
+            )
         )
     if row is not None and row["id"] != known:
         raise WrongDatabase(
-            f"{engine.name} belongs to another home. Give this one a database of its own in `database_url`."
+            Sentence(
+                "{name} belongs to another home. Give this one a database of its own in `database_url`.",
+                name=engine.name,
+            )
         )
     if row is None and known:
-        raise WrongDatabase(f"This home's messages are not in {engine.name}, but in another database.")
+        raise WrongDatabase(
+            Sentence("This home's messages are not in {name}, but in another database.", name=engine.name)
+        )
     if row is None:
         bind_anew(session, home)
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import psycopg
 
 from agent.formats.sqlite import StorageUnavailable, transaction
+from agent.languages.sentences import Sentence
 from gateway.home import Home
 from gateway.store.connection import Connection
 from gateway.store.database import SqliteEngine
@@ -28,11 +29,11 @@ def to_postgres(home: Home, url: str) -> int:
     """Copies everything into an empty database and puts the file aside as `daybook.db.moved`; returns the number of
     rows. Raises `HomeBusy`, `StorageUnavailable`."""
     if home.claim.exists() or not home.database.exists():
-        raise StorageUnavailable(f"There is nothing to move: {home.database} does not exist.")
+        raise StorageUnavailable(Sentence("There is nothing to move: {file} does not exist.", file=home.database))
     with home.hold(), alone(home, url) as target, closing(SqliteEngine(home.database)) as source:
         session = target.session
         if belongs_to_another(session, home):
-            raise StorageUnavailable(f"{target.name} belongs to another home. Give an empty one.")
+            raise StorageUnavailable(Sentence("{name} belongs to another home. Give an empty one.", name=target.name))
         try:
             with session.transaction():
                 session.execute(f"TRUNCATE {', '.join(_TABLES)}".encode())  # of a move that was cut off
@@ -40,7 +41,7 @@ def to_postgres(home: Home, url: str) -> int:
                 for table, key in _keys(source.connection):
                     _continue_numbers(session, table, key)
         except psycopg.Error as error:
-            raise StorageUnavailable(f"Nothing was moved: {sentence(error)}.") from error
+            raise StorageUnavailable(Sentence("Nothing was moved: {why}.", why=sentence(error))) from error
         bind_anew(session, home)
         source.purge()
     home.database.rename(aside(home))
@@ -51,7 +52,7 @@ def to_sqlite(home: Home, url: str) -> int:
     """Copies everything into a new file and empties the database; returns the number of rows. Raises `HomeBusy`,
     `StorageUnavailable`."""
     if not home.claim.exists():
-        raise StorageUnavailable("There is nothing to move: the messages of this home are in SQLite.")
+        raise StorageUnavailable(Sentence("There is nothing to move: the messages of this home are in SQLite."))
     new = home.database.with_suffix(".new")
     new.unlink(missing_ok=True)
     with home.hold(), alone(home, url) as source:
@@ -61,7 +62,7 @@ def to_sqlite(home: Home, url: str) -> int:
                 with transaction(target.connection):
                     count = _copy(source.connection, target.connection)
             except sqlite3.Error as error:
-                raise StorageUnavailable(f"Nothing was moved: {error}.") from error
+                raise StorageUnavailable(Sentence("Nothing was moved: {why}.", why=error)) from error
             target.purge()
         new.rename(home.database)
         home.claim.unlink()
@@ -99,7 +100,9 @@ def _copy(source: Connection, target: Connection) -> int:
         if batch:
             target.executemany(insert, batch)
         if _digest(source, table, names) != _digest(target, table, names):
-            raise StorageUnavailable(f"Nothing was moved: the copy of {table} differs from what was there.")
+            raise StorageUnavailable(
+                Sentence("Nothing was moved: the copy of {table} differs from what was there.", table=table)
+            )
     return count
 
 

@@ -13,6 +13,7 @@ import psycopg
 
 from agent.formats.plain_text import repair_surrogates
 from agent.formats.sqlite import StorageUnavailable
+from agent.languages.sentences import Sentence
 from gateway.store.schema import STEPS
 
 _OLDEST = 14
@@ -22,7 +23,7 @@ _SILENT_MS = 10_000
 
 _PROBE = 0x0D41B00E
 """The class of a lock by which a connection is tried."""
-_POOLED = (
+_POOLED = Sentence(
     "`database_url` leads to a pooler that shares connections between transactions (PgBouncer with"
     " pool_mode=transaction or statement, or one like it), where the lock of a gateway is lost. Give the address of"
     " PostgreSQL itself, or set pool_mode=session for this database."
@@ -56,12 +57,12 @@ class PostgresEngine:
             )
         except (psycopg.ProgrammingError, ValueError) as error:  # which repeats the URL with its password
             raise StorageUnavailable(
-                "Can't read `database_url`. Write it as postgresql://USER:PASSWORD@HOST:5432/DATABASE."
+                Sentence("Can't read `database_url`. Write it as postgresql://USER:PASSWORD@HOST:5432/DATABASE.")
             ) from error
         except psycopg.Error as error:
             raise StorageUnavailable(_why_not_connected(error)) from error
         self.connection = PostgresConnection(self.session)
-        self.name = f"the database {self.session.info.dbname}"
+        self.name = Sentence("the database {name}", name=self.session.info.dbname)
         try:
             self._check()
         except BaseException:
@@ -71,13 +72,20 @@ class PostgresEngine:
     def _check(self) -> None:
         version = self.session.info.server_version // 10_000
         if version < _OLDEST:
-            raise StorageUnavailable(f"{self.name} is PostgreSQL {version}; Daybook needs {_OLDEST} or newer.")
+            raise StorageUnavailable(
+                Sentence(
+                    "{name} is PostgreSQL {version}; Daybook needs {oldest} or newer.",
+                    name=self.name,
+                    version=version,
+                    oldest=_OLDEST,
+                )
+            )
         reads_only = self.session.execute(
             "SELECT 1 WHERE pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on'"
         )
         if reads_only.fetchone() is not None:
             raise StorageUnavailable(
-                f"{self.name} is a copy that can only be read. Give the primary in `database_url`."
+                Sentence("{name} is a copy that can only be read. Give the primary in `database_url`.", name=self.name)
             )
 
     def check_own(self, url: str) -> None:
@@ -116,7 +124,9 @@ class PostgresEngine:
             with self.session.transaction():
                 self._migrate(alone)
         except psycopg.Error as error:
-            raise StorageUnavailable(f"Can't prepare {self.name}: {sentence(error)}.") from error
+            raise StorageUnavailable(
+                Sentence("Can't prepare {name}: {why}.", name=self.name, why=sentence(error))
+            ) from error
 
     def _migrate(self, alone: bool) -> None:
         run = self.session.execute
@@ -126,7 +136,10 @@ class PostgresEngine:
         self._refuse_newer(version)
         if version < len(STEPS) and not alone:
             raise StorageUnavailable(
-                f"{self.name} is used by gateways of an older Daybook. Update and restart them all; this one waits."
+                Sentence(
+                    "{name} is used by gateways of an older Daybook. Update and restart them all; this one waits.",
+                    name=self.name,
+                )
             )
         if version == 0:
             run(_FUNCTIONS)
@@ -138,7 +151,12 @@ class PostgresEngine:
     def _refuse_newer(self, version: int) -> None:
         if version > len(STEPS):
             raise WrongDatabase(
-                f"{self.name} was written by a newer Daybook (schema {version}, known {len(STEPS)}). Update this one."
+                Sentence(
+                    "{name} was written by a newer Daybook (schema {version}, known {known}). Update this one.",
+                    name=self.name,
+                    version=version,
+                    known=len(STEPS),
+                )
             )
 
     def keep_named(self) -> None:
@@ -170,13 +188,18 @@ class PostgresEngine:
         self.session.close()
 
 
+def unusable(engine: PostgresEngine, error: psycopg.Error) -> StorageUnavailable:
+    """What to raise where a server failed."""
+    return StorageUnavailable(Sentence("{name} can't be used: {why}.", name=engine.name, why=sentence(error)))
+
+
 @contextmanager
 def said(engine: PostgresEngine) -> Iterator[None]:
     """Raises `StorageUnavailable` for what goes wrong inside."""
     try:
         yield
     except psycopg.Error as error:
-        raise StorageUnavailable(f"{engine.name} can't be used: {sentence(error)}.") from error
+        raise unusable(engine, error) from error
 
 
 class PostgresConnection:
@@ -233,39 +256,48 @@ def _storable_value(value: Any) -> Any:
     return int(value) if isinstance(value, bool) else value
 
 
-_SAID: Mapping[type[Exception], str] = {
-    psycopg.errors.DiskFull: "{said}. Free space on the disk of PostgreSQL",
-    psycopg.errors.InsufficientPrivilege: "{said}. Make the user of `database_url` the owner of the database",
-    psycopg.errors.AdminShutdown: "the server is shutting down, or an administrator or another gateway ended the"
-    " connection ({said})",
-    psycopg.errors.CrashShutdown: "the server stopped because one of its processes crashed ({said})",
-    psycopg.errors.CannotConnectNow: "the server takes no connections now ({said})",
-    psycopg.errors.DatabaseDropped: "the database was deleted ({said})",
-    psycopg.errors.IdleSessionTimeout: "the server ends idle connections ({said}). Set idle_session_timeout to 0 there",
-    psycopg.errors.IdleInTransactionSessionTimeout: "the server ended a transaction that stood still ({said})",
-    psycopg.errors.ReadOnlySqlTransaction: "the server only reads now: it is a copy, or became one ({said})",
-    psycopg.errors.QueryCanceled: "the server stopped the statement ({said})",
+_SILENT = Sentence("the server does not answer: its machine or the network is gone ({said})")
+_SAID: Mapping[type[Exception], Sentence] = {
+    psycopg.errors.DiskFull: Sentence("{said}. Free space on the disk of PostgreSQL"),
+    psycopg.errors.InsufficientPrivilege: Sentence("{said}. Make the user of `database_url` the owner of the database"),
+    psycopg.errors.AdminShutdown: Sentence(
+        "the server is shutting down, or an administrator or another gateway ended the connection ({said})"
+    ),
+    psycopg.errors.CrashShutdown: Sentence("the server stopped because one of its processes crashed ({said})"),
+    psycopg.errors.CannotConnectNow: Sentence("the server takes no connections now ({said})"),
+    psycopg.errors.DatabaseDropped: Sentence("the database was deleted ({said})"),
+    psycopg.errors.IdleSessionTimeout: Sentence(
+        "the server ends idle connections ({said}). Set idle_session_timeout to 0 there"
+    ),
+    psycopg.errors.IdleInTransactionSessionTimeout: Sentence(
+        "the server ended a transaction that stood still ({said})"
+    ),
+    psycopg.errors.ReadOnlySqlTransaction: Sentence("the server only reads now: it is a copy, or became one ({said})"),
+    psycopg.errors.QueryCanceled: Sentence("the server stopped the statement ({said})"),
 }
 _SAID_WITHOUT_CODE = {
-    "closed the connection unexpectedly": "the server closed the connection without saying why: it crashed or was"
-    " killed, or something between ended it ({said})",
-    "timed out": "the server does not answer: its machine or the network is gone ({said})",
-    "timeout expired": "the server does not answer: its machine or the network is gone ({said})",
-    "reset by peer": "the server's machine broke the connection ({said})",
-    "SSL": "the encrypted connection broke ({said})",
+    "closed the connection unexpectedly": Sentence(
+        "the server closed the connection without saying why: it crashed or was killed, or something between ended it "
+        "({said})"
+    ),
+    "timed out": _SILENT,
+    "timeout expired": _SILENT,
+    "reset by peer": Sentence("the server's machine broke the connection ({said})"),
+    "SSL": Sentence("the encrypted connection broke ({said})"),
 }
 """By words of the client's library, which has no code for them."""
 _REFUSES = "FATAL:"
+_MAKE_ROOM = Sentence("Close other connections, or raise max_connections there.")
 _HELPS_TO_CONNECT = {
-    "too many": "Close other connections, or raise max_connections there.",
-    "connection slots": "Close other connections, or raise max_connections there.",
-    "does not exist": "Make it there, or correct `database_url`.",
-    "authentication": "Correct the user and password in `database_url`.",
-    "pg_hba": "Let this computer in there (pg_hba.conf), or correct `database_url`.",
-    "starting up": "Wait a moment.",
-    "shutting down": "Start it again.",
-    "recovery": "Wait until it has recovered.",
-    "No space left": "Free space on the disk of PostgreSQL.",
+    "too many": _MAKE_ROOM,
+    "connection slots": _MAKE_ROOM,
+    "does not exist": Sentence("Make it there, or correct `database_url`."),
+    "authentication": Sentence("Correct the user and password in `database_url`."),
+    "pg_hba": Sentence("Let this computer in there (pg_hba.conf), or correct `database_url`."),
+    "starting up": Sentence("Wait a moment."),
+    "shutting down": Sentence("Start it again."),
+    "recovery": Sentence("Wait until it has recovered."),
+    "No space left": Sentence("Free space on the disk of PostgreSQL."),
 }
 """By words of what a server says before a connection stands: it has no code then."""
 
@@ -277,15 +309,16 @@ def sentence(error: Exception) -> str:
     plain = next((text for kind, text in _SAID.items() if isinstance(error, kind)), None)
     if plain is None and isinstance(error, psycopg.OperationalError):
         plain = next((text for words, text in _SAID_WITHOUT_CODE.items() if words in what), None)
-    return (plain or "{said}").format(said=what)
+    return Sentence(plain, said=what) if plain else what
 
 
 def _why_not_connected(error: psycopg.Error) -> str:
     what, refuses, why = str(error).strip().partition("\n")[0].rstrip(".").partition(_REFUSES)
     if not refuses:
-        return f"Can't reach the database of `database_url`: {what}. Is PostgreSQL running there?"
-    helps = next((text for words, text in _HELPS_TO_CONNECT.items() if words in why), "Correct `database_url`.")
-    return f"The server of `database_url` refuses: {why.strip()}. {helps}"
+        return Sentence("Can't reach the database of `database_url`: {why}. Is PostgreSQL running there?", why=what)
+    usual = Sentence("Correct `database_url`.")
+    helps = next((text for words, text in _HELPS_TO_CONNECT.items() if words in why), usual)
+    return Sentence("The server of `database_url` refuses: {why}. {helps}", why=why.strip(), helps=helps)
 
 
 _FUNCTIONS = """

@@ -8,6 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 from agent.formats.sqlite import connect, transaction
+from agent.languages.sentences import Sentence
 from gateway.store.connection import Connection
 
 STEPS = (
@@ -256,7 +257,11 @@ def migrate(connection: sqlite3.Connection, path: Path) -> None:
     if version == len(STEPS):
         return
     if version > len(STEPS):
-        raise sqlite3.DatabaseError(f"it was written by a newer Daybook (schema {version}, known {len(STEPS)})")
+        raise sqlite3.DatabaseError(
+            Sentence(
+                "it was written by a newer Daybook (schema {version}, known {known})", version=version, known=len(STEPS)
+            )
+        )
     if version > 0:
         _try_in_copy(connection, path, version)
     _apply_steps(connection)
@@ -279,13 +284,15 @@ def _try_in_copy(connection: sqlite3.Connection, path: Path, version: int) -> No
             _apply_steps(copy)
             (verdict,) = copy.execute("PRAGMA quick_check(1)").fetchone()
             if verdict != "ok":
-                raise sqlite3.DatabaseError(f"it is damaged ({verdict})")
+                raise sqlite3.DatabaseError(Sentence("it is damaged ({verdict})", verdict=verdict))
         trial.unlink()
         with closing(connect(trial)) as copy:
             connection.backup(copy)
         trial.replace(before)
     except sqlite3.Error as error:
-        raise sqlite3.DatabaseError(f"it could not be brought up to date, and nothing was changed: {error}") from error
+        raise sqlite3.DatabaseError(
+            Sentence("it could not be brought up to date, and nothing was changed: {why}", why=error)
+        ) from error
     finally:
         trial.unlink(missing_ok=True)
     remove_copies(path, but=before)

@@ -18,6 +18,8 @@ from urllib.parse import urlsplit
 from agent.clock import Clock, utc_stamp
 from agent.formats.sqlite import StorageUnavailable
 from agent.fs import put_in_place
+from agent.languages.codes import Language
+from agent.languages.sentences import Sentence
 from agent.model.base import Json
 from channels.message import ChannelStatus
 from channels.web.listen import network_host
@@ -177,12 +179,14 @@ def read_token(config: WebConfig, home: Home) -> str:
     everybody."""
     if config.token is not None:
         return _sound(
-            config.token.get_secret_value(), "channels.web.token", "set another one, or null to get a new one"
+            config.token.get_secret_value(),
+            "channels.web.token",
+            Sentence("set another one, or `null` to get a new one"),
         )
     if not home.web_token.exists():
         _make(home.web_token)
     found = home.web_token.read_text(encoding="utf-8", errors="replace")
-    return _sound(found, str(home.web_token), "delete the file to get a new one")
+    return _sound(found, str(home.web_token), Sentence("delete the file to get a new one"))
 
 
 def token_source(config: WebConfig, home: Home) -> str:
@@ -207,7 +211,7 @@ def _make(file: Path) -> None:
 def _sound(token: str, where: str, fix: str) -> str:
     token = token.strip()
     if not token:
-        raise ValueError(f"{where} is empty; {fix}")
+        raise ValueError(Sentence("{where} is empty; {fix}", where=where, fix=fix))
     return token
 
 
@@ -231,20 +235,21 @@ async def page_address(home: Home) -> str:
     return (await _asked(home, "web.address")).address
 
 
-async def page_link(home: Home) -> PageLink:
-    return await _asked(home, "web.link")
+async def page_link(home: Home, language: Language) -> PageLink:
+    return await _asked(home, "web.link", language)
 
 
-async def _asked(home: Home, operation: str) -> PageLink:
+async def _asked(home: Home, operation: str, language: Language = Language.ENGLISH) -> PageLink:
     try:
         async with asyncio.timeout(_ANSWERED_WITHIN), connect(home.socket) as connection:
-            found = await connection.call(operation, {})
+            found = await connection.call(operation, {}, language)
     except NotRunning:
         return PageLink()
     except OperationError as error:
-        return PageLink(why=str(error).removesuffix("."))
+        return PageLink(why=str(error).rstrip(".。"))
     except TimeoutError:
-        return PageLink(why="Daybook doesn't answer")
+        return PageLink(why=Sentence("Daybook doesn't answer"))
     fields = found if isinstance(found, Mapping) else {}
     address, link, phone, why = (str(fields.get(name) or "") for name in ("address", "link", "phone", "why"))
-    return PageLink(address, link, phone, why if address or why else "the running Daybook has no page; restart it")
+    no_page = Sentence("the running Daybook has no page; restart it")
+    return PageLink(address, link, phone, why if address or why else no_page)

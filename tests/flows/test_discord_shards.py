@@ -169,4 +169,4 @@ async def test_a_number_that_cannot_be_is_said_at_the_start(club: Club, model: F
         gateway.write_config(settings)
         refused = await gateway.cli("gateway")
     assert refused.code == 2
-    assert "channels.discord.shards: " in refused.err and "allowed: auto, or a whole number" in refused.err
+    assert "channels.discord.shards: " in refused.err and "allowed: `auto`, or a whole number" in refused.err

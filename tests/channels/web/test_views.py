@@ -175,7 +175,7 @@ NO_SENTENCES = {
 }
 CHECKED = ("doctor/*.py", "setup/probe.py", "setup/model.py", "setup/telegram.py", "setup/discord.py", "spoken_time.py")
 """What makes the doctor's findings."""
-IN_TERMINALS = ("mend.py", "security.py")
+IN_TERMINALS = ("security.py",)
 
 
 def _doctors_sentences() -> set[str]:

@@ -24,6 +24,11 @@ TYPED = re.compile(r"(?<![\w-])--?[a-z][\w-]*|daybook(?: [a-z]+)*|[\w.-]+\.(?:co
 NAMES = re.compile(r"^  [a-z]+(?=  )|\[(?:message\|prompt|bash\|zsh\|fish)\]|URL\|sqlite|\w+(?=\])", re.MULTILINE)
 """In a help: commands, values to choose from, defaults."""
 
+OTHERS = re.compile(
+    r"connection (?:failed|to server).*refused|(?<=`)\S+ -m gateway|config\.yaml:\d+: [\w.]+: |[\w, ]+timezone, tools"
+)
+"""What libraries say, how the command line was started, keys and lists of keys."""
+
 QUOTED = ("telegram", "notes", "discord", "web", "daybook", "journal", "daily-summary", "heartbeat", "owner", "x:1")
 """Names that are typed."""
 
@@ -147,6 +152,37 @@ def test_answers_of_commands_are_in_the_terminals_language(tmp_path: Path, langu
         shown = in_terminal(language, home, *words)
         ours = re.sub("How the daybook's .*", "", shown.replace(str(tmp_path), ""))  # a skill's own description
         assert english(ours, language, *words, *QUOTED) == [], (words, shown)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(
+    ("configuration", "words"),
+    [
+        ("", ("logs",)),
+        ("", ("web",)),
+        ("channels: {web: {enabled: false}}", ("web",)),
+        ("channels: {web: {token: ''}, telegram: {enabled: true}}", ("web",)),
+        ("", ("migrate", "sqlite")),
+        ("database_url: postgresql://x", ("migrate", "sqlite")),
+        ("", ("migrate", "postgresql://x")),
+        ("database_url: postgresql://127.0.0.1:1/x", ("status",)),
+        ("model: {max_tokens: many}\nnonsense: 1", ("status",)),
+        ("model: {max_tokens: many}", ("doctor",)),
+        ("model: {max_tokens: many}", ("doctor", "--security")),
+        ("", ("doctor", "--fix")),
+        ("", ("--home", "/dev/null/home", "status")),
+        ("", ("--home", "~nobody-of-that-name/home", "status")),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_the_terminals_language(
+    tmp_path: Path, language: Language, configuration: str, words: tuple[str, ...]
+) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "config.yaml").write_text(configuration)
+    shown = in_terminal(language, home, *words)
+    ours = OTHERS.sub("", shown.replace(str(home), ""))
+    assert shown and english(ours, language, *words, *QUOTED, "'many'", "gateway.log", "ok  ") == [], shown
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -17,12 +17,14 @@ import pytest
 import segno
 from click.testing import CliRunner
 
+from agent.languages.codes import Language
 from gateway.cli import daybook
 from gateway.cli.browser import has_browser, open_link
 from gateway.cli.invocation import typed
 from gateway.cli.web import qr_lines
 from gateway.home import Home
-from tests.gateway.cli.test_cli import Terminal, gateway, shell
+from tests.english import english_in
+from tests.gateway.cli.test_cli import Terminal, gateway, invoke, shell
 
 LINK = "http://127.0.0.1:8765/#once=0123456789abcdefghijklmnopqrstuvwxyzABCDEFG"
 
@@ -61,6 +63,9 @@ def test_each_call_makes_a_fresh_link_and_no_log_has_it(home: Home) -> None:
         assert len(links) == 2 and all(one.startswith(f"{first['address']}/#once=") for one in links)
         assert first["phone"] == "" and "channels.web.host: 0.0.0.0" in said, "only this machine reaches it"
         assert first["address"] in said and first["token"] in said
+        for language in map(Language, ("de", "fr", "zh")):
+            shown = invoke(home.path, "web", LC_ALL=f"{language}.UTF-8").output
+            assert first["address"] in shown and english_in(shown, language, first["token"]) == [], shown
         process.terminate()
         assert process.stderr is not None
         log = process.stderr.read()

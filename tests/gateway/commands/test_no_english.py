@@ -107,11 +107,27 @@ async def test_a_chat_is_answered_without_an_english_word(daybook: Daybook, word
         assert words.promise in await tell("/done")
         await tell("/done qwertzuiop")
         await tell(f"/done {words.promise}")
+        await tell("/whoami")
         await tell("/approvals")
         await tell("/answer ABCDEF yes")
         await tell("/answer ABCDEF qwertzuiop")
     assert labels
     assert [(text, found) for text in [*said, *labels] if (found := english(text, words))] == []
+
+
+@pytest.mark.parametrize("words", [GERMAN, FRENCH, CHINESE], ids=["de", "fr", "zh"])
+async def test_what_cannot_be_written_or_forgotten_is_said_without_a_path(daybook: Daybook, words: Words) -> None:
+    async with daybook.running():
+        await ask(daybook, SAID[words.language], chat=OWNER)
+        memory = daybook.workspace / "MEMORY.md"
+        memory.write_text(f"- {words.fact}\n")
+        await ask(daybook, f"/remember {words.fact}", chat=OWNER)
+        await ask(daybook, f"/forget {words.about}", chat=OWNER)
+        for file in (memory, *daybook.workspace.glob("memory/*.md")):
+            file.chmod(0o400)
+        said = [await ask(daybook, text, chat=OWNER) for text in (words.yes, f"/remember {words.fact}", "/undo")]
+    assert said[0].count("\n- ") == 2, said[0]
+    assert [text for text in said if english(text, words) or ".md" in text] == []
 
 
 @pytest.mark.parametrize("words", [GERMAN, FRENCH, CHINESE], ids=["de", "fr", "zh"])

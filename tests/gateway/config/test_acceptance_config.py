@@ -207,7 +207,7 @@ def test_a_number_of_shards_that_cannot_be_is_an_error_in_words(value: str) -> N
         parse(f"channels:\n  discord:\n    shards: {value}\n", {})
     [problem] = failed.value.problems
     assert (problem.line, problem.key) == (3, "channels.discord.shards")
-    assert "allowed: auto, or a whole number from 1 to 1000" in problem.text
+    assert "allowed: `auto`, or a whole number from 1 to 1000" in problem.text
 
 
 @pytest.mark.parametrize(("value", "shards"), [("null", None), ("1", 1), ("1000", 1000), ("auto", "auto")])

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.languages.codes import Language
 from agent.model.base import ModelRequest
 from agent.model.scripted import Call, Hold, ScriptedAnswer, ScriptedModel
 from channels.message import PreviewStyle
@@ -20,10 +21,12 @@ from channels.scripted import ScriptedChannel
 from gateway.messages.suspects import SKIPPED, TRIED_ALONE_AFTER
 from gateway.server import Timeouts
 from gateway.store.schema import STEPS
+from tests.english import english_in
 from tests.gateway.conftest import ALICE, OWNER, Daybook, Running, asked, full_disk
 from tests.gateway.turns.test_turns import settled, taken_in
 
 BOB = "33333"
+GERMAN = Language("de")
 AT_ONCE = Timeouts(tick=0.02, trial=0.0)
 NEVER = Timeouts(tick=0.02, trial=3600.0)
 
@@ -382,7 +385,7 @@ async def test_without_a_file_of_what_is_in_hand_all_is_answered(daybook: Dayboo
 
 
 async def test_a_job_that_kills_the_process_is_skipped_and_not_tried_again(daybook: Daybook) -> None:
-    daybook.chat.say("Hello")
+    daybook.chat.say("Hallo", language=GERMAN)
     daybook.model.then("Hello.")
     async with daybook.running() as gateway:
         await settled(gateway)
@@ -401,8 +404,8 @@ async def test_a_job_that_kills_the_process_is_skipped_and_not_tried_again(daybo
         daybook.moment.pass_(timedelta(hours=2))
         await gateway.ticks()
     heard = daybook.chat.heard()[1:]
-    assert any("crashed several times on job `deadly`" in one for one in heard)
-    assert any("Job `deadly` failed, and I won't try it again." in one for one in heard)
+    assert any("Ich bin an der Aufgabe `deadly`" in one for one in heard)
+    assert all(english_in(one, GERMAN) == [] for one in heard)
     assert len(heard) == 2 and len(daybook.model.requests) == requests
 
 

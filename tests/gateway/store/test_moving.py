@@ -10,6 +10,7 @@ import psycopg
 import pytest
 
 from agent.formats.sqlite import StorageUnavailable
+from agent.languages.codes import Language
 from channels.message import Address
 from gateway.home import Home, HomeBusy
 from gateway.store import outbox_rows, question_rows
@@ -21,7 +22,9 @@ from gateway.store.outbox_rows import Draft
 from gateway.store.postgres import PostgresEngine
 from gateway.store.question_rows import StoredQuestion
 from gateway.store.schema import STEPS
+from tests.english import english_in
 from tests.fakes.postgres import PostgresServer
+from tests.gateway.cli.test_cli import invoke
 
 WHERE = Address("telegram", "1")
 
@@ -76,6 +79,16 @@ def test_there_and_back_every_row_is_the_same(home: Home, url: str) -> None:
         assert everything(after.connection) == wanted
     aside(home).unlink()
     assert to_postgres(home, url) == 2_404, "the database can be used again"
+
+
+def test_the_command_line_says_in_another_language_what_was_moved(home: Home, url: str) -> None:
+    """In turn: moved, no longer there, moved back without the database's name, and with it."""
+    configurations = ("", "", "", f"database_url: {url}")
+    for target, configuration in zip((url, url, "sqlite", "sqlite"), configurations, strict=True):
+        home.config_file.write_text(configuration)
+        said = invoke(home.path, "migrate", target, LC_ALL="de_DE.UTF-8").output
+        assert english_in(said, Language("de"), "db.moved", str(home.path)) == [], said
+    assert home.database.exists() and "2404" in said
 
 
 def test_nothing_moves_while_a_gateway_runs(home: Home, url: str, tmp_path: Path) -> None:
