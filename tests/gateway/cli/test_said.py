@@ -22,7 +22,7 @@ NOT_SHOWN = frozenset({"get", "replace", "encode", "typed", "join", "partition"}
 """Calls whose texts are keys and ends."""
 SAME_EVERYWHERE = frozenset({"ok", "daybook", "_DAYBOOK_COMPLETE"})
 """The mark of a finding; names for the shell."""
-ELSEWHERE = frozenset({"web.py", "migrate.py", "logs.py", "process.py", "context.py", "__init__.py"})
+ELSEWHERE = frozenset({"web.py", "migrate.py", "logs.py", "process.py", "context.py"})
 WORD = re.compile(r"[^\W\d_]{2,}")
 
 
