@@ -9,6 +9,8 @@ from pathlib import Path
 
 from agent.formats import sqlite
 from agent.formats.sqlite import StorageUnavailable
+from agent.languages.sentences import Sentence
+from agent.languages.system_errors import system_says
 from agent.memory.paths import make_private
 
 VERSION = "10"
@@ -115,13 +117,17 @@ def translate_errors() -> Iterator[None]:
     except sqlite3.OperationalError as error:
         if str(error).startswith("no such "):
             raise Damaged(str(error)) from error
-        raise StorageUnavailable(f"the search index cannot be used ({error})") from error
+        raise unusable(error) from error
     except sqlite3.DatabaseError as error:
         raise Damaged(str(error)) from error
     except OSError as error:
         if isinstance(error, StorageUnavailable):
             raise
-        raise StorageUnavailable(f"the search index cannot be used ({error.strerror or error})") from error
+        raise unusable(system_says(error)) from error
+
+
+def unusable(why: object) -> StorageUnavailable:
+    return StorageUnavailable(Sentence("the search index cannot be used ({why})", why=why))
 
 
 def _open(path: Path | None) -> sqlite3.Connection:

@@ -16,6 +16,7 @@ from pathlib import Path
 from agent.clock import Clock
 from agent.formats.sqlite import StorageUnavailable
 from agent.languages.date_words import Region, region_of
+from agent.languages.sentences import Sentence
 from agent.memory.scope import Audience, Scope
 from agent.search import hybrid, ranking
 from agent.search.chunking import Chunker
@@ -109,7 +110,9 @@ class MemoryIndex:
                 embed_until = began + (end - began) * _PART_FOR_EMBEDDING
                 embedded |= {query: semantic.question(query, embed_until) for query in wanted}
             hits, problem = index.read(look, end)
-        meaning = [f"what says it in other words: {why}." for why in dict.fromkeys(no_similarity) if why]
+        meaning = [
+            Sentence("what says it in other words: {why}.", why=why) for why in dict.fromkeys(no_similarity) if why
+        ]
         left = len(every) - len(wanted)
         left_out = f"{left} of {len(every)} queries: no more than {_MOST_QUERIES} are asked at once." if left else ""
         return SearchResult(tuple(hits or ()), tuple(filter(None, (left_out, *gaps, problem, *meaning))))

@@ -13,6 +13,8 @@ from time import monotonic
 from filelock import FileLock, Timeout
 
 from agent.formats.sqlite import StorageUnavailable
+from agent.languages.sentences import Sentence
+from agent.languages.system_errors import system_says
 from agent.memory.paths import make_private
 from agent.search.database import Damaged
 from agent.search.store import IndexStore
@@ -114,11 +116,11 @@ class IndexFile:
             lock.acquire(timeout=wait, poll_interval=0.01)
         except Timeout:
             if deadline is None:
-                raise StorageUnavailable("another process is writing the search index") from None
+                raise StorageUnavailable(Sentence("another process is writing the search index")) from None
             yield False
             return
         except OSError as error:
-            raise StorageUnavailable(f"the search index cannot be written ({error.strerror})") from error
+            raise _unwritable(error) from error
         try:
             yield True
         finally:
@@ -138,7 +140,7 @@ class IndexFile:
                     side.unlink(missing_ok=True)
                 replacement.replace(self.path)
         except OSError as error:
-            raise StorageUnavailable(f"the search index cannot be replaced ({error.strerror})") from error
+            raise _unwritable(error) from error
 
     def _close(self) -> None:
         for store in {id(one): one for one in (self._writer, self.reader) if one is not None}.values():
@@ -159,10 +161,14 @@ def _with_sidecars(file: Path) -> list[Path]:
     return [file.with_name(f"{file.name}{ending}") for ending in ("", "-wal", "-shm", "-journal")]
 
 
+def _unwritable(error: OSError) -> StorageUnavailable:
+    return StorageUnavailable(Sentence("the search index cannot be written ({why})", why=system_says(error)))
+
+
 def delete_index(file: Path) -> None:
     """Raises `StorageUnavailable`."""
     try:
         for one in _with_sidecars(file):
             one.unlink(missing_ok=True)
     except OSError as error:
-        raise StorageUnavailable(f"the search index cannot be written ({error.strerror})") from error
+        raise _unwritable(error) from error

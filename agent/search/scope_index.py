@@ -16,12 +16,13 @@ from typing import TypeVar
 
 from agent.clock import Clock
 from agent.formats.sqlite import StorageUnavailable
+from agent.languages.sentences import Sentence
 from agent.memory import files
 from agent.memory.paths import UnreadableFile
 from agent.memory.scope import Scope
 from agent.search import sources
 from agent.search.chunking import Chunker
-from agent.search.database import Damaged
+from agent.search.database import Damaged, unusable
 from agent.search.index_file import IndexFile
 from agent.search.rows import FileRow, NewFile, TextRow
 from agent.search.sources import IndexSource, SessionAge, SessionSources
@@ -148,7 +149,7 @@ class ScopeIndex:
         except StorageUnavailable as error:
             if not self._closing.is_set():
                 _log.error("%s", error.strerror)
-            return IndexFreshness(0, (f"what changed lately: {error.strerror}.",))
+            return IndexFreshness(0, (Sentence("what changed lately: {why}.", why=error.strerror),))
         finally:
             self._writing.release()
 
@@ -161,18 +162,18 @@ class ScopeIndex:
         """The result of `look`, or None and the reason in a sentence."""
         file = self._file
         if not file.reading.acquire(timeout=max(_LEAST_WAIT, deadline - time.monotonic())):
-            return None, "anything: there was no time."
+            return None, Sentence("anything: {why}.", why=Sentence("there was no time"))
         try:
             return (look(file.reader), "") if file.reader is not None else (None, "anything: there is no index.")
         except StorageUnavailable as error:
-            return None, f"anything: {error.strerror}."
+            return None, Sentence("anything: {why}.", why=error.strerror)
         except Damaged as damage:
             _log.warning("the search index %s is damaged, rebuilding it: %s", file.path, damage)
         finally:
             file.reading.release()
         with self._writing:
             self._begin_anew()
-        return None, "anything: the index was damaged and is made anew; ask again in a moment."
+        return None, Sentence("anything: the index was damaged and is made anew; ask again in a moment.")
 
     def rebuild(self, clock: Clock, progress: Progress | None = None) -> IndexFreshness:
         """Build a new index, then swap it in. Raises `StorageUnavailable`; the present one stays."""
@@ -192,7 +193,7 @@ class ScopeIndex:
                         if progress is not None:
                             progress(number, len(listed))
             except Damaged as damage:
-                raise StorageUnavailable(f"the search index cannot be made ({damage})") from damage
+                raise unusable(damage) from damage
             self._reload()
             return IndexFreshness(0, (*gaps, *self._problems()))
 
@@ -201,7 +202,8 @@ class ScopeIndex:
             try:
                 return self._with_repair(lambda: self._status(model))
             except StorageUnavailable as error:
-                return IndexStatus(self._file.path, 0, 0, self._file.bytes, 0, (f"{error.strerror}.",), in_memory=False)
+                why = Sentence("{why}.", why=error.strerror)
+                return IndexStatus(self._file.path, 0, 0, self._file.bytes, 0, (why,), in_memory=False)
 
     def purge(self, clock: Clock) -> None:
         """Raises `StorageUnavailable`."""
@@ -243,7 +245,7 @@ class ScopeIndex:
         try:
             return work()
         except Damaged as damage:
-            raise StorageUnavailable(f"the search index cannot be used ({damage})") from damage
+            raise unusable(damage) from damage
 
     def _ready(self) -> None:
         if self._file.is_new():
@@ -308,8 +310,8 @@ class ScopeIndex:
             with self._file.alone(deadline) as alone:
                 left = self._index_changes(changes, clock, deadline, progress, patient=patient) if alone else left
         if left:
-            what = "1 changed file: it is" if left == 1 else f"{left} changed files: they are"
-            gaps.append(f"{what} not in the index yet.")
+            several = Sentence("{count} changed files: they are not in the index yet.", count=left)
+            gaps.append(Sentence("1 changed file: it is not in the index yet.") if left == 1 else several)
         return IndexFreshness(left, (*gaps, *self._problems()))
 
     def _changes(self, gaps: list[str]) -> _Changes:
@@ -378,7 +380,7 @@ class ScopeIndex:
 
     def _check_open(self) -> None:
         if self._closing.is_set():
-            raise StorageUnavailable("the search index is being closed")
+            raise StorageUnavailable(Sentence("the search index is being closed"))
 
     def _problems(self) -> tuple[str, ...]:
         return tuple(row.problem for row in self._known.values() if row.problem)

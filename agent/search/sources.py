@@ -16,6 +16,8 @@ from typing import NamedTuple, Protocol
 
 from agent.clock import Clock
 from agent.fs import Folder
+from agent.languages.sentences import Sentence
+from agent.languages.system_errors import system_says
 from agent.memory import daily_log, files, notes
 from agent.memory.paths import UnreadableFile, entered, open_folder
 from agent.memory.scope import Audience, Scope
@@ -91,7 +93,7 @@ def markdown(scope: Scope, extra: Sequence[Path], gaps: list[str]) -> Iterator[I
         try:
             status = path.lstat()
         except OSError as error:
-            gaps.append(f"{path} cannot be read: {(error.strerror or 'it is missing').lower()}.")
+            gaps.append(_unread(path, system_says(error)))
             continue
         if stat.S_ISDIR(status.st_mode):
             yield from _markdown_below(path, path, f"{path.as_posix()}/", gaps)
@@ -108,9 +110,13 @@ def _markdown_below(
     except FileNotFoundError:
         return
     except UnreadableFile as error:
-        gaps.append(f"{error.reason}.")
+        gaps.append(Sentence("{why}.", why=error.reason))
     except OSError as error:
-        gaps.append(f"{folder.name} cannot be read: {(error.strerror or 'the system does not say why').lower()}.")
+        gaps.append(_unread(folder.name, system_says(error)))
+
+
+def _unread(place: object, why: object) -> Sentence:
+    return Sentence("{file} cannot be read: {why}.", file=place, why=why)
 
 
 def _walk(
@@ -140,8 +146,7 @@ def _walk(
         except FileNotFoundError:
             continue
         except (OSError, UnreadableFile) as error:
-            why = error.strerror if isinstance(error, OSError) else str(error)
-            gaps.append(f"{within}{name} cannot be read: {(why or 'the system does not say why').lower()}.")
+            gaps.append(_unread(f"{within}{name}", system_says(error) if isinstance(error, OSError) else error))
 
 
 def signature_of(status: os.stat_result) -> str:

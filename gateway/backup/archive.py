@@ -16,7 +16,6 @@ import sqlite3
 import tarfile
 import tempfile
 import time
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -30,6 +29,8 @@ from pydantic import TypeAdapter, ValidationError
 from agent.clock import utc_stamp
 from agent.formats.sqlite import connect_read_only
 from agent.fs import sync_folder
+from agent.languages.sentences import Sentence
+from gateway.backup.errors import BackupError, backup_errors, damaged, no_backup, unreadable
 from gateway.home import Home, version
 from gateway.store.connection import postgres_module
 from gateway.store.schema import STEPS
@@ -64,17 +65,6 @@ _OF_DATABASES = (".db", ".db-wal", ".db-shm", ".lock")
 _MOST_MANIFEST = 256 << 20
 
 
-class WrongPassphrase(ValueError):
-    """The passphrase is another one, or the file was changed."""
-
-    def __init__(self) -> None:
-        super().__init__("This isn't its passphrase, or the file is damaged.")
-
-
-class BackupError(Exception):
-    """One sentence: what happened, and what to do."""
-
-
 @dataclass(frozen=True, slots=True)
 class ArchivedFile:
     path: str
@@ -107,15 +97,18 @@ def write(home: Home, target: Path, passphrase: str | None = None, copy: CopyDat
     """Makes the archive of a home, running or not, and reads it back; `target` appears when it is complete. `copy`:
     for messages that are not in SQLite. Raises `BackupError`."""
     if target.exists():
-        raise BackupError(f"{target} exists already. Give a new name.")
+        raise BackupError(Sentence("{file} exists already. Give a new name.", file=target))
     if target.resolve().is_relative_to(home.path.resolve()):
-        raise BackupError(f"{target} is in the home itself. Give a place outside of {home.path}.")
-    with _said(f"write {target}"):
+        raise BackupError(
+            Sentence("{file} is in the home itself. Give a place outside of {home}.", file=target, home=home.path)
+        )
+    cannot = Sentence("Can't write {file}", file=target)
+    with backup_errors(cannot):
         for left in target.parent.glob(f".{target.name}.*.new"):  # by one that was killed
             left.unlink()
     new = target.with_name(f".{target.name}.{os.getpid()}.new")
     try:
-        with _said(f"write {target}"):
+        with backup_errors(cannot):
             with _private(new) as file, tempfile.TemporaryDirectory(prefix=_COPYING) as scratch:
                 manifest = _write(home, file, passphrase, copy or _copy_of(home), Path(scratch))
                 file.flush()
@@ -143,7 +136,7 @@ def check(source: Path, passphrase: str | None = None) -> Manifest:
 
 def is_encrypted(source: Path) -> bool:
     """Raises `BackupError`."""
-    with _said(f"read {source}"), source.open("rb") as file:
+    with backup_errors(unreadable(source)), source.open("rb") as file:
         return file.read(len(MAGIC)) == MAGIC
 
 
@@ -153,11 +146,14 @@ def restore(
     """Unpacks an archive beside `home` and puts it in its place when every file was checked. With `force` a home that
     is there is set aside; returns where. Raises `BackupError`, `HomeBusy`."""
     target = home.path
-    with _said(f"restore to {target}"):
+    with backup_errors(Sentence("Can't restore to {folder}", folder=target)):
         is_there = target.exists() and any(target.iterdir())
         if is_there and not force:
             raise BackupError(
-                f"There is a home at {target} already. Give another with --home, or --force to set it aside."
+                Sentence(
+                    "There is a home at {home} already. Give another with --home, or --force to set it aside.",
+                    home=target,
+                )
             )
         target.parent.mkdir(parents=True, exist_ok=True)
         with home.hold() if is_there else contextlib.nullcontext():
@@ -194,7 +190,11 @@ def _write(home: Home, file: BinaryIO, passphrase: str | None, copy: CopyDatabas
                 copied(one)
             except sqlite3.Error as error:
                 if name == _MESSAGES:
-                    raise BackupError(f"{name} can't be read ({error}). `daybook doctor` says what to do.") from error
+                    raise BackupError(
+                        Sentence(
+                            "{name} can't be read ({why}). `daybook doctor` says what to do.", name=name, why=error
+                        )
+                    ) from error
                 skipped.append(name)
                 continue
             if one.exists():
@@ -290,22 +290,22 @@ def _read(source: Path, passphrase: str | None, folder: Path | None) -> Manifest
     """Reads an archive, and unpacks it to an empty `folder`. Raises `BackupError`."""
     found: dict[str, ArchivedFile] = {}
     manifest: Manifest | None = None
-    with _said(f"read {source}"), source.open("rb") as file, _opened(file, source, passphrase) as tar:
+    with backup_errors(unreadable(source)), source.open("rb") as file, _opened(file, source, passphrase) as tar:
         for member in tar:
             data = tar.extractfile(member)
             if data is None or not member.isreg() or manifest is not None:
-                raise BackupError(f"{source} is no backup: it holds {member.name}. Nothing was restored.")
+                raise no_backup(source, member.name)
             if member.name == _MANIFEST:
                 manifest = _manifest(data.read(_MOST_MANIFEST), source)
                 continue
             name = _safe(member.name, source)
             if name in found:
-                raise BackupError(f"{source} holds {name} twice. Nothing was restored.")
+                raise no_backup(source, name)
             found[name] = _unpack(data, name, folder, member)
     if manifest is None:
-        raise BackupError(f"{source} is not complete. Take another backup.")
+        raise BackupError(Sentence("{file} is not complete. Take another backup.", file=source))
     if manifest.files != tuple(found.values()):
-        raise BackupError(f"{source} is damaged: its files are not those that were saved. Take another backup.")
+        raise damaged(source)
     return manifest
 
 
@@ -313,10 +313,11 @@ def _manifest(data: bytes, source: Path) -> Manifest:
     try:
         manifest = _MANIFEST_OF.validate_json(data)
     except ValidationError as error:
-        raise BackupError(f"{source} is damaged: what it says of itself cannot be read.") from error
+        raise damaged(source) from error
     if manifest.format > _FORMAT or manifest.schema > len(STEPS):
+        versions = {"newer": manifest.daybook, "own": version()}
         raise BackupError(
-            f"{source} was made by a newer Daybook ({manifest.daybook}). Update this one ({version()}) first."
+            Sentence("{file} is of a newer Daybook ({newer}). Update this one ({own}) first.", file=source, **versions)
         )
     return manifest
 
@@ -324,7 +325,7 @@ def _manifest(data: bytes, source: Path) -> Manifest:
 def _safe(name: str, source: Path) -> str:
     path = PurePosixPath(name)
     if path.is_absolute() or ".." in path.parts or path.parts[:1] != ("home",) or "\\" in name or len(path.parts) < 2:
-        raise BackupError(f"{source} would write outside of the home ({name}). Nothing was restored.")
+        raise no_backup(source, name)
     return PurePosixPath(*path.parts[1:]).as_posix()
 
 
@@ -336,7 +337,9 @@ def _unpack(data: IO[bytes], name: str, folder: Path | None, member: tarfile.Tar
             target = folder / name
             target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             if member.size > shutil.disk_usage(folder).free:
-                raise BackupError(f"There is not enough space for {_printable(name)}. Nothing was restored.")
+                raise BackupError(
+                    Sentence("There is not enough space for {name}. Nothing was restored.", name=_printable(name))
+                )
             out = stack.enter_context(_private(target))
         while chunk := data.read(_COPIED):
             digest.update(chunk)
@@ -355,7 +358,7 @@ def _unpack(data: IO[bytes], name: str, folder: Path | None, member: tarfile.Tar
 def _opened(file: BinaryIO, source: Path, passphrase: str | None) -> Iterator[tarfile.TarFile]:
     if file.read(len(MAGIC)) == MAGIC:
         if passphrase is None:
-            raise BackupError(f"{source} is encrypted. Its passphrase is needed.")
+            raise BackupError(Sentence("{file} is encrypted. Its passphrase is needed.", file=source))
         reader = cast("IO[bytes]", importlib.import_module(_CIPHER).DecryptingReader(file, passphrase))
     else:
         file.seek(0)
@@ -368,15 +371,3 @@ def _opened(file: BinaryIO, source: Path, passphrase: str | None) -> Iterator[ta
 def _private(path: Path) -> Iterator[BinaryIO]:
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
         yield file
-
-
-@contextmanager
-def _said(what: str) -> Iterator[None]:
-    try:
-        yield
-    except WrongPassphrase as error:
-        raise BackupError(str(error)) from error
-    except (tarfile.TarError, EOFError, sqlite3.Error, zlib.error) as error:
-        raise BackupError(f"Can't {what}: it is damaged, or no backup ({error}).") from error
-    except OSError as error:
-        raise BackupError(f"Can't {what}: {error.strerror or error}.") from error

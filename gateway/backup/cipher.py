@@ -13,7 +13,8 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 
-from gateway.backup.archive import MAGIC, WrongPassphrase
+from gateway.backup.archive import MAGIC
+from gateway.backup.errors import WrongPassphrase
 
 _CHUNK = 1 << 20
 _TAG = 16

@@ -6,7 +6,10 @@ import asyncio
 import re
 from pathlib import Path
 
-from gateway.backup.archive import BackupError, CopyDatabase, write
+from agent.languages.sentences import Sentence
+from agent.languages.system_errors import system_says
+from gateway.backup.archive import CopyDatabase, write
+from gateway.backup.errors import BackupError
 from gateway.home import Home
 from gateway.scheduling.builtins import BACKED_UP, BACKUP, BuiltIn, DueTime, JobFailed, JobOutcome
 
@@ -34,7 +37,8 @@ class NightlyBackup:
         try:
             return JobOutcome(silent=True, note=await asyncio.to_thread(self._write, self._to, due))
         except (BackupError, OSError) as error:
-            raise JobFailed(f"The nightly backup failed. {error}") from error
+            why = system_says(error) if isinstance(error, OSError) else error
+            raise JobFailed(Sentence("The nightly backup failed. {why}", why=why)) from error
 
     def _write(self, folder: Path, due: DueTime) -> str:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)

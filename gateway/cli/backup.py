@@ -10,8 +10,10 @@ from pathlib import Path
 import click
 
 from agent.formats.sqlite import StorageUnavailable
-from gateway.backup.archive import BackupError, CopyDatabase, Manifest, copy_of, is_encrypted, restore, write
-from gateway.cli.context import CliContext
+from agent.languages.sentences import Sentence, joined
+from gateway.backup.archive import CopyDatabase, Manifest, copy_of, is_encrypted, restore, write
+from gateway.backup.errors import BackupError
+from gateway.cli.context import CliContext, CommandFailed
 from gateway.cli.invocation import typed
 from gateway.config import ConfigError, load
 from gateway.home import Home, HomeError
@@ -27,18 +29,19 @@ _SHOWN = 5
 @click.pass_obj
 def backup_command(context: CliContext, file: Path, encrypt: bool) -> None:
     """Write everything to one file, while Daybook runs."""
-    passphrase = _passphrase(is_new=True) if encrypt else None
+    passphrase = _passphrase(context, is_new=True) if encrypt else None
     try:
         manifest = write(context.home, file.expanduser(), passphrase, _copy(context))
     except (BackupError, StorageUnavailable) as error:
-        raise click.ClickException(str(error)) from error
-    click.echo(f"Wrote {file}: {_summary(manifest)}. It was read back and is complete.")
+        raise CommandFailed(str(error)) from error
+    content = _summary(manifest)
+    click.echo(context.said("Wrote {file}: {content}. It was read back and is complete.", file=file, content=content))
     for name in manifest.skipped[:_SHOWN]:
-        click.echo(f"Left out: {name} (a link, or it cannot be read)", err=True)
-    if len(manifest.skipped) > _SHOWN:
-        click.echo(f"Left out: {len(manifest.skipped) - _SHOWN} more", err=True)
+        click.echo(context.said("Left out: {name} (a link, or it cannot be read)", name=name), err=True)
+    if (more := len(manifest.skipped) - _SHOWN) > 0:
+        click.echo(context.said("Left out: {count} more", count=more), err=True)
     if not encrypt:
-        click.echo("It holds your keys and your conversations: keep it private, or use --encrypt.")
+        click.echo(context.said("It holds your keys and your conversations: keep it private, or use --encrypt."))
 
 
 @click.command("restore")
@@ -53,18 +56,24 @@ def restore_command(context: CliContext, file: Path, folder: Path | None, force:
     """
     home = Home(folder.expanduser().absolute()) if folder is not None else context.home
     try:
-        passphrase = _passphrase(is_new=False) if is_encrypted(file) else None
+        passphrase = _passphrase(context, is_new=False) if is_encrypted(file) else None
         manifest, aside = restore(file, home, passphrase, force=force)
     except (BackupError, HomeError) as error:
-        raise click.ClickException(str(error)) from error
-    click.echo(f"Restored to {home.path}: {_summary(manifest)}.")
-    click.echo(f"Made on {manifest.made_at[:16].replace('T', ' ')} UTC by Daybook {manifest.daybook}.")
+        raise CommandFailed(str(error)) from error
+    click.echo(context.said("Restored to {folder}: {content}.", folder=home.path, content=_summary(manifest)))
+    made_at = manifest.made_at[:16].replace("T", " ")
+    click.echo(context.said("Made on {moment} UTC by Daybook {version}.", moment=made_at, version=manifest.daybook))
     if aside is not None:
-        click.echo(f"What was there is in {aside}.")
+        click.echo(context.said("What was there is in {folder}.", folder=aside))
     if home.database.exists() and _names_postgres(home):
-        click.echo("Its messages are in SQLite. If they were in PostgreSQL: move them to an empty database by")
-        click.echo(f"`{typed(home, 'migrate')} postgresql://…` and give that in config.yaml, or remove `database_url`.")
-    click.echo("Start it with `daybook gateway`, and let no other run with the same bot.")
+        click.echo(
+            context.said(
+                "Its messages are in SQLite. If they were in PostgreSQL: move them to an empty database by\n"
+                "`{migrate} postgresql://…` and give that in config.yaml, or remove `database_url`.",
+                migrate=typed(home, "migrate"),
+            )
+        )
+    click.echo(context.said("Start it with `daybook gateway`, and let no other run with the same bot."))
 
 
 def _copy(context: CliContext) -> CopyDatabase | None:
@@ -82,16 +91,21 @@ def _summary(manifest: Manifest) -> str:
     paths = [one.path for one in manifest.files]
     days = sorted(found[1] for one in paths if (found := _LOG.search(f"/{one}")))
     conversations = sum(one.startswith("state/sessions/") and one.endswith(".jsonl") for one in paths)
-    logs = f", daily logs from {days[0]} to {days[-1]}" if days else ""
-    size = f"{len(paths)} files, {manifest.size / 1e6:.1f} MB"
-    return f"{size}, {conversations} conversation{'' if conversations == 1 else 's'}{logs}"
+    logs = Sentence("daily logs from {first} to {last}", first=days[0], last=days[-1]) if days else ""
+    files = Sentence("{count} files", count=len(paths))
+    several = Sentence("{count} conversations", count=conversations)
+    counted = Sentence("1 conversation") if conversations == 1 else several
+    size = Sentence("{size} MB", size=f"{manifest.size / 1e6:.1f}")
+    return joined([files, size, counted, logs], ", ")
 
 
-def _passphrase(*, is_new: bool) -> str:
+def _passphrase(context: CliContext, *, is_new: bool) -> str:
     if given := os.environ.get(_PASSPHRASE):
         return given
     if sys.stdin.isatty():
-        return str(click.prompt("Passphrase", hide_input=True, confirmation_prompt=is_new, err=True))
+        return str(click.prompt(context.said("Passphrase"), hide_input=True, confirmation_prompt=is_new, err=True))
     if given := sys.stdin.readline().rstrip("\r\n"):
         return given
-    raise click.UsageError(f"Give the passphrase in ${_PASSPHRASE}, or in the first line of the input.")
+    raise click.UsageError(
+        context.said("Give the passphrase in ${variable}, or in the first line of the input.", variable=_PASSPHRASE)
+    )

@@ -8,8 +8,9 @@ import sys
 
 import click
 
+from agent.languages.sentences import said
 from channels.terminal import MAIN_CHAT
-from gateway.cli.context import CliContext, run
+from gateway.cli.context import CliContext, run, terminal_language
 from gateway.cli.repl import Repl, open_chat
 from gateway.cli.screen import Screen
 from gateway.cli.stdin import InputLines, has_cursor
@@ -19,7 +20,7 @@ from gateway.home import Home
 
 def _session(_: click.Context, __: click.Parameter, name: str) -> str:
     if not re.fullmatch(r"[\w-]{1,64}", name):
-        raise click.BadParameter("Use letters, digits, - and _, at most 64.")
+        raise click.BadParameter(said(terminal_language(), "Use letters, digits, - and _, at most 64."))
     return name
 
 
@@ -34,7 +35,7 @@ def chat_command(context: CliContext, message: str | None, session: str) -> None
     """
     config = context.quiet_config()
     if message is not None and not message.strip():
-        raise click.UsageError("-m needs a text.")
+        raise click.UsageError(context.said("-m needs a text."))
     if run(_chat(context.home, config, message, session)):
         sys.exit(1)
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
+from agent.languages.sentences import said
+from gateway.cli.context import terminal_language
+
 _HOW = {
     "bash": "echo 'eval \"$(daybook completion bash)\"' >> ~/.bashrc",
     "zsh": "echo 'eval \"$(daybook completion zsh)\"' >> ~/.zshrc",
@@ -21,6 +24,6 @@ def completion_command(ctx: click.Context, shell: str) -> None:
     """Let your shell complete commands."""
     found = get_completion_class(shell)
     if found is None:
-        raise click.UsageError(f"{shell} can't complete commands here.")
+        raise click.UsageError(said(terminal_language(), "{shell} can't complete commands here.", shell=shell))
     root = ctx.find_root().command
     click.echo(found(root, {}, "daybook", "_DAYBOOK_COMPLETE").source())

@@ -7,6 +7,7 @@ import os
 import click
 import yaml
 
+from agent.languages.sentences import Sentence, joined
 from gateway.cli.context import CliContext, CommandFailed, Misconfigured
 from gateway.config import ConfigError, reference, schema, shown
 from gateway.config.edit import path_of, set_values, value_of
@@ -25,7 +26,8 @@ def validate(context: CliContext) -> None:
     """List everything that is wrong, with file, line and key. Exits with 2 on errors."""
     context.config()
     file = context.home.config_file
-    click.echo(f"{file} is valid." if file.exists() else f"There is no {file}, so the defaults are used.")
+    is_absent = context.said("There is no {file}, so the defaults are used.", file=file)
+    click.echo(context.said("{file} is valid.", file=file) if file.exists() else is_absent)
 
 
 @config_command.command()
@@ -44,7 +46,7 @@ def get_key(context: CliContext, key: str) -> None:
     try:
         value = shown_value(config, path_of(key))
     except ConfigError as error:
-        raise click.UsageError(error.problems[0].text) from error
+        raise click.UsageError(context.said_of(error.problems[0].text)) from error
     plain = isinstance(value, str)
     click.echo(
         value if plain else yaml.safe_dump(value, sort_keys=False, allow_unicode=True).removesuffix("...\n"), nl=plain
@@ -68,10 +70,13 @@ def set_key(context: CliContext, key: str, value: str) -> None:
         else:
             set_values(context.home, {path: new}, os.environ)
     except ConfigError as error:
-        raise Misconfigured(f"Nothing was changed. {'; '.join(map(str, error.problems))}") from error
+        problems = joined(map(str, error.problems), "; ")
+        raise Misconfigured(Sentence("Nothing was changed. {problems}", problems=problems)) from error
     except OSError as error:
-        raise CommandFailed(f"Can't write the configuration: {error.strerror or error}.") from error
-    click.echo(f"{key} is set. Restart Daybook if it is running.")
+        raise CommandFailed(
+            Sentence("The configuration can't be written: {why}.", why=error.strerror or str(error))
+        ) from error
+    click.echo(context.said("{key} is set. Restart Daybook if it is running.", key=key))
 
 
 @config_command.command("schema")

@@ -10,6 +10,7 @@ from functools import partial
 
 import click
 
+from agent.languages.sentences import Sentence, joined
 from agent.model.base import Json
 from agent.model.tokens import estimate_tool
 from gateway.cli.browser import has_browser, open_link
@@ -18,7 +19,7 @@ from gateway.cli.rpc import Call, ask, ask_beside
 from gateway.cli.stdin import InputLines
 from gateway.cli.table import print_table
 from gateway.config.capabilities import LocalMcpServer, RemoteMcpServer
-from gateway.handlers.mcp import login_json
+from gateway.handlers.mcp import login_json, no_server
 from gateway.mcp.kept import KeptMcp
 from gateway.mcp.probe import ServerProbe, probe
 from gateway.mcp.schemas import RemoteTool
@@ -58,14 +59,20 @@ def list_servers(context: CliContext, agent: str | None, as_json: bool) -> None:
     if as_json:
         return print_json([*found])
     lines = [
-        (one["name"], _count(one["tools"]), ", ".join(config.scopes), one["ask"], _login(one), one["where"])
+        (
+            one["name"],
+            len(listed) if isinstance(listed := one["tools"], list) else context.said("unknown"),
+            ", ".join(config.scopes),
+            one["ask"],
+            context.said_of(_login(one)),
+            one["where"],
+        )
         for one, config in zip(found, _configured(context, agent).values(), strict=True)
     ]
-    return print_table(
-        ("name", "tools", "for", "asks", "login", "where"),
-        lines,
-        "No servers yet. Put them under tools.mcp in config.yaml.",
+    heads = context.heads(
+        *(Sentence("name"), Sentence("tools"), Sentence("for"), Sentence("asks"), Sentence("login"), Sentence("where"))
     )
+    return print_table(heads, lines, context.said("No servers yet. Put them under `tools.mcp` in config.yaml."))
 
 
 @mcp_command.command()
@@ -77,8 +84,7 @@ def test(context: CliContext, name: str, agent: str | None, as_json: bool) -> No
     """Start or reach the server NAME, and list its tools. Exits with 1 if that fails."""
     configured = _configured(context, agent)
     if (config := configured.get(name)) is None:
-        there = f"There is no server {name!r}. There are: {', '.join(configured) or 'none'}"
-        found, tools = ServerProbe("", "", (), there), []
+        found, tools = ServerProbe("", "", (), no_server(name, configured)), []
     else:
         found = run(probe(name, config, KeptMcp(context.home.mcp)))
         tools = [one for one in found.tools if _is_wanted(config, one.name)]
@@ -86,14 +92,24 @@ def test(context: CliContext, name: str, agent: str | None, as_json: bool) -> No
     if as_json:
         print_json(_document(name, found, tools, tokens))
     elif not found.failure:
-        click.echo(f"{found.server or name} works (protocol {found.protocol}); about {tokens:,} tokens in a request.\n")
-        lines = [(one.name, "reads" if one.reads_only else "writes", one.description[:_SHOWN]) for one in tools]
-        print_table(("tool", "does", "description"), lines, "It has no tools.")
+        works = context.said(
+            "{name} works (protocol {protocol}); about {tokens} tokens in a request.",
+            name=found.server or name,
+            protocol=found.protocol,
+            tokens=f"{tokens:,}",
+        )
+        click.echo(f"{works}\n")
+        reads, writes = context.said("reads"), context.said("writes")
+        lines = [(one.name, reads if one.reads_only else writes, one.description[:_SHOWN]) for one in tools]
+        heads = context.heads(Sentence("tool"), Sentence("does"), Sentence("description"))
+        print_table(heads, lines, context.said("It has no tools."))
     else:
         for line in found.said:
             click.echo(f"{name}: {line}", err=True)
-        cure = f" `daybook mcp login {name}` prints a link for it" if found.needs_login else ""
-        raise CommandFailed(f"{found.failure}.{cure}{'.' if cure else ''}")
+        cure = Sentence("`daybook mcp login {name}` prints a link for it.", name=name) if found.needs_login else ""
+        is_whole = found.failure.endswith(".")
+        failed = found.failure if is_whole else Sentence("That didn't work: {why}.", why=found.failure)
+        raise CommandFailed(joined([failed, cure], " "))
     if found.failure:
         sys.exit(1)
 
@@ -108,8 +124,9 @@ def login(context: CliContext, name: str, agent: str | None) -> None:
     found = ask_beside(context, "mcp.login", params, partial(_guide, context, params)).value
     outcome = found if isinstance(found, Mapping) else {}
     if problem := outcome.get("problem"):
-        raise CommandFailed(f"You are logged in at {outcome.get('host')}, but: {problem}.")
-    click.echo(f"You are logged in at {outcome.get('host')}. {name} has {outcome.get('tools')} tools.")
+        raise CommandFailed(Sentence("You are logged in at {host}, but: {why}.", host=outcome.get("host"), why=problem))
+    known = {"name": name, "host": outcome.get("host"), "count": outcome.get("tools")}
+    click.echo(context.said("You are logged in at {host}. {name} has {count} tools.", **known))
 
 
 @mcp_command.command()
@@ -120,7 +137,8 @@ def logout(context: CliContext, name: str, agent: str | None) -> None:
     """Forget the login at the server NAME."""
     found = ask(context, "mcp.logout", name=name, agent=agent or "").value
     was_there = isinstance(found, Mapping) and found.get("done") is True
-    click.echo(f"Daybook is logged out of {name}." if was_there else f"Daybook was not logged in at {name}.")
+    was_not = context.said("Daybook was not logged in at {name}.", name=name)
+    click.echo(context.said("Daybook is logged out of {name}.", name=name) if was_there else was_not)
 
 
 async def _guide(context: CliContext, params: Params, call: Call) -> None:
@@ -128,8 +146,9 @@ async def _guide(context: CliContext, params: Params, call: Call) -> None:
     link = await call("mcp.link", params)
     shown = link if isinstance(link, Mapping) else {}
     address = str(shown.get("link"))
-    click.echo(f"Open this link and log in at {shown.get('host')}. It works once, within an hour:\n\n{address}\n")
-    click.echo("If the browser ends on a page that it can't open, paste the address of that page here.")
+    asked = context.said("Open this link and log in at {host}. It works once, within an hour:", host=shown.get("host"))
+    click.echo(f"{asked}\n\n{address}\n")
+    click.echo(context.said("If the browser ends on a page that it can't open, paste the address of that page here."))
     if sys.stdout.isatty() and has_browser(os.environ):
         with suppress(OSError):
             open_link(context.home, address)
@@ -139,7 +158,7 @@ async def _guide(context: CliContext, params: Params, call: Call) -> None:
             try:
                 await call("mcp.answer", {"address": line.strip()})
             except OperationError as error:
-                click.echo(str(error), err=True)
+                click.echo(context.said_of(error), err=True)
 
 
 def _document(name: str, found: ServerProbe, tools: Sequence[RemoteTool], tokens: int) -> dict[str, Json]:
@@ -160,7 +179,9 @@ def _configured(context: CliContext, agent: str | None) -> Mapping[str, LocalMcp
     config = context.quiet_config()
     wanted = agent or config.default_agent
     if wanted not in config.agents:
-        raise CommandFailed(f"There is no agent {wanted!r}. There are: {', '.join(config.agents)}.")
+        raise CommandFailed(
+            Sentence("There is no agent {name}. You have: {agents}.", name=wanted, agents=", ".join(config.agents))
+        )
     return config.agents[wanted].tools.mcp
 
 
@@ -174,9 +195,5 @@ def _where(config: LocalMcpServer | RemoteMcpServer) -> str:
 
 def _login(server: Mapping[str, Json]) -> str:
     if server["login"] == "needed":
-        return "needed"
-    return f"at {server['login_host']}" if server["login_host"] else ""
-
-
-def _count(tools: Json) -> str:
-    return str(len(tools)) if isinstance(tools, list) else "unknown"
+        return Sentence("needed")
+    return Sentence("at {host}", host=host) if (host := server["login_host"]) else ""

@@ -9,11 +9,13 @@ from zoneinfo import ZoneInfo
 
 import click
 
+from agent.languages.sentences import Sentence, said
 from agent.model.base import Json
-from gateway.cli.context import CliContext, print_json, show_time
+from gateway.cli.context import CliContext, print_json, show_time, terminal_language
 from gateway.cli.embedder import embedder
 from gateway.cli.rpc import ask, ask_beside, rows, show_progress
 from gateway.cli.table import print_table
+from gateway.handlers.agents import no_scope
 
 _SHOWN = 10
 
@@ -23,14 +25,16 @@ def _a_scope(_context: click.Context, _parameter: click.Parameter, value: str | 
     audience, _, id = (value or "owner").partition(":")
     if audience == "owner" if not id else audience in ("person", "group"):
         return value
-    raise click.BadParameter(f"{value!r} is not one of owner, person:ID and group:CHANNEL:CHAT.")
+    raise click.BadParameter(no_scope(value).in_language(terminal_language()))
 
 
 def _a_day(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
     try:
         return date.fromisoformat(value).isoformat() if value else None
     except ValueError as error:
-        raise click.BadParameter(f"{value!r} is not a date. Write YYYY-MM-DD.") from error
+        raise click.BadParameter(
+            said(terminal_language(), "{text} is not a date; write it as 2026-11-23.", text=repr(value))
+        ) from error
 
 
 _SCOPE = click.option(
@@ -76,21 +80,22 @@ def search(
     answer = ask_beside(context, "memory.search", asked, None)
     if as_json:
         return print_json(answer.value)
-    return _show_found(answer.value if isinstance(answer.value, dict) else {}, answer.zone)
+    return _show_found(context, answer.value if isinstance(answer.value, dict) else {}, answer.zone)
 
 
-def _show_found(found: dict[str, Json], zone: ZoneInfo) -> None:
+def _show_found(context: CliContext, found: dict[str, Json], zone: ZoneInfo) -> None:
     hits = rows(found.get("hits"))
     for row in hits:
         first, last = row.get("start_line"), row.get("end_line")
         click.secho(f"{row.get('path')}:{first}" + ("" if first == last else f"-{last}"), bold=True, nl=False)
-        click.echo(f"  {show_time(row.get('date'), zone)}  {row.get('strength')}")
+        strength = str(row.get("strength"))
+        click.echo(f"  {show_time(row.get('date'), zone)}  {context.said_of(Sentence(strength))}")
         click.echo(f"{row.get('text')}\n")
     if not hits:
-        click.echo("Nothing found.")
+        click.echo(context.said("Nothing found."))
     gaps = found.get("gaps")
     for gap in gaps if isinstance(gaps, list) else []:
-        click.echo(f"Not searched: {gap}", err=True)
+        click.echo(context.said("Not searched: {why}", why=gap), err=True)
 
 
 @memory_command.command()
@@ -101,7 +106,7 @@ def _show_found(found: dict[str, Json], zone: ZoneInfo) -> None:
 def status(context: CliContext, scope: str, agent: str | None, as_json: bool) -> None:
     """Show the size of the search index, and whether it is up to date."""
     value = ask(context, "memory.status", scope=scope, agent=agent).value
-    return print_json(value) if as_json else _show_status(value)
+    return print_json(value) if as_json else _show_status(context, value)
 
 
 @memory_command.command()
@@ -115,7 +120,7 @@ def index(context: CliContext, scope: str, force: bool, agent: str | None, as_js
     asked: dict[str, Json] = {"scope": scope, "force": force, "agent": agent}
     beside = partial(show_progress, asked) if sys.stderr.isatty() else None
     value = ask_beside(context, "memory.index", asked, beside).value
-    return print_json(value) if as_json else _show_status(value)
+    return print_json(value) if as_json else _show_status(context, value)
 
 
 @memory_command.command()
@@ -135,35 +140,43 @@ def test(context: CliContext, scope: str, agent: str | None, as_json: bool) -> N
         for row in results:
             missing = row.get("missing")
             lost = ", ".join(map(str, missing)) if isinstance(missing, list) else ""
-            outcome = f"missing: {lost}" if lost else f"found in {row.get('where')}"
-            click.echo(f"{'BAD ' if lost else 'ok  '} {row.get('question')}  {outcome}")
+            found = context.said("found in {place}", place=row.get("where"))
+            outcome = context.said("missing: {what}", what=lost) if lost else found
+            mark = context.said("BAD") if lost else "ok"
+            click.echo(f"{mark:4} {row.get('question')}  {outcome}")
         unread = report.get("unread")
         for line in unread if isinstance(unread, list) else []:
-            click.echo(f"Line {line} of memory/tests.md is not a test. Write `- QUESTION -> WORDS`.")
+            click.echo(
+                context.said("Line {line} of memory/tests.md is not a test. Write `- QUESTION -> WORDS`.", line=line)
+            )
         if not results:
-            click.echo("There are no tests in memory/tests.md yet. Write one per line: `- QUESTION -> WORDS`.")
+            click.echo(
+                context.said("There are no tests in memory/tests.md yet. Write one per line: `- QUESTION -> WORDS`.")
+            )
     if failed:
         sys.exit(1)
 
 
-def _show_status(value: Json) -> None:
+def _show_status(context: CliContext, value: Json) -> None:
     found = value if isinstance(value, dict) else {}
     size = found.get("bytes")
-    megabytes = size / 1_000_000 if isinstance(size, int) else 0.0
-    where = "not saved, because the disk can't be written" if found.get("in_memory") else f"{found.get('file')}"
+    megabytes = f"{size / 1_000_000 if isinstance(size, int) else 0.0:.1f}"
+    where = Sentence("not saved, because the disk can't be written") if found.get("in_memory") else found.get("file")
+    known = {name: found.get(name) for name in ("scope", "files", "passages")}
     click.echo(
-        f"{found.get('scope')}: {found.get('files')} files, {found.get('passages')} passages, "
-        f"{megabytes:.1f} MB ({where})"
+        context.said(
+            "{scope}: {files} files, {passages} passages, {size} MB ({where})", size=megabytes, where=where, **known
+        )
     )
-    if found.get("embedded"):
-        click.echo(f"{found.get('embedded')} passages can also be found by meaning.")
+    if count := found.get("embedded"):
+        click.echo(context.said("{count} passages can also be found by meaning.", count=count))
     if problem := found.get("embedder_problem"):
-        click.echo(f"Search by meaning doesn't work, so memory is searched by words only: {problem}.")
-    if found.get("stale"):
-        click.echo(f"{found.get('stale')} files have changed since; the next search includes them.")
+        click.echo(context.said("Search by meaning doesn't work: {why}.", why=problem))
+    if count := found.get("stale"):
+        click.echo(context.said("{count} files have changed since; the next search includes them.", count=count))
     problems = found.get("problems")
     for problem in problems if isinstance(problems, list) else []:
-        click.echo(f"Not indexed: {problem}")
+        click.echo(context.said("Not indexed: {why}", why=problem))
 
 
 @memory_command.command()
@@ -178,8 +191,11 @@ def log(context: CliContext, scope: str | None, agent: str | None, number: int, 
     if as_json:
         return print_json(answer.value)
     names = ("id", "ts", "scope", "path", "by", "summary")
+    heads = context.heads(
+        *(Sentence("id"), Sentence("when"), Sentence("whose"), Sentence("file"), Sentence("by"), Sentence("what")),
+    )
     lines = [row | {"ts": show_time(row.get("ts"), answer.zone)} for row in rows(answer.value)]
-    return print_table(names, [[row.get(name) for name in names] for row in lines], "No changes yet.")
+    return print_table(heads, [[row.get(name) for name in names] for row in lines], context.said("No changes yet."))
 
 
 @memory_command.command()

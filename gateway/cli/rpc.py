@@ -13,10 +13,10 @@ import click
 
 from agent.formats.sqlite import StorageUnavailable
 from agent.languages.codes import Language
-from agent.languages.sentences import all_translated
+from agent.languages.sentences import Sentence, all_translated, translated
 from agent.model.base import Json
 from gateway.app import open_gateway
-from gateway.cli.context import CliContext, run
+from gateway.cli.context import CliContext, run, terminal_language
 from gateway.cli.repl import HomeWait
 from gateway.config import Config
 from gateway.home import Home, HomeBusy
@@ -109,7 +109,7 @@ Sleep = Callable[[float], Awaitable[None]]
 _LONG = 0.5
 """Seconds after which a build is worth a bar."""
 _REDRAWN = 0.2
-_LABELS = {"files": "Indexing files", "texts": "Indexing by meaning"}
+_LABELS = {"files": Sentence("Indexing files"), "texts": Sentence("Indexing by meaning")}
 
 
 async def show_progress(params: Mapping[str, Json], call: Call, sleep: Sleep = asyncio.sleep) -> None:
@@ -118,7 +118,8 @@ async def show_progress(params: Mapping[str, Json], call: Call, sleep: Sleep = a
     now = "files"
     while True:
         what = now
-        with click.progressbar(length=0, label=_LABELS[what], file=sys.stderr, show_pos=True) as bar:
+        label = str(translated(terminal_language(), _LABELS[what]))
+        with click.progressbar(length=0, label=label, file=sys.stderr, show_pos=True) as bar:
             while now == what:
                 value = await call("memory.progress", params)
                 found = value if isinstance(value, dict) else {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import plistlib
+import shlex
 import shutil
 import subprocess
 import sys
@@ -15,6 +16,8 @@ from pathlib import Path
 import click
 
 from agent.fs import atomic_write
+from agent.languages.sentences import Sentence
+from agent.languages.system_errors import system_says
 from gateway.cli.context import CliContext, CommandFailed
 from gateway.cli.systemd import Owner, can_have_namespace, unit, written_elsewhere
 from gateway.config import Config
@@ -24,6 +27,7 @@ _DRY_RUN = click.option("--dry-run", is_flag=True, help="Only show what would be
 _SYSTEM = click.option(
     "--system", is_flag=True, help="As a service of the system, which starts with the machine (systemd)."
 )
+_AT_LOGIN = Sentence("when you log in")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,22 +55,23 @@ def manager_of(home: Home, platform: str, *, system: bool = False) -> Manager:
             stop=(("launchctl", "bootout", f"{domain}/{_label(home)}"),),
             status=("launchctl", "print", f"{domain}/{_label(home)}"),
             log=f"tail -f {_launchd_log(home)}",
-            begins="when you log in",
+            begins=_AT_LOGIN,
         )
     if not platform.startswith("linux"):
-        what = "service of the system" if system else "service"
-        raise CommandFailed(f"There is no {what} for {platform}. Start `daybook gateway` when you log in.")
+        raise CommandFailed(
+            Sentence("{platform} has no such service. Start `daybook gateway` when you log in.", platform=platform)
+        )
     service = f"daybook{_mark(home)}.service"
     folder = Path("/etc") if system else Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
     systemctl = ("systemctl",) if system else ("systemctl", "--user")
-    lingers = "It runs while you are logged in; `loginctl enable-linger` lets it run without that, too."
+    lingers = Sentence("It runs while you are logged in; `loginctl enable-linger` lets it run without that, too.")
     return Manager(
         file=folder / "systemd" / ("system" if system else "user") / service,
         start=((*systemctl, "daemon-reload"), (*systemctl, "enable", "--now", service)),
         stop=((*systemctl, "disable", "--now", service),),
         status=(*systemctl, "status", "--no-pager", service),
         log=f"journalctl {'' if system else '--user '}-u {service} -f",
-        begins="with the machine" if system else "when you log in",
+        begins=Sentence("with the machine") if system else _AT_LOGIN,
         hint="" if system else lingers,
     )
 
@@ -103,15 +108,25 @@ def owner_of(home: Home, *, system: bool) -> Owner:
     `CommandFailed`."""
     if not system:
         return Owner("", "", Path.home())
-    again = f"daybook --home {home.path} init"
+    again = shlex.join(["daybook", "--home", str(home.path), "init"])
     try:
         name, group = home.path.owner(), home.path.group()
     except OSError as error:
-        raise CommandFailed(f"There is no home at {home.path}. As the user who is to run it: {again}") from error
+        raise CommandFailed(
+            Sentence("There is no home at {home}. As the user who is to run it: `{init}`", home=home.path, init=again)
+        ) from error
     except KeyError as error:
-        raise CommandFailed(f"{home.path} belongs to no user of this machine; give it to one (chown -R).") from error
+        raise CommandFailed(
+            Sentence("{home} belongs to no user of this machine; give it to one (`chown -R`).", home=home.path)
+        ) from error
     if name == "root":
-        raise CommandFailed(f"{home.path} belongs to root, and Daybook is not to run as root. As another user: {again}")
+        raise CommandFailed(
+            Sentence(
+                "{home} belongs to root, and Daybook is not to run as root. As another user: `{init}`",
+                home=home.path,
+                init=again,
+            )
+        )
     return Owner(name, group, Path(f"~{name}").expanduser())
 
 
@@ -144,8 +159,8 @@ def install(context: CliContext, system: bool, dry_run: bool) -> None:
     owner = owner_of(home, system=system)
     text = description(home, context.config(), sys.platform, owner)
     if dry_run:
-        click.echo(f"Would write {manager.file}:\n\n{text}\nand run:")
-        return _show(manager.start)
+        click.echo(f"{context.said('It would write {file}:', file=manager.file)}\n\n{text}\n")
+        return _show(context, manager.start)
     _needs(manager.start)
     if not system:
         home.create()
@@ -155,11 +170,14 @@ def install(context: CliContext, system: bool, dry_run: bool) -> None:
     try:
         atomic_write(manager.file, text)
     except OSError as error:
-        raise CommandFailed(f"Can't write {manager.file}: {error.strerror or error}.") from error
+        raise CommandFailed(
+            Sentence("Can't write {file}: {why}.", file=manager.file, why=system_says(error))
+        ) from error
     _run(manager.start)
-    click.echo(f"Daybook runs now, and starts {manager.begins}. `{manager.log}` shows what it logs.")
+    known = {"begins": manager.begins, "log": manager.log}
+    click.echo(context.said("Daybook runs now, and starts {begins}. `{log}` shows what it logs.", **known))
     if manager.hint:
-        click.echo(manager.hint)
+        click.echo(context.said_of(manager.hint))
     return None
 
 
@@ -170,7 +188,7 @@ def status(context: CliContext, system: bool) -> None:
     """Show whether the service is installed and running. Exits with 1 if not."""
     manager = manager_of(context.home, sys.platform, system=system)
     if not manager.file.exists():
-        click.echo("The service isn't installed; `daybook service install` does that.")
+        click.echo(context.said("The service isn't installed; `daybook service install` does that."))
         sys.exit(1)
     _needs([manager.status])
     sys.exit(1 if subprocess.run(manager.status, check=False).returncode else 0)
@@ -184,21 +202,23 @@ def remove(context: CliContext, system: bool, dry_run: bool) -> None:
     """Stop the service and remove it. Your files stay."""
     manager = manager_of(context.home, sys.platform, system=system)
     if dry_run:
-        click.echo("Would run:")
-        _show(manager.stop)
-        return click.echo(f"and remove {manager.file}")
+        _show(context, manager.stop)
+        return click.echo(context.said("It would remove {file}.", file=manager.file))
     if not manager.file.exists():
-        return click.echo("The service isn't installed.")
+        return click.echo(context.said("The service isn't installed; `daybook service install` does that."))
     _needs(manager.stop)
     _run(manager.stop, fails=False)
     try:
         manager.file.unlink()
     except OSError as error:
-        raise CommandFailed(f"Can't remove {manager.file}: {error.strerror or error}.") from error
-    return click.echo("The service is removed. Your files are where they were.")
+        raise CommandFailed(
+            Sentence("Can't remove {file}: {why}.", file=manager.file, why=system_says(error))
+        ) from error
+    return click.echo(context.said("The service is removed. Your files are where they were."))
 
 
-def _show(commands: Sequence[Sequence[str]]) -> None:
+def _show(context: CliContext, commands: Sequence[Sequence[str]]) -> None:
+    click.echo(context.said("It would run:"))
     for command in commands:
         click.echo(f"  {' '.join(command)}")
 
@@ -206,7 +226,11 @@ def _show(commands: Sequence[Sequence[str]]) -> None:
 def _needs(commands: Sequence[Sequence[str]]) -> None:
     program = commands[0][0]
     if shutil.which(program) is None:
-        raise CommandFailed(f"This system has no {program}. Let what starts your programs run `daybook gateway`.")
+        raise CommandFailed(
+            Sentence(
+                "This system has no `{program}`. Let what starts your programs run `daybook gateway`.", program=program
+            )
+        )
 
 
 def _run(commands: Sequence[Sequence[str]], *, fails: bool = True) -> None:
@@ -214,5 +238,5 @@ def _run(commands: Sequence[Sequence[str]], *, fails: bool = True) -> None:
     for command in commands:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode and fails:
-            said = (done.stderr or done.stdout).strip() or f"status {done.returncode}"
-            raise CommandFailed(f"`{' '.join(command)}` failed: {said}")
+            why = (done.stderr or done.stdout).strip() or Sentence("status {number}", number=done.returncode)
+            raise CommandFailed(Sentence("`{command}` failed: {why}", command=" ".join(command), why=why))

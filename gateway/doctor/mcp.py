@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from agent.languages.sentences import Sentence
+from agent.languages.sentences import Sentence, joined
 from gateway.config import Config
 from gateway.config.capabilities import LocalMcpServer, RemoteMcpServer
 from gateway.mcp.kept import KeptMcp
@@ -40,7 +40,7 @@ def servers(config: Config, logins: Path) -> Iterator[Finding]:
                 fix = Sentence("run `daybook mcp login {name}` and open the link that it prints", name=name)
                 yield Finding(_CHECK, False, Sentence("{name} needs a login", name=name), fix)
                 continue
-            why = ": ".join([found.failure, *found.said[-1:]])
+            why = joined([found.failure, *found.said[-1:]], ": ")
             fix = Sentence("see tools.mcp.{name} in config.yaml; `daybook mcp test {name}` tries again", name=name)
             yield Finding(_CHECK, False, Sentence("{name} does not work: {why}", name=name, why=why), fix)
 

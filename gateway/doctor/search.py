@@ -78,7 +78,7 @@ def embedding(home: Home, config: Config) -> Iterator[Finding]:
                 fix = "`daybook memory index --force` indexes everything again"
                 what = Sentence(
                     "memory is searched by words only: {what} ({kept} numbers in the index, {size} now)",
-                    what=Sentence(CHANGED_SIZE),
+                    what=CHANGED_SIZE,
                     kept=kept,
                     size=size,
                 )
@@ -92,9 +92,9 @@ def _hint(home: Home, wanted: Embedding) -> Sentence:
         return Sentence("search by meaning is turned off")
     if is_there(home):
         return Sentence("a model is installed but not used: {why}", why=missing())
-    old = OLD_MODEL if has_old_model(home) else unreadable(home) or "no model is installed"
+    old = OLD_MODEL if has_old_model(home) else unreadable(home) or Sentence("no model is installed")
     more = "{now}. {gain}: `daybook memory embedder --fetch` ({size} MB) adds it"
-    return Sentence(more, now=Sentence(old), gain=Sentence(GAIN), size=LOADED)
+    return Sentence(more, now=old, gain=GAIN, size=LOADED)
 
 
 def _kept_size(file: Path, model: str) -> int:

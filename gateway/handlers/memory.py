@@ -19,7 +19,7 @@ from agent.search.results import Hit
 from agent.search.scope_index import IndexStatus
 from agent.search.vectors.encoder import NoEmbedding
 from gateway.commands.context import Services
-from gateway.handlers.agents import named_agent
+from gateway.handlers.agents import named_agent, no_scope
 from gateway.routines.memory_checks import tested
 from gateway.rpc.protocol import Operation, OperationError, Params, number, required
 
@@ -105,9 +105,12 @@ class MemoryOperations:
             while await asyncio.to_thread(agent.index.embed, _EMBED_FOR, embedded):
                 pass
         except StorageUnavailable as error:
-            raise OperationError(f"{error.strerror}. The index is unchanged.") from error
+            why = error.strerror or str(error)
+            raise OperationError(Sentence("The index is unchanged: {why}.", why=why)) from error
         except NoEmbedding as problem:
-            raise OperationError(f"Everything is indexed by words, but not by meaning: {problem}.") from problem
+            raise OperationError(
+                Sentence("Everything is indexed by words, but not by meaning: {why}.", why=problem)
+            ) from problem
         finally:
             if self._indexing.get(key) is progress:  # and not that of another who asked for the same since
                 del self._indexing[key]
@@ -159,7 +162,7 @@ class MemoryOperations:
                     return Scope(Audience.GROUP, workspace, rest.replace(":", "-"))
         except ValueError:
             pass
-        raise OperationError(f"{name!r} is not one of owner, person:ID and group:CHANNEL:CHAT.")
+        raise OperationError(no_scope(name))
 
 
 def _hit_json(hit: Hit) -> dict[str, Json]:

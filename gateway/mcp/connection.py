@@ -21,6 +21,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from agent.formats.network import BadEnvironment
 from agent.formats.untrusted import clean
+from agent.languages.sentences import Sentence, joined
 from agent.model.base import Json
 from gateway.home import version
 from gateway.mcp.errors import McpFailure, innermost
@@ -46,14 +47,17 @@ _RESULT: TypeAdapter[types.CallToolResult | types.InputRequiredResult] = TypeAda
     types.CallToolResult | types.InputRequiredResult
 )
 _REFUSALS = {
-    401: "wants to know who is there (401): see its headers in config.yaml",
-    403: "does not allow it (403): see its headers in config.yaml",
-    404: "is not at that address (404): see its url in config.yaml",
-    405: "is not at that address (405): see its url in config.yaml",
+    401: Sentence("wants to know who is there (401): see its headers in config.yaml"),
+    403: Sentence("does not allow it (403): see its headers in config.yaml"),
+} | {
+    status: Sentence("is not at that address ({status}): see its url in config.yaml", status=status)
+    for status in (404, 405)
 }
 _UNSAID = ("Server returned an error response", "Not Found")
 """What the SDK says for an error without words."""
-_MAYBE = "It may or may not have taken effect: check before you repeat it."
+_BEGIN = Sentence("did not begin to work")
+_LIST = Sentence("did not list its tools")
+_ANSWER = Sentence("did not answer")
 
 
 class McpConnection:
@@ -81,7 +85,7 @@ class McpConnection:
         """All tools that the server lists. Raises `McpFailure`."""
         found: dict[str, RemoteTool] = {}
         cursor: str | None = None
-        with _translated(self._name, "did not list its tools", self._timeout, self._http, self._auth):
+        with _translated(self._name, _LIST, self._timeout, self._http, self._auth):
             async with asyncio.timeout(self._timeout):
                 for _ in range(_MOST_PAGES):
                     page = await self._client.list_tools(cursor=cursor)
@@ -109,7 +113,7 @@ class McpConnection:
                     types.CallToolRequest(params=params), _RESULT, progress_callback=progress
                 )
         if isinstance(result, types.InputRequiredResult):
-            raise McpFailure(f"{self._name} wants to ask something back, which is not supported")
+            raise McpFailure(Sentence("{name} wants to ask something back, which is not supported", name=self._name))
         return await asyncio.to_thread(call_result, result)
 
     async def watch(self) -> None:
@@ -145,7 +149,7 @@ async def connected(
     limits = LimitingTransport()
     auth = LoginAuth(login) if login is not None else None
     async with contextlib.AsyncExitStack() as stack:
-        with _translated(name, "did not begin to work", patience, limits, auth):
+        with _translated(name, _BEGIN, patience, limits, auth):
             async with asyncio.timeout(patience):
                 info = types.Implementation(name="daybook", version=version())
                 client_of = partial(Client, client_info=info, message_handler=handle, cache=None)
@@ -167,6 +171,10 @@ def _remote_tools(listed: Sequence[types.Tool]) -> list[RemoteTool]:
     ]
 
 
+def _maybe(failed: str) -> str:
+    return Sentence("{why}. It may or may not have taken effect: check before you repeat it.", why=failed)
+
+
 @contextlib.contextmanager
 def _translated(
     name: str, what: str, timeout: float, http: LimitingTransport, auth: LoginAuth | None
@@ -175,31 +183,32 @@ def _translated(
     try:
         yield
     except TimeoutError as error:
-        slow = f"{name} {what or 'did not answer'} within {timeout:g} seconds"
-        raise McpFailure(slow if what else f"{slow}. {_MAYBE}") from error
+        slow = Sentence("{name} {what} within {count} seconds", name=name, what=what or _ANSWER, count=f"{timeout:g}")
+        raise McpFailure(slow if what else _maybe(slow)) from error
     except MCPError as error:
         if auth is not None and auth.failure is not None:
             raise auth.failure from error
         if error.message == _TERMINATED and http.refused == 404:
-            raise McpFailure(f"{name} no longer knows us", is_over=True, was_forgotten=True) from error
+            gone = Sentence("{name} no longer knows us", name=name)
+            raise McpFailure(gone, is_over=True, was_forgotten=True) from error
         is_over = error.code == types.CONNECTION_CLOSED
         if is_over and not what:
-            raise McpFailure(f"{name} ended before it answered. {_MAYBE}", is_over=True) from error
+            raise McpFailure(_maybe(Sentence("{name} ended before it answered", name=name)), is_over=True) from error
         if http.refused and error.message in _UNSAID:
-            raise McpFailure(
-                f"{name} {_REFUSALS.get(http.refused, f'answers {http.refused}')}", is_over=True
-            ) from error
+            answers = Sentence("answers {status}", status=http.refused)
+            raise McpFailure(joined([name, _REFUSALS.get(http.refused, answers)], " "), is_over=True) from error
         if is_over:
-            raise McpFailure(f"{name} {what}: it ended", is_over=True) from error
+            raise McpFailure(Sentence("{name} {what}: it ended", name=name, what=what), is_over=True) from error
         said = clean(error.message)[:_SAID_CHARS]
-        raise McpFailure(f"{name} {what}" if what else f"{name} refused the call", said) from error
+        raise McpFailure(joined([name, what or Sentence("refused the call")], " "), said) from error
     except BadEnvironment as problem:
         raise McpFailure(str(problem), is_over=True) from problem
     except (ValidationError, ValueError, RuntimeError) as error:
-        odd = f"{name} {what or 'did not answer'} as the protocol says"
-        raise McpFailure(odd if what else f"{odd}. {_MAYBE}") from error
+        odd = Sentence("{name} {what} as the protocol says", name=name, what=what or _ANSWER)
+        raise McpFailure(odd if what else _maybe(odd)) from error
     except (httpx2.HTTPError, OSError) as error:
-        raise McpFailure(f"{name} can't be reached ({error or type(error).__name__})", is_over=True) from error
+        why = str(error) or type(error).__name__
+        raise McpFailure(Sentence("{name} can't be reached ({why})", name=name, why=why), is_over=True) from error
     except ExceptionGroup as several:
         with _translated(name, what, timeout, http, auth):
             raise innermost(several) from several

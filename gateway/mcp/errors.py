@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from agent.languages.sentences import Sentence
+
 
 class McpFailure(Exception):
-    """The text is ours. `said`: the server's own words; `is_over`: the connection is gone; `was_forgotten`: the server
-    no longer knows the session, and has done nothing; `needs_login`: likewise, as the owner is not logged in."""
+    """The text is a `Sentence`. `said`: the server's own words; `is_over`: the connection is gone; `was_forgotten`: the
+    server no longer knows the session, and has done nothing; `needs_login`: likewise, as the owner is not logged in."""
 
     def __init__(
         self,
@@ -21,6 +23,10 @@ class McpFailure(Exception):
         self.is_over = is_over
         self.was_forgotten = was_forgotten
         self.needs_login = needs_login
+
+
+def login_not_kept(name: str, why: str) -> Sentence:
+    return Sentence("the login of {name} can't be kept ({why})", name=name, why=why)
 
 
 def innermost(error: BaseException) -> BaseException:

@@ -18,8 +18,10 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, parse_qsl, urlsplit
 
 from agent.formats.imports import without_collector
+from agent.languages.sentences import Sentence
+from agent.languages.system_errors import system_says
 from channels.network import is_here
-from gateway.mcp.errors import McpFailure
+from gateway.mcp.errors import McpFailure, login_not_kept
 from gateway.mcp.servers import ManagedServer, McpServers
 
 if TYPE_CHECKING:
@@ -36,11 +38,11 @@ _ENDS_WITHIN = 90.0
 """Seconds from the answer on."""
 _LONGEST = 20_000
 _CODE = re.compile(r"[a-z_]{1,40}")
-_OVER = (
+_OVER = Sentence(
     "This answer belongs to no open login: it was used already, is more than an hour old, or Daybook was restarted. "
     "Begin again with the newest link."
 )
-_NO_ANSWER = (
+_NO_ANSWER = Sentence(
     "That is not the address of a login's answer. Copy the whole address of the page that the browser ended on."
 )
 
@@ -95,7 +97,7 @@ class McpLogins:
             async with asyncio.timeout(_LINK_WITHIN):
                 return await asyncio.shield(one.link)
         except TimeoutError as error:
-            raise McpFailure(f"the login server of {server.name} does not answer") from error
+            raise _silent(server) from error
 
     async def answer(self, address: str) -> LoggedIn:
         """Takes the address to which a browser was sent back. Raises `McpFailure`."""
@@ -110,13 +112,13 @@ class McpLogins:
             one.answer.set_result(AuthorizationCodeResult(code=code, state=given["state"], iss=given.get("iss")))
         else:
             error = given.get("error", "")
-            why = error if _CODE.fullmatch(error) else "an error without a name"
-            one.answer.set_exception(McpFailure(f"it was declined ({why})"))
+            why = error if _CODE.fullmatch(error) else Sentence("an error without a name")
+            one.answer.set_exception(McpFailure(Sentence("it was declined ({why})", why=why)))
         try:
             async with asyncio.timeout(_ENDS_WITHIN):
                 return await asyncio.shield(one.ended)
         except TimeoutError as error:
-            raise McpFailure(f"the login server of {one.server.name} does not answer") from error
+            raise _silent(one.server) from error
 
     async def log_out(self, server: ManagedServer) -> bool:
         """Forgets the login, and has the login server forget it; False if there was none. Raises `OSError`."""
@@ -142,6 +144,7 @@ class McpLogins:
 
     async def _run(self, one: _OpenLogin) -> None:
         one.task = asyncio.current_task()
+        name = one.server.name
         try:
             async with self._redirect() as redirect:  # until whoever brought the answer has read what came of it
                 try:
@@ -149,36 +152,41 @@ class McpLogins:
                 except McpFailure as failure:
                     one.ended.set_exception(failure)
                 except TimeoutError:
-                    one.ended.set_exception(McpFailure(f"the link to log in at {one.server.name} was not used in time"))
+                    late = Sentence("the link to log in at {name} was not used in time", name=name)
+                    one.ended.set_exception(McpFailure(late))
                 except Exception as bug:  # its text may hold a code
-                    log.error("the login at %s broke off (%s)", one.server.name, type(bug).__name__)
-                    one.ended.set_exception(McpFailure(f"the login at {one.server.name} broke off"))
+                    log.error("the login at %s broke off (%s)", name, type(bug).__name__)
+                    one.ended.set_exception(McpFailure(Sentence("the login at {name} broke off", name=name)))
         except OSError as error:
-            log.warning("a login at %s failed: %s", one.server.name, error)
+            log.warning("a login at %s failed: %s", name, error)
             if not one.ended.done():
-                one.ended.set_exception(McpFailure(f"this machine refuses ({error.strerror or error})"))
+                refused = Sentence("this machine refuses ({why})", why=system_says(error))
+                one.ended.set_exception(McpFailure(refused))
         finally:
             if self._open.get(one.server) is one:
                 del self._open[one.server]
             if not one.ended.done():
-                one.ended.set_exception(McpFailure(f"the login at {one.server.name} was given up"))
+                one.ended.set_exception(McpFailure(Sentence("the login at {name} was given up", name=name)))
             failed = one.ended.exception()  # seen, also where nobody waits
             if not one.link.done():
-                one.link.set_exception(failed or McpFailure(f"{one.server.name} needs no login"))
+                one.link.set_exception(failed or McpFailure(Sentence("{name} needs no login", name=name)))
                 one.link.exception()
             one.answer.cancel()
 
     async def _log_in(self, one: _OpenLogin, redirect: str) -> LoggedIn:
         server, login = one.server, one.server.login
         if login is None:
-            raise McpFailure(f"{server.name} takes no login: it is a program, or has a key of yours in its headers")
+            raise McpFailure(
+                Sentence(
+                    "{name} takes no login: it is a program, or has a key of yours in its headers", name=server.name
+                )
+            )
         if login.challenge is None:
             await _challenged(server)
         if (challenge := login.challenge) is None:
-            known = (
-                f"you are logged in at {login.grant.host} already" if login.grant else f"{server.name} needs no login"
-            )
-            raise McpFailure(known)
+            if login.grant:
+                raise McpFailure(Sentence("you are logged in at {host} already", host=login.grant.host))
+            raise McpFailure(Sentence("{name} needs no login", name=server.name))
         log_in, _ = await asyncio.to_thread(_sdk)
         until = time.time() + self._lasts
 
@@ -191,7 +199,7 @@ class McpLogins:
         try:
             await login.accept(grant)
         except OSError as error:
-            raise McpFailure(f"the login at {server.name} can't be kept ({error.strerror or error})") from error
+            raise McpFailure(login_not_kept(server.name, system_says(error))) from error
         log.info("logged in at %s for %s", grant.host, server.name)
         server.renew()
         try:
@@ -229,6 +237,10 @@ class McpLogins:
             yield f"http://{_HERE}:{runner.addresses[0][1]}{ANSWER_PATH}"
         finally:
             await runner.cleanup()
+
+
+def _silent(server: ManagedServer) -> McpFailure:
+    return McpFailure(Sentence("the login server of {name} does not answer", name=server.name))
 
 
 def _sdk() -> tuple[LogIn, Revoke]:

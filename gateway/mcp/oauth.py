@@ -32,8 +32,10 @@ from mcp.shared.auth import (
 from mcp_types import LATEST_PROTOCOL_VERSION
 from pydantic import AnyUrl, BaseModel, ValidationError
 
+from agent.languages.sentences import Sentence
+from agent.languages.system_errors import system_says
 from channels.network import is_here, is_loopback
-from gateway.mcp.errors import McpFailure
+from gateway.mcp.errors import McpFailure, login_not_kept
 from gateway.mcp.logins import Challenge, Grant, ServerLogin
 from gateway.mcp.remote import LimitingTransport
 
@@ -104,7 +106,8 @@ class LoginAuth(httpx2.Auth):
         if self._problem is None and (response.status_code == 401 or lacks_scope):
             challenge = Challenge(response.status_code, response.headers.get("www-authenticate", ""))
             await self._login.need(challenge, keeps_grant=lacks_scope)
-            self._problem = McpFailure(f"{self._login.name} needs a login", is_over=True, needs_login=True)
+            needs = Sentence("{name} needs a login", name=self._login.name)
+            self._problem = McpFailure(needs, is_over=True, needs_login=True)
         if response.status_code >= 400:
             self.failure = self._problem
 
@@ -119,10 +122,11 @@ class LoginAuth(httpx2.Auth):
                         await self._login.accept(grant)
                 return grant
         except OSError as error:
-            why = error.strerror or "another process does not let go of it"
-            self._problem = McpFailure(f"the login of {self._login.name} can't be kept ({why})", is_over=True)
+            why = system_says(error) if error.errno else Sentence("another process does not let go of it")
+            self._problem = McpFailure(login_not_kept(self._login.name, why), is_over=True)
         except McpFailure as failure:
-            self._problem = McpFailure(f"the login of {self._login.name} can't be renewed: {failure}", is_over=True)
+            stale = Sentence("the login of {name} can't be renewed: {why}", name=self._login.name, why=failure)
+            self._problem = McpFailure(stale, is_over=True)
         return None
 
 
@@ -189,7 +193,7 @@ async def revoke(url: str, grant: Grant) -> None:
             request = client.build_request("POST", str(details.server.revocation_endpoint), data=data)
             response = await _sent(client, request, url)
     if response.status_code != 200:
-        raise McpFailure(f"{grant.host} answers {response.status_code}")
+        raise McpFailure(Sentence("{host} answers {status}", host=grant.host, status=response.status_code))
 
 
 def _http() -> httpx2.AsyncClient:
@@ -232,7 +236,8 @@ async def _sent(client: httpx2.AsyncClient, request: httpx2.Request, url: str) -
     _check(str(request.url), url)
     response = await client.send(request)
     if request.method == "POST" and (response.status_code >= 500 or response.status_code == 429):
-        raise McpFailure(f"{request.url.host} answers {response.status_code}; try again later")
+        status = response.status_code
+        raise McpFailure(Sentence("{host} answers {status}; try again later", host=request.url.host, status=status))
     return response
 
 
@@ -242,9 +247,11 @@ def _check(address: str, url: str) -> None:
     parts = urlsplit(address)
     is_local = is_here(address)
     if parts.username is not None or (is_local and not is_here(url)):
-        raise McpFailure(f"{urlsplit(url).hostname} names a login server that it must not name")
+        raise McpFailure(Sentence("{host} names a login server that it must not name", host=urlsplit(url).hostname))
     if parts.scheme != "https" and not is_local:
-        raise McpFailure(f"the login server {parts.hostname} has no https, so a login is not safe there")
+        raise McpFailure(
+            Sentence("the login server {host} has no https, so a login is not safe there", host=parts.hostname)
+        )
 
 
 def _details(grant: Grant) -> _Details | None:
@@ -273,12 +280,16 @@ def _translated(host: str) -> Iterator[None]:
     try:
         yield
     except OAuthRegistrationError as error:
-        raise McpFailure(f"{host} lets no program register for logins, so put a key of yours under headers") from error
+        raise McpFailure(
+            Sentence("{host} lets no program register for logins, so put a key of yours under headers", host=host)
+        ) from error
     except OAuthTokenError as error:
-        raise McpFailure("the login server refused to finish the login") from error
+        raise McpFailure(Sentence("the login server refused to finish the login")) from error
     except OAuthFlowError as error:
-        raise McpFailure("the login server is another one than it should be, or contradicts itself") from error
+        raise McpFailure(
+            Sentence("the login server is another one than it should be, or contradicts itself")
+        ) from error
     except (ValidationError, ValueError, httpx2.InvalidURL) as error:
-        raise McpFailure("the login server does not answer as the protocol says") from error
+        raise McpFailure(Sentence("the login server does not answer as the protocol says")) from error
     except httpx2.HTTPError as error:
-        raise McpFailure(f"a login server can't be reached ({type(error).__name__})") from error
+        raise McpFailure(Sentence("a login server can't be reached ({why})", why=type(error).__name__)) from error

@@ -24,6 +24,7 @@ from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 
 from agent.formats.parsing import load_json
+from agent.languages.sentences import Sentence
 from gateway.mcp.errors import McpFailure
 from gateway.mcp.values import ProgramLaunch
 from gateway.processes.started import LaunchedProgram, launch
@@ -79,7 +80,7 @@ async def program_streams(
 
 async def _started(program: ProgramLaunch) -> LaunchedProgram:
     if os.name != "posix":
-        raise McpFailure("programs that speak MCP are started on Linux and macOS only")
+        raise McpFailure(Sentence("programs that speak MCP are started on Linux and macOS only"))
     inherited = {name: os.environ[name] for name in _INHERITED if name in os.environ}
     ours, theirs = socket.socketpair()
     with ours:
@@ -106,8 +107,8 @@ async def _started(program: ProgramLaunch) -> LaunchedProgram:
 
 
 def _cannot_be_started(program: ProgramLaunch, why: str) -> McpFailure:
-    what = "there is no such program" if why == os.strerror(errno.ENOENT) else why
-    return McpFailure(f"{program.command[0]} cannot be started ({what})")
+    reason = Sentence("there is no such program") if why == os.strerror(errno.ENOENT) else why
+    return McpFailure(Sentence("{program} cannot be started ({why})", program=program.command[0], why=reason))
 
 
 def _parsed(line: bytes) -> SessionMessage | None:

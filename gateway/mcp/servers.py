@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Self
 
 from agent.formats.imports import without_collector
 from agent.formats.secrets import NO_SECRETS, KnownSecrets
+from agent.languages.sentences import Sentence
 from agent.model.base import Json
 from channels.tasks import backoff
 from gateway.config.capabilities import LocalMcpServer, RemoteMcpServer
@@ -130,13 +131,14 @@ class ManagedServer:
             first = innermost(error)
             if not isinstance(first, McpFailure):
                 log.debug("%s: the connection broke", self.name, exc_info=True)
-                first = McpFailure(f"{self.name} broke off ({type(first).__name__})", is_over=True)
+                broke = Sentence("{name} broke off ({why})", name=self.name, why=type(first).__name__)
+                first = McpFailure(broke, is_over=True)
             self._failed(running, first)
         finally:
             if self._running is running:
                 self._running = None
             if not running.opened.done():
-                running.opened.set_exception(McpFailure(f"{self.name} is ended with Daybook"))
+                running.opened.set_exception(McpFailure(Sentence("{name} is ended with Daybook", name=self.name)))
             running.opened.exception()  # seen, also where nobody waits
 
     async def _live(self, running: _Running) -> None:
@@ -185,7 +187,8 @@ class ManagedServer:
         running = self._running
         if running is None or running.is_over:
             if (wait := self._not_before - loop.time()) > 0:
-                raise McpFailure(f"{self.name} has failed {self._failures} times; it is tried again in {wait:.0f} s")
+                known = {"name": self.name, "count": self._failures, "seconds": f"{wait:.0f}"}
+                raise McpFailure(Sentence("{name} has failed {count} times; it is tried again in {seconds} s", **known))
             self._running = running = _Running(loop.create_future())
             self._spawn(self, running)
         return running, await asyncio.shield(running.opened)

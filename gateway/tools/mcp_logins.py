@@ -10,8 +10,9 @@ from datetime import datetime, timedelta
 
 from agent.clock import Clock, utc_stamp
 from agent.formats.sqlite import StorageUnavailable
+from agent.languages.codes import Language
 from agent.languages.registry import LANGUAGES
-from agent.languages.table import ChatStrings
+from agent.languages.sentences import translated
 from agent.memory.scope import Audience
 from agent.tools.base import Tool, ToolError, ToolResult
 from agent.tools.schema import Arguments, spec, takes
@@ -90,7 +91,7 @@ class LoginRequests:
             try:
                 address, _ = await self._reports.private_chat(row, route)
                 link = await self._logins.link(server)
-                text = (await self._strings(address)).login
+                text = LANGUAGES[await self._language(address)].chat.login
                 shown = text.format(name=server.name, host=link.host, link=_in_markdown(link.address))
                 await self._send(f"mcp:login:{server.key}:{utc_stamp(now)}", address, shown)
             except NoTarget as error:
@@ -114,8 +115,9 @@ class LoginRequests:
                 return
             outcome, problem = None, str(failure)
         try:
-            strings = await self._strings(address)
-            text = strings.login_failed.format(name=server.name, why=problem)
+            language = await self._language(address)
+            strings = LANGUAGES[language].chat
+            text = strings.login_failed.format(name=server.name, why=translated(language, problem))
             if outcome is not None and not problem:
                 text = strings.logged_in.format(name=server.name, host=outcome.host, count=outcome.tools)
             await self._send(f"mcp:login:{server.key}:{asked_at}:ended", address, text)
@@ -125,8 +127,8 @@ class LoginRequests:
     async def _send(self, key: str, address: Address, text: str) -> None:
         await self._outbox.write(self._outbox.drafts(f"{key}:{{}}", address, text))
 
-    async def _strings(self, address: Address) -> ChatStrings:
-        return LANGUAGES[await self._database.run(chat_rows.language, address)].chat
+    async def _language(self, address: Address) -> Language:
+        return await self._database.run(chat_rows.language, address)
 
 
 def _is_owner(row: InboxRow, route: SessionRoute) -> bool:

@@ -17,6 +17,8 @@ from concurrent.futures import TimeoutError as NotInTime
 from contextlib import contextmanager
 from typing import Protocol
 
+from agent.languages.sentences import Sentence
+
 Vector = Sequence[float]
 
 
@@ -109,7 +111,7 @@ class Embedder:
             self._known.clear()
         made = self._make()
         if self._stamp() != stamp:
-            raise NoEmbedding("the model was exchanged while it was read")
+            raise NoEmbedding(Sentence("the model is being exchanged"))
         if before is not None and before.id != made.id:
             _log.warning("the embedding model changed: embedding everything again, searching by words until then")
         self._encoder, self._made_of = made, stamp
@@ -127,12 +129,12 @@ class Embedder:
             if work is None:
                 self._check_rest()
                 if len(self._pending) >= _MOST_PENDING:
-                    raise NoEmbedding("the embedder is still busy with earlier questions")
+                    raise NoEmbedding(Sentence("the embedder is still busy with earlier questions"))
                 work = self._pending[text] = self._threads.submit(self._embed_question, text)
         try:
             return work.result(max(0.0, deadline - time.monotonic()))
         except NotInTime:
-            raise NoEmbedding("the embedder did not answer in time") from None
+            raise NoEmbedding(Sentence("the embedder did not answer in time")) from None
 
     def passages(self, encoder: Encoder, texts: Sequence[str]) -> Sequence[Vector]:
         """Vectors of texts, in this thread. Raises `NoEmbedding`."""
@@ -178,7 +180,9 @@ class Embedder:
             raise
         except Exception as bug:  # libraries raise anything for a bad model
             _log.exception("the embedder failed unexpectedly")
-            broken = NoEmbedding(f"search by meaning failed ({type(bug).__name__}; the log has the details)")
+            broken = NoEmbedding(
+                Sentence("search by meaning failed ({why}; the log has the details)", why=type(bug).__name__)
+            )
             self._rest(broken)
             raise broken from bug
 
@@ -196,6 +200,6 @@ class Embedder:
 def _check_vectors(vectors: Sequence[Vector], count: int) -> None:
     """Raises `NoEmbedding` for invalid vectors."""
     if len(vectors) != count or len({len(vector) for vector in vectors}) > 1:
-        raise NoEmbedding("the embedder answers with vectors of several sizes, or too few")
+        raise NoEmbedding(Sentence("the embedder answers with vectors of several sizes, or too few"))
     if not all(math.isfinite(sum(vector)) for vector in vectors):
-        raise NoEmbedding("the embedder answers with something that is no number")
+        raise NoEmbedding(Sentence("the embedder answers with something that is no number"))

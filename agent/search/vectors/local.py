@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
+from agent.languages.sentences import Sentence
 from agent.search.vectors.encoder import NoEmbedding, Vector
-from agent.search.vectors.model_folder import ModelFolder, Pooling, read_folder
+from agent.search.vectors.model_folder import ModelFolder, Pooling, cannot_be_read, read_folder
 
 # Read when the library is loaded: without it, it makes an identifier of this machine and reports to its maker.
 os.environ["ORT_DISABLE_TELEMETRY"] = "1"
@@ -67,8 +68,14 @@ class LocalModel:
             free = memory()
             wanted = _TIMES_ITS_FILE * self._model.bytes
             if free is not None and wanted > free:
-                sizes = f"of {self.megabytes:,.0f} MB takes about {wanted / 1e6:,.0f} MB of memory"
-                raise NoEmbedding(f"the model in {self._folder} {sizes}, and {free / 1e6:,.0f} MB are free")
+                sizes = {"size": self.megabytes, "wanted": wanted / 1e6, "free": free / 1e6}
+                raise NoEmbedding(
+                    Sentence(
+                        "the model in {folder} of {size} MB takes about {wanted} MB of memory, and {free} MB are free",
+                        folder=folder,
+                        **{name: f"{size:,.0f}" for name, size in sizes.items()},
+                    )
+                )
             self.id = self._model.id
             self._tokenizer = _tokenizer(self._model)
             self._session = _session(self._model.graph_files)
@@ -80,13 +87,13 @@ class LocalModel:
         except NoEmbedding:
             raise
         except OSError as error:
-            what = f"{Path(str(error.filename)).name}: {error.strerror}"
-            raise NoEmbedding(f"the model in {folder} cannot be read ({what})") from error
+            raise cannot_be_read(folder, error) from error
         except Exception as error:  # neither library has exceptions of its own; MemoryError is one, too
             first_line = (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
-            raise NoEmbedding(f"the model in {folder} cannot be run ({first_line})") from error
+            why = Sentence("the model in {folder} cannot be run ({why})", folder=folder, why=first_line)
+            raise NoEmbedding(why) from error
         if not np.isfinite(probe).all() or not probe.any():
-            raise NoEmbedding(f"the model in {folder} answers with something that is no vector")
+            raise NoEmbedding(Sentence("the model in {folder} answers with something that is no vector", folder=folder))
         self.size = len(probe)
         """Numbers in a vector."""
 
@@ -130,7 +137,9 @@ class LocalModel:
         if not self._is_pooled:
             vectors = _pool(vectors, np.array(rows["attention_mask"], np.int64), self._model.pooling)
         if vectors.ndim != 2 or len(vectors) != len(texts):
-            raise NoEmbedding(f"the model in {self._folder} answers in a form that is no list of vectors")
+            raise NoEmbedding(
+                Sentence("the model in {folder} answers with something that is no vector", folder=self._folder)
+            )
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         return np.asarray(vectors / np.maximum(lengths, 1e-12), np.float32)
 
@@ -156,7 +165,7 @@ def _translate_panics() -> Iterator[None]:
     except BaseException as panic:
         if type(panic).__module__ != "pyo3_runtime":
             raise
-        raise NoEmbedding("the model's tokenizer.json is damaged: its library broke") from panic
+        raise NoEmbedding(Sentence("the model's tokenizer.json is damaged: its library broke")) from panic
 
 
 def _session(files: Sequence[Path]) -> Any:

@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 from agent.formats.parsing import load_json
+from agent.languages.sentences import Sentence
+from agent.languages.system_errors import system_says
 from agent.search.vectors.encoder import NoEmbedding
 
 GRAPH = Path("onnx", "model.onnx")
@@ -113,13 +115,13 @@ def read_folder(folder: Path) -> ModelFolder:
     """Raises `NoEmbedding` for an unsupported or invalid model."""
     try:
         if not folder.is_dir():
-            raise NoEmbedding(f"there is no folder {folder}")
+            raise NoEmbedding(Sentence("there is no folder {folder}", folder=folder))
         steps = _steps(folder)
         own = folder / steps.get("Transformer", "")
         graph, tokenizer = _graph_of(folder, own), own / TOKENIZER
         if graph is None or not tokenizer.is_file():
             lacks = TOKENIZER if graph is not None else GRAPH.as_posix()
-            raise NoEmbedding(f"the model in {folder} lacks {lacks}")
+            raise NoEmbedding(Sentence("the model in {folder} lacks {file}", folder=folder, file=lacks))
         settings = _json_or_empty(own / "sentence_bert_config.json")
         named = _json_or_empty(own / "tokenizer_config.json")
         question, passage = _prefixes(_json_or_empty(folder / "config_sentence_transformers.json"))
@@ -134,10 +136,16 @@ def read_folder(folder: Path) -> ModelFolder:
             passage_prefix=passage,
         )
     except OSError as error:
-        name = Path(str(error.filename)).name
-        raise NoEmbedding(f"the model in {folder} cannot be read ({name}: {error.strerror})") from error
+        raise cannot_be_read(folder, error) from error
     except (ValueError, TypeError, AttributeError) as error:
-        raise NoEmbedding(f"the model in {folder} cannot be used ({error})") from error
+        raise NoEmbedding(Sentence("the model in {folder} cannot be used ({why})", folder=folder, why=error)) from error
+
+
+def cannot_be_read(folder: Path, error: OSError) -> NoEmbedding:
+    file, why = Path(str(error.filename)).name, system_says(error)
+    return NoEmbedding(
+        Sentence("the model in {folder} cannot be read ({file}: {why})", folder=folder, file=file, why=why)
+    )
 
 
 def _steps(folder: Path) -> dict[str, str]:
@@ -148,7 +156,8 @@ def _steps(folder: Path) -> dict[str, str]:
     for step in _json(file, list):
         kind = str(step["type"]).rpartition(".")[2] if isinstance(step, dict) and "type" in step else "nothing named"
         if kind not in _KNOWN_STEPS:
-            raise ValueError(f"one of its steps is {kind}; only {', '.join(sorted(_KNOWN_STEPS))} can be done")
+            known = ", ".join(sorted(_KNOWN_STEPS))
+            raise ValueError(Sentence("one of its steps is {kind}; only {known} can be done", kind=kind, known=known))
         found[kind] = _word(step.get("path"))
     return found
 
@@ -182,9 +191,10 @@ def _pooling(folder: Path, steps: Mapping[str, str], *, has_prefix: bool) -> Poo
     if not config:
         return Pooling.MEAN
     if len(modes) != 1 or modes[0] not in _POOLINGS:
-        raise ValueError(f"it pools by {' and '.join(modes) or 'nothing'}, which is not known here")
+        named = ", ".join(modes) or "-"
+        raise ValueError(Sentence("it pools by {modes}, which is not known here", modes=named))
     if config.get("include_prompt") is False and has_prefix:
-        raise ValueError("it leaves its prefix out when it pools, which is not known here")
+        raise ValueError(Sentence("it leaves its prefix out when it pools, which is not known here"))
     return _POOLINGS[modes[0]]
 
 
@@ -202,7 +212,7 @@ def _is_length(value: object) -> TypeGuard[int]:
 def _prefixes(config: Mapping[str, Any]) -> tuple[str, str]:
     prompts = config.get("prompts") or {}
     if not isinstance(prompts, dict):
-        raise ValueError("its prompts are not as expected")
+        raise ValueError(Sentence("its prompts are not as expected"))
     usual = prompts.get(config.get("default_prompt_name")) or ""
     passage = next((prompts[name] for name in ("document", "passage", "corpus") if prompts.get(name)), usual)
     return str(prompts.get("query") or usual), str(passage)
@@ -218,9 +228,9 @@ def _json(file: Path, kind: type) -> Any:
     try:
         found = load_json(file.read_text("utf-8"))
     except ValueError as error:
-        raise ValueError(f"{file.name} is no JSON") from error
+        raise ValueError(Sentence("{file} is no JSON", file=file.name)) from error
     if not isinstance(found, kind):
-        raise ValueError(f"{file.name} is not as expected")
+        raise ValueError(Sentence("{file} is not as expected", file=file.name))
     return found
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from agent.languages.sentences import Sentence
 from agent.search.results import Limits
 from agent.search.store import IndexStore
 from agent.search.vectors.encoder import Vector
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from agent.search.scope_index import ScopeIndex
 
 
-CHANGED_SIZE = "the embedder changed its size"
+CHANGED_SIZE = Sentence("the embedder changed its size")
 """New vectors cannot be compared with stored ones."""
 
 

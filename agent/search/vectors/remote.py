@@ -10,6 +10,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from agent.formats.parsing import load_json
+from agent.languages.sentences import Sentence
 from agent.search.vectors.encoder import NoEmbedding, Vector
 
 if TYPE_CHECKING:
@@ -75,13 +76,14 @@ class RemoteEncoder:
         try:
             return _parse_vectors(load_json(self._connection.post(self._url, wanted, seconds)), len(texts))
         except http.RefusedCall as refusal:
-            what = "the key" if refusal.status in _KEY_REFUSED else "it"
             kind = _TextRefused if refusal.status in _TEXT_REFUSED else NoEmbedding
-            raise kind(f"the embedding server refused {what} ({refusal.status})") from refusal
+            it = Sentence("the embedding server refused it ({status})", status=refusal.status)
+            key = Sentence("the embedding server refused the key ({status})", status=refusal.status)
+            raise kind(key if refusal.status in _KEY_REFUSED else it) from refusal
         except http.Unreachable as problem:
-            raise NoEmbedding(f"the embedding server cannot be reached ({problem})") from problem
+            raise NoEmbedding(Sentence("the embedding server cannot be reached ({why})", why=problem)) from problem
         except (ValueError, KeyError, TypeError) as problem:
-            raise NoEmbedding("the embedding server's answer is not what such servers answer") from problem
+            raise NoEmbedding(Sentence("the embedding server's answer is not what such servers answer")) from problem
 
     def knows(self, text: str) -> bool:
         return bool(text.strip())

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 
+from agent.languages.sentences import Sentence
 from agent.search.results import Limits
 from agent.search.scope_index import ScopeIndex
 from agent.search.store import IndexStore
@@ -48,7 +49,9 @@ class EmbeddingIndex:
             vector, model = self._embedder.question(text, deadline), self.model
         except NoEmbedding as problem:
             return EmbeddedQuestion(gap=str(problem))
-        return EmbeddedQuestion(vector, model) if model else EmbeddedQuestion(gap="the model is being exchanged")
+        if not model:
+            return EmbeddedQuestion(gap=Sentence("the model is being exchanged"))
+        return EmbeddedQuestion(vector, model)
 
     def like(
         self, name: str, store: IndexStore, question: EmbeddedQuestion, limits: Limits

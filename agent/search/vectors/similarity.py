@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from agent.languages.sentences import Sentence
 from agent.search.results import Limits
 from agent.search.store import IndexStore
 from agent.search.text_kinds import TextKind
@@ -53,7 +54,7 @@ class Vectors:
         cache.follow(store, model)
         there, missing = int(np.count_nonzero(cache.passages.embedded)), cache.passages.missing
         if there < _COVERED * (there + missing) or not there:
-            return None, f"{missing} passages are not embedded yet" if missing else ""
+            return None, Sentence("{count} passages are not embedded yet", count=missing) if missing else ""
         numbers = np.asarray(question, np.float32)
         if len(numbers) != cache.width:
             return None, CHANGED_SIZE

@@ -17,7 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway.backup.archive import BackupError, check, is_encrypted, restore, write
+from gateway.backup.archive import check, is_encrypted, restore, write
+from gateway.backup.errors import BackupError
 from gateway.backup.nightly import NightlyBackup
 from gateway.home import Home, HomeBusy
 from gateway.scheduling.builtins import DueTime, JobFailed
@@ -141,7 +142,7 @@ def test_the_place_must_be_new_and_outside(home: Home, tmp_path: Path) -> None:
         write(home, tmp_path / "there")
     with pytest.raises(BackupError, match="in the home itself"):
         write(home, home.path / "workspace" / "b")
-    with pytest.raises(BackupError, match="No such file"):
+    with pytest.raises(BackupError, match="there is no such file"):
         write(home, tmp_path / "none" / "b")
     assert (tmp_path / "there").read_text() == "mine"
 
@@ -223,7 +224,7 @@ def test_what_is_no_file_is_refused(tmp_path: Path, kind: bytes) -> None:
 
 
 def test_files_that_the_manifest_does_not_name_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(BackupError, match="not those that were saved"):
+    with pytest.raises(BackupError, match="is damaged"):
         restore(made(tmp_path / "b", {"home/x": b"x"}), Home(tmp_path / "back"))
     assert not (tmp_path / "back").exists()
 

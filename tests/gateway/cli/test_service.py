@@ -67,7 +67,7 @@ def test_a_service_is_installed_seen_and_removed(home: Path) -> None:
 
 def _unit(home: Path) -> Path:
     shown = service(home, "install", "--dry-run").stdout
-    return Path(shown.partition("Would write ")[2].partition(":\n")[0])
+    return Path(shown.partition("It would write ")[2].partition(":\n")[0])
 
 
 def test_a_dry_run_changes_nothing(home: Path) -> None:
@@ -88,9 +88,9 @@ def test_launchd_starts_it_again_only_when_it_failed(tmp_path: Path) -> None:
     found = plistlib.loads(description(home, parse("", {}).config, "darwin", Owner("", "", tmp_path)).encode())
     assert found["ProgramArguments"][-3:] == ["--home", str(home.path), "gateway"]
     assert found["KeepAlive"] == {"SuccessfulExit": False}
-    with pytest.raises(CommandFailed, match="no service for win32"):
+    with pytest.raises(CommandFailed, match="win32 has no such service"):
         manager_of(home, "win32")
-    with pytest.raises(CommandFailed, match="no service of the system for darwin"):
+    with pytest.raises(CommandFailed, match="darwin has no such service"):
         manager_of(home, "darwin", system=True)
 
 

@@ -189,7 +189,7 @@ def test_a_model_that_changes_while_it_is_read_is_read_again() -> None:
     folder, now = Folder(), [0.0]
     embedder = Embedder(folder.make, lambda: now[0], lambda: folder.stamp)
     folder.changes_while_read = True
-    assert why(embedder.encoder) == "the model was exchanged while it was read"
+    assert why(embedder.encoder) == "the model is being exchanged"
     now[0] = REST + 1
     assert embedder.encoder().id == "of 2"
     embedder.close()

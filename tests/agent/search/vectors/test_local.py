@@ -220,7 +220,7 @@ def test_a_missing_folder_is_named(tmp_path: Path) -> None:
         (
             "1_Pooling/config.json",
             '{"pooling_mode_mean_tokens": true, "pooling_mode_cls_token": true}',
-            "it pools by mean and cls",
+            "it pools by mean, cls",
         ),
         ("1_Pooling/config.json", "[]", "config.json is not as expected"),
         ("config_sentence_transformers.json", '{"prompts": ["query: "]}', "its prompts are not as expected"),
