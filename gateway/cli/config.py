@@ -8,6 +8,7 @@ import click
 import yaml
 
 from agent.languages.sentences import Sentence, joined
+from agent.languages.system_reasons import reason_of
 from gateway.cli.context import CliContext, CommandFailed, Misconfigured
 from gateway.config import ConfigError, reference, schema, shown
 from gateway.config.edit import path_of, set_values, value_of
@@ -73,9 +74,7 @@ def set_key(context: CliContext, key: str, value: str) -> None:
         problems = joined(map(str, error.problems), "; ")
         raise Misconfigured(Sentence("Nothing was changed. {problems}", problems=problems)) from error
     except OSError as error:
-        raise CommandFailed(
-            Sentence("The configuration can't be written: {why}.", why=error.strerror or str(error))
-        ) from error
+        raise CommandFailed(Sentence("The configuration can't be written: {why}.", why=reason_of(error))) from error
     click.echo(context.said("{key} is set. Restart Daybook if it is running.", key=key))
 
 
