@@ -36,7 +36,9 @@ _IN_CLAUSES = (
 _WISHES = frozenset((OrderKind.CANNOT,))
 _GO_ON = frozenset((OrderKind.TIMER, OrderKind.WAKE, OrderKind.REMIND, OrderKind.ADD))
 """The clauses after it tell more of the same."""
-_POINT = frozenset((OrderKind.CANCEL, OrderKind.MOVE)) | _LISTED
+_ALONE = frozenset((OrderKind.CANCEL, OrderKind.TIMER, OrderKind.WAKE, OrderKind.REMIND))
+"""Their own clause counts before the others."""
+_POINT = _ALONE | _LISTED | frozenset((OrderKind.MOVE,))
 """They may be about what another clause names, also where the line as a whole is one."""
 _MOST_ITEM_WORDS = 6
 
@@ -68,8 +70,11 @@ class _Split:
         return any(self._is_quoted(at) and self._in(clause) is not None for at, clause in enumerate(self.clauses))
 
     def wish(self) -> PlainOrder | None:
-        """What a clause asks for that cannot be done: "can you text Anna?"."""
+        """What a clause politely asks for that cannot be done: "…, can you text Anna?". "…, buy a present" may be meant
+        for the person."""
         for at, clause in enumerate(self.clauses):
+            if "§" not in plain(clause, self.words)[1]:
+                continue
             found = order_of(self.words, clause, is_last=True, beside=_WISHES)
             if found is not None and not self._is_quoted(at):
                 return found
@@ -79,8 +84,8 @@ class _Split:
         return order_of(self.words, clause, beside=_IN_CLAUSES)
 
     def _points(self, found: PlainOrder, whole: PlainOrder) -> bool:
-        """It lacks what it is about; to cancel, all but its own clause is left out of what the line is about."""
-        return found.kind is whole.kind and (found.kind is OrderKind.CANCEL or _names_nothing(found))
+        """It lacks what it is about, or its own clause is to be read first."""
+        return found.kind is whole.kind and (found.kind in _ALONE or _names_nothing(found))
 
     def _with_others(self, found: PlainOrder, at: int) -> PlainOrder:
         if found.kind in _GO_ON and at + 1 < len(self.clauses):

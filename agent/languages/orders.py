@@ -158,6 +158,7 @@ class OrderWords:
     breaks: re.Pattern[str]
     """Between clauses."""
     lacks: re.Pattern[str]
+    short: re.Pattern[str]
     told: re.Pattern[str]
     """A clause that says what somebody said, at one end of it."""
     noise: re.Pattern[str]
@@ -258,7 +259,7 @@ _AROUND = " \t,.!?¡¿…。，！？、"
 def _mended(line: str, words: OrderWords) -> str:
     """With the words that are known to be meant where a letter is wrong, or words are shortened."""
     if words.given.short:
-        line = re.sub(r"[^\W\d_]+", lambda found: words.given.short.get(found[0].lower(), found[0]), line)
+        line = words.short.sub(lambda found: words.given.short[found[0].lower()], line)
     return re.sub(r"[^\W\d_]{5,}", lambda found: _meant(found[0], words.known), line) if words.known else line
 
 
@@ -353,6 +354,7 @@ def _read(language: Language) -> OrderWords:
         re.compile(rf"{edge}(?:(?:{given.softeners})|(?P<asks>{given.asks}))[\s.,!?。，！？]*\Z"),
         _breaks(given, edge, after),
         _lacks(given, edge, after),
+        re.compile(rf"{edge}(?:{'|'.join(given.short)}){after}", re.IGNORECASE),
         re.compile(rf"\A\W*(?:{given.says}){after}|{edge}(?:{given.says})\W*\Z"),
         re.compile(rf"{edge}(?:{given.noise}){after}"),
         frozenset(given.known.split()),

@@ -22,6 +22,8 @@ async def resolved(context: CommandContext, asked: PlainOrder) -> PlainOrder:
     match asked.kind:
         case OrderKind.REMIND:
             return replace(asked, about=await _reminded_of(context, asked))
+        case OrderKind.TIMER | OrderKind.WAKE:
+            return await _rung_at(context, asked)
         case OrderKind.CANCEL:
             return await _cancelled(context, asked)
         case OrderKind.MOVE:
@@ -34,11 +36,23 @@ async def _reminded_of(context: CommandContext, asked: PlainOrder) -> str:
     """What the clause lacks, the hour or what is to be done, is in the others. Raises `CommandError` where its hour may
     be of today or of a day that the others name."""
     own, other = [await phrase_in(context, text, (), asked.language) for text in (asked.about, asked.beside)]
-    if own is None or not isinstance(own.time, Timed) or not content_of(own.rest, asked.language):
+    is_only_time = other is not None and not content_of(other.rest, asked.language)
+    if is_only_time or own is None or not isinstance(own.time, Timed) or not content_of(own.rest, asked.language):
         return f"{asked.beside}, {asked.about}"
     if not own.has_day and other is not None:  # "Anna comes tomorrow, remind me at 5 to clean": on which day?
         raise CommandError(LANGUAGES[context.language].reminders.unclear)
     return asked.about
+
+
+async def _rung_at(context: CommandContext, asked: PlainOrder) -> PlainOrder:
+    """The day or how often may be told before the hour: "every weekday wake me at 6"."""
+    if phrases.length_in(asked.about, asked.language) is not None:
+        return asked
+    own = await phrase_in(context, asked.about, words_of(asked.language).given.at, asked.language)
+    is_whole = own is not None and own.has_day
+    if is_whole or not phrases.said_in(asked.beside, asked.language):
+        return asked
+    return replace(asked, about=f"{asked.beside} {asked.about}")
 
 
 async def _cancelled(context: CommandContext, asked: PlainOrder) -> PlainOrder:
@@ -58,13 +72,17 @@ async def _cancelled(context: CommandContext, asked: PlainOrder) -> PlainOrder:
 async def _moved(context: CommandContext, asked: PlainOrder) -> PlainOrder:
     phrase = await phrase_in(context, asked.about, words_of(asked.language).given.at, asked.language)
     has_time = _has_time(phrase) or phrases.length_in(asked.about, asked.language) is not None
-    if content_of(phrase.rest if phrase is not None else asked.about, asked.language) and has_time:
-        return asked
+    if content_of(phrase.rest if phrase is not None else asked.about, asked.language):
+        if has_time:
+            return asked
+        raise PassToModel  # "Anna is coming at 7, bring wine"
     found = _told_of(asked, await own_reminders(context))
+    if len(found) > 1:
+        raise CommandError(LANGUAGES[context.language].reminders.which)
     time = asked.about if has_time else phrases.said_in(asked.beside, asked.language)
     if not time or (not found and not has_time and not names_reminder(context, asked)):
         raise PassToModel  # "the bike is in the garage now, change that" corrects a note
-    return replace(asked, about=f"{found[0].job.text} {time}" if len(found) == 1 else time)
+    return replace(asked, about=f"{found[0].job.text} {time}" if found else time)
 
 
 def _has_time(phrase: Phrase | None) -> bool:
@@ -72,8 +90,12 @@ def _has_time(phrase: Phrase | None) -> bool:
 
 
 def _told_of(asked: PlainOrder, rows: Sequence[JobListing]) -> list[JobListing]:
-    """Those of which the other clauses have most words."""
+    """Those of which the other clauses have most words, and of these the one that they have most of."""
     wanted = content_of(asked.beside, asked.language)
-    scores = [sum(any(is_same_word(word, own) for word in wanted) for own in query_terms(row.job.text)) for row in rows]
-    best = max(scores, default=0)
-    return [row for row, score in zip(rows, scores, strict=True) if best and score == best]
+    found: dict[tuple[int, float], list[JobListing]] = {}
+    for row in rows:
+        words = query_terms(row.job.text)
+        named = sum(any(is_same_word(word, own) for word in wanted) for own in words)
+        if named:
+            found.setdefault((named, named / len(words)), []).append(row)
+    return found[max(found)] if found else []

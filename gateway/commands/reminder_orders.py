@@ -50,6 +50,8 @@ async def due(context: CommandContext, asked: PlainOrder) -> CommandReply:
     text, today = context.row.message.text, clock.today()
     given = words_of(asked.language).given
     phrase = await phrase_in(context, text, ["{}"], asked.language)
+    if phrase is None or phrase.time is None:  # "il y a quelque chose demain"
+        phrase = await phrase_in(context, asked.about, ["{}"], asked.language)
     day = phrase.time.day if phrase is not None and isinstance(phrase.time, HourMissing) else None
     last = today + timedelta(days=6 - today.weekday()) if given.week and re.search(given.week, flat(text)) else day
     rows = [row for row in await own_reminders(context) if row.next_run is not None]

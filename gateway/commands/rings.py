@@ -48,7 +48,7 @@ async def _rings_at(context: CommandContext, asked: PlainOrder) -> Phrase | None
     forms = (*given.within, *given.at) if is_timer else (*given.at, *given.within)
     phrase = None
     for one in (asked.about, without_noise(asked.about, asked.language)):
-        length = phrases.length_in(one, asked.language)
+        length = phrases.length_in(one, asked.language) or phrases.length_in(one, context.language)
         if is_timer and length is not None and not phrases.said_in(length[1], asked.language):
             return _from_now(context, asked, length)
         if phrase is None or not isinstance(phrase.time, Timed):

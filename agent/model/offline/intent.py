@@ -177,13 +177,14 @@ def _may_be(chats: Language, text: str, told: Language) -> bool:
 
 
 def told_language(text: str, least: int = 1) -> Language | None:
-    """The language by script or telltale words; None if fewer than `least` are telling."""
+    """The language by script or telltale words; None if fewer than `least` are telling, or several of as many."""
     text = text[:_TELLING_CHARS]
     if _is_unspaced(text):
         return _unspaced_language(text) if least <= 1 or _unspaced_words(text) >= least else None
     scores = _scores(text)
     told = max(scores, key=lambda language: scores[language])
-    return told if scores[told] >= least else None
+    is_clear = least <= 1 or list(scores.values()).count(scores[told]) == 1
+    return told if scores[told] >= least and is_clear else None
 
 
 def _scores(text: str) -> dict[Language, int]:

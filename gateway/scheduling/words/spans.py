@@ -39,10 +39,9 @@ class SpanReader(TokenReader):
         return (total, end) if total is not None else None
 
     def _length(self, at: int) -> tuple[Span, int] | None:
-        sign_at = at + self._has(at, "a")
         for sign, minutes in _SPANS.items():
-            if self._has(sign_at, sign):
-                return (Span(days=14) if sign == "span:20160" else Span(minutes=minutes)), sign_at + 1
+            if self._has(at, sign):
+                return (Span(days=14) if sign == "span:20160" else Span(minutes=minutes)), at + 1
         if self._has(at, "half"):
             unit_at = at + 2 if self._has(at + 1, "a") else at + 1
             unit = self._unit(unit_at)
