@@ -90,12 +90,14 @@ def _has_time(phrase: Phrase | None) -> bool:
 
 
 def _told_of(asked: PlainOrder, rows: Sequence[JobListing]) -> list[JobListing]:
-    """Those of which the other clauses have most words, and of these the one that they have most of."""
+    """Those of which the other clauses have most words, in the same form if possible: "the dentist called" is not of
+    the call. Of these the one that they have most of."""
     wanted = content_of(asked.beside, asked.language)
-    found: dict[tuple[int, float], list[JobListing]] = {}
+    found: dict[tuple[int, int, float], list[JobListing]] = {}
     for row in rows:
         words = query_terms(row.job.text)
-        named = sum(any(is_same_word(word, own) for word in wanted) for own in words)
+        named = [own for own in words if any(is_same_word(word, own) for word in wanted)]
         if named:
-            found.setdefault((named, named / len(words)), []).append(row)
+            same = sum(own in wanted for own in named)
+            found.setdefault((len(named), same, len(named) / len(words)), []).append(row)
     return found[max(found)] if found else []
