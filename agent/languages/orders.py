@@ -3,15 +3,14 @@ Pure.
 
 Patterns are searched for in the line without accents and politeness. `~` stands for small words after a verb, `%d` for
 words of days, `%t` for those of a time; a pattern that begins with `§` fits polite questions only ("can you …?"), one
-with `±` only what takes something back ("no, at 4").
+with `±` only what takes something back ("no, at 4"), one with `¶` only a clause beside others ("…, turn it off").
 """
 
 from __future__ import annotations
 
 import enum
 import re
-import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
@@ -97,6 +96,8 @@ class OrderPatterns(BaseModel):
     """Say nothing about which reminder, promise or memory is meant."""
     known: str = ""
     """Words in which a wrong letter is mended, separated by spaces."""
+    short: dict[str, str] = {}
+    """Words as they are shortened in chats, each with the whole one."""
     joints: str = r"(?!)"
     """Between the items of a list, besides commas."""
     instead: str = r"(?!)"
@@ -112,6 +113,15 @@ class OrderPatterns(BaseModel):
     """Begins a note that corrects an earlier one."""
     reports: str = r"(?!)"
     """In a line with its accents: it tells what was done, and orders nothing."""
+    says: str = r"(?!)"
+    """At the end of a clause: what stands next is somebody's words. At the start of one: what stood before is."""
+    opens: str = r"(?!)"
+    """In a clause an order begins here, with no comma before it. The like for words that join clauses: `so`."""
+    so: str = r"(?!)"
+    it: str = r"(?!)"
+    """Stands for the thing that another clause names."""
+    lacks: str = r"(?!)"
+    """At both ends of a clause, beside the thing that is wanted or is no longer wanted: "we're out of"."""
     ago: Patterns = ()
     """Yesterday, the day before, and so on."""
     at: Sequence[str] = ()
@@ -126,12 +136,13 @@ class OrderPatterns(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class PlainOrder:
-    """`about`: what it is about, in the person's words; `name`: of the list."""
+    """`about`: what it is about, in the person's words; `name`: of the list; `beside`: the other clauses."""
 
     kind: OrderKind
     language: Language
     about: str = ""
     name: str = ""
+    beside: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,9 +152,15 @@ class OrderWords:
     language: Language
     given: OrderPatterns
     forms: Sequence[tuple[OrderKind, re.Pattern[str], str]]
-    """The last: the mark of what alone it fits, `§` or `±`, or nothing."""
+    """The last: the mark of what alone it fits, `§`, `±` or `¶`, or nothing."""
     begins: re.Pattern[str]
     ends: re.Pattern[str]
+    breaks: re.Pattern[str]
+    """Between clauses."""
+    lacks: re.Pattern[str]
+    short: re.Pattern[str]
+    told: re.Pattern[str]
+    """A clause that says what somebody said, at one end of it."""
     noise: re.Pattern[str]
     known: frozenset[str]
     talk: frozenset[str]
@@ -160,18 +177,6 @@ def flat(text: str) -> str:
     return "".join(one if len(one := fold(letter)) == 1 else letter.lower() for letter in text)
 
 
-def order_in(line: str, first: Language | None = None, *, is_sure: bool = False) -> PlainOrder | None:
-    """The order that a line is. `first`: its likely language. `is_sure`: it is no other."""
-    line = unicodedata.normalize("NFC", line).replace("’", "'")
-    languages = [first] if first and is_sure else dict.fromkeys((*([first] if first else []), *ALL_LANGUAGES))
-    for is_last in (False, True):
-        for language in languages:
-            found = _order_of(words_of(language), line, is_last=is_last)
-            if found is not None:
-                return found
-    return None
-
-
 def is_talk(line: str) -> bool:
     """Whether it is made of greetings, thanks and the like."""
     for language in ALL_LANGUAGES:
@@ -184,12 +189,14 @@ def is_talk(line: str) -> bool:
 
 _DONE = frozenset(OrderKind) - {OrderKind.DAY, OrderKind.DUE, OrderKind.PROMISED, OrderKind.HELP, OrderKind.MODEL}
 """What a report may tell of."""
-_MOST_TALK = 6
+_MOST_TALK = 8
+_DRAWN_OUT = re.compile(r"(\w)\1+(?=\Z|(?<=\1\1\1))")
 _LAUGHTER = re.compile(r"(?:[hj][aeiou]){2,}h?|w{2,}|笑+|哈{2,}|呵{2,}|jaj\w*|lol|mdr")
 
 
 def _is_said(word: str, talk: frozenset[str]) -> bool:
-    if word in talk or _LAUGHTER.fullmatch(word):
+    drawn_out = (_DRAWN_OUT.sub(rf"\1{more}", word) for more in ("", r"\1"))  # "thankssss", "hellooo"
+    if word in talk or _LAUGHTER.fullmatch(word) or not talk.isdisjoint(drawn_out):
         return True
     if not is_unspaced(word[:1]):
         return False
@@ -199,15 +206,25 @@ def _is_said(word: str, talk: frozenset[str]) -> bool:
     return not left
 
 
-def _order_of(words: OrderWords, line: str, *, is_last: bool) -> PlainOrder | None:
+def order_of(
+    words: OrderWords, line: str, *, is_last: bool = False, beside: Collection[OrderKind] = ()
+) -> PlainOrder | None:
+    """The order that a line is in a language. `is_last`: whatever else sounds like one. `beside`: the line is a clause
+    beside others, and may be these alone."""
     own = _mended(line.strip(_AROUND), words)
-    own, marks = _plain(own, words)
+    own, marks = plain(own, words)
+    marks |= {"¶"} if beside else set()
     text = flat(own)
     if not text:
         return None
     is_report = re.search(words.given.reports, own.lower()) is not None
     for kind, pattern, mark in words.forms:
-        if (kind is OrderKind.CANNOT) is not is_last or mark not in marks or (is_report and kind in _DONE):
+        if (
+            (beside and kind not in beside)
+            or (kind is OrderKind.CANNOT) is not is_last
+            or mark not in marks
+            or (is_report and kind in _DONE)
+        ):
             continue
         if match := pattern.search(text):
             groups = {name: own[slice(*match.span(name))] for name, got in match.groupdict().items() if got}
@@ -218,7 +235,7 @@ def _order_of(words: OrderWords, line: str, *, is_last: bool) -> PlainOrder | No
     return None
 
 
-def _plain(line: str, words: OrderWords) -> tuple[str, set[str]]:
+def plain(line: str, words: OrderWords) -> tuple[str, set[str]]:
     """The line without politeness at both ends, and the marks of the patterns that fit it then."""
     marks = {""}
     for _ in range(6):
@@ -240,7 +257,9 @@ _AROUND = " \t,.!?¡¿…。，！？、"
 
 
 def _mended(line: str, words: OrderWords) -> str:
-    """With the words that are known to be meant where a letter is wrong."""
+    """With the words that are known to be meant where a letter is wrong, or words are shortened."""
+    if words.given.short:
+        line = words.short.sub(lambda found: words.given.short[found[0].lower()], line)
     return re.sub(r"[^\W\d_]{5,}", lambda found: _meant(found[0], words.known), line) if words.known else line
 
 
@@ -266,6 +285,11 @@ def without_noise(text: str, language: Language) -> str:
     for match in reversed(found):
         text = f"{text[: match.start()]} {text[match.end() :]}"
     return " ".join(text.split()).strip(" ,:'，、的のをは")
+
+
+def is_pronoun(text: str, language: Language) -> bool:
+    """It stands for what was named elsewhere."""
+    return re.fullmatch(words_of(language).given.it, flat(text.strip())) is not None
 
 
 def without_articles(text: str) -> str:
@@ -328,11 +352,26 @@ def _read(language: Language) -> OrderWords:
             rf"(?:{given.begins}|(?P<denies>{given.denies})|(?:{given.softeners}){after}|(?P<asks>{given.asks}){after})"
         ),
         re.compile(rf"{edge}(?:(?:{given.softeners})|(?P<asks>{given.asks}))[\s.,!?。，！？]*\Z"),
+        _breaks(given, edge, after),
+        _lacks(given, edge, after),
+        re.compile(rf"{edge}(?:{'|'.join(given.short)}){after}", re.IGNORECASE),
+        re.compile(rf"\A\W*(?:{given.says}){after}|{edge}(?:{given.says})\W*\Z"),
         re.compile(rf"{edge}(?:{given.noise}){after}"),
         frozenset(given.known.split()),
         frozenset(given.talk.split()),
         tuple(map(re.compile, _others(given))),
     )
+
+
+def _breaks(given: OrderPatterns, edge: str, after: str) -> re.Pattern[str]:
+    """A full stop ends a clause after a word: `14.12. um 9` goes on."""
+    marks = r"[;!?…。！？；，、]+ ?|(?<=[^\W\d_]{3})\.(?= )|(?:(?<!\d),|,(?!\d)) ?| [-–—]+ "
+    return re.compile(rf" ?(?:{marks})|{edge}(?:{given.so}){after}|{edge}(?={given.opens})")
+
+
+def _lacks(given: OrderPatterns, edge: str, after: str) -> re.Pattern[str]:
+    longest_first = "|".join(sorted(given.lacks.split("|"), key=len, reverse=True))
+    return re.compile(rf"\A(?:{longest_first}){after}|{edge}(?:{longest_first})\Z")
 
 
 def _others(given: OrderPatterns) -> Iterator[str]:
@@ -345,6 +384,7 @@ def _others(given: OrderPatterns) -> Iterator[str]:
         given.that,
         given.reports,
         given.days,
+        given.it,
     )
     yield from (given.week, given.joints, *given.ago, *given.subjects.values())
 
@@ -352,6 +392,6 @@ def _others(given: OrderPatterns) -> Iterator[str]:
 def _forms(given: OrderPatterns) -> Iterator[tuple[OrderKind, re.Pattern[str], str]]:
     for kind in OrderKind:
         for pattern in getattr(given, kind, ()):
-            mark = pattern[:1] if pattern[:1] in _MARKS else ""
+            mark = pattern[:1] if pattern[:1] in (*_MARKS, "¶") else ""
             whole = pattern.removeprefix(mark).replace("~", rf"(?: (?:{given.softeners})(?!\w)){{0,3}}")
             yield kind, re.compile(whole.replace("%d", given.days).replace("%t", given.times)), mark

@@ -52,7 +52,7 @@ _PHRASES = tuple(map(_compiled, _TABLES))
 _LONGEST = 2_000
 """Characters read from each end, so that a long paste cannot hold up a turn."""
 
-_QUOTED = re.compile(
+QUOTED = re.compile(
     r"```.*?(?:```|\Z)|`[^`\n]*`|^[ \t]*>.*?$"
     r"|“[^“”\n]*”|„[^„“”\n]*[“”]|«[^«»\n]*»|»[^«»\n]*«|「[^「」\n]*」|『[^『』\n]*』|《[^《》\n]*》"
     r'|"[^"\n]*"|(?<!\w)‘[^‘’\n]*’(?!\w)|(?<!\w)\'[^\'\n]*\'(?!\w)',
@@ -80,7 +80,7 @@ def asks_to_remember(text: str) -> bool:
     if len(text) > 2 * _LONGEST:
         text = f"{text[:_LONGEST]}\n{text[-_LONGEST:]}"
     is_asked = False
-    for sentence in _SENTENCE.findall(_QUOTED.sub(" … ", text)):
+    for sentence in _SENTENCE.findall(QUOTED.sub(" … ", text)):
         if _is_request(sentence.strip()):
             is_asked = True
         elif len(sentence) <= _TAKES_BACK_WITHIN and any(one.refuses.search(sentence) for one in _PHRASES):

@@ -205,26 +205,6 @@ class IntentWords:
 
 
 @dataclass(frozen=True, slots=True)
-class CommandPatterns:
-    """Lines that ask for a command, over text with case and accents.
-
-    Of languages without spaces `remind` and `forget` match the whole line, its subject as group `rest`, and `when`
-    where that is apart.
-    """
-
-    remind: str
-    """The words before what to be reminded of."""
-    forget: str
-    """The words before what to forget."""
-    undo: str
-    """The whole line."""
-    that: str
-    """In place of what to forget: what was just said."""
-    please: str = ""
-    """May come before each."""
-
-
-@dataclass(frozen=True, slots=True)
 class RememberPatterns:
     """Requests to remember something, over text with its case and accents."""
 
@@ -340,7 +320,6 @@ class LanguageTable:
     """Answers to a question of ours. The like for `no`."""
     no: str
     intents: IntentWords
-    commands: CommandPatterns
     remember: RememberPatterns
     common: CommonWords
     dates: DateWords

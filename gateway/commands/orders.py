@@ -20,10 +20,12 @@ from agent.memory import daily_log
 from agent.memory.files import FileError, read_text
 from agent.model.offline.intent import SEPARATOR
 from channels.message import Button, Origin
-from gateway.commands import choices, lists, reminder_orders
-from gateway.commands.context import Command, CommandContext, CommandError, CommandReply
+from gateway.commands import beside as beside_others
+from gateway.commands import choices, lists, reminder_orders, rings
+from gateway.commands.context import Command, CommandContext, CommandError, CommandReply, PassToModel
 from gateway.commands.memory import note_down
 from gateway.commands.reminder_orders import content_of, phrase_in
+from gateway.commands.schedule import remind
 from gateway.i18n import example_buttons
 from gateway.scheduling.requests import JobRefused
 from gateway.scheduling.words.meaning import HourMissing
@@ -45,15 +47,27 @@ async def order(context: CommandContext) -> CommandReply:
 async def _carried_out(context: CommandContext) -> CommandReply:
     kind, _, rest = context.argument.partition(" ")
     language, _, rest = rest.partition(" ")
-    about, _, name = rest.partition(SEPARATOR)
+    about, name, beside = (*rest.split(SEPARATOR, 2), "", "")[:3]
     try:
-        asked = PlainOrder(OrderKind(kind), Language(language), about.strip(), name.strip())
+        asked = PlainOrder(OrderKind(kind), Language(language), about.strip(), name.strip(), beside.strip())
     except ValueError as error:
         raise CommandError(context.said("I don't understand that.")) from error
     try:
-        return await _HANDLERS[asked.kind](context, asked)
+        whole = await beside_others.resolved(context, asked) if asked.beside else asked
+        return await _HANDLERS[whole.kind](context, whole)
     except JobRefused as error:
         raise CommandError(*error.args) from error
+    except CommandError:
+        if asked.beside and asked.kind in _AT_A_TIME:
+            raise PassToModel from None  # "Broke my toe, set the table": no time, no order
+        raise
+
+
+_AT_A_TIME = frozenset((OrderKind.TIMER, OrderKind.WAKE))
+
+
+async def _remind(context: CommandContext, asked: PlainOrder) -> CommandReply:
+    return await remind(dataclasses.replace(context, argument=asked.about))
 
 
 # Days and promises
@@ -166,7 +180,7 @@ async def _cannot(context: CommandContext, asked: PlainOrder) -> CommandReply:
 
 
 async def _note(context: CommandContext, asked: PlainOrder) -> CommandReply:
-    text = SEPARATOR.join(filter(None, (asked.about, asked.name)))
+    text = SEPARATOR.join(filter(None, (asked.about, asked.name, asked.beside)))
     change = await note_down(context, text)
     noted = LANGUAGES[context.language].offline.noted
     return CommandReply(f"{noted}\n\n> {text}", ((Button(context.said("Undo it"), f"/undo {change}"),),))
@@ -182,8 +196,9 @@ _HANDLERS: Mapping[OrderKind, Callable[[CommandContext, PlainOrder], Awaitable[C
     OrderKind.MOVE: reminder_orders.move,
     OrderKind.PUT: reminder_orders.put,
     OrderKind.DUE: reminder_orders.due,
-    OrderKind.TIMER: reminder_orders.timer,
-    OrderKind.WAKE: reminder_orders.wake,
+    OrderKind.REMIND: _remind,
+    OrderKind.TIMER: rings.timer,
+    OrderKind.WAKE: rings.wake,
     OrderKind.DAY: _day,
     OrderKind.SUM_UP: _sum_up,
     OrderKind.PROMISED: _promised,

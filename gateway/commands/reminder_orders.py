@@ -1,4 +1,4 @@
-"""What plain words ask of reminders where no model reads them: to cancel or move some, list them, set a timer."""
+"""What plain words ask of reminders where no model reads them: to cancel or move some, list them."""
 
 from __future__ import annotations
 
@@ -20,13 +20,12 @@ from channels.message import Button
 from gateway import recurrence as when_
 from gateway.commands import choices, memory
 from gateway.commands.context import CommandContext, CommandError, CommandReply, PassToModel
-from gateway.commands.timezone import clock_named
 from gateway.i18n import one_line
 from gateway.recurrence import At, Cron, InvalidWhen, When
 from gateway.scheduling import reminders
 from gateway.scheduling.job import JobKind
 from gateway.scheduling.job_access import Requester
-from gateway.scheduling.requests import JobListing, JobReceipt, JobRequest
+from gateway.scheduling.requests import JobListing, JobReceipt
 from gateway.scheduling.words import phrases
 from gateway.scheduling.words.meaning import HourMissing, Timed
 from gateway.scheduling.words.phrases import Phrase
@@ -38,9 +37,9 @@ _MOST_ASKED = 6
 _MOVED = "moved reminder"
 """Choice of a conversation: the reminder that was moved last, and the newest then."""
 _WHEN = TypeAdapter(dict[str, str])
-_ONE_TIME = re.compile(r"\d+ \d+ ([^;]+)")
+ONE_TIME = re.compile(r"\d+ \d+ ([^;]+)")
 """A cron rule with one time of day, and its days."""
-_HALF_A_DAY = 12 * 60
+HALF_A_DAY = 12 * 60
 _NEAR = 3 * 60
 """Minutes by which a reminder is usually moved at most, where the half of the day is not said."""
 
@@ -51,10 +50,12 @@ async def due(context: CommandContext, asked: PlainOrder) -> CommandReply:
     text, today = context.row.message.text, clock.today()
     given = words_of(asked.language).given
     phrase = await phrase_in(context, text, ["{}"], asked.language)
+    if phrase is None or phrase.time is None:  # "il y a quelque chose demain"
+        phrase = await phrase_in(context, asked.about, ["{}"], asked.language)
     day = phrase.time.day if phrase is not None and isinstance(phrase.time, HourMissing) else None
     last = today + timedelta(days=6 - today.weekday()) if given.week and re.search(given.week, flat(text)) else day
-    rows = [row for row in await _own(context) if row.next_run is not None]
-    named = _matching(asked.name or text, rows, asked.language) if last is None or asked.name else []
+    rows = [row for row in await own_reminders(context) if row.next_run is not None]
+    named = matching(asked.name or text, rows, asked.language) if last is None or asked.name else []
     if asked.name and not named:
         raise PassToModel  # "when is Anna's birthday": the notes may tell
     last = None if asked.name else last
@@ -70,9 +71,9 @@ async def due(context: CommandContext, asked: PlainOrder) -> CommandReply:
 async def cancel(context: CommandContext, asked: PlainOrder) -> CommandReply:
     """Cancels the reminders that the words name; asks where several fit. Where none does, what is known of it may be
     meant."""
-    own = await _own(context)
+    own = await own_reminders(context)
     parts = items_in(asked.about, asked.language)
-    each = [_matching(part, own, asked.language) for part in parts]
+    each = [matching(part, own, asked.language) for part in parts]
     if len(parts) > 1 and all(len(found) == 1 for found in each):
         rows = list({found[0].job.id: found[0] for found in each}.values())
     else:
@@ -89,7 +90,7 @@ async def cancel(context: CommandContext, asked: PlainOrder) -> CommandReply:
 
 async def move(context: CommandContext, asked: PlainOrder) -> CommandReply:
     """Moves the reminder that the words name to the time that they name; asks where several fit."""
-    given, own = words_of(asked.language).given, await _own(context)
+    given, own = words_of(asked.language).given, await own_reminders(context)
     cut = re.search(given.instead, flat(asked.about))
     about = asked.about[: cut.start()] if cut is not None and cut.start() else asked.about
     whole = flat(context.row.message.text)
@@ -102,8 +103,8 @@ async def move(context: CommandContext, asked: PlainOrder) -> CommandReply:
         raise CommandError(LANGUAGES[context.language].reminders.unclear)
     else:
         length = None
-    found = _matching(rest, own, asked.language)
-    if not found and not _names_reminder(context, asked) and not content_of(rest, asked.language):
+    found = matching(rest, own, asked.language)
+    if not found and not names_reminder(context, asked) and not content_of(rest, asked.language):
         found = await _last_touched(context, own)
     elif not found:
         found = await _meant(context, PlainOrder(asked.kind, asked.language, rest), own)
@@ -183,7 +184,7 @@ def _is_from_now(phrase: Phrase, length: timedelta, context: CommandContext) -> 
 
 async def _put_at(context: CommandContext, row: JobListing, fields: Mapping[str, str]) -> CommandReply:
     receipt = await context.services.jobs.change(_requester(context), row.job.id, text="", when=fields, seen=None)
-    newest = (await _own(context))[-1].job.id
+    newest = (await own_reminders(context))[-1].job.id
     session = str(context.route.session)
     await context.services.database.run(chat_rows.choose, session, _MOVED, f"{receipt.job.id} {newest}")
     return set_reply(context, receipt, context.language, with_text=True)
@@ -192,7 +193,7 @@ async def _put_at(context: CommandContext, row: JobListing, fields: Mapping[str,
 async def put(context: CommandContext, asked: PlainOrder) -> CommandReply:
     """Moves the one of several that was pressed: `MARK WHEN`, as JSON."""
     mark, _, given = asked.about.partition(" ")
-    row = next((row for row in await _own(context) if reminders.mark_of(row.job) == mark), None)
+    row = next((row for row in await own_reminders(context) if reminders.mark_of(row.job) == mark), None)
     if row is None:
         return CommandReply(context.said("That reminder no longer exists."))
     try:
@@ -225,8 +226,8 @@ def _nearer(moment: datetime, either: int | None, before: datetime) -> datetime:
     if either is None or moment.hour * 60 + moment.minute != either:
         return moment
     old = before.hour * 60 + before.minute
-    is_later = abs(either + _HALF_A_DAY - old) <= _NEAR < abs(either - old) and either + _HALF_A_DAY < 2 * _HALF_A_DAY
-    return moment + timedelta(minutes=_HALF_A_DAY) if is_later else moment
+    is_later = abs(either + HALF_A_DAY - old) <= _NEAR < abs(either - old) and either + HALF_A_DAY < 2 * HALF_A_DAY
+    return moment + timedelta(minutes=HALF_A_DAY) if is_later else moment
 
 
 def _shifted(row: JobListing, by: timedelta, context: CommandContext) -> When:
@@ -237,39 +238,10 @@ def _shifted(row: JobListing, by: timedelta, context: CommandContext) -> When:
 
 def _at_hour(before: Cron, at: datetime, context: CommandContext) -> Cron:
     """The same days at that hour. Raises `CommandError` where it has several hours: which of them is meant?"""
-    if not (known := _ONE_TIME.fullmatch(before.expression)):
+    if not (known := ONE_TIME.fullmatch(before.expression)):
         raise CommandError(LANGUAGES[context.language].reminders.unclear)
     rest = known[1]
     return Cron(f"{at.minute} {at.hour} {rest}", before.until)
-
-
-async def timer(context: CommandContext, asked: PlainOrder) -> CommandReply:
-    return await _ring(context, asked, LANGUAGES[context.language].reminders.timer)
-
-
-async def wake(context: CommandContext, asked: PlainOrder) -> CommandReply:
-    return await _ring(context, asked, LANGUAGES[context.language].reminders.wake)
-
-
-async def _ring(context: CommandContext, asked: PlainOrder, text: str) -> CommandReply:
-    given = words_of(asked.language).given
-    forms = (*given.within, *given.at) if asked.kind is OrderKind.TIMER else (*given.at, *given.within)
-    about = without_noise(asked.about, asked.language)
-    phrase = None
-    for one in (asked.about, about):
-        length = phrases.length_in(one, asked.language)
-        if phrase is None or not isinstance(phrase.time, Timed):
-            phrase = await phrase_in(context, one, ("{}", *forms), asked.language)
-        if (phrase is None or not isinstance(phrase.time, Timed)) and length is not None:
-            at = context.services.clock.now().replace(microsecond=0) + length[0]
-            phrase = Phrase(Timed(At(at)), without_noise(length[1], asked.language), asked.language)
-    if phrase is None or not isinstance(phrase.time, Timed):
-        raise CommandError(LANGUAGES[context.language].reminders.unclear)
-    task = without_noise(phrase.rest, asked.language) and phrase.rest
-    request = JobRequest(text=task or text, when=when_.fields(phrase.time.when))
-    receipt = await context.services.jobs.add(_requester(context), request)
-    reply = set_reply(context, receipt, context.language)
-    return replace(reply, text=reply.text + await clock_named(context))
 
 
 def set_reply(
@@ -305,7 +277,7 @@ async def phrase_in(context: CommandContext, text: str, forms: Sequence[str], la
 
 async def _meant(context: CommandContext, asked: PlainOrder, own: Sequence[JobListing]) -> list[JobListing]:
     """Those whose text has the words, at the time that is named; all of them, where nothing says which."""
-    if found := _matching(asked.about, own, asked.language):
+    if found := matching(asked.about, own, asked.language):
         return found
     phrase = await phrase_in(context, asked.about, words_of(asked.language).given.at, asked.language)
     zone = context.services.clock.zone
@@ -317,7 +289,7 @@ async def _meant(context: CommandContext, asked: PlainOrder, own: Sequence[JobLi
                 return False
             at = row.next_run.astimezone(zone)
             if either is not None and not phrase.has_day:
-                return (at.hour * 60 + at.minute - either) % _HALF_A_DAY == 0
+                return (at.hour * 60 + at.minute - either) % HALF_A_DAY == 0
             if isinstance(time, HourMissing):
                 return at.date() == time.day
             if time is None or not isinstance(time.when, At):
@@ -326,12 +298,12 @@ async def _meant(context: CommandContext, asked: PlainOrder, own: Sequence[JobLi
             return said == moment if phrase.has_day else said.time() == moment.time()
 
         fitting = [row for row in own if fits(row)]
-        named = _matching(phrase.rest, own, asked.language)
+        named = matching(phrase.rest, own, asked.language)
         return [row for row in fitting if row in named] if named else fitting
     return [] if content_of(asked.about, asked.language) else [*own]
 
 
-def _matching(words: str, rows: Sequence[JobListing], language: Language) -> list[JobListing]:
+def matching(words: str, rows: Sequence[JobListing], language: Language) -> list[JobListing]:
     wanted = content_of(words, language)
     scores = {row.job.id: _score(wanted, row.job.text) for row in rows}
     best = max(scores.values(), default=0)
@@ -353,7 +325,7 @@ def content_of(words: str, language: Language) -> list[str]:
     return query_terms(left) if terms(fold(left)) else []
 
 
-def _names_reminder(context: CommandContext, asked: PlainOrder) -> bool:
+def names_reminder(context: CommandContext, asked: PlainOrder) -> bool:
     noun = words_of(asked.language).given.subjects.get("reminders", "(?!)")
     return re.search(noun, flat(context.row.message.text)) is not None
 
@@ -372,7 +344,7 @@ async def _which_to_cancel(context: CommandContext, asked: PlainOrder, found: Se
 async def _offer_to_forget(context: CommandContext, asked: PlainOrder) -> CommandReply | None:
     """`delete my password` may be meant of what is remembered: what is found is shown first. None where nothing is."""
     about = without_noise(asked.about, asked.language)
-    if not content_of(about, asked.language) or _names_reminder(context, asked) or not memory.may_forget(context):
+    if not content_of(about, asked.language) or names_reminder(context, asked) or not memory.may_forget(context):
         return None
     reply = await memory.forget_(replace(context, argument=about))
     return reply if reply.buttons else None
@@ -383,7 +355,7 @@ def _none_about(context: CommandContext, asked: PlainOrder) -> CommandReply:
     return CommandReply(LANGUAGES[context.language].reminders.none_about.format(task=one_line(about, _SHOWN)))
 
 
-async def _own(context: CommandContext) -> list[JobListing]:
+async def own_reminders(context: CommandContext) -> list[JobListing]:
     """The person's own reminders and jobs, the newest last."""
     rows = await context.services.jobs.rows(_requester(context))
     return [row for row in rows if row.job.kind is not JobKind.BUILT_IN and row.job.enabled]

@@ -16,7 +16,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from types import FunctionType, ModuleType
 
-from agent.languages import orders
+from agent.languages import clauses, orders
 from agent.memory import forget
 from gateway.commands.registry import all_commands
 
@@ -50,17 +50,19 @@ MADE: Mapping[str, Callable[[], tuple[Pattern, str]]] = {
 HELD = frozenset(
     {
         "agent.languages.date_words._like",
-        "agent.model.offline.intent._forms",
         "agent.model.offline.newer._corrects",
         "agent.model.offline.vocabulary.Vocabulary.anywhere",
         "agent.languages.orders._articles",
+        "agent.languages.orders._breaks",
         "agent.languages.orders._forms",
-        "agent.languages.orders._order_of",
+        "agent.languages.orders.order_of",
+        "agent.languages.orders._lacks",
         "agent.languages.orders._read",
+        "agent.languages.orders.is_pronoun",
         "agent.languages.orders.items_in",
         "agent.languages.orders.past_day",
         "gateway.commands.orders._help",
-        "gateway.commands.reminder_orders._names_reminder",
+        "gateway.commands.reminder_orders.names_reminder",
         "gateway.commands.reminder_orders._new_time",
         "gateway.commands.reminder_orders.due",
         "gateway.commands.reminder_orders.move",
@@ -72,7 +74,6 @@ BOUNDED = {"agent.languages.orders._WORDS": orders.MOST_CHARS}
 """The patterns inside these see no longer text than so many characters."""
 _USED_BY = {
     "agent.languages.orders._WORDS": frozenset({"search"}),
-    "agent.model.offline.intent._FORMS": frozenset({"match"}),
     "gateway.config.yaml_tree._Loader": frozenset({"match"}),
 }
 """How the patterns inside these are used."""
@@ -118,7 +119,7 @@ def _only(made: tuple[Pattern, str]) -> tuple[Pattern, frozenset[str]]:
 
 def _held(sources: Sequence[Source]) -> Iterator[Found]:
     uses = _uses(sources)
-    orders.order_in("")  # both read their patterns now
+    clauses.order_in("")  # both read their patterns now
     orders.without_articles("")
     seen: set[int] = set()
     for module, _ in sources:

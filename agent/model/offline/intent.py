@@ -9,51 +9,17 @@ import enum
 import re
 from dataclasses import dataclass
 
+from agent.languages.clauses import order_in
 from agent.languages.codes import Language
-from agent.languages.orders import MOST_CHARS, OrderKind, PlainOrder, is_talk, order_in, without_noise
-from agent.languages.registry import LANGUAGES
+from agent.languages.orders import MOST_CHARS, OrderKind, PlainOrder, is_pronoun, is_talk, without_noise
 from agent.languages.remember import asks_to_remember
-from agent.languages.table import LanguageTable
 from agent.languages.terms import fold, query_terms
 from agent.model.offline.vocabulary import VOCABULARIES, Vocabulary, told_words
 
 _MOST_FORGOTTEN = 80
 _END = " \t.!?…。！？"
-_PLEASE = "|".join(filter(None, (table.commands.please for table in LANGUAGES.values())))
-
-
 SEPARATOR = " | "
 """Between what an order is about and the name of a list."""
-
-
-@dataclass(frozen=True)
-class _CommandForms:
-    """One language's patterns for a whole line."""
-
-    remind: re.Pattern[str]
-    forget: re.Pattern[str]
-    undo: re.Pattern[str]
-    that: re.Pattern[str]
-
-
-def _forms(table: LanguageTable) -> _CommandForms:
-    given, please, after, rest = table.commands, "", "", ""
-    if table.spaced:
-        please, after, rest = rf"(?:(?:{_PLEASE})[, ]+)?", r"(?:(?=[,: ])(?P<rest>.*))?", "(?P<rest>.+)"
-    return _CommandForms(
-        *(
-            re.compile(rf"{pattern}\Z", re.IGNORECASE)
-            for pattern in (
-                f"{please}(?:{given.remind}){after}",
-                f"{please}(?:{given.forget}){rest}",
-                f"{please}(?:{given.undo})",
-                f"(?:{given.that})",
-            )
-        )
-    )
-
-
-_FORMS = tuple(map(_forms, LANGUAGES.values()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +32,11 @@ class PlainCommand:
         """It asks for a day's log, or what is due: where no command answers that, the notes are searched."""
         return self.name == "order" and self.words.startswith((OrderKind.DAY, OrderKind.DUE))
 
+    @property
+    def is_from_clause(self) -> bool:
+        """Where no command carries it out, the line is something to be kept."""
+        return self.name == "order" and self.words.count(SEPARATOR) > 1
+
     def __str__(self) -> str:
         return f"/{self.name} {self.words}".strip()
 
@@ -75,30 +46,15 @@ def plain_command(text: str) -> PlainCommand | None:
     line = " ".join(text.split()).strip(_END)
     if not line or len(line) > MOST_CHARS or _bare(text) in _WHOLE_MESSAGES:
         return None
-    order = _order_in(line)
-    is_last = order is None or order.kind is OrderKind.CANNOT
-    if is_last and (command := _by_form(line)):
-        return command
+    order = _order_in(line, asks=_is_question(fold(text)))
     if order is None or (_is_loose(order) and (asks_to_remember(text) or is_talk(line))):
         return None
     return _command_of(order)
 
 
-def _order_in(line: str) -> PlainOrder | None:
-    return order_in(line, told_language(line), is_sure=_is_sure_of_language(line))
-
-
-def _by_form(line: str) -> PlainCommand | None:
-    for forms in _FORMS:
-        if forms.undo.match(line):
-            return PlainCommand("undo")
-        if found := forms.remind.match(line):
-            parts = found.groupdict(default="")
-            return PlainCommand("remind", f"{parts.get('when', '')} {parts['rest']}".strip(" ,:"))
-        found = forms.forget.match(line)
-        if found and len(rest := found["rest"]) <= _MOST_FORGOTTEN:
-            return PlainCommand("forget", "" if forms.that.match(rest) else rest.strip())
-    return None
+def _order_in(line: str, *, asks: bool = False) -> PlainOrder | None:
+    lead = _lead(line)
+    return order_in(line, told_language(line) if lead else None, is_sure=lead >= _SURE, asks=asks)
 
 
 def _is_loose(order: PlainOrder) -> bool:
@@ -109,7 +65,7 @@ def _is_loose(order: PlainOrder) -> bool:
 def needs_model(text: str) -> bool:
     """Whether only a language model can do that: the weather, a joke, a sum, a translation."""
     line = " ".join(text.split()).strip(_END)
-    order = _order_in(line) if len(line) <= MOST_CHARS else None
+    order = _order_in(line, asks=_is_question(fold(text))) if len(line) <= MOST_CHARS else None
     return order is not None and order.kind is OrderKind.MODEL
 
 
@@ -118,13 +74,21 @@ def _command_of(order: PlainOrder) -> PlainCommand | None:
         case OrderKind.STOP | OrderKind.UNDO:
             return PlainCommand(str(order.kind))
         case OrderKind.REMIND:
-            return PlainCommand("remind", order.about)
+            if not order.beside:
+                return PlainCommand("remind", order.about)
+            return PlainCommand("order", _told(order))
         case OrderKind.FORGET:
+            if is_pronoun(order.about, order.language):
+                return PlainCommand("forget")
             about = without_noise(order.about, order.language) or order.about
             return PlainCommand("forget", about) if len(about) <= _MOST_FORGOTTEN else None
         case _:
-            name = f"{SEPARATOR}{order.name}" if order.name else ""
-            return PlainCommand("order", f"{order.kind} {order.language} {order.about}{name}")
+            return PlainCommand("order", _told(order))
+
+
+def _told(order: PlainOrder) -> str:
+    parts = [f"{order.kind} {order.language} {order.about}", order.name, order.beside]
+    return SEPARATOR.join(parts[: max(at for at, part in enumerate(parts, 1) if part)])
 
 
 _KANA = re.compile("[\u3040-\u30ff]")
@@ -168,10 +132,10 @@ class Intent:
     """What to look for, for FIND, and the command, for COMMAND."""
 
 
-def understand(text: str, chats: Language = Language.ENGLISH) -> Intent:
+def understand(text: str, chats: Language | None = None) -> Intent:
     """The intent of a text without headers or marked blocks, in a chat of the language `chats`."""
     language = language_of(text, chats)
-    vocabulary = VOCABULARIES[language_of(text)]
+    vocabulary = VOCABULARIES[told_language(text) or language]
     folded = fold(text).strip()
     bare = _bare(text)
     wish = _whole_message(bare)
@@ -181,7 +145,7 @@ def understand(text: str, chats: Language = Language.ENGLISH) -> Intent:
         return Intent(IntentKind.NEEDS_MODEL, language)
     asks = _asks(vocabulary, folded, bare)
     command = plain_command(text)
-    if command is not None and not command.is_about_days:
+    if command is not None and not command.is_about_days and not command.is_from_clause:
         return Intent(IntentKind.COMMAND, language, str(command))
     if is_talk(text):
         return Intent(IntentKind.TALK, language)
@@ -189,27 +153,38 @@ def understand(text: str, chats: Language = Language.ENGLISH) -> Intent:
         return Intent(IntentKind.FILE, language)
     if _is_about_today(vocabulary, bare, asks=asks):
         return Intent(IntentKind.TODAY, language)
-    if asks or command is not None:
+    if asks or (command is not None and command.is_about_days):
         return Intent(IntentKind.FIND, language, _query(vocabulary, text, bare))
     return Intent(IntentKind.FILE, language)
 
 
-def language_of(text: str, chats: Language = Language.ENGLISH) -> Language:
+def language_of(text: str, chats: Language | None = None) -> Language:
     """The language; if unknown, that of its chat, but Chinese for Han characters in a chat that has none."""
     if told := told_language(text):
-        return told
+        return chats if chats is not None and _may_be(chats, text, told) else told
+    chats = chats or Language.ENGLISH
     is_foreign_here = _is_unspaced(text[:_TELLING_CHARS]) and VOCABULARIES[chats].spaced
     return Language.CHINESE if is_foreign_here else chats
 
 
+def _may_be(chats: Language, text: str, told: Language) -> bool:
+    """One word more of another language tells little in a line of several words."""
+    scores = _scores(text[:_TELLING_CHARS])
+    if told not in scores or chats not in scores:
+        return False
+    lead = scores[told] - scores[chats]
+    return lead < _SURE and 2 * lead < len(told_words(text[:_TELLING_CHARS]))
+
+
 def told_language(text: str, least: int = 1) -> Language | None:
-    """The language by script or telltale words; None if fewer than `least` are telling."""
+    """The language by script or telltale words; None if fewer than `least` are telling, or several of as many."""
     text = text[:_TELLING_CHARS]
     if _is_unspaced(text):
         return _unspaced_language(text) if least <= 1 or _unspaced_words(text) >= least else None
     scores = _scores(text)
     told = max(scores, key=lambda language: scores[language])
-    return told if scores[told] >= least else None
+    is_clear = least <= 1 or list(scores.values()).count(scores[told]) == 1
+    return told if scores[told] >= least and is_clear else None
 
 
 def _scores(text: str) -> dict[Language, int]:
@@ -222,11 +197,12 @@ def _scores(text: str) -> dict[Language, int]:
     }
 
 
-def _is_sure_of_language(text: str) -> bool:
+def _lead(text: str) -> int:
+    """By so many telling words one language is likelier than any other."""
     if _is_unspaced(text):
-        return False
+        return 1
     second, first = sorted(_scores(text).values())[-2:]
-    return first - second >= _SURE
+    return first - second
 
 
 def _is_unspaced(text: str) -> bool:

@@ -78,6 +78,21 @@ def length_in(text: str, language: Language) -> tuple[timedelta, str] | None:
     return timedelta(days=span.days + 30 * span.months, minutes=span.minutes), rest
 
 
+def said_in(text: str, language: Language) -> str:
+    """The words of `text` that say a time or a length of time."""
+    text = clean(text).strip()
+    found = tokens(text, _words(language))
+    reader = TimeReader(found, _words(language))
+    spans = [*((run.start, run.end) for run in reader.runs()), *((start, end) for _, start, end in reader.lengths())]
+    said: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if said and start < said[-1][1]:
+            said[-1] = said[-1][0], max(end, said[-1][1])
+        else:
+            said.append((start, end))
+    return " ".join(text[found[start].start : found[end - 1].end] for start, end in said)
+
+
 class _Impossible(InvalidWhen):
     def __init__(self, sentence: str, rest: str) -> None:
         super().__init__(sentence)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from agent.languages.codes import ALL_LANGUAGES, Language
 from gateway.recurrence import At, InvalidWhen, fields, next_after
 from gateway.scheduling.words.meaning import HourMissing, Timed
-from gateway.scheduling.words.phrases import read
+from gateway.scheduling.words.phrases import length_in, read, said_in
 
 ZONE = ZoneInfo("Europe/Berlin")
 NOW = datetime(2026, 11, 21, 8, 30, tzinfo=ZONE)
@@ -62,6 +62,13 @@ def timed(said: str, *languages: Language, now: datetime = NOW) -> tuple[dict[st
         ("tomorrow \u200fat ٣pm tea", "2026-11-22T15:00", "tea"),
         ("tomorrow at 9 " + "more, and " * 100 + "cake", "2026-11-22T09:00", "more, and " * 100 + "cake"),
         ("TOMORROW AT 3PM CALL MUM", "2026-11-22T15:00", "CALL MUM"),
+        ("at 5pm buy christmas presents", "2026-11-21T17:00", "buy christmas presents"),
+        ("tomorrow at 5pm wrap the christmas presents", "2026-11-22T17:00", "wrap the christmas presents"),
+        ("on christmas at 9 call mum", "2026-12-25T09:00", "call mum"),
+        ("demain 9h marché de noël", "2026-11-22T09:00", "marché de noël"),
+        ("le soir de noël à 20h appeler mamie", "2026-12-25T20:00", "appeler mamie"),
+        ("domani alle 17 comprare i regali di natale", "2026-11-22T17:00", "comprare i regali di natale"),
+        ("mañana a las 17 comprar los regalos de navidad", "2026-11-22T17:00", "comprar los regalos de navidad"),
     ],
 )
 def test_it_is_found_and_the_rest_is_what_is_to_be_done(said: str, when: str, rest: str) -> None:
@@ -138,6 +145,26 @@ def test_a_day_without_an_hour_wants_one(said: str, day: str | None, rest: str) 
     phrase = read(said, NOW)
     assert phrase is not None and isinstance(phrase.time, HourMissing)
     assert (str(phrase.time.day) if phrase.time.day else None, phrase.rest) == (day, rest)
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "length"),
+    [
+        ("de", "in ner dreiviertelstunde", 45),
+        ("de", "in 'ner viertelstunde", 15),
+        ("de", "ne halbe stunde", 30),
+        ("fr", "d'une heure et demie", 90),
+        ("es", "de una hora y media", 90),
+        ("it", "di un'ora e mezza", 90),
+        ("en", "three quarters of an hour", 45),
+        ("ja", "1時間半", 90),
+        ("zh", "一个半小时", 90),
+    ],
+)
+def test_a_length_is_found_as_it_is_spoken(language: str, said: str, length: int) -> None:
+    found = length_in(said, Language(language))
+    assert found is not None and found[0] == timedelta(minutes=length)
+    assert said_in(f"... {said} ...", Language(language)) in said
 
 
 def test_days_that_are_words_of_other_languages_are_german_ones_alone() -> None:

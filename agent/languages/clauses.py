@@ -1,0 +1,165 @@
+"""The order that a line is, or that one of its clauses is: "gonna nap, wake me in 40 minutes". Pure.
+
+What somebody else said is no order: "Bob said, remind me tomorrow".
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from agent.languages.codes import ALL_LANGUAGES, Language
+from agent.languages.orders import (
+    OrderKind,
+    OrderWords,
+    PlainOrder,
+    flat,
+    is_pronoun,
+    order_of,
+    plain,
+    without_noise,
+    words_of,
+)
+from agent.languages.remember import QUOTED
+
+_MOST_CLAUSES = 6
+_QUESTIONS = frozenset((OrderKind.MODEL, OrderKind.SHOW_LIST, OrderKind.PROMISED, OrderKind.DAY, OrderKind.DUE))
+_LISTED = frozenset((OrderKind.ADD, OrderKind.TAKE_OFF))
+_IN_CLAUSES = (
+    _QUESTIONS
+    | _LISTED
+    | frozenset((OrderKind.TIMER, OrderKind.WAKE, OrderKind.FORGET, OrderKind.CANCEL, OrderKind.MOVE, OrderKind.REMIND))
+)
+"""What may be asked for in a clause. To undo or to stop is said alone."""
+_WISHES = frozenset((OrderKind.CANNOT,))
+_GO_ON = frozenset((OrderKind.TIMER, OrderKind.WAKE, OrderKind.REMIND, OrderKind.ADD))
+"""The clauses after it tell more of the same."""
+_ALONE = frozenset((OrderKind.CANCEL, OrderKind.TIMER, OrderKind.WAKE, OrderKind.REMIND))
+"""Their own clause counts before the others."""
+_POINT = _ALONE | _LISTED | frozenset((OrderKind.MOVE,))
+"""They may be about what another clause names, also where the line as a whole is one."""
+_MOST_ITEM_WORDS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class _Split:
+    """A line in its clauses, in the words of one language."""
+
+    words: OrderWords
+    clauses: Sequence[str]
+
+    def order(self, *, asks: bool = False, whole: PlainOrder | None = None) -> PlainOrder | None:
+        """The order that a clause is. `asks`: the line is a question. `whole`: the order that the line is; then only
+        what points to another clause counts."""
+        for at, clause in enumerate(self.clauses):
+            found = self._in(clause)
+            if found is None or self._is_quoted(at) or (whole is not None and not self._points(found, whole)):
+                continue
+            if found.kind in _QUESTIONS and not (asks and at == len(self.clauses) - 1):
+                continue
+            if found.kind not in _LISTED:
+                return self._with_others(found, at)
+            if listed := self._with_items(found, at):
+                return listed
+        return None
+
+    def is_reported(self) -> bool:
+        """Somebody else's order is told."""
+        return any(self._is_quoted(at) and self._in(clause) is not None for at, clause in enumerate(self.clauses))
+
+    def wish(self) -> PlainOrder | None:
+        """What a clause politely asks for that cannot be done: "…, can you text Anna?". "…, buy a present" may be meant
+        for the person."""
+        for at, clause in enumerate(self.clauses):
+            if "§" not in plain(clause, self.words)[1]:
+                continue
+            found = order_of(self.words, clause, is_last=True, beside=_WISHES)
+            if found is not None and not self._is_quoted(at):
+                return found
+        return None
+
+    def _in(self, clause: str) -> PlainOrder | None:
+        return order_of(self.words, clause, beside=_IN_CLAUSES)
+
+    def _points(self, found: PlainOrder, whole: PlainOrder) -> bool:
+        """It lacks what it is about, or its own clause is to be read first."""
+        return found.kind is whole.kind and (found.kind in _ALONE or _names_nothing(found))
+
+    def _with_others(self, found: PlainOrder, at: int) -> PlainOrder:
+        if found.kind in _GO_ON and at + 1 < len(self.clauses):
+            whole = order_of(self.words, ", ".join(self.clauses[at:]), beside=_IN_CLAUSES)
+            if whole is not None and whole.kind is found.kind:
+                return replace(whole, beside=", ".join(self.clauses[:at]))
+        return replace(found, beside=", ".join((*self.clauses[:at], *self.clauses[at + 1 :])))
+
+    def _with_items(self, found: PlainOrder, at: int) -> PlainOrder | None:
+        """What is to be put on a list or taken off: of "it", what the clause next to it is about."""
+        if not found.name:
+            return None
+        if not _names_nothing(found):
+            return found
+        named = [self._named_in(clause) for clause in (*self.clauses[at - 1 : at], *self.clauses[at + 1 : at + 2])]
+        items = [one for one in named if one and len(one.split()) <= _MOST_ITEM_WORDS]
+        return replace(found, about=items[0]) if items else None
+
+    def _named_in(self, clause: str) -> str:
+        """The clause without what says that something is lacking; empty where nothing says so."""
+        rest = clause.strip()
+        while (found := self.words.lacks.search(flat(rest))) is not None and found.end() > found.start():
+            rest = f"{rest[: found.start()]}{rest[found.end() :]}".strip(" ,")
+        return rest if rest != clause.strip() else ""
+
+    def _is_quoted(self, at: int) -> bool:
+        """A clause before it ends, one after it begins, or it ends itself with who said so."""
+        told = self.words.told
+        before = at and [one for one in told.finditer(flat(self.clauses[at - 1])) if _is_at_end(one)]
+        after = at + 1 < len(self.clauses) and told.match(flat(self.clauses[at + 1]))
+        return bool(before or after or [one for one in told.finditer(flat(self.clauses[at])) if _is_at_end(one)])
+
+
+def _names_nothing(found: PlainOrder) -> bool:
+    return not without_noise(found.about, found.language) or is_pronoun(found.about, found.language)
+
+
+def _is_at_end(found: re.Match[str]) -> bool:
+    return found.end() == len(found.string)
+
+
+def order_in(
+    line: str, first: Language | None = None, *, is_sure: bool = False, asks: bool = False
+) -> PlainOrder | None:
+    """The order that a line is. `first`: its likely language. `is_sure`: it is no other. `asks`: it is a question."""
+    line = unicodedata.normalize("NFC", line).replace("’", "'")
+    languages = [first] if first and is_sure else [*dict.fromkeys((*([first] if first else []), *ALL_LANGUAGES))]
+    splits = [*_splits(line, [first] if first else languages)]
+    for language in languages:
+        own = [split for split in splits if split.words.language is language]
+        if whole := order_of(words_of(language), line):
+            if any(split.is_reported() for split in own):
+                return None
+            pointing = own if whole.kind in _POINT else ()
+            return next((found for split in pointing if (found := split.order(whole=whole))), whole)
+        if language is first and (found := next(filter(None, (split.order(asks=asks) for split in own)), None)):
+            return found
+    if not first and (found := next(filter(None, (split.order(asks=asks) for split in splits)), None)):
+        return found
+    for language in languages:
+        if found := order_of(words_of(language), line, is_last=True):
+            return found
+    return next((found for split in splits if (found := split.wish())), None)
+
+
+def _splits(line: str, languages: Iterable[Language]) -> Iterable[_Split]:
+    if QUOTED.search(line) is not None:
+        return
+    for language in languages:
+        words = words_of(language)
+        breaks, at, clauses = [*words.breaks.finditer(flat(line))], 0, list[str]()
+        for found in breaks:
+            clauses.append(line[at : found.start()])
+            at = found.end()
+        clauses = [own for one in (*clauses, line[at:]) if (own := one.strip()) and plain(f"{own}, ", words)[0]]
+        if 1 < len(clauses) <= _MOST_CLAUSES:
+            yield _Split(words, clauses)

@@ -1,0 +1,103 @@
+"""What the other clauses of a line tell of the order that one of them is: "not going to the dentist, delete that
+reminder"."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from agent.languages.orders import OrderKind, PlainOrder, items_in, words_of
+from agent.languages.registry import LANGUAGES
+from agent.languages.terms import is_same_word, query_terms
+from gateway.commands.context import CommandContext, CommandError, PassToModel
+from gateway.commands.reminder_orders import content_of, matching, names_reminder, own_reminders, phrase_in
+from gateway.scheduling.requests import JobListing
+from gateway.scheduling.words import phrases
+from gateway.scheduling.words.meaning import HourMissing, Timed
+from gateway.scheduling.words.phrases import Phrase
+
+
+async def resolved(context: CommandContext, asked: PlainOrder) -> PlainOrder:
+    """The order in full. Raises `PassToModel` for what is none beside such clauses."""
+    match asked.kind:
+        case OrderKind.REMIND:
+            return replace(asked, about=await _reminded_of(context, asked))
+        case OrderKind.TIMER | OrderKind.WAKE:
+            return await _rung_at(context, asked)
+        case OrderKind.CANCEL:
+            return await _cancelled(context, asked)
+        case OrderKind.MOVE:
+            return await _moved(context, asked)
+        case _:
+            return asked
+
+
+async def _reminded_of(context: CommandContext, asked: PlainOrder) -> str:
+    """What the clause lacks, the hour or what is to be done, is in the others. Raises `CommandError` where its hour may
+    be of today or of a day that the others name."""
+    own, other = [await phrase_in(context, text, (), asked.language) for text in (asked.about, asked.beside)]
+    is_only_time = other is not None and not content_of(other.rest, asked.language)
+    if is_only_time or own is None or not isinstance(own.time, Timed) or not content_of(own.rest, asked.language):
+        return f"{asked.beside}, {asked.about}"
+    if not own.has_day and other is not None:  # "Anna comes tomorrow, remind me at 5 to clean": on which day?
+        raise CommandError(LANGUAGES[context.language].reminders.unclear)
+    return asked.about
+
+
+async def _rung_at(context: CommandContext, asked: PlainOrder) -> PlainOrder:
+    """The day or how often may be told before the hour: "every weekday wake me at 6"."""
+    if phrases.length_in(asked.about, asked.language) is not None:
+        return asked
+    own = await phrase_in(context, asked.about, words_of(asked.language).given.at, asked.language)
+    is_whole = own is not None and own.has_day
+    if is_whole or not phrases.said_in(asked.beside, asked.language):
+        return asked
+    return replace(asked, about=f"{asked.beside} {asked.about}")
+
+
+async def _cancelled(context: CommandContext, asked: PlainOrder) -> PlainOrder:
+    own = await own_reminders(context)
+    if content_of(asked.about, asked.language):
+        listed = [matching(part, own, asked.language) for part in items_in(asked.beside, asked.language)]
+        is_list = all(len(found) == 1 for found in listed)
+        return replace(asked, about=f"{asked.about}, {asked.beside}") if is_list else asked
+    found = _told_of(asked, own)
+    if len(found) == 1:
+        return replace(asked, about=found[0].job.text)
+    if not found and not names_reminder(context, asked):
+        return replace(asked, kind=OrderKind.CANNOT)  # "the lights are on, turn them off"
+    return asked
+
+
+async def _moved(context: CommandContext, asked: PlainOrder) -> PlainOrder:
+    phrase = await phrase_in(context, asked.about, words_of(asked.language).given.at, asked.language)
+    has_time = _has_time(phrase) or phrases.length_in(asked.about, asked.language) is not None
+    if content_of(phrase.rest if phrase is not None else asked.about, asked.language):
+        if has_time:
+            return asked
+        raise PassToModel  # "Anna is coming at 7, bring wine"
+    found = _told_of(asked, await own_reminders(context))
+    if len(found) > 1:
+        raise CommandError(LANGUAGES[context.language].reminders.which)
+    time = asked.about if has_time else phrases.said_in(asked.beside, asked.language)
+    if not time or (not found and not has_time and not names_reminder(context, asked)):
+        raise PassToModel  # "the bike is in the garage now, change that" corrects a note
+    return replace(asked, about=f"{found[0].job.text} {time}" if found else time)
+
+
+def _has_time(phrase: Phrase | None) -> bool:
+    return phrase is not None and isinstance(phrase.time, Timed | HourMissing)
+
+
+def _told_of(asked: PlainOrder, rows: Sequence[JobListing]) -> list[JobListing]:
+    """Those of which the other clauses have most words, in the same form if possible: "the dentist called" is not of
+    the call. Of these the one that they have most of."""
+    wanted = content_of(asked.beside, asked.language)
+    found: dict[tuple[int, int, float], list[JobListing]] = {}
+    for row in rows:
+        words = query_terms(row.job.text)
+        named = [own for own in words if any(is_same_word(word, own) for word in wanted)]
+        if named:
+            same = sum(own in wanted for own in named)
+            found.setdefault((len(named), same, len(named) / len(words)), []).append(row)
+    return found[max(found)] if found else []

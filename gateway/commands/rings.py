@@ -1,0 +1,83 @@
+"""What plain words ask for at one moment: a timer, to be woken."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from agent.languages.orders import OrderKind, PlainOrder, without_noise, words_of
+from agent.languages.registry import LANGUAGES
+from gateway import recurrence as when_
+from gateway.commands.context import CommandContext, CommandError, CommandReply
+from gateway.commands.reminder_orders import HALF_A_DAY, ONE_TIME, phrase_in, set_reply
+from gateway.commands.timezone import clock_named
+from gateway.recurrence import At, Cron, When
+from gateway.scheduling.requests import JobRequest
+from gateway.scheduling.words import phrases
+from gateway.scheduling.words.meaning import Timed
+from gateway.scheduling.words.phrases import Phrase
+from gateway.tools.schedule import requester_of
+
+_FIRST_UP = 4 * 60
+"""The earliest minute of the day at which a bare hour wakes somebody in the morning."""
+
+
+async def timer(context: CommandContext, asked: PlainOrder) -> CommandReply:
+    return await _ring(context, asked, LANGUAGES[context.language].reminders.timer)
+
+
+async def wake(context: CommandContext, asked: PlainOrder) -> CommandReply:
+    return await _ring(context, asked, LANGUAGES[context.language].reminders.wake)
+
+
+async def _ring(context: CommandContext, asked: PlainOrder, text: str) -> CommandReply:
+    phrase = await _rings_at(context, asked)
+    if phrase is None or not isinstance(phrase.time, Timed):
+        raise CommandError(LANGUAGES[context.language].reminders.unclear)
+    task = without_noise(phrase.rest, asked.language) and phrase.rest
+    request = JobRequest(text=task or text, when=when_.fields(phrase.time.when))
+    receipt = await context.services.jobs.add(requester_of(context.row, context.route), request)
+    reply = set_reply(context, receipt, context.language)
+    return replace(reply, text=reply.text + await clock_named(context))
+
+
+async def _rings_at(context: CommandContext, asked: PlainOrder) -> Phrase | None:
+    """Where a timer names a length, that alone counts: `une heure et demie` is no hour of the day."""
+    given = words_of(asked.language).given
+    is_timer = asked.kind is OrderKind.TIMER
+    forms = (*given.within, *given.at) if is_timer else (*given.at, *given.within)
+    phrase = None
+    for one in (asked.about, without_noise(asked.about, asked.language)):
+        length = phrases.length_in(one, asked.language) or phrases.length_in(one, context.language)
+        if is_timer and length is not None and not phrases.said_in(length[1], asked.language):
+            return _from_now(context, asked, length)
+        if phrase is None or not isinstance(phrase.time, Timed):
+            phrase = await phrase_in(context, one, ("{}", *forms), asked.language)
+        if (phrase is None or not isinstance(phrase.time, Timed)) and length is not None:
+            phrase = _from_now(context, asked, length)
+    if phrase is None or not isinstance(phrase.time, Timed):
+        return phrase
+    if is_timer:  # `1:30 hours` has an hour of the day only in another language
+        return phrase if phrase.has_day or phrase.language is asked.language else None
+    now = context.services.clock.local(context.row.message.sent_at).replace(tzinfo=None)
+    return replace(phrase, time=replace(phrase.time, when=_in_the_morning(phrase, phrase.time.when, now)))
+
+
+def _from_now(context: CommandContext, asked: PlainOrder, length: tuple[timedelta, str]) -> Phrase:
+    at = context.services.clock.now().replace(microsecond=0) + length[0]
+    return Phrase(Timed(At(at)), without_noise(length[1], asked.language), asked.language)
+
+
+def _in_the_morning(phrase: Phrase, when: When, now: datetime) -> When:
+    """A bare hour at which to wake somebody is one of the morning."""
+    if phrase.either is None or not _FIRST_UP <= phrase.either < HALF_A_DAY:
+        return when
+    hour, minute = divmod(phrase.either, 60)
+    if isinstance(when, Cron) and (known := ONE_TIME.fullmatch(when.expression)):
+        return replace(when, expression=f"{minute} {hour} {known[1]}")
+    if not isinstance(when, At) or when.moment.tzinfo is not None:
+        return when
+    moment = when.moment.replace(hour=hour, minute=minute)
+    if moment > now:
+        return replace(when, moment=moment)
+    return when if phrase.has_day else replace(when, moment=moment + timedelta(days=1))
