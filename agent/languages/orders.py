@@ -43,6 +43,8 @@ class OrderKind(enum.StrEnum):
     MOVE = "move"
     PUT = "put"
     """To move the one of several that was pressed; no words say it."""
+    NAMED = "named"
+    """A line that may name a reminder and another time; no pattern says it."""
     NOTE = "note"
     """To note what is no order after all, as a button says."""
     DAY = "day"
@@ -103,6 +105,14 @@ class OrderPatterns(BaseModel):
     """From here on an order names the old time."""
     earlier: str = r"(?!)"
     later: str = r"(?!)"
+    anew: str = r"(?!)"
+    """Says that a time is another than before: "instead", "from now on", "not at 4 but"."""
+    beside: str = ""
+    """Small words that may stand beside the name of a reminder and its new time, separated by spaces."""
+    kept: str = r"(?!)"
+    """All but these, the group `rest`."""
+    back: str = r"(?!)"
+    """What was moved goes back to where it was; else it is cancelled."""
     that: str = r"(?!)"
     """The newest reminder is meant."""
     week: str = ""
@@ -145,6 +155,11 @@ class OrderWords:
     begins: re.Pattern[str]
     ends: re.Pattern[str]
     noise: re.Pattern[str]
+    anew: re.Pattern[str]
+    shift: re.Pattern[str]
+    kept: re.Pattern[str]
+    joints: re.Pattern[str]
+    beside: frozenset[str]
     known: frozenset[str]
     talk: frozenset[str]
     others: Sequence[re.Pattern[str]]
@@ -262,10 +277,29 @@ def _is_near(one: str, other: str) -> bool:
 
 def without_noise(text: str, language: Language) -> str:
     """What tells which reminder or memory is meant."""
-    found = list(words_of(language).noise.finditer(flat(text)))
-    for match in reversed(found):
+    return " ".join(_without(text, words_of(language).noise).split()).strip(" ,:'，、的のをは")
+
+
+def without_anew(text: str, language: Language) -> str:
+    """The text without what says that its time is another than before."""
+    return _without(text, words_of(language).anew)
+
+
+def without_shift(text: str, language: Language) -> str:
+    """The text without words for earlier and later."""
+    return _without(text, words_of(language).shift)
+
+
+def _without(text: str, pattern: re.Pattern[str]) -> str:
+    for match in reversed(list(pattern.finditer(flat(text)))):
         text = f"{text[: match.start()]} {text[match.end() :]}"
-    return " ".join(text.split()).strip(" ,:'，、的のをは")
+    return text
+
+
+def without_politeness(line: str, language: Language) -> str:
+    """The line without small words and politeness at both ends."""
+    line = unicodedata.normalize("NFC", line).replace("’", "'")
+    return _plain(line.strip(_AROUND), words_of(language))[0]
 
 
 def without_articles(text: str) -> str:
@@ -291,9 +325,13 @@ def past_day(text: str, today: date, language: Language | None = None) -> date |
 
 def items_in(text: str, language: Language) -> list[str]:
     """The items of a list, as they were named together."""
-    given = words_of(language).given
-    pattern = re.compile(rf"\s*(?:[,，、;&+]|{given.joints})\s*", re.IGNORECASE)
-    return [item for part in pattern.split(text) if (item := without_articles(part.strip(" .,!?")))]
+    parts = words_of(language).joints.split(text)
+    return [item for part in parts if (item := without_articles(part.strip().strip(" .,!?")))]
+
+
+def are_joined(text: str, language: Language) -> bool:
+    """Whether the text names several: `both bread and butter`."""
+    return words_of(language).joints.search(text) is not None
 
 
 _WORDS: dict[Language, OrderWords] = {}
@@ -329,6 +367,11 @@ def _read(language: Language) -> OrderWords:
         ),
         re.compile(rf"{edge}(?:(?:{given.softeners})|(?P<asks>{given.asks}))[\s.,!?。，！？]*\Z"),
         re.compile(rf"{edge}(?:{given.noise}){after}"),
+        re.compile(rf"{edge}(?:{given.anew}){after}"),
+        re.compile(f"{given.earlier}|{given.later}"),
+        re.compile(given.kept),
+        re.compile(rf"[,，、;&+]|{given.joints}", re.IGNORECASE),
+        frozenset(given.beside.split()),
         frozenset(given.known.split()),
         frozenset(given.talk.split()),
         tuple(map(re.compile, _others(given))),
@@ -336,17 +379,8 @@ def _read(language: Language) -> OrderWords:
 
 
 def _others(given: OrderPatterns) -> Iterator[str]:
-    yield from (
-        given.corrects,
-        given.instead,
-        given.earlier,
-        given.later,
-        given.to,
-        given.that,
-        given.reports,
-        given.days,
-    )
-    yield from (given.week, given.joints, *given.ago, *given.subjects.values())
+    yield from (given.corrects, given.instead, given.earlier, given.later, given.to, given.that, given.back)
+    yield from (given.reports, given.days, given.week, *given.ago, *given.subjects.values())
 
 
 def _forms(given: OrderPatterns) -> Iterator[tuple[OrderKind, re.Pattern[str], str]]:

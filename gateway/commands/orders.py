@@ -20,10 +20,10 @@ from agent.memory import daily_log
 from agent.memory.files import FileError, read_text
 from agent.model.offline.intent import SEPARATOR
 from channels.message import Button, Origin
-from gateway.commands import choices, lists, reminder_orders
+from gateway.commands import choices, lists, reminder_moves, reminder_orders
 from gateway.commands.context import Command, CommandContext, CommandError, CommandReply
 from gateway.commands.memory import note_down
-from gateway.commands.reminder_orders import content_of, phrase_in
+from gateway.commands.reminder_names import content_of, phrase_in
 from gateway.i18n import example_buttons
 from gateway.scheduling.requests import JobRefused
 from gateway.scheduling.words.meaning import HourMissing
@@ -155,6 +155,8 @@ def _subject(context: CommandContext, subject: str) -> str:
 
 async def _cannot(context: CommandContext, asked: PlainOrder) -> CommandReply:
     """What comes nearest, to press; and to note it, where it was no request: "Call mum" may be for the person."""
+    if (moved := await reminder_moves.moved_by_name(context)) is not None:
+        return moved
     wish = context.row.message.text.strip()
     text = context.joined(Sentence("I can't do that in words yet."), Sentence("This comes nearest:"))
     examples = example_buttons(context.language, nearest(context.language, wish))
@@ -178,9 +180,11 @@ async def _needs_model(context: CommandContext, asked: PlainOrder) -> CommandRep
 
 
 _HANDLERS: Mapping[OrderKind, Callable[[CommandContext, PlainOrder], Awaitable[CommandReply]]] = {
+    OrderKind.UNDO: reminder_orders.undo,
     OrderKind.CANCEL: reminder_orders.cancel,
-    OrderKind.MOVE: reminder_orders.move,
-    OrderKind.PUT: reminder_orders.put,
+    OrderKind.MOVE: reminder_moves.move,
+    OrderKind.PUT: reminder_moves.put,
+    OrderKind.NAMED: reminder_moves.named,
     OrderKind.DUE: reminder_orders.due,
     OrderKind.TIMER: reminder_orders.timer,
     OrderKind.WAKE: reminder_orders.wake,

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 from agent.languages.codes import Language
-from agent.languages.orders import MOST_CHARS, OrderKind, PlainOrder, is_talk, order_in, without_noise
+from agent.languages.orders import MOST_CHARS, OrderKind, PlainOrder, flat, is_talk, order_in, without_noise, words_of
 from agent.languages.registry import LANGUAGES
 from agent.languages.remember import asks_to_remember
 from agent.languages.table import LanguageTable
@@ -119,6 +119,8 @@ def _command_of(order: PlainOrder) -> PlainCommand | None:
             return PlainCommand(str(order.kind))
         case OrderKind.REMIND:
             return PlainCommand("remind", order.about)
+        case OrderKind.FORGET if words_of(order.language).kept.search(flat(order.about)):
+            return PlainCommand("order", f"{OrderKind.CANCEL} {order.language} {order.about}")
         case OrderKind.FORGET:
             about = without_noise(order.about, order.language) or order.about
             return PlainCommand("forget", about) if len(about) <= _MOST_FORGOTTEN else None
