@@ -11,17 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from agent.languages.codes import ALL_LANGUAGES, Language
-from agent.languages.orders import (
-    OrderKind,
-    OrderWords,
-    PlainOrder,
-    flat,
-    is_pronoun,
-    order_of,
-    plain,
-    without_noise,
-    words_of,
-)
+from agent.languages.order_words import OrderKind, OrderWords, flat, words_of
+from agent.languages.orders import PlainOrder, is_pronoun, order_of, plain, without_noise
 from agent.languages.remember import QUOTED
 
 _MOST_CLAUSES = 6

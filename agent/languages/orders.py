@@ -1,137 +1,19 @@
 """Orders in plain words: a line that sets, cancels, moves or lists reminders, changes a list, asks for a day, for help.
 Pure.
-
-Patterns are searched for in the line without accents and politeness. `~` stands for small words after a verb, `%d` for
-words of days, `%t` for those of a time; a pattern that begins with `§` fits polite questions only ("can you …?"), one
-with `±` only what takes something back ("no, at 4"), one with `¶` only a clause beside others ("…, turn it off").
 """
 
 from __future__ import annotations
 
-import enum
 import re
-from collections.abc import Collection, Iterator, Sequence
+import unicodedata
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from pydantic import BaseModel, ConfigDict
-
 from agent.languages.codes import ALL_LANGUAGES, Language
 from agent.languages.days_meant import relative_days
-from agent.languages.files import read_file
-from agent.languages.terms import fold, is_unspaced
-
-
-class OrderKind(enum.StrEnum):
-    """In the order in which they are looked for."""
-
-    UNDO = "undo"
-    STOP = "stop"
-    MODEL = "model"
-    """The weather, a joke, a sum: what only a language model can do."""
-    HELP = "help"
-    SUM_UP = "sum_up"
-    TAKE_OFF = "take"
-    ADD = "add"
-    SHOW_LIST = "show"
-    PROMISED = "promised"
-    TIMER = "timer"
-    WAKE = "wake"
-    FORGET = "forget"
-    CANCEL = "cancel"
-    MOVE = "move"
-    PUT = "put"
-    """To move the one of several that was pressed; no words say it."""
-    NOTE = "note"
-    """To note what is no order after all, as a button says."""
-    DAY = "day"
-    DUE = "due"
-    REMIND = "remind"
-    CANNOT = "cannot"
-    """Whatever else sounds like an order."""
-
-
-Patterns = Sequence[str]
-
-
-class OrderPatterns(BaseModel):
-    """By kind. What an order is about is the group `rest` (and `more`), else the line without the match; of a list,
-    `name` is its name."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    undo: Patterns = ()
-    stop: Patterns = ()
-    model: Patterns = ()
-    help: Patterns = ()
-    sum_up: Patterns = ()
-    take: Patterns = ()
-    add: Patterns = ()
-    show: Patterns = ()
-    promised: Patterns = ()
-    timer: Patterns = ()
-    wake: Patterns = ()
-    forget: Patterns = ()
-    cancel: Patterns = ()
-    move: Patterns = ()
-    remind: Patterns = ()
-    day: Patterns = ()
-    due: Patterns = ()
-    cannot: Patterns = ()
-    articles: str
-    """Articles and possessives, separated by `|`. The like for the next ones."""
-    begins: str = r"(?!)"
-    """Said before an order: "oh, ok"."""
-    denies: str = r"(?!)"
-    """The like, where it takes back what was said: "no", "wait"."""
-    asks: str = r"(?!)"
-    """Begins or ends a polite question: "can you"."""
-    softeners: str = r"(?!)"
-    """Small words at both ends and after verbs."""
-    days: str = r"(?!)"
-    """Words of days."""
-    times: str = r"(?!)"
-    """Words of which a bare time is made, one of them or a space."""
-    noise: str = r"(?!)"
-    """Say nothing about which reminder, promise or memory is meant."""
-    known: str = ""
-    """Words in which a wrong letter is mended, separated by spaces."""
-    short: dict[str, str] = {}
-    """Words as they are shortened in chats, each with the whole one."""
-    joints: str = r"(?!)"
-    """Between the items of a list, besides commas."""
-    instead: str = r"(?!)"
-    """From here on an order names the old time."""
-    earlier: str = r"(?!)"
-    later: str = r"(?!)"
-    that: str = r"(?!)"
-    """The newest reminder is meant."""
-    week: str = ""
-    to: str = r"(?!)"
-    """Stands before a new time."""
-    corrects: str = r"(?!)"
-    """Begins a note that corrects an earlier one."""
-    reports: str = r"(?!)"
-    """In a line with its accents: it tells what was done, and orders nothing."""
-    says: str = r"(?!)"
-    """At the end of a clause: what stands next is somebody's words. At the start of one: what stood before is."""
-    opens: str = r"(?!)"
-    """In a clause an order begins here, with no comma before it. The like for words that join clauses: `so`."""
-    so: str = r"(?!)"
-    it: str = r"(?!)"
-    """Stands for the thing that another clause names."""
-    lacks: str = r"(?!)"
-    """At both ends of a clause, beside the thing that is wanted or is no longer wanted: "we're out of"."""
-    ago: Patterns = ()
-    """Yesterday, the day before, and so on."""
-    at: Sequence[str] = ()
-    """How a bare hour becomes a time, with `{}` for it."""
-    within: Sequence[str] = ()
-    """How a bare length of time becomes a time."""
-    subjects: dict[str, str] = {}
-    """Patterns of what help is about: `reminders`, `lists`, `forget`, `notes`."""
-    talk: str = ""
-    """Words of which small talk is made, separated by spaces."""
+from agent.languages.order_words import MARKS, OrderKind, OrderWords, flat, words_of
+from agent.languages.terms import is_unspaced
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,38 +25,6 @@ class PlainOrder:
     about: str = ""
     name: str = ""
     beside: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class OrderWords:
-    """The patterns of one language, compiled."""
-
-    language: Language
-    given: OrderPatterns
-    forms: Sequence[tuple[OrderKind, re.Pattern[str], str]]
-    """The last: the mark of what alone it fits, `§`, `±` or `¶`, or nothing."""
-    begins: re.Pattern[str]
-    ends: re.Pattern[str]
-    breaks: re.Pattern[str]
-    """Between clauses."""
-    lacks: re.Pattern[str]
-    short: re.Pattern[str]
-    told: re.Pattern[str]
-    """A clause that says what somebody said, at one end of it."""
-    noise: re.Pattern[str]
-    known: frozenset[str]
-    talk: frozenset[str]
-    others: Sequence[re.Pattern[str]]
-    """Those that are used by their texts: a mistake in a file is found when it is read."""
-
-
-MOST_CHARS = 300
-"""Of a line that may be an order: more is a tale, not a wish. The patterns see no longer text."""
-
-
-def flat(text: str) -> str:
-    """The text without accents and case, each letter in its place."""
-    return "".join(one if len(one := fold(letter)) == 1 else letter.lower() for letter in text)
 
 
 def is_talk(line: str) -> bool:
@@ -189,8 +39,11 @@ def is_talk(line: str) -> bool:
 
 _DONE = frozenset(OrderKind) - {OrderKind.DAY, OrderKind.DUE, OrderKind.PROMISED, OrderKind.HELP, OrderKind.MODEL}
 """What a report may tell of."""
+
 _MOST_TALK = 8
+
 _DRAWN_OUT = re.compile(r"(\w)\1+(?=\Z|(?<=\1\1\1))")
+
 _LAUGHTER = re.compile(r"(?:[hj][aeiou]){2,}h?|w{2,}|笑+|哈{2,}|呵{2,}|jaj\w*|lol|mdr")
 
 
@@ -242,7 +95,7 @@ def plain(line: str, words: OrderWords) -> tuple[str, set[str]]:
         text = flat(line)
         begin, end = words.begins.match(text), words.ends.search(text)
         if begin is not None and begin.end():
-            marks |= {mark for mark, name in _MARKS.items() if begin[name] is not None}
+            marks |= {mark for mark, name in MARKS.items() if begin[name] is not None}
             line = line[begin.end() :].lstrip(_AROUND)
         elif end is not None and end.start():
             marks |= {"§"} if end["asks"] is not None else set()
@@ -252,7 +105,6 @@ def plain(line: str, words: OrderWords) -> tuple[str, set[str]]:
     return line, marks
 
 
-_MARKS = {"§": "asks", "±": "denies"}
 _AROUND = " \t,.!?¡¿…。，！？、"
 
 
@@ -281,10 +133,29 @@ def _is_near(one: str, other: str) -> bool:
 
 def without_noise(text: str, language: Language) -> str:
     """What tells which reminder or memory is meant."""
-    found = list(words_of(language).noise.finditer(flat(text)))
-    for match in reversed(found):
+    return " ".join(_without(text, words_of(language).noise).split()).strip(" ,:'，、的のをは")
+
+
+def without_anew(text: str, language: Language) -> str:
+    """The text without what says that its time is another than before."""
+    return _without(text, words_of(language).anew)
+
+
+def without_shift(text: str, language: Language) -> str:
+    """The text without words for earlier and later."""
+    return _without(text, words_of(language).shift)
+
+
+def _without(text: str, pattern: re.Pattern[str]) -> str:
+    for match in reversed(list(pattern.finditer(flat(text)))):
         text = f"{text[: match.start()]} {text[match.end() :]}"
-    return " ".join(text.split()).strip(" ,:'，、的のをは")
+    return text
+
+
+def without_politeness(line: str, language: Language) -> str:
+    """The line without small words and politeness at both ends."""
+    line = unicodedata.normalize("NFC", line).replace("’", "'")
+    return plain(line.strip(_AROUND), words_of(language))[0]
 
 
 def is_pronoun(text: str, language: Language) -> bool:
@@ -315,12 +186,15 @@ def past_day(text: str, today: date, language: Language | None = None) -> date |
 
 def items_in(text: str, language: Language) -> list[str]:
     """The items of a list, as they were named together."""
-    given = words_of(language).given
-    pattern = re.compile(rf"\s*(?:[,，、;&+]|{given.joints})\s*", re.IGNORECASE)
-    return [item for part in pattern.split(text) if (item := without_articles(part.strip(" .,!?")))]
+    parts = words_of(language).joints.split(text)
+    return [item for part in parts if (item := without_articles(part.strip().strip(" .,!?")))]
 
 
-_WORDS: dict[Language, OrderWords] = {}
+def are_joined(text: str, language: Language) -> bool:
+    """Whether the text names several: `both bread and butter`."""
+    return words_of(language).joints.search(text) is not None
+
+
 _ARTICLES: list[re.Pattern[str]] = []
 """Read when they are needed first: a start does not wait for these files."""
 
@@ -332,66 +206,3 @@ def _articles() -> re.Pattern[str]:
         longest_first = sorted(forms, key=len, reverse=True)
         _ARTICLES.append(re.compile(rf"\A(?:{'|'.join(longest_first)}){{1,2}}", re.IGNORECASE))
     return _ARTICLES[0]
-
-
-def words_of(language: Language) -> OrderWords:
-    if language not in _WORDS:
-        _WORDS[language] = _read(language)
-    return _WORDS[language]
-
-
-def _read(language: Language) -> OrderWords:
-    given = OrderPatterns.model_validate(read_file(language)["orders"])
-    is_spaced = read_file(language).get("spaced", True)
-    after, edge = (r"(?!\w)", r"(?<!\w)") if is_spaced else ("", "")
-    return OrderWords(
-        language,
-        given,
-        tuple(_forms(given)),
-        re.compile(
-            rf"(?:{given.begins}|(?P<denies>{given.denies})|(?:{given.softeners}){after}|(?P<asks>{given.asks}){after})"
-        ),
-        re.compile(rf"{edge}(?:(?:{given.softeners})|(?P<asks>{given.asks}))[\s.,!?。，！？]*\Z"),
-        _breaks(given, edge, after),
-        _lacks(given, edge, after),
-        re.compile(rf"{edge}(?:{'|'.join(given.short)}){after}", re.IGNORECASE),
-        re.compile(rf"\A\W*(?:{given.says}){after}|{edge}(?:{given.says})\W*\Z"),
-        re.compile(rf"{edge}(?:{given.noise}){after}"),
-        frozenset(given.known.split()),
-        frozenset(given.talk.split()),
-        tuple(map(re.compile, _others(given))),
-    )
-
-
-def _breaks(given: OrderPatterns, edge: str, after: str) -> re.Pattern[str]:
-    """A full stop ends a clause after a word: `14.12. um 9` goes on."""
-    marks = r"[;!?…。！？；，、]+ ?|(?<=[^\W\d_]{3})\.(?= )|(?:(?<!\d),|,(?!\d)) ?| [-–—]+ "
-    return re.compile(rf" ?(?:{marks})|{edge}(?:{given.so}){after}|{edge}(?={given.opens})")
-
-
-def _lacks(given: OrderPatterns, edge: str, after: str) -> re.Pattern[str]:
-    longest_first = "|".join(sorted(given.lacks.split("|"), key=len, reverse=True))
-    return re.compile(rf"\A(?:{longest_first}){after}|{edge}(?:{longest_first})\Z")
-
-
-def _others(given: OrderPatterns) -> Iterator[str]:
-    yield from (
-        given.corrects,
-        given.instead,
-        given.earlier,
-        given.later,
-        given.to,
-        given.that,
-        given.reports,
-        given.days,
-        given.it,
-    )
-    yield from (given.week, given.joints, *given.ago, *given.subjects.values())
-
-
-def _forms(given: OrderPatterns) -> Iterator[tuple[OrderKind, re.Pattern[str], str]]:
-    for kind in OrderKind:
-        for pattern in getattr(given, kind, ()):
-            mark = pattern[:1] if pattern[:1] in (*_MARKS, "¶") else ""
-            whole = pattern.removeprefix(mark).replace("~", rf"(?: (?:{given.softeners})(?!\w)){{0,3}}")
-            yield kind, re.compile(whole.replace("%d", given.days).replace("%t", given.times)), mark

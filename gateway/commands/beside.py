@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from agent.languages.orders import OrderKind, PlainOrder, items_in, words_of
+from agent.languages.order_words import OrderKind, words_of
+from agent.languages.orders import PlainOrder, items_in
 from agent.languages.registry import LANGUAGES
 from agent.languages.terms import is_same_word, query_terms
 from gateway.commands.context import CommandContext, CommandError, PassToModel
-from gateway.commands.reminder_orders import content_of, matching, names_reminder, own_reminders, phrase_in
+from gateway.commands.reminder_names import content_of, matching, names_reminder, own, phrase_in
 from gateway.scheduling.requests import JobListing
 from gateway.scheduling.words import phrases
 from gateway.scheduling.words.meaning import HourMissing, Timed
@@ -56,12 +57,12 @@ async def _rung_at(context: CommandContext, asked: PlainOrder) -> PlainOrder:
 
 
 async def _cancelled(context: CommandContext, asked: PlainOrder) -> PlainOrder:
-    own = await own_reminders(context)
+    rows = await own(context)
     if content_of(asked.about, asked.language):
-        listed = [matching(part, own, asked.language) for part in items_in(asked.beside, asked.language)]
+        listed = [matching(part, rows, asked.language) for part in items_in(asked.beside, asked.language)]
         is_list = all(len(found) == 1 for found in listed)
         return replace(asked, about=f"{asked.about}, {asked.beside}") if is_list else asked
-    found = _told_of(asked, own)
+    found = _told_of(asked, rows)
     if len(found) == 1:
         return replace(asked, about=found[0].job.text)
     if not found and not names_reminder(context, asked):
@@ -76,7 +77,7 @@ async def _moved(context: CommandContext, asked: PlainOrder) -> PlainOrder:
         if has_time:
             return asked
         raise PassToModel  # "Anna is coming at 7, bring wine"
-    found = _told_of(asked, await own_reminders(context))
+    found = _told_of(asked, await own(context))
     if len(found) > 1:
         raise CommandError(LANGUAGES[context.language].reminders.which)
     time = asked.about if has_time else phrases.said_in(asked.beside, asked.language)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from agent.languages.orders import OrderKind, PlainOrder, items_in, without_articles
+from agent.languages.order_words import OrderKind
+from agent.languages.orders import PlainOrder, items_in, without_articles
 from agent.memory import lists
 from agent.memory.files import FileError
 from agent.memory.lists import KeptList

@@ -12,7 +12,8 @@ from agent.journal import open_items
 from agent.languages.codes import Language
 from agent.languages.examples import nearest
 from agent.languages.moments import day_in, headed
-from agent.languages.orders import OrderKind, PlainOrder, flat, past_day, words_of
+from agent.languages.order_words import OrderKind, flat, words_of
+from agent.languages.orders import PlainOrder, past_day
 from agent.languages.registry import LANGUAGES
 from agent.languages.sentences import Sentence
 from agent.languages.terms import is_same_word, query_terms
@@ -21,10 +22,10 @@ from agent.memory.files import FileError, read_text
 from agent.model.offline.intent import SEPARATOR
 from channels.message import Button, Origin
 from gateway.commands import beside as beside_others
-from gateway.commands import choices, lists, reminder_orders, rings
+from gateway.commands import choices, lists, reminder_moves, reminder_orders, rings
 from gateway.commands.context import Command, CommandContext, CommandError, CommandReply, PassToModel
 from gateway.commands.memory import note_down
-from gateway.commands.reminder_orders import content_of, phrase_in
+from gateway.commands.reminder_names import content_of, phrase_in
 from gateway.commands.schedule import remind
 from gateway.i18n import example_buttons
 from gateway.scheduling.requests import JobRefused
@@ -169,6 +170,8 @@ def _subject(context: CommandContext, subject: str) -> str:
 
 async def _cannot(context: CommandContext, asked: PlainOrder) -> CommandReply:
     """What comes nearest, to press; and to note it, where it was no request: "Call mum" may be for the person."""
+    if (moved := await reminder_moves.moved_by_name(context)) is not None:
+        return moved
     wish = context.row.message.text.strip()
     text = context.joined(Sentence("I can't do that in words yet."), Sentence("This comes nearest:"))
     examples = example_buttons(context.language, nearest(context.language, wish))
@@ -192,9 +195,11 @@ async def _needs_model(context: CommandContext, asked: PlainOrder) -> CommandRep
 
 
 _HANDLERS: Mapping[OrderKind, Callable[[CommandContext, PlainOrder], Awaitable[CommandReply]]] = {
+    OrderKind.UNDO: reminder_orders.undo,
     OrderKind.CANCEL: reminder_orders.cancel,
-    OrderKind.MOVE: reminder_orders.move,
-    OrderKind.PUT: reminder_orders.put,
+    OrderKind.MOVE: reminder_moves.move,
+    OrderKind.PUT: reminder_moves.put,
+    OrderKind.NAMED: reminder_moves.named,
     OrderKind.DUE: reminder_orders.due,
     OrderKind.REMIND: _remind,
     OrderKind.TIMER: rings.timer,

@@ -5,18 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from agent.languages.orders import OrderKind, PlainOrder, without_noise, words_of
+from agent.languages.order_words import OrderKind, words_of
+from agent.languages.orders import PlainOrder, without_noise
 from agent.languages.registry import LANGUAGES
 from gateway import recurrence as when_
 from gateway.commands.context import CommandContext, CommandError, CommandReply
-from gateway.commands.reminder_orders import HALF_A_DAY, ONE_TIME, phrase_in, set_reply
+from gateway.commands.reminder_moves import ONE_TIME, set_reply
+from gateway.commands.reminder_names import HALF_A_DAY, phrase_in, requester, touched
 from gateway.commands.timezone import clock_named
 from gateway.recurrence import At, Cron, When
 from gateway.scheduling.requests import JobRequest
 from gateway.scheduling.words import phrases
 from gateway.scheduling.words.meaning import Timed
 from gateway.scheduling.words.phrases import Phrase
-from gateway.tools.schedule import requester_of
 
 _FIRST_UP = 4 * 60
 """The earliest minute of the day at which a bare hour wakes somebody in the morning."""
@@ -36,7 +37,8 @@ async def _ring(context: CommandContext, asked: PlainOrder, text: str) -> Comman
         raise CommandError(LANGUAGES[context.language].reminders.unclear)
     task = without_noise(phrase.rest, asked.language) and phrase.rest
     request = JobRequest(text=task or text, when=when_.fields(phrase.time.when))
-    receipt = await context.services.jobs.add(requester_of(context.row, context.route), request)
+    receipt = await context.services.jobs.add(requester(context), request)
+    await touched(context, receipt.job)
     reply = set_reply(context, receipt, context.language)
     return replace(reply, text=reply.text + await clock_named(context))
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 
 from agent.formats.sqlite import StorageUnavailable
 from agent.languages.codes import Language, of_locale
+from agent.languages.order_words import OrderKind
 from agent.languages.registry import LANGUAGES
 from agent.languages.sentences import Sentence, said
 from agent.languages.table import LanguageTable
@@ -35,6 +36,7 @@ from gateway.commands.context import (
 from gateway.messages.suspects import SKIPPED, ShuttingDown, is_given_up, is_suspect
 from gateway.policy.access import Role
 from gateway.policy.sessions import SessionRoute
+from gateway.scheduling.words import phrases
 from gateway.store import chat_rows
 from gateway.store.inbox_rows import InboxRow
 from gateway.store.outbox_rows import Draft
@@ -46,6 +48,8 @@ _COMMAND = re.compile(r"/([^\W\d_]\w*)(?:[.!?…。！？]*|\s+(.*))\Z", re.DOTA
 """A command alone may end as a sentence does: whoever writes "/stop!" wants nothing but that."""
 _DISK_WAIT = 5.0
 """Seconds between tries while the disk takes nothing."""
+_MOST_NAMED = 100
+"""Characters of a line that may name a reminder and a time: more tells of more."""
 _ANSWER = "answer"
 """The command that takes a bare yes or no."""
 
@@ -127,6 +131,22 @@ def _words(table: LanguageTable) -> Iterator[tuple[str, str]]:
     yield from ((name, word) for name, words in table.command_names.items() for word in words.split("|"))
 
 
+def _plain(text: str) -> ParsedCommand | None:
+    """What plain words ask for. What is no order may still name a reminder and another time."""
+    plain = plain_command(text)
+    if plain is None:
+        is_short = len(text) <= _MOST_NAMED and "\n" not in text.strip()
+        return _order(OrderKind.NAMED) if is_short and phrases.says_time(text) else None
+    if plain.name == OrderKind.UNDO:
+        return _order(OrderKind.UNDO)
+    return ParsedCommand(plain.name, plain.words)
+
+
+def _order(kind: OrderKind) -> ParsedCommand:
+    """One that finds out its language by itself."""
+    return ParsedCommand("order", f"{kind} {Language.ENGLISH}")
+
+
 class CommandRunner:
     def __init__(self, table: CommandTable, services: Services) -> None:
         self._table = table
@@ -142,8 +162,7 @@ class CommandRunner:
             return ParsedCommand(_ANSWER, f"{question.id} {message.text.strip()}")
         is_offline = self._services.agents[agent].settings.model.name == OFFLINE
         alone = not message.quote and not message.attachments
-        plain = plain_command(message.text) if is_offline and alone else None
-        return ParsedCommand(plain.name, plain.words) if plain is not None else None
+        return _plain(message.text) if is_offline and alone else None
 
     async def answer(self, parsed: ParsedCommand, context: CommandContext) -> CommandReply:
         """Returns the reply of a command, whatever happens. Raises `PassToModel`."""

@@ -19,7 +19,8 @@ from agent.model.offline.model import NAME as OFFLINE
 from channels.message import Button, Origin
 from gateway import recurrence as when_
 from gateway.commands.context import Command, CommandContext, CommandError, CommandReply, PassToModel
-from gateway.commands.reminder_orders import cancel_button
+from gateway.commands.reminder_moves import cancel_button
+from gateway.commands.reminder_names import requester, touched
 from gateway.commands.timezone import clock_named
 from gateway.i18n import one_line
 from gateway.recurrence import At, Cron, InvalidWhen, resolved
@@ -27,12 +28,10 @@ from gateway.recurrence_in_words import in_words
 from gateway.scheduling import reminders
 from gateway.scheduling.builtins import does_by_itself, summary_of
 from gateway.scheduling.job import OWNER, Job, JobKind
-from gateway.scheduling.job_access import Requester
 from gateway.scheduling.requests import JobListing, JobReceipt, JobRefused, JobRequest
 from gateway.scheduling.words import phrases
 from gateway.scheduling.words.meaning import HourMissing, Timed
 from gateway.store.run_rows import RunStatus
-from gateway.tools.schedule import requester_of
 
 T = TypeVar("T")
 
@@ -79,7 +78,8 @@ async def remind(context: CommandContext) -> CommandReply:
         return await _ask_hour(context, f"{day} {phrase.rest}" if day is not None else text, said)
     request = JobRequest(text=phrase.rest, when=when_.fields(phrase.time.when), timezone=phrase.time.zone)
     with context.services.questions.answering(question) if question is not None else nullcontext():
-        receipt = await _or_command_error(context.services.jobs.add(_requester(context), request))
+        receipt = await _or_command_error(context.services.jobs.add(requester(context), request))
+    await touched(context, receipt.job)
     cancel = cancel_button(receipt, language)
     pressed = context.row.message.platform_id if context.row.message.origin is Origin.COMMAND else ""
     text = _confirmed(receipt, language, context.services.clock) + await clock_named(context)
@@ -123,12 +123,12 @@ async def jobs(context: CommandContext) -> str | CommandReply:
 
 
 async def _pause(context: CommandContext, id: str) -> str:
-    job = await context.services.jobs.switch(_requester(context), id, enabled=False)
+    job = await context.services.jobs.switch(requester(context), id, enabled=False)
     return context.said("Paused: {task}. `/jobs resume {id}` starts it again.", task=_task(job), id=job.id)
 
 
 async def _resume(context: CommandContext, id: str) -> str:
-    job = await context.services.jobs.switch(_requester(context), id, enabled=True)
+    job = await context.services.jobs.switch(requester(context), id, enabled=True)
     when = context.services.jobs.next_run(job)
     if not when:
         return context.said("Resumed, but that time never comes again: {task}", task=_task(job))
@@ -136,13 +136,13 @@ async def _resume(context: CommandContext, id: str) -> str:
 
 
 async def _delete(context: CommandContext, id: str) -> str:
-    job = await context.services.jobs.remove(_requester(context), id)
+    job = await context.services.jobs.remove(requester(context), id)
     return context.said("Deleted: {task}", task=_task(job))
 
 
 async def _cancel(context: CommandContext, mark: str) -> CommandReply:
     """The button under a new reminder; pressed twice, it does nothing more."""
-    job = await context.services.jobs.cancel(_requester(context), mark)
+    job = await context.services.jobs.cancel(requester(context), mark)
     said = LANGUAGES[context.language].reminders
     is_gone = translated(context.language, _NOT_SET)
     text = said.cancelled.format(task=one_line(job.text, _SHOWN)) if job is not None else str(is_gone)
@@ -161,7 +161,7 @@ async def _snooze(context: CommandContext, arguments: str) -> CommandReply:
         raise CommandError(Sentence("For how long? Try `/jobs snooze {id} 10m` or `/jobs snooze {id} 15:00`.", id=name))
     clock = context.services.clock
     at = resolved(whens[0].moment, clock.zone)
-    receipt = await context.services.jobs.snooze(_requester(context), name.strip("`"), at)
+    receipt = await context.services.jobs.snooze(requester(context), name.strip("`"), at)
     language = context.language
     when = moment_in(language, clock.local(at), clock.now())
     return _reminder_reply(context, receipt.job.text, f"⏰ {LANGUAGES[language].reminders.again.format(when=when)}")
@@ -169,7 +169,7 @@ async def _snooze(context: CommandContext, arguments: str) -> CommandReply:
 
 async def _done(context: CommandContext, name: str) -> CommandReply:
     said = LANGUAGES[context.language].reminders.is_done
-    return _reminder_reply(context, await context.services.jobs.done(_requester(context), name), f"✓ {said}")
+    return _reminder_reply(context, await context.services.jobs.done(requester(context), name), f"✓ {said}")
 
 
 def _reminder_reply(context: CommandContext, reminder: str, outcome: str) -> CommandReply:
@@ -181,7 +181,7 @@ def _reminder_reply(context: CommandContext, reminder: str, outcome: str) -> Com
 
 
 async def _run(context: CommandContext, id: str) -> str:
-    job = await context.services.jobs.run(_requester(context), id)
+    job = await context.services.jobs.run(requester(context), id)
     return context.said("I'm on it now: {task}", task=_task(job))
 
 
@@ -198,10 +198,6 @@ _VERBS: Mapping[str, _Verb] = {
 }
 
 
-def _requester(context: CommandContext) -> Requester:
-    return requester_of(context.row, context.route)
-
-
 def _sent_at(context: CommandContext) -> datetime:
     """When the command was sent, on the user's clock: repeated after a crash, it means the same."""
     clock, sent_at = context.services.clock, context.row.message.sent_at
@@ -216,7 +212,7 @@ async def _or_command_error(work: Awaitable[T]) -> T:
 
 
 async def _listed(context: CommandContext) -> str:
-    rows = await context.services.jobs.rows(_requester(context))
+    rows = await context.services.jobs.rows(requester(context))
     if not rows:
         return context.said(
             "You have no reminders or jobs here. Say when and what, as in `/remind in 20 minutes tea`, "

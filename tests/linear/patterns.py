@@ -16,7 +16,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from types import FunctionType, ModuleType
 
-from agent.languages import clauses, orders
+from agent.languages import clauses, order_words, orders
 from agent.memory import forget
 from gateway.commands.registry import all_commands
 
@@ -53,27 +53,30 @@ HELD = frozenset(
         "agent.model.offline.newer._corrects",
         "agent.model.offline.vocabulary.Vocabulary.anywhere",
         "agent.languages.orders._articles",
-        "agent.languages.orders._breaks",
-        "agent.languages.orders._forms",
+        "agent.languages.order_words._breaks",
+        "agent.languages.order_words._forms",
         "agent.languages.orders.order_of",
-        "agent.languages.orders._lacks",
-        "agent.languages.orders._read",
+        "agent.languages.order_words._lacks",
+        "agent.languages.order_words._read",
         "agent.languages.orders.is_pronoun",
-        "agent.languages.orders.items_in",
         "agent.languages.orders.past_day",
         "gateway.commands.orders._help",
-        "gateway.commands.reminder_orders.names_reminder",
-        "gateway.commands.reminder_orders._new_time",
+        "gateway.commands.reminder_moves._change_in",
+        "gateway.commands.reminder_moves._new_time",
+        "gateway.commands.reminder_moves._said_by_name",
+        "gateway.commands.reminder_moves._without_old",
+        "gateway.commands.reminder_names._names_subject",
         "gateway.commands.reminder_orders.due",
-        "gateway.commands.reminder_orders.move",
+        "gateway.commands.reminder_orders.is_that",
+        "gateway.commands.reminder_orders.undo",
         "agent.languages.remember._compiled",
     }
 )
 """These make patterns that a module holds."""
-BOUNDED = {"agent.languages.orders._WORDS": orders.MOST_CHARS}
+BOUNDED = {"agent.languages.order_words._WORDS": order_words.MOST_CHARS}
 """The patterns inside these see no longer text than so many characters."""
 _USED_BY = {
-    "agent.languages.orders._WORDS": frozenset({"search"}),
+    "agent.languages.order_words._WORDS": frozenset({"search"}),
     "gateway.config.yaml_tree._Loader": frozenset({"match"}),
 }
 """How the patterns inside these are used."""

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from agent.languages.clauses import order_in
 from agent.languages.codes import Language
-from agent.languages.orders import MOST_CHARS, OrderKind, PlainOrder, is_pronoun, is_talk, without_noise
+from agent.languages.order_words import MOST_CHARS, OrderKind, flat, words_of
+from agent.languages.orders import PlainOrder, is_pronoun, is_talk, without_noise
 from agent.languages.remember import asks_to_remember
 from agent.languages.terms import fold, query_terms
 from agent.model.offline.vocabulary import VOCABULARIES, Vocabulary, told_words
@@ -77,6 +78,8 @@ def _command_of(order: PlainOrder) -> PlainCommand | None:
             if not order.beside:
                 return PlainCommand("remind", order.about)
             return PlainCommand("order", _told(order))
+        case OrderKind.FORGET if words_of(order.language).kept.search(flat(order.about)):
+            return PlainCommand("order", f"{OrderKind.CANCEL} {order.language} {order.about}")
         case OrderKind.FORGET:
             if is_pronoun(order.about, order.language):
                 return PlainCommand("forget")

@@ -9,7 +9,8 @@ from datetime import date
 
 from agent.formats.message_text import NO_TEXT, person_text
 from agent.languages.clauses import order_in
-from agent.languages.orders import MOST_CHARS, OrderKind, past_day
+from agent.languages.order_words import MOST_CHARS, OrderKind
+from agent.languages.orders import past_day
 from agent.languages.remember import asks_to_remember
 from agent.model.base import Block, Json, Message, ModelRequest
 from agent.model.offline.intent import Intent, IntentKind, understand

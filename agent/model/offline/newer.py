@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from agent.languages.codes import ALL_LANGUAGES
-from agent.languages.orders import flat, words_of
+from agent.languages.order_words import flat, words_of
 from agent.languages.terms import fold, is_same_word, query_terms, terms
 from agent.search.result_text import ShownPassage
 

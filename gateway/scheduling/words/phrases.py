@@ -66,6 +66,12 @@ def read(text: str, now: datetime, languages: Collection[Language] = ()) -> Phra
     return replace(best, time=None) if _says_more(best.rest, language) else best
 
 
+def says_time(text: str) -> bool:
+    """Whether the text has a time or a length of time, in any language."""
+    text = clean(text).strip()
+    return any(_runs(text, language) or length_in(text, language) for language in ALL_LANGUAGES)
+
+
 def length_in(text: str, language: Language) -> tuple[timedelta, str] | None:
     """The only length of time that `text` names, and the rest of it; months count as 30 days."""
     text = clean(text).strip()

@@ -28,7 +28,11 @@ class SpanReader(TokenReader):
         while found := self._length(end):
             length, end = found
             if (
-                length.minutes and not length.minutes % 60 and self._is_minute(end) and self._unit(end + 1) is None
+                length.minutes
+                and not length.minutes % 60
+                and self._is_minute(end)
+                and not self._has(end, "ordinal")
+                and self._unit(end + 1) is None
             ):  # 1h15
                 length, end = length + Span(minutes=self._whole(end, 0, 59) or 0), end + 1
             total = length if total is None else total + length

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent.languages.orders import MOST_CHARS
+from agent.languages.order_words import MOST_CHARS
 from agent.model.offline.intent import IntentKind, plain_command, understand
 
 
