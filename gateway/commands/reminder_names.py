@@ -217,7 +217,7 @@ def is_wholly_named(words: str, text: str, language: Language, is_same: IsSame) 
     left = set(spoken) - set(named) - beside
     if not any(not is_common(word) and word not in beside for word in named):
         return False
-    stems = {word[:_STEM] for word in own_words if len(word) >= _STEM}
+    stems = {word[:_STEM] for word in own_words if len(word) >= _STEM and is_same is is_nearly_same}
     return all(word[:_STEM] in stems for word in left)
 
 
