@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from agent.languages.order_words import OrderKind, words_of
+from agent.languages.order_words import OrderKind, flat, words_of
 from agent.languages.orders import PlainOrder, without_noise
 from agent.languages.registry import LANGUAGES
 from gateway import recurrence as when_
@@ -47,15 +48,17 @@ async def _rings_at(context: CommandContext, asked: PlainOrder) -> Phrase | None
     """Where a timer names a length, that alone counts: `une heure et demie` is no hour of the day."""
     given = words_of(asked.language).given
     is_timer = asked.kind is OrderKind.TIMER
-    forms = (*given.within, *given.at) if is_timer else (*given.at, *given.within)
-    phrase = None
+    said = phrases.length_in(asked.about, asked.language)
+    is_hour, phrase = said is not None and _is_hour(said[1], given.at), None
+    within = () if is_hour else given.within
+    forms = (*within, *given.at) if is_timer else (*given.at, *within)
     for one in (asked.about, without_noise(asked.about, asked.language)):
         length = phrases.length_in(one, asked.language) or phrases.length_in(one, context.language)
         if is_timer and length is not None and not phrases.said_in(length[1], asked.language):
             return _from_now(context, asked, length)
         if phrase is None or not isinstance(phrase.time, Timed):
             phrase = await phrase_in(context, one, ("{}", *forms), asked.language)
-        if (phrase is None or not isinstance(phrase.time, Timed)) and length is not None:
+        if (phrase is None or not isinstance(phrase.time, Timed)) and length is not None and not is_hour:
             phrase = _from_now(context, asked, length)
     if phrase is None or not isinstance(phrase.time, Timed):
         return phrase
@@ -63,6 +66,12 @@ async def _rings_at(context: CommandContext, asked: PlainOrder) -> Phrase | None
         return phrase if phrase.has_day or phrase.language is asked.language else None
     now = context.services.clock.local(context.row.message.sent_at).replace(tzinfo=None)
     return replace(phrase, time=replace(phrase.time, when=_in_the_morning(phrase, phrase.time.when, now)))
+
+
+def _is_hour(rest: str, forms: Sequence[str]) -> bool:
+    """Whether what was read as a length of time is part of an hour that does not exist: of `at 26h`, `26時75分`."""
+    before = [form.partition("{}")[0].strip() for form in forms]
+    return any(map(str.isdigit, rest)) or any(word and f" {flat(rest)}".endswith(f" {flat(word)}") for word in before)
 
 
 def _from_now(context: CommandContext, asked: PlainOrder, length: tuple[timedelta, str]) -> Phrase:

@@ -17,7 +17,7 @@ Act = Callable[[str], object]
 
 _FLOOR = 0.0003
 """Seconds of processor time below which nothing is judged: there a clock tells noise."""
-_MOST_SECONDS = 0.4
+_MOST_SECONDS = 1.0
 """Processor time after which a run is cut, but not before it has taken `_TOO_MUCH` times what a quarter of its text
 took: what is cut has grown faster than its text on any machine."""
 _ENOUGH_OF_ONE = 0.01

@@ -115,3 +115,12 @@ async def test_a_timer_rings_after_the_length_that_is_named(assistant: Daybook, 
         ((_, at),) = await reminders(assistant)
     hour, minute = divmod(now.hour * 60 + now.minute + 90, 60)
     assert at.endswith(f"{hour % 24:02}:{minute:02}")
+
+
+@pytest.mark.parametrize(
+    "said", ["mets un réveil à 26h", "26時75分にアラームかけて", "Weck mich um 26 Uhr 75", "wake me at 25h"]
+)
+async def test_an_hour_that_does_not_exist_is_no_length_of_time(assistant: Daybook, said: str) -> None:
+    async with assistant.running():
+        await ask(assistant, said)
+        assert await reminders(assistant) == []
