@@ -20,16 +20,20 @@ OLD_PYTHON = import sys; sys.exit("Daybook needs Python 3.11 or newer, and $(PYT
 run: .venv/run
 	@$(BIN)/daybook gateway --terminal $(OPTIONS)
 
-# Each worker imports everything: without what Python keeps of that for the next time it takes twice as long.
+# Each worker imports everything: without what Python keeps of that for the next time it takes twice as long. In a
+# fresh clone that is made once beforehand, not by every worker at once.
 unexport PYTHONDONTWRITEBYTECODE
+COMPILED = test -d tests/__pycache__ || $(BIN)/pytest --full --collect-only -qq >/dev/null 2>&1 || true
 
 # Of each file what costs little and the first of the rest; TESTS=tests/agent (or any words for pytest): all of a part.
 test: .venv/test
+	@$(COMPILED)
 	@$(BIN)/pytest -n auto --dist worksteal $(or $(TESTS),--quick)
 
 # With servers of others, both stores, all of a random test's examples, and a share of plain starts. One by one, the
 # longest first.
 test-all: .venv/test-all
+	@$(COMPILED)
 	@$(BIN)/pytest -n auto --dist load --maxschedchunk 1 --full $(TESTS)
 
 check: .venv/check

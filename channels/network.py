@@ -14,7 +14,7 @@ from urllib.request import getproxies, proxy_bypass
 
 import certifi
 
-_CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
+CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
 
 
 class WrongVariable(Exception):
@@ -68,7 +68,7 @@ def _has_host(url: str) -> bool:
 def tls(*, strict: bool = True) -> ssl.SSLContext:
     """The certificates of the system, of Python's packages and of the environment; shared, as loading them takes some
     20 ms. Raises `WrongVariable` for a variable that names none, if `strict`."""
-    return _context(strict, tuple((name, os.environ.get(name, "")) for name in _CERTIFICATES))
+    return _context(strict, tuple((name, os.environ.get(name, "")) for name in CERTIFICATES))
 
 
 @cache
