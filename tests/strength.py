@@ -43,7 +43,7 @@ _FULL_ALONE = 10.0
 """What a test that runs with `--full` alone is taken for."""
 _WORKERS = 4
 _SLOWEST = 30
-_PLAINLY = 16
+_PLAINLY = 80
 """With `--full` one test of so many starts its gateways plainly: most of a plain start are the same imports again."""
 
 is_full = False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import codecs
+import re
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -228,7 +229,7 @@ def encoded(text: str, how: str) -> str:
 
 def squeezed(text: str) -> str:
     """Letters and digits alone: what lies between them, seen or not, is no difference."""
-    return "".join(one for one in text.translate(_TAGS) if one.isalnum()).casefold()
+    return re.sub(r"[\W_]+", "", text.translate(_TAGS)).casefold()
 
 
 class Obedient:
