@@ -1,4 +1,4 @@
-"""`daybook doctor --security`: what others could reach, in plain words. Speaks in terminals only."""
+"""`daybook doctor --security`: what others could reach, in plain words."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _MOST_FILES = 20_000
 _MOST_BYTES = 2_000_000
 _MOST_NAMED = 8
 _TEXTS = frozenset({".md", ".txt", ".yaml", ".yml", ".json", ".csv", ".log", ".env", ".toml", ".ini", ""})
-_SECRETS: Mapping[str, re.Pattern[str]] = {
-    "a key of Anthropic's": re.compile(r"\bsk-ant-[A-Za-z0-9_-]{20,200}"),
-    "an API key": re.compile(r"\bsk-(?:proj-)?[A-Za-z0-9_]{20,200}"),
-    "a token of GitHub": re.compile(r"\b(?:gh[pousr]_[A-Za-z0-9]{30,200}|github_pat_[A-Za-z0-9_]{30,200})"),
-    "a token of Slack": re.compile(r"\bxox[abprs]-[A-Za-z0-9-]{10,200}"),
-    "a key of AWS": re.compile(r"\bAKIA[A-Z0-9]{16}\b"),
-    "a token of Telegram": re.compile(r"\b[0-9]{8,10}:[A-Za-z0-9_-]{35}\b"),
-    "a private key": re.compile(r"-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----"),
+_SECRETS: Mapping[Sentence, re.Pattern[str]] = {
+    Sentence("a key of Anthropic's"): re.compile(r"\bsk-ant-[A-Za-z0-9_-]{20,200}"),
+    Sentence("an API key"): re.compile(r"\bsk-(?:proj-)?[A-Za-z0-9_]{20,200}"),
+    Sentence("a token of GitHub"): re.compile(r"\b(?:gh[pousr]_[A-Za-z0-9]{30,200}|github_pat_[A-Za-z0-9_]{30,200})"),
+    Sentence("a token of Slack"): re.compile(r"\bxox[abprs]-[A-Za-z0-9-]{10,200}"),
+    Sentence("a key of AWS"): re.compile(r"\bAKIA[A-Z0-9]{16}\b"),
+    Sentence("a token of Telegram"): re.compile(r"\b[0-9]{8,10}:[A-Za-z0-9_-]{35}\b"),
+    Sentence("a private key"): re.compile(r"-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----"),
 }
 
 
@@ -47,7 +47,7 @@ def security(home: Home, environ: Mapping[str, str]) -> list[Finding]:
     except ConfigError as error:
         return [Finding("config", False, str(one), Sentence("edit {file}", file=one.file)) for one in error.problems]
     except OSError as error:
-        return [Finding("config", False, f"can't be read: {error}", "see who owns the home's files")]
+        return [Finding("config", False, Sentence("can't be read: {why}", why=error), "see who owns the home's files")]
     checks: tuple[Callable[[Home, Config], Iterator[Finding]], ...] = (
         _permissions,
         _keys_in_config,
@@ -67,9 +67,8 @@ def _found(check: Callable[[Home, Config], Iterator[Finding]], home: Home, confi
     try:
         return list(check(home, config))
     except Exception as error:
-        name = check.__name__.strip("_").replace("_", " ")
-        said = str(error) or type(error).__name__
-        return [Finding(name, False, f"this could not be looked at: {said}", "run `daybook doctor`, and correct that")]
+        said = Sentence("this could not be looked at: {why}", why=str(error) or type(error).__name__)
+        return [Finding(check.__name__.strip("_"), False, said, "run `daybook doctor`, and correct that")]
 
 
 def _permissions(home: Home, config: Config) -> Iterator[Finding]:
@@ -77,7 +76,10 @@ def _permissions(home: Home, config: Config) -> Iterator[Finding]:
     exposed = [path for path in private if path.exists() and _others_reach(home, path)]
     for path in exposed[:_MOST_NAMED]:
         yield Finding(
-            "permissions", False, f"{path} can be read by other users of this computer", f"chmod go-rwx {path}"
+            "permissions",
+            False,
+            Sentence("{path} can be read by other users of this computer", path=path),
+            f"chmod go-rwx {path}",
         )
     if not exposed:
         yield Finding("permissions", True, "no other user of this computer can read the home")
@@ -99,8 +101,10 @@ def _keys_in_config(home: Home, config: Config) -> Iterator[Finding]:
         yield Finding(
             "tokens",
             False,
-            f"{name} stands in config.yaml itself",
-            f"move it to .env, and write {name.rpartition('.')[2]}: ${{ITS_NAME}}, or leave it out",
+            Sentence("{name} stands in config.yaml itself", name=name),
+            Sentence(
+                "move it to .env, and write `{line}`, or leave it out", line=f"{name.rpartition('.')[2]}: ${{ITS_NAME}}"
+            ),
         )
     if not inside:
         yield Finding("tokens", True, "config.yaml holds no token and no key")
@@ -130,14 +134,15 @@ def _page(home: Home, config: Config) -> Iterator[Finding]:
         yield Finding(
             "page",
             False,
-            f"the page listens on {web.host} without TLS: whoever is on that network can read along",
+            Sentence(
+                "the page listens on {host} without TLS: whoever is on that network can read along", host=web.host
+            ),
             "set channels.web.host: 127.0.0.1, or put a proxy with TLS before it and set channels.web.public_url; "
             "of a container, publish the port to 127.0.0.1 alone",
         )
     else:
-        yield Finding(
-            "page", True, f"the page is reached through {web.public_url}; {web.host} should be only the proxy's"
-        )
+        said = "the page is reached through {url}; {host} should be only the proxy's"
+        yield Finding("page", True, Sentence(said, url=web.public_url, host=web.host))
 
 
 def _people(home: Home, config: Config) -> Iterator[Finding]:
@@ -146,8 +151,8 @@ def _people(home: Home, config: Config) -> Iterator[Finding]:
             yield Finding(
                 "people",
                 False,
-                f"everybody on {name} may write to it, at your cost",
-                f"set channels.{name}.dm_policy: pairing, or limits.person_daily_usd",
+                Sentence("everybody on {platform} may write to it, at your cost", platform=name.capitalize()),
+                Sentence("set `{key}` to `pairing`, or limits.person_daily_usd", key=f"channels.{name}.dm_policy"),
             )
     since = (datetime.now(UTC) - _STALE).isoformat()
     try:
@@ -160,31 +165,37 @@ def _people(home: Home, config: Config) -> Iterator[Finding]:
                 (since, since),
             ).fetchall()
     except StorageUnavailable as error:
-        yield Finding("people", False, f"can't read who was approved: {error}", "run `daybook doctor`")
+        yield Finding(
+            "people", False, Sentence("can't read who was approved: {why}", why=error), "run `daybook doctor`"
+        )
         return
     for channel, user, name in rows[:_MOST_NAMED]:
         yield Finding(
             "people",
             False,
-            f"{name or user} ({channel}:{user}) was approved long ago and has not written for {_STALE.days} days",
-            f"if they should no longer write: daybook pair revoke {channel}:{user}",
+            Sentence(
+                "{person} was approved long ago and has not written for {days} days",
+                person=f"{name or user} ({channel}:{user})",
+                days=_STALE.days,
+            ),
+            Sentence("if they should no longer write: `{command}`", command=f"daybook pair revoke {channel}:{user}"),
         )
     if not rows:
-        yield Finding("people", True, "everybody who was approved still writes, or was approved of late")
+        yield Finding("people", True, "everybody who was approved still writes, or was approved recently")
 
 
 def _groups(home: Home, config: Config) -> Iterator[Finding]:
-    listed: dict[str, GroupConfig | GuildConfig] = {
-        **{f"telegram group {chat}": group for chat, group in config.channels.telegram.groups.items()},
-        **{f"discord server {id}": guild for id, guild in config.channels.discord.guilds.items()},
-    }
+    listed: list[tuple[Sentence, GroupConfig | GuildConfig]] = [
+        *((Sentence("the Telegram group {id}", id=id), group) for id, group in config.channels.telegram.groups.items()),
+        *((Sentence("the Discord server {id}", id=id), guild) for id, guild in config.channels.discord.guilds.items()),
+    ]
     tools = config.agents[config.default_agent].tools
-    open_ones = [name for name, group in listed.items() if not group.allow]
+    open_ones = [name for name, group in listed if not group.allow]
     for name in open_ones:
         yield Finding(
             "groups",
             not tools.web or config.limits.group_daily_usd is not None,
-            f"{name}: every member may use it, with the tools of groups",
+            Sentence("{group}: every member may use it, with the tools of groups", group=name),
             "list members in `allow`, or set limits.group_daily_usd",
         )
     if not open_ones:
@@ -200,13 +211,12 @@ def _programs(home: Home, config: Config) -> Iterator[Finding]:
     if sandbox.is_tight:
         yield Finding("programs", True, "programs run in a sandbox, each after your yes")
     else:
-        why = (
-            "it runs as root, so there is no sandbox that would hold them" if sandbox.is_root else "there is none here"
-        )
+        why = Sentence("it runs as root, whom no sandbox holds" if sandbox.is_root else "there is none here")
+        said = "programs run without a sandbox ({why}): after your yes one can read and change all that Daybook can"
         yield Finding(
             "programs",
             False,
-            f"programs run without a sandbox ({why}): after your yes one can read and change all that Daybook can",
+            Sentence(said, why=why),
             "run Daybook as another user" if sandbox.is_root else "install bubblewrap, or set tools.exec: false",
         )
     for name in running:
@@ -215,7 +225,9 @@ def _programs(home: Home, config: Config) -> Iterator[Finding]:
                 yield Finding(
                     "programs",
                     False,
-                    f"tools.exec_allow lets `{' '.join(words)}` start anything without a question",
+                    Sentence(
+                        "tools.exec_allow lets `{command}` start anything without a question", command=" ".join(words)
+                    ),
                     "name the program itself, with as many of its first words as never change",
                 )
 
@@ -227,11 +239,12 @@ def _servers(home: Home, config: Config) -> Iterator[Finding]:
             yield Finding(
                 "mcp",
                 False,
-                f"tools of {name} act without asking you",
-                f"set tools.mcp.{name}.ask: writes, or leave it out",
+                Sentence("tools of {name} act without asking you", name=name),
+                Sentence("set `{key}` to `writes`, or leave it out", key=f"tools.mcp.{name}.ask"),
             )
         elif server.scopes != ("owner",):
-            yield Finding("mcp", True, f"tools of {name} are for others, too: {', '.join(server.scopes)}")
+            said = Sentence("tools of {name} are for others, too: {scopes}", name=name, scopes=", ".join(server.scopes))
+            yield Finding("mcp", True, said)
     if not every:
         yield Finding("mcp", True, "no MCP server is used")
 
@@ -244,7 +257,7 @@ def _skills(home: Home, config: Config) -> Iterator[Finding]:
             yield Finding(
                 "skills",
                 not agent.tools.exec,
-                f"{path} is a program that came with a skill",
+                Sentence("{path} is a program that came with a skill", path=path),
                 "read it before you let the assistant run it, or remove the skill",
             )
 
@@ -263,29 +276,31 @@ def _secrets(home: Home, config: Config) -> Iterator[Finding]:
     count = 0
     for agent in config.agents.values():
         for path in _files(home.workspace(agent.workspace)):
-            if (what := _secret_in(path, known)) and (count := count + 1) <= _MOST_NAMED:
+            if (secret := _secret_in(path, known)) and (count := count + 1) <= _MOST_NAMED:
                 yield Finding(
                     "secrets",
                     False,
-                    f"{path} holds {what}, which models and people who may read it see",
+                    Sentence(
+                        "{path} holds {secret}, which models and people who may read it see", path=path, secret=secret
+                    ),
                     "take it out, and have a new one made where it was issued",
                 )
     if not count:
         yield Finding("secrets", True, "no key or token was found in the workspace")
 
 
-def _secret_in(path: Path, known: Mapping[str, str]) -> str:
+def _secret_in(path: Path, known: Mapping[str, str]) -> Sentence | None:
     if path.suffix.lower() not in _TEXTS:
-        return ""
+        return None
     try:
         with path.open("rb") as file:
             text = file.read(_MOST_BYTES).decode("utf-8", "replace")
     except OSError:
-        return ""
+        return None
     for value, name in known.items():
         if value in text:
-            return f"the value of {name}"
-    return next((what for what, pattern in _SECRETS.items() if pattern.search(text)), "")
+            return Sentence("the value of {name}", name=name)
+    return next((secret for secret, pattern in _SECRETS.items() if pattern.search(text)), None)
 
 
 def _files(folder: Path) -> Iterator[Path]:

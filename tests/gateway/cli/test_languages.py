@@ -169,6 +169,11 @@ def test_answers_of_commands_are_in_the_terminals_language(tmp_path: Path, langu
         ("model: {max_tokens: many}\nnonsense: 1", ("status",)),
         ("model: {max_tokens: many}", ("doctor",)),
         ("model: {max_tokens: many}", ("doctor", "--security")),
+        (
+            "channels: {telegram: {token: '1:ABCDEFGH', dm_policy: open, groups: {-5: {}}}, web: {host: 10.0.0.1}}\n"
+            "tools: {exec: true, mcp: {files: {command: [a], ask: none}}}",
+            ("doctor", "--security"),
+        ),
         ("", ("doctor", "--fix")),
         ("", ("--home", "/dev/null/home", "status")),
         ("", ("--home", "~nobody-of-that-name/home", "status")),

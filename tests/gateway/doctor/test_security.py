@@ -115,7 +115,7 @@ def test_groups_that_are_open_to_all(home: Home, config: str, is_bad: bool) -> N
 
 def test_everybody_may_write(home: Home) -> None:
     config = "channels: {telegram: {token: '${BOT}', dm_policy: open}}"
-    assert bad(home, "people", config, BOT=BOT) == ["everybody on telegram may write to it, at your cost"]
+    assert bad(home, "people", config, BOT=BOT) == ["everybody on Telegram may write to it, at your cost"]
 
 
 def test_who_was_approved_long_ago_and_writes_no_more(home: Home) -> None:
