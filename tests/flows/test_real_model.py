@@ -20,8 +20,8 @@ from tests.servers.llama import MODEL, TOOLS_TEMPLATE, LlamaServer
 pytestmark = [pytest.mark.full, pytest.mark.timeout(3600)]
 ANSWER_S = 1200.0
 """Longest wait for an answer: a slow machine reads 20 tokens in a second."""
-LONG = "The bicycle stands in the shed beside the river, and its lock has a code. " * 25
-"""Some 425 of its tokens."""
+LONG = "The bicycle stands in the shed beside the river, and its lock has a code. " * 22
+"""Some 375 of its tokens."""
 
 
 def by_llama(server: LlamaServer, max_tokens: int, **more: Any) -> dict[str, Any]:
@@ -86,7 +86,7 @@ async def test_it_goes_on_after_calls_of_tools_and_its_answer_streams(tmp_path: 
 
 async def test_a_window_that_overflows_ends_in_a_summary_or_in_a_sentence(tmp_path: Path) -> None:
     """Its size is configured wrong, and the model's summaries may be worth nothing."""
-    async with LlamaServer(1280) as server, talking(tmp_path) as told:
+    async with LlamaServer(1024) as server, talking(tmp_path) as told:
         told.configure(model=by_llama(server, 16, context_window=100_000))
         async with told.running():
             for count in range(1, 4):
