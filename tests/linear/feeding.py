@@ -21,7 +21,7 @@ from tests.linear.judge import Act, Shape, grows_faster, takes_long
 
 _PATTERN = (2_000, 0.001)
 _WIDE = (8_000, 0.001)
-_DEEP = (128_000, 0.02)
+_DEEP = (128_000, 0.01)
 """How many characters are fed at most, and how many seconds of one run are enough. Where time grew faster, more."""
 _MOST_VERDICTS = 2
 """Of one pattern or function: more of them say nothing more."""
