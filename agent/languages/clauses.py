@@ -31,6 +31,9 @@ _ALONE = frozenset((OrderKind.CANCEL, OrderKind.TIMER, OrderKind.WAKE, OrderKind
 """Their own clause counts before the others."""
 _POINT = _ALONE | _LISTED | frozenset((OrderKind.MOVE,))
 """They may be about what another clause names, also where the line as a whole is one."""
+_TAKE_BACK = frozenset((OrderKind.CANCEL, OrderKind.FORGET))
+_RESET = frozenset((OrderKind.REMIND, OrderKind.CANCEL, OrderKind.MOVE))
+"""Which of these it is, a clause tells better than the line as a whole."""
 _MOST_ITEM_WORDS = 6
 
 
@@ -55,6 +58,34 @@ class _Split:
             if listed := self._with_items(found, at):
                 return listed
         return None
+
+    def undo(self) -> PlainOrder | None:
+        """To take back what came last: each other clause says no more than that it was wrong."""
+        taking = [self._takes_back(clause) for clause in self.clauses]
+        rest = [clause for clause, takes in zip(self.clauses, taking, strict=True) if not takes]
+        is_undo = any(taking) and all(self._is_slip(clause) for clause in rest)
+        return PlainOrder(OrderKind.UNDO, self.words.language) if is_undo else None
+
+    def _takes_back(self, clause: str) -> bool:
+        found = order_of(self.words, clause) or order_of(self.words, clause, beside=_TAKE_BACK)
+        return found is not None and (
+            found.kind is OrderKind.UNDO or (found.kind in _TAKE_BACK and _names_nothing(found))
+        )
+
+    def _is_slip(self, clause: str) -> bool:
+        left = flat(plain(f"{clause}, ", self.words)[0])
+        while left and (found := self.words.slips.match(left)) is not None:
+            left = left[found.end() :]
+        return not left
+
+    def other(self, whole: PlainOrder) -> PlainOrder | None:
+        """The first order that a clause is, where none is what the line as a whole seems to be."""
+        if whole.kind not in _RESET:
+            return None
+        found = [(one, at) for at, clause in enumerate(self.clauses) if (one := self._in(clause)) is not None]
+        if not found or any(one.kind is whole.kind for one, _ in found) or found[0][0].kind not in _RESET:
+            return None
+        return self._with_others(*found[0])
 
     def is_reported(self) -> bool:
         """Somebody else's order is told."""
@@ -127,9 +158,13 @@ def order_in(
     splits = [*_splits(line, [first] if first else languages)]
     for language in languages:
         own = [split for split in splits if split.words.language is language]
+        if undo := next(filter(None, (split.undo() for split in own)), None):
+            return undo
         if whole := order_of(words_of(language), line):
             if any(split.is_reported() for split in own):
                 return None
+            if clear := next(filter(None, (split.other(whole) for split in own)), None):
+                return clear
             pointing = own if whole.kind in _POINT else ()
             return next((found for split in pointing if (found := split.order(whole=whole))), whole)
         if language is first and (found := next(filter(None, (split.order(asks=asks) for split in own)), None)):
@@ -140,6 +175,12 @@ def order_in(
         if found := order_of(words_of(language), line, is_last=True):
             return found
     return next((found for split in splits if (found := split.wish())), None)
+
+
+def clauses_in(line: str, language: Language) -> list[str]:
+    """The clauses of a line; it alone, where it has no others."""
+    line = unicodedata.normalize("NFC", line).replace("’", "'")
+    return next((list(split.clauses) for split in _splits(line, [language])), [line.strip()])
 
 
 def _splits(line: str, languages: Iterable[Language]) -> Iterable[_Split]:

@@ -39,6 +39,8 @@ class OrderKind(enum.StrEnum):
     MOVE = "move"
     PUT = "put"
     """To move the one of several that was pressed; no words say it."""
+    NEW = "new"
+    """To set a reminder although one like it is there, as a button says."""
     NAMED = "named"
     """A line that may name a reminder and another time; no pattern says it."""
     NOTE = "note"
@@ -105,6 +107,13 @@ class OrderPatterns(BaseModel):
     later: str = r"(?!)"
     anew: str = r"(?!)"
     """Says that a time is another than before: "instead", "from now on", "not at 4 but"."""
+    alters: str = r"(?!)"
+    """Beside a reminder's name and a time: it is to be moved there: "change it", "set the reminder".
+    The like for the next two."""
+    unready: str = r"(?!)"
+    """It is too early for it: "not done yet", "needs longer"."""
+    hinders: str = r"(?!)"
+    """Its time no longer fits, perhaps: "can't", "was moved"."""
     beside: str = ""
     """Small words that may stand beside the name of a reminder and its new time, separated by spaces."""
     kept: str = r"(?!)"
@@ -116,6 +125,12 @@ class OrderPatterns(BaseModel):
     week: str = ""
     to: str = r"(?!)"
     """Stands before a new time."""
+    slips: str = r"(?!)"
+    """All that a clause says of what was said last: that it was wrong."""
+    allows: str = r"(?!)"
+    """Before something that is no longer needed: "you can" (drop it)."""
+    infix: str = r"(?!)()"
+    """In the midst of a form of a verb, after the group: `an` of `anzurufen`."""
     corrects: str = r"(?!)"
     """Begins a note that corrects an earlier one."""
     reports: str = r"(?!)"
@@ -159,7 +174,14 @@ class OrderWords:
     """A clause that says what somebody said, at one end of it."""
     noise: re.Pattern[str]
     anew: re.Pattern[str]
+    alters: re.Pattern[str]
+    unready: re.Pattern[str]
+    hinders: re.Pattern[str]
+    slips: re.Pattern[str]
+    allows: re.Pattern[str]
+    infix: re.Pattern[str]
     shift: re.Pattern[str]
+    instead: re.Pattern[str]
     kept: re.Pattern[str]
     joints: re.Pattern[str]
     beside: frozenset[str]
@@ -205,8 +227,15 @@ def _read(language: Language) -> OrderWords:
         re.compile(rf"{edge}(?:{'|'.join(given.short)}){after}", re.IGNORECASE),
         re.compile(rf"\A\W*(?:{given.says}){after}|{edge}(?:{given.says})\W*\Z"),
         re.compile(rf"{edge}(?:{given.noise}){after}"),
-        re.compile(rf"{edge}(?:{given.anew}){after}"),
+        re.compile(rf"[-=]+>|[→➡⇒]|{edge}(?:{given.anew}){after}"),
+        re.compile(rf"{edge}(?:{given.alters}){after}"),
+        re.compile(rf"{edge}(?:{given.unready}){after}"),
+        re.compile(rf"{edge}(?:{given.hinders}){after}"),
+        re.compile(rf"(?:{given.slips}){after}[^\w]*"),
+        re.compile(rf"(?:{given.allows}){after}\W*"),
+        re.compile(rf"\A(?:{given.infix})"),
         re.compile(f"{given.earlier}|{given.later}"),
+        re.compile(given.instead),
         re.compile(given.kept),
         re.compile(rf"[,，、;&+]|{given.joints}", re.IGNORECASE),
         frozenset(given.beside.split()),
@@ -228,7 +257,7 @@ def _lacks(given: OrderPatterns, edge: str, after: str) -> re.Pattern[str]:
 
 
 def _others(given: OrderPatterns) -> Iterator[str]:
-    yield from (given.corrects, given.instead, given.earlier, given.later, given.to, given.that, given.back)
+    yield from (given.corrects, given.earlier, given.later, given.to, given.that, given.back)
     yield from (given.reports, given.days, given.it, given.week, *given.ago, *given.subjects.values())
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
 from agent.languages.codes import ALL_LANGUAGES, Language
@@ -67,17 +67,26 @@ def order_of(
     own = _mended(line.strip(_AROUND), words)
     own, marks = plain(own, words)
     marks |= {"¶"} if beside else set()
+    kinds = {OrderKind.CANNOT} if is_last else frozenset(OrderKind) - {OrderKind.CANNOT}
+    found = _order_of(words, own, marks, kinds & frozenset(beside) if beside else kinds)
+    if found is not None or is_last or (allowed := words.allows.match(flat(own))) is None:
+        return found
+    rest = plain(own[allowed.end() :], words)[0]
+    found = _order_of(words, rest, {*marks, "§", "¶"}, _ALLOWED & frozenset(beside or _ALLOWED))
+    return replace(found, beside=own[: allowed.end()].strip()) if found is not None else None
+
+
+_ALLOWED = frozenset((OrderKind.UNDO, OrderKind.TAKE_OFF, OrderKind.FORGET, OrderKind.CANCEL))
+"""What is asked for as if it were allowed: "you can delete that"."""
+
+
+def _order_of(words: OrderWords, own: str, marks: Collection[str], kinds: Collection[OrderKind]) -> PlainOrder | None:
     text = flat(own)
     if not text:
         return None
     is_report = re.search(words.given.reports, own.lower()) is not None
     for kind, pattern, mark in words.forms:
-        if (
-            (beside and kind not in beside)
-            or (kind is OrderKind.CANNOT) is not is_last
-            or mark not in marks
-            or (is_report and kind in _DONE)
-        ):
+        if kind not in kinds or mark not in marks or (is_report and kind in _DONE):
             continue
         if match := pattern.search(text):
             groups = {name: own[slice(*match.span(name))] for name, got in match.groupdict().items() if got}
@@ -139,6 +148,14 @@ def without_noise(text: str, language: Language) -> str:
 def without_anew(text: str, language: Language) -> str:
     """The text without what says that its time is another than before."""
     return _without(text, words_of(language).anew)
+
+
+def without_change(text: str, language: Language) -> str:
+    """The text without what says that a time is another, or no longer fits."""
+    words = words_of(language)
+    for pattern in (words.alters, words.unready, words.hinders, words.anew):
+        text = _without(text, pattern)
+    return text
 
 
 def without_shift(text: str, language: Language) -> str:

@@ -130,8 +130,12 @@ async def _undone(context: CommandContext) -> CommandReply:
 
 async def _which_to_cancel(context: CommandContext, asked: PlainOrder, found: Sequence[JobListing]) -> CommandReply:
     said = LANGUAGES[context.language].reminders
+    if not found and (offer := await _offer_to_forget(context, asked)) is not None:
+        return offer
+    if not found and words_of(asked.language).allows.fullmatch(f"{flat(asked.beside)} ") is not None:
+        raise PassToModel  # "you can delete old photos there" tells of something else
     if not found:
-        return await _offer_to_forget(context, asked) or none_about(context, asked)
+        return none_about(context, asked)
     buttons = (
         Button(f"{said.cancel}: {one_line(row.job.text, 40)}", f"/jobs cancel {reminders.mark_of(row.job)}")
         for row in found[:MOST_ASKED]

@@ -21,7 +21,7 @@ from agent.languages.registry import LANGUAGES
 from agent.languages.sentences import Sentence, said
 from agent.languages.table import LanguageTable
 from agent.languages.terms import fold
-from agent.model.offline.intent import plain_command
+from agent.model.offline.intent import SEPARATOR, plain_command
 from agent.model.offline.model import NAME as OFFLINE
 from channels.message import CommandInfo, InboundMessage
 from gateway.commands.context import (
@@ -139,6 +139,8 @@ def _plain(text: str) -> ParsedCommand | None:
         return _order(OrderKind.NAMED) if is_short and phrases.says_time(text) else None
     if plain.name == OrderKind.UNDO:
         return _order(OrderKind.UNDO)
+    if plain.language is not None and SEPARATOR not in plain.words:
+        return ParsedCommand("order", f"{OrderKind.REMIND} {plain.language} {plain.words}")
     return ParsedCommand(plain.name, plain.words)
 
 

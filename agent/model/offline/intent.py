@@ -27,6 +27,8 @@ SEPARATOR = " | "
 class PlainCommand:
     name: str
     words: str = ""
+    language: Language | None = None
+    """Of a reminder: in which it was asked for."""
 
     @property
     def is_about_days(self) -> bool:
@@ -76,7 +78,7 @@ def _command_of(order: PlainOrder) -> PlainCommand | None:
             return PlainCommand(str(order.kind))
         case OrderKind.REMIND:
             if not order.beside:
-                return PlainCommand("remind", order.about)
+                return PlainCommand("remind", order.about, order.language)
             return PlainCommand("order", _told(order))
         case OrderKind.FORGET if words_of(order.language).kept.search(flat(order.about)):
             return PlainCommand("order", f"{OrderKind.CANCEL} {order.language} {order.about}")
