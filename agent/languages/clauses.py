@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from agent.languages.codes import ALL_LANGUAGES, Language
-from agent.languages.order_words import OrderKind, OrderWords, flat, words_of
+from agent.languages.order_words import LOOSE, OrderKind, OrderWords, flat, words_of
 from agent.languages.orders import PlainOrder, is_pronoun, order_of, plain, without_noise
 from agent.languages.remember import QUOTED
 
@@ -27,7 +27,7 @@ _IN_CLAUSES = (
 _WISHES = frozenset((OrderKind.CANNOT,))
 _GO_ON = frozenset((OrderKind.TIMER, OrderKind.WAKE, OrderKind.REMIND, OrderKind.ADD))
 """The clauses after it tell more of the same."""
-_ALONE = frozenset((OrderKind.CANCEL, OrderKind.TIMER, OrderKind.WAKE, OrderKind.REMIND))
+_ALONE = frozenset((OrderKind.CANCEL, OrderKind.FORGET, OrderKind.TIMER, OrderKind.WAKE, OrderKind.REMIND))
 """Their own clause counts before the others."""
 _POINT = _ALONE | _LISTED | frozenset((OrderKind.MOVE,))
 """They may be about what another clause names, also where the line as a whole is one."""
@@ -107,7 +107,8 @@ class _Split:
 
     def _points(self, found: PlainOrder, whole: PlainOrder) -> bool:
         """It lacks what it is about, or its own clause is to be read first."""
-        return found.kind is whole.kind and (found.kind in _ALONE or _names_nothing(found))
+        is_bare = _names_nothing(found)
+        return found.kind is whole.kind and (not is_bare if whole.beside == LOOSE else found.kind in _ALONE or is_bare)
 
     def _with_others(self, found: PlainOrder, at: int) -> PlainOrder:
         if found.kind in _GO_ON and at + 1 < len(self.clauses):

@@ -2,7 +2,8 @@
 
 Patterns are searched for in the line without accents and politeness. `~` stands for small words after a verb, `%d` for
 words of days, `%t` for those of a time; a pattern that begins with `§` fits polite questions only ("can you …?"), one
-with `±` only what takes something back ("no, at 4"), one with `¶` only a clause beside others ("…, turn it off").
+with `±` only what takes something back ("no, at 4"), one with `¶` only a clause beside others ("…, turn it off"). What
+one with `‽` fits may be a note as well ("… can go").
 """
 
 from __future__ import annotations
@@ -127,6 +128,8 @@ class OrderPatterns(BaseModel):
     """Stands before a new time."""
     slips: str = r"(?!)"
     """All that a clause says of what was said last: that it was wrong."""
+    drops: str = r"(?!)"
+    """Beside a reminder's name and the word for it: it is no longer needed: "can go"."""
     allows: str = r"(?!)"
     """Before something that is no longer needed: "you can" (drop it)."""
     infix: str = r"(?!)()"
@@ -163,7 +166,7 @@ class OrderWords:
     language: Language
     given: OrderPatterns
     forms: Sequence[tuple[OrderKind, re.Pattern[str], str]]
-    """The last: the mark of what alone it fits, `§`, `±` or `¶`, or nothing."""
+    """The last: its mark, or nothing."""
     begins: re.Pattern[str]
     ends: re.Pattern[str]
     breaks: re.Pattern[str]
@@ -178,6 +181,7 @@ class OrderWords:
     unready: re.Pattern[str]
     hinders: re.Pattern[str]
     slips: re.Pattern[str]
+    drops: re.Pattern[str]
     allows: re.Pattern[str]
     infix: re.Pattern[str]
     shift: re.Pattern[str]
@@ -195,6 +199,9 @@ MOST_CHARS = 300
 """Of a line that may be an order: more is a tale, not a wish. The patterns see no longer text."""
 
 MARKS = {"§": "asks", "±": "denies"}
+MAYBE = "‽"
+LOOSE = "…"
+"""In place of the clauses beside it, of an order that may be a note as well."""
 
 _WORDS: dict[Language, OrderWords] = {}
 
@@ -232,6 +239,7 @@ def _read(language: Language) -> OrderWords:
         re.compile(rf"{edge}(?:{given.unready}){after}"),
         re.compile(rf"{edge}(?:{given.hinders}){after}"),
         re.compile(rf"(?:{given.slips}){after}[^\w]*"),
+        re.compile(rf"{edge}(?:{given.drops}){after}"),
         re.compile(rf"(?:{given.allows}){after}\W*"),
         re.compile(rf"\A(?:{given.infix})"),
         re.compile(f"{given.earlier}|{given.later}"),
@@ -264,6 +272,6 @@ def _others(given: OrderPatterns) -> Iterator[str]:
 def _forms(given: OrderPatterns) -> Iterator[tuple[OrderKind, re.Pattern[str], str]]:
     for kind in OrderKind:
         for pattern in getattr(given, kind, ()):
-            mark = pattern[:1] if pattern[:1] in (*MARKS, "¶") else ""
+            mark = pattern[:1] if pattern[:1] in (*MARKS, "¶", MAYBE) else ""
             whole = pattern.removeprefix(mark).replace("~", rf"(?: (?:{given.softeners})(?!\w)){{0,3}}")
             yield kind, re.compile(whole.replace("%d", given.days).replace("%t", given.times)), mark

@@ -12,7 +12,7 @@ from datetime import date, timedelta
 
 from agent.languages.codes import ALL_LANGUAGES, Language
 from agent.languages.days_meant import relative_days
-from agent.languages.order_words import MARKS, OrderKind, OrderWords, flat, words_of
+from agent.languages.order_words import LOOSE, MARKS, MAYBE, OrderKind, OrderWords, flat, words_of
 from agent.languages.terms import is_unspaced
 
 
@@ -66,14 +66,14 @@ def order_of(
     beside others, and may be these alone."""
     own = _mended(line.strip(_AROUND), words)
     own, marks = plain(own, words)
-    marks |= {"¶"} if beside else set()
+    marks |= {MAYBE, "¶"} if beside else {MAYBE}
     kinds = {OrderKind.CANNOT} if is_last else frozenset(OrderKind) - {OrderKind.CANNOT}
     found = _order_of(words, own, marks, kinds & frozenset(beside) if beside else kinds)
     if found is not None or is_last or (allowed := words.allows.match(flat(own))) is None:
         return found
     rest = plain(own[allowed.end() :], words)[0]
     found = _order_of(words, rest, {*marks, "§", "¶"}, _ALLOWED & frozenset(beside or _ALLOWED))
-    return replace(found, beside=own[: allowed.end()].strip()) if found is not None else None
+    return replace(found, beside=LOOSE) if found is not None else None
 
 
 _ALLOWED = frozenset((OrderKind.UNDO, OrderKind.TAKE_OFF, OrderKind.FORGET, OrderKind.CANCEL))
@@ -93,7 +93,8 @@ def _order_of(words: OrderWords, own: str, marks: Collection[str], kinds: Collec
             about = " ".join(filter(None, (groups.get("rest", ""), groups.get("more", ""))))
             if "rest" not in pattern.groupindex:
                 about = f"{own[: match.start()]} {own[match.end() :]}"
-            return PlainOrder(kind, words.language, about.strip(" ,:，、：。"), groups.get("name", "").strip())
+            name, beside = groups.get("name", "").strip(), LOOSE if mark == MAYBE else ""
+            return PlainOrder(kind, words.language, about.strip(" ,:，、：。"), name, beside)
     return None
 
 
@@ -173,6 +174,21 @@ def without_politeness(line: str, language: Language) -> str:
     """The line without small words and politeness at both ends."""
     line = unicodedata.normalize("NFC", line).replace("’", "'")
     return plain(line.strip(_AROUND), words_of(language))[0]
+
+
+def may_change_reminder(line: str) -> bool:
+    """Whether it has a word for reminders, or one that says that something is no longer needed."""
+    folded = flat(line)
+    return any(
+        re.search(words.given.subjects.get("reminders", "(?!)"), folded) is not None
+        or words.drops.search(folded) is not None
+        for words in map(words_of, ALL_LANGUAGES)
+    )
+
+
+def without_drops(text: str, language: Language) -> str:
+    """The text without what says that something is no longer needed."""
+    return _without(text, words_of(language).drops)
 
 
 def is_pronoun(text: str, language: Language) -> bool:

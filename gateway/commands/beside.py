@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from agent.languages.order_words import OrderKind, words_of
-from agent.languages.orders import PlainOrder, items_in
+from agent.languages.codes import Language
+from agent.languages.order_words import LOOSE, OrderKind, words_of
+from agent.languages.orders import PlainOrder, is_pronoun, items_in, without_noise
 from agent.languages.registry import LANGUAGES
 from gateway.commands.context import CommandContext, CommandError, PassToModel
 from gateway.commands.reminder_names import content_of, matching, names_no_more, names_reminder, own, phrase_in, told_of
@@ -56,7 +57,9 @@ async def _rung_at(context: CommandContext, asked: PlainOrder) -> PlainOrder:
 
 async def _cancelled(context: CommandContext, asked: PlainOrder) -> PlainOrder:
     rows = await own(context)
-    if content_of(asked.about, asked.language):
+    if asked.beside == LOOSE:
+        return asked
+    if _names_something(asked.about, asked.language):
         parts = items_in(asked.beside, asked.language)
         listed = [(part, matching(part, rows, asked.language)) for part in parts]
         is_list = all(len(found) == 1 and _is_name(part, found[0], asked) for part, found in listed)
@@ -72,7 +75,7 @@ async def _cancelled(context: CommandContext, asked: PlainOrder) -> PlainOrder:
 async def _moved(context: CommandContext, asked: PlainOrder) -> PlainOrder:
     phrase = await phrase_in(context, asked.about, words_of(asked.language).given.at, asked.language)
     has_time = _has_time(phrase) or phrases.length_in(asked.about, asked.language) is not None
-    if content_of(phrase.rest if phrase is not None else asked.about, asked.language):
+    if _names_something(phrase.rest if phrase is not None else asked.about, asked.language):
         if has_time:
             return asked
         raise PassToModel  # "Anna is coming at 7, bring wine"
@@ -92,3 +95,7 @@ def _has_time(phrase: Phrase | None) -> bool:
 def _is_name(part: str, row: JobListing, asked: PlainOrder) -> bool:
     """It says no more than which reminder: "I'll call mum instead" does."""
     return names_no_more(part, row.job.text, asked.language)
+
+
+def _names_something(words: str, language: Language) -> bool:
+    return bool(content_of(words, language)) and not is_pronoun(without_noise(words, language), language)

@@ -203,6 +203,7 @@ async def _needs_model(context: CommandContext, asked: PlainOrder) -> CommandRep
 _HANDLERS: Mapping[OrderKind, Callable[[CommandContext, PlainOrder], Awaitable[CommandReply]]] = {
     OrderKind.UNDO: reminder_orders.undo,
     OrderKind.CANCEL: reminder_orders.cancel,
+    OrderKind.FORGET: reminder_orders.forget,
     OrderKind.MOVE: reminder_moves.move,
     OrderKind.PUT: reminder_moves.put,
     OrderKind.NAMED: reminder_moves.named,

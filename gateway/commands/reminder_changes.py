@@ -3,6 +3,7 @@ silence."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
@@ -14,7 +15,7 @@ from agent.languages.orders import PlainOrder, order_of, without_change
 from agent.languages.registry import LANGUAGES
 from agent.model.offline.intent import told_language
 from gateway import recurrence as when_
-from gateway.commands import choices
+from gateway.commands import choices, reminder_orders
 from gateway.commands.context import CommandContext, CommandError, CommandReply
 from gateway.commands.reminder_moves import (
     ReminderChange,
@@ -68,6 +69,8 @@ class _Line:
     main: _Clause
     """With the new time."""
     language: Language
+    has_old: bool
+    """A clause more says the old time."""
 
     @property
     def others(self) -> list[_Clause]:
@@ -86,6 +89,8 @@ async def changed(context: CommandContext, asked: PlainOrder) -> CommandReply | 
     if asked.kind is OrderKind.NAMED:
         languages = [*dict.fromkeys((*filter(None, (told_language(context.row.message.text),)), context.language))]
     for language in languages if rows else ():
+        if asked.kind not in _ORDERS and (dropped := await reminder_orders.dropped(context, language)) is not None:
+            return dropped
         line = await _read(context, language)
         if line is not None and (reply := await _answer(context, replace(asked, language=language), line, rows)):
             return reply
@@ -96,22 +101,24 @@ async def _answer(
     context: CommandContext, asked: PlainOrder, line: _Line, rows: Sequence[JobListing]
 ) -> CommandReply | None:
     main, is_new = line.main, asked.kind is OrderKind.REMIND
-    if asked.kind not in _ORDERS and not line.alters:
+    is_named = main.is_changed and any(names_no_more(main.rest, row.job.text, line.language) for row in rows)
+    if asked.kind not in _ORDERS and not line.alters and not (is_named and line.others):
         return None
-    if not line.others and (not is_new or names_no_more(main.rest, "", line.language)):
+    is_alone = not line.others and not line.has_old
+    if is_alone and (asked.kind is OrderKind.MOVE or names_no_more(main.rest, "", line.language)):
         return await move(context, replace(asked, kind=OrderKind.MOVE)) if is_new and main.is_changed else None
-    if (
-        is_new
-        and (other := _other_order(context, line)) is not None
-        and not names_no_more(other.rest, "", line.language)
-    ):
+    other = _other_order(context, line) if is_new else None
+    if other is not None and not names_no_more(other.rest, "", line.language):
         return await _whether_new(context, asked, line, rows)
     if not names_no_more(main.rest, "", line.language):
         naming = [main]
         found = [row for row in rows if names_no_more(main.rest, row.job.text, line.language)]
         found = told_of(main.rest, found, line.language)
-        if not found:
-            return await _whether_new(context, asked, line, rows) if is_new else None
+        if not found and is_new:
+            return await _whether_new(context, asked, line, rows)
+        if not found and not is_alone:
+            beside = " ".join(one.rest for one in line.others)
+            found = told_of(main.rest, rows, line.language) or told_of(beside, rows, line.language)
     else:
         named = [(one, told) for one in line.others if (told := told_of(one.rest, rows, line.language))]
         naming = [one for one, _ in named]
@@ -143,10 +150,10 @@ async def _whether_new(
 ) -> CommandReply | None:
     """Asks, where something else is to be done and the line says that an own reminder has another time."""
     found = [row for row in rows if line.main.is_changed and is_whole(line.main.rest, row.job.text, line.language)]
-    for one in line.others if not found else ():
-        found = told_of(one.rest, rows, line.language) if one.is_changed or one.is_hindered else []
-        if found:
-            break
+    for one in line.clauses if not found else ():
+        is_told = (one.is_changed or one.is_hindered) and not (one.is_order or one.alters)
+        named = told_of(one.rest, rows, line.language) if is_told else []
+        found = found or [row for row in named if one is line.main or is_whole(one.rest, row.job.text, line.language)]
     return await _asked(context, asked, at_most(found, _with_day(context, line, found), context)) if found else None
 
 
@@ -171,13 +178,21 @@ async def _asked(
 
 async def _read(context: CommandContext, language: Language) -> _Line | None:
     """The line, if it says one new time. Raises `CommandError` if several clauses that order something say one."""
-    clauses = [await _clause(context, text, language) for text in clauses_in(context.row.message.text, language)]
+    every = clauses_in(context.row.message.text, language)
+    said = [one for one in every if not _is_old(one, language)]
+    clauses = [await _clause(context, text, language) for text in said]
     timed = [one for one in clauses if one.is_timed]
     if len(timed) > 1:
-        timed = [one for one in timed if one.is_order or one.alters]
+        timed = [one for one in timed if one.is_order or one.alters] or [one for one in timed if one.is_changed]
     if not timed:
         timed = [one for one in clauses if one.day is not None and (one.is_changed or one.is_order)]
-    return _Line(clauses, timed[0], language) if len(timed) == 1 else None
+    return _Line(clauses, timed[0], language, len(said) < len(every)) if len(timed) == 1 else None
+
+
+def _is_old(clause: str, language: Language) -> bool:
+    """It names the old time: "7pm, not 6pm"."""
+    old = words_of(language).instead.match(flat(clause))
+    return old is not None and old.end() > 0
 
 
 async def _clause(context: CommandContext, text: str, language: Language) -> _Clause:
@@ -187,7 +202,8 @@ async def _clause(context: CommandContext, text: str, language: Language) -> _Cl
     change = await change_in(context, language, about, text)
     rest = change.rest if change is not None else about
     said = flat(text)
-    alters = words.alters.search(said) is not None
+    is_report = re.search(words.given.reports, text.lower()) is not None
+    alters = words.alters.search(said) is not None and not is_report
     return _Clause(
         about,
         without_change(rest, language),

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 from agent.formats.sqlite import StorageUnavailable
 from agent.languages.codes import Language
 from agent.languages.order_words import flat, words_of
-from agent.languages.orders import PlainOrder, are_joined, items_in, without_noise
+from agent.languages.orders import PlainOrder, are_joined, is_pronoun, items_in, without_noise
 from agent.languages.terms import fold, is_common, is_same_word, is_unspaced, query_terms, terms
 from gateway.commands.context import CommandContext
 from gateway.recurrence import At, InvalidWhen
@@ -238,8 +238,10 @@ def is_wholly_named(words: str, text: str, language: Language, is_same: IsSame) 
 
 def names_no_more(words: str, text: str, language: Language) -> bool:
     """Whether the words, without small ones, are all in the text of a reminder; of an empty one, none is left."""
-    told, beside = fold(text), words_of(language).beside
-    spoken = re.findall(r"[^\W_]+", fold(without_noise(words, language)))
+    told, beside, words = fold(text), words_of(language).beside, without_noise(words, language)
+    spoken = re.findall(r"[^\W_]+", fold(words))
+    if is_pronoun(words, language):
+        return True
     if any(map(is_unspaced, spoken)):
         return all(_is_covered(run, told, beside) for run in spoken)
     own_words = terms(told)
