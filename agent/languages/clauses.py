@@ -179,9 +179,18 @@ def order_in(
 
 
 def clauses_in(line: str, language: Language) -> list[str]:
-    """The clauses of a line; it alone, where it has no others."""
+    """The clauses of a line and the reasons in them; it alone, where it has no others."""
     line = unicodedata.normalize("NFC", line).replace("’", "'")
-    return next((list(split.clauses) for split in _splits(line, [language])), [line.strip()])
+    clauses = next((split.clauses for split in _splits(line, [language])), [line.strip()])
+    return [part for clause in clauses for part in _cut(clause, words_of(language).since)] or [line.strip()]
+
+
+def _cut(line: str, pattern: re.Pattern[str]) -> list[str]:
+    at, parts = 0, list[str]()
+    for found in pattern.finditer(flat(line)):
+        parts.append(line[at : found.start()])
+        at = found.end()
+    return [own for one in (*parts, line[at:]) if (own := one.strip())]
 
 
 def _splits(line: str, languages: Iterable[Language]) -> Iterable[_Split]:
@@ -189,10 +198,6 @@ def _splits(line: str, languages: Iterable[Language]) -> Iterable[_Split]:
         return
     for language in languages:
         words = words_of(language)
-        breaks, at, clauses = [*words.breaks.finditer(flat(line))], 0, list[str]()
-        for found in breaks:
-            clauses.append(line[at : found.start()])
-            at = found.end()
-        clauses = [own for one in (*clauses, line[at:]) if (own := one.strip()) and plain(f"{own}, ", words)[0]]
+        clauses = [own for own in _cut(line, words.breaks) if plain(f"{own}, ", words)[0]]
         if 1 < len(clauses) <= _MOST_CLAUSES:
             yield _Split(words, clauses)

@@ -143,6 +143,8 @@ class OrderPatterns(BaseModel):
     opens: str = r"(?!)"
     """In a clause an order begins here, with no comma before it. The like for words that join clauses: `so`."""
     so: str = r"(?!)"
+    since: str = r"(?!)"
+    """Joins a reason to what is asked for: "because"."""
     it: str = r"(?!)"
     """Stands for the thing that another clause names."""
     lacks: str = r"(?!)"
@@ -171,6 +173,7 @@ class OrderWords:
     ends: re.Pattern[str]
     breaks: re.Pattern[str]
     """Between clauses."""
+    since: re.Pattern[str]
     lacks: re.Pattern[str]
     short: re.Pattern[str]
     told: re.Pattern[str]
@@ -230,6 +233,7 @@ def _read(language: Language) -> OrderWords:
         ),
         re.compile(rf"{edge}(?:(?:{given.softeners})|(?P<asks>{given.asks}))[\s.,!?。，！？]*\Z"),
         _breaks(given, edge, after),
+        re.compile(rf" ?{edge}(?:{given.since}){after} ?"),
         _lacks(given, edge, after),
         re.compile(rf"{edge}(?:{'|'.join(given.short)}){after}", re.IGNORECASE),
         re.compile(rf"\A\W*(?:{given.says}){after}|{edge}(?:{given.says})\W*\Z"),
@@ -255,7 +259,7 @@ def _read(language: Language) -> OrderWords:
 
 def _breaks(given: OrderPatterns, edge: str, after: str) -> re.Pattern[str]:
     """A full stop ends a clause after a word: `14.12. um 9` goes on."""
-    marks = r"[;!?…。！？；，、]+ ?|(?<=[^\W\d_]{3})\.(?= )|(?:(?<!\d),|,(?!\d)) ?| [-–—]+ "
+    marks = r"[;!?…。！？；，、]+ ?|\.{2,} ?|(?<=[^\W\d_]{3})\.(?= )|(?:(?<!\d),|,(?!\d)) ?| [-–—]+ "
     return re.compile(rf" ?(?:{marks})|{edge}(?:{given.so}){after}|{edge}(?={given.opens})")
 
 

@@ -67,7 +67,7 @@ async def _carried_out(context: CommandContext) -> CommandReply:
 
 
 _CHANGING = frozenset(
-    (OrderKind.REMIND, OrderKind.MOVE, OrderKind.NAMED, OrderKind.CANNOT, OrderKind.DAY, OrderKind.DUE)
+    (OrderKind.REMIND, OrderKind.MOVE, OrderKind.NAMED, OrderKind.CANNOT, OrderKind.DAY, OrderKind.DUE, OrderKind.WAKE)
 )
 """They may change a reminder that another clause names."""
 _AT_A_TIME = frozenset((OrderKind.TIMER, OrderKind.WAKE))

@@ -11,7 +11,7 @@ from datetime import date, datetime
 from agent.languages.clauses import clauses_in
 from agent.languages.codes import Language
 from agent.languages.order_words import OrderKind, flat, words_of
-from agent.languages.orders import PlainOrder, order_of, without_change
+from agent.languages.orders import PlainOrder, order_of, without_anew, without_change
 from agent.languages.registry import LANGUAGES
 from agent.model.offline.intent import told_language
 from gateway import recurrence as when_
@@ -41,7 +41,8 @@ _ORDERS = (OrderKind.REMIND, OrderKind.MOVE)
 class _Clause:
     """`about`: what it orders, if it does; `rest`: that without its time and words of changing.
 
-    `is_changed`: a word says that the time is another; `alters`: it orders that; `is_hindered`: it may be.
+    `is_changed`: a word says that the time is another; `alters`: it orders that; `is_hindered`: it may be;
+    `is_report`: it tells what was done.
     """
 
     about: str
@@ -51,6 +52,7 @@ class _Clause:
     alters: bool
     is_changed: bool
     is_hindered: bool
+    is_report: bool
 
     @property
     def is_timed(self) -> bool:
@@ -101,7 +103,11 @@ async def _answer(
     context: CommandContext, asked: PlainOrder, line: _Line, rows: Sequence[JobListing]
 ) -> CommandReply | None:
     main, is_new = line.main, asked.kind is OrderKind.REMIND
-    is_named = main.is_changed and any(names_no_more(main.rest, row.job.text, line.language) for row in rows)
+    is_named = (
+        main.is_changed
+        and not main.is_report
+        and any(names_no_more(main.rest, row.job.text, line.language) for row in rows)
+    )
     if asked.kind not in _ORDERS and not line.alters and not (is_named and line.others):
         return None
     is_alone = not line.others and not line.has_old
@@ -198,20 +204,26 @@ def _is_old(clause: str, language: Language) -> bool:
 async def _clause(context: CommandContext, text: str, language: Language) -> _Clause:
     words = words_of(language)
     found = order_of(words, text, beside=_ORDERS)
-    about = without_old(without_change(found.about if found is not None else text, language), language)
+    asked = found.about if found is not None else text
+    about = without_old(without_change(asked, language), language)
     change = await change_in(context, language, about, text)
     rest = change.rest if change is not None else about
     said = flat(text)
     is_report = re.search(words.given.reports, text.lower()) is not None
     alters = words.alters.search(said) is not None and not is_report
+    if found is not None and found.kind is OrderKind.REMIND and not names_no_more(rest, "", language):
+        alters = False  # "remind me to change the filter" tells what is to be done
+        phrase = await change_in(context, language, without_old(asked, language), text)
+        rest = phrase.rest if phrase is not None else asked
     return _Clause(
-        about,
-        without_change(rest, language),
+        asked,
+        without_change(rest, language) if alters else without_anew(rest, language),
         change,
         found is not None,
         alters,
         alters or any(one.search(said) is not None for one in (words.anew, words.unready, words.instead)),
         words.hinders.search(said) is not None,
+        is_report,
     )
 
 

@@ -23,12 +23,14 @@ DENTIST, BREAD, MUM = "dentist", "bread", "mum"
 @dataclass(frozen=True, slots=True)
 class _Ways:
     """`reasons`: clauses that name a reminder and say that its time no longer fits, each with its key; `orders`: with a
-    place for the time; `times`: how 19:00 and 20:30 are said; `whole`: one clause says all of it."""
+    place for the time; `times`: how 19:00 and 20:30 are said; `whole`: one clause says all of it; `joint` and `since`:
+    between a reason and an order, and the other way round."""
 
     reasons: Sequence[tuple[str, str]]
     orders: Sequence[str]
     times: tuple[str, str]
     whole: Sequence[tuple[str, str]]
+    since: str
     joint: str = ", "
 
 
@@ -55,6 +57,7 @@ WAYS = {
             (MUM, "remind me to call mum at {} rather than 5pm"),
             (BREAD, "move the bread to {}"),
         ],
+        " because ",
     ),
     "de": _Ways(
         [
@@ -78,6 +81,7 @@ WAYS = {
             (MUM, "erinner mich um {} statt um 17 Uhr Mama anzurufen"),
             (BREAD, "leg das Brot auf {}"),
         ],
+        ", denn ",
     ),
     "es": _Ways(
         [
@@ -101,6 +105,7 @@ WAYS = {
             (MUM, "recuérdame llamar a mamá {} en vez de a las 17"),
             (BREAD, "pasa el pan {}"),
         ],
+        " porque ",
     ),
     "fr": _Ways(
         [
@@ -124,6 +129,7 @@ WAYS = {
             (MUM, "rappelle-moi d'appeler maman à {} au lieu de 17h"),
             (BREAD, "décale le pain à {}"),
         ],
+        " parce que ",
     ),
     "it": _Ways(
         [
@@ -147,6 +153,7 @@ WAYS = {
             (MUM, "ricordami di chiamare la mamma {} invece che alle 17"),
             (BREAD, "sposta il pane {}"),
         ],
+        " perché ",
     ),
     "ja": _Ways(
         [
@@ -169,6 +176,7 @@ WAYS = {
             (MUM, "お母さんに電話するのは17時じゃなくて{}にして"),
             (BREAD, "パンを{}にずらして"),
         ],
+        "、",
         "から、",
     ),
     "zh": _Ways(
@@ -186,6 +194,7 @@ WAYS = {
             (MUM, "给妈妈打电话不是下午5点是{}"),
             (BREAD, "把面包挪到{}"),
         ],
+        "，因为",
         "，",
     ),
 }
@@ -195,7 +204,9 @@ WAYS = {
 async def test_a_reminder_that_a_line_names_is_moved_or_asked_about(tmp_path: Path, language: str) -> None:
     ways = WAYS[language]
     known, _ = world.corpus(Language(language))
-    forms = [(key, f"{reason}{ways.joint}{order}") for (key, reason), order in product(ways.reasons, ways.orders)]
+    both = list(product(ways.reasons, ways.orders))
+    forms = [(key, f"{reason}{ways.joint}{order}") for (key, reason), order in both]
+    forms += [(key, f"{order}{ways.since}{reason}") for (key, reason), order in both if not order.endswith(("?", "？"))]
     lines = [
         (key, form.format(ways.times[at % 2]), ("19:00", "20:30")[at % 2])
         for at, (key, form) in enumerate([*forms, *ways.whole])
