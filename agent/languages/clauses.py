@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from agent.languages.codes import ALL_LANGUAGES, Language
-from agent.languages.order_words import OrderKind, OrderWords, flat, words_of
+from agent.languages.order_words import LOOSE, OrderKind, OrderWords, flat, words_of
 from agent.languages.orders import PlainOrder, is_pronoun, order_of, plain, without_noise
 from agent.languages.remember import QUOTED
 
@@ -27,10 +27,13 @@ _IN_CLAUSES = (
 _WISHES = frozenset((OrderKind.CANNOT,))
 _GO_ON = frozenset((OrderKind.TIMER, OrderKind.WAKE, OrderKind.REMIND, OrderKind.ADD))
 """The clauses after it tell more of the same."""
-_ALONE = frozenset((OrderKind.CANCEL, OrderKind.TIMER, OrderKind.WAKE, OrderKind.REMIND))
+_ALONE = frozenset((OrderKind.CANCEL, OrderKind.FORGET, OrderKind.TIMER, OrderKind.WAKE, OrderKind.REMIND))
 """Their own clause counts before the others."""
 _POINT = _ALONE | _LISTED | frozenset((OrderKind.MOVE,))
 """They may be about what another clause names, also where the line as a whole is one."""
+_TAKE_BACK = frozenset((OrderKind.CANCEL, OrderKind.FORGET))
+_RESET = frozenset((OrderKind.REMIND, OrderKind.CANCEL, OrderKind.MOVE))
+"""Which of these it is, a clause tells better than the line as a whole."""
 _MOST_ITEM_WORDS = 6
 
 
@@ -56,6 +59,34 @@ class _Split:
                 return listed
         return None
 
+    def undo(self) -> PlainOrder | None:
+        """To take back what came last: each other clause says no more than that it was wrong."""
+        taking = [self._takes_back(clause) for clause in self.clauses]
+        rest = [clause for clause, takes in zip(self.clauses, taking, strict=True) if not takes]
+        is_undo = any(taking) and all(self._is_slip(clause) for clause in rest)
+        return PlainOrder(OrderKind.UNDO, self.words.language) if is_undo else None
+
+    def _takes_back(self, clause: str) -> bool:
+        found = order_of(self.words, clause) or order_of(self.words, clause, beside=_TAKE_BACK)
+        return found is not None and (
+            found.kind is OrderKind.UNDO or (found.kind in _TAKE_BACK and _names_nothing(found))
+        )
+
+    def _is_slip(self, clause: str) -> bool:
+        left = flat(plain(f"{clause}, ", self.words)[0])
+        while left and (found := self.words.slips.match(left)) is not None:
+            left = left[found.end() :]
+        return not left
+
+    def other(self, whole: PlainOrder) -> PlainOrder | None:
+        """The first order that a clause is, where none is what the line as a whole seems to be."""
+        if whole.kind not in _RESET:
+            return None
+        found = [(one, at) for at, clause in enumerate(self.clauses) if (one := self._in(clause)) is not None]
+        if not found or any(one.kind is whole.kind for one, _ in found) or found[0][0].kind not in _RESET:
+            return None
+        return self._with_others(*found[0])
+
     def is_reported(self) -> bool:
         """Somebody else's order is told."""
         return any(self._is_quoted(at) and self._in(clause) is not None for at, clause in enumerate(self.clauses))
@@ -76,7 +107,8 @@ class _Split:
 
     def _points(self, found: PlainOrder, whole: PlainOrder) -> bool:
         """It lacks what it is about, or its own clause is to be read first."""
-        return found.kind is whole.kind and (found.kind in _ALONE or _names_nothing(found))
+        is_bare = _names_nothing(found)
+        return found.kind is whole.kind and (not is_bare if whole.beside == LOOSE else found.kind in _ALONE or is_bare)
 
     def _with_others(self, found: PlainOrder, at: int) -> PlainOrder:
         if found.kind in _GO_ON and at + 1 < len(self.clauses):
@@ -127,9 +159,13 @@ def order_in(
     splits = [*_splits(line, [first] if first else languages)]
     for language in languages:
         own = [split for split in splits if split.words.language is language]
+        if undo := next(filter(None, (split.undo() for split in own)), None):
+            return undo
         if whole := order_of(words_of(language), line):
             if any(split.is_reported() for split in own):
                 return None
+            if clear := next(filter(None, (split.other(whole) for split in own)), None):
+                return clear
             pointing = own if whole.kind in _POINT else ()
             return next((found for split in pointing if (found := split.order(whole=whole))), whole)
         if language is first and (found := next(filter(None, (split.order(asks=asks) for split in own)), None)):
@@ -142,15 +178,26 @@ def order_in(
     return next((found for split in splits if (found := split.wish())), None)
 
 
+def clauses_in(line: str, language: Language) -> list[str]:
+    """The clauses of a line and the reasons in them; it alone, where it has no others."""
+    line = unicodedata.normalize("NFC", line).replace("’", "'")
+    clauses = next((split.clauses for split in _splits(line, [language])), [line.strip()])
+    return [part for clause in clauses for part in _cut(clause, words_of(language).since)] or [line.strip()]
+
+
+def _cut(line: str, pattern: re.Pattern[str]) -> list[str]:
+    at, parts = 0, list[str]()
+    for found in pattern.finditer(flat(line)):
+        parts.append(line[at : found.start()])
+        at = found.end()
+    return [own for one in (*parts, line[at:]) if (own := one.strip())]
+
+
 def _splits(line: str, languages: Iterable[Language]) -> Iterable[_Split]:
     if QUOTED.search(line) is not None:
         return
     for language in languages:
         words = words_of(language)
-        breaks, at, clauses = [*words.breaks.finditer(flat(line))], 0, list[str]()
-        for found in breaks:
-            clauses.append(line[at : found.start()])
-            at = found.end()
-        clauses = [own for one in (*clauses, line[at:]) if (own := one.strip()) and plain(f"{own}, ", words)[0]]
+        clauses = [own for own in _cut(line, words.breaks) if plain(f"{own}, ", words)[0]]
         if 1 < len(clauses) <= _MOST_CLAUSES:
             yield _Split(words, clauses)

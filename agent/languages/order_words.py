@@ -2,7 +2,8 @@
 
 Patterns are searched for in the line without accents and politeness. `~` stands for small words after a verb, `%d` for
 words of days, `%t` for those of a time; a pattern that begins with `§` fits polite questions only ("can you …?"), one
-with `±` only what takes something back ("no, at 4"), one with `¶` only a clause beside others ("…, turn it off").
+with `±` only what takes something back ("no, at 4"), one with `¶` only a clause beside others ("…, turn it off"). What
+one with `‽` fits may be a note as well ("… can go").
 """
 
 from __future__ import annotations
@@ -39,6 +40,8 @@ class OrderKind(enum.StrEnum):
     MOVE = "move"
     PUT = "put"
     """To move the one of several that was pressed; no words say it."""
+    NEW = "new"
+    """To set a reminder although one like it is there, as a button says."""
     NAMED = "named"
     """A line that may name a reminder and another time; no pattern says it."""
     NOTE = "note"
@@ -105,6 +108,13 @@ class OrderPatterns(BaseModel):
     later: str = r"(?!)"
     anew: str = r"(?!)"
     """Says that a time is another than before: "instead", "from now on", "not at 4 but"."""
+    alters: str = r"(?!)"
+    """Beside a reminder's name and a time: it is to be moved there: "change it", "set the reminder".
+    The like for the next two."""
+    unready: str = r"(?!)"
+    """It is too early for it: "not done yet", "needs longer"."""
+    hinders: str = r"(?!)"
+    """Its time no longer fits, perhaps: "can't", "was moved"."""
     beside: str = ""
     """Small words that may stand beside the name of a reminder and its new time, separated by spaces."""
     kept: str = r"(?!)"
@@ -116,6 +126,14 @@ class OrderPatterns(BaseModel):
     week: str = ""
     to: str = r"(?!)"
     """Stands before a new time."""
+    slips: str = r"(?!)"
+    """All that a clause says of what was said last: that it was wrong."""
+    drops: str = r"(?!)"
+    """Beside a reminder's name and the word for it: it is no longer needed: "can go"."""
+    allows: str = r"(?!)"
+    """Before something that is no longer needed: "you can" (drop it)."""
+    infix: str = r"(?!)()"
+    """In the midst of a form of a verb, after the group: `an` of `anzurufen`."""
     corrects: str = r"(?!)"
     """Begins a note that corrects an earlier one."""
     reports: str = r"(?!)"
@@ -125,6 +143,8 @@ class OrderPatterns(BaseModel):
     opens: str = r"(?!)"
     """In a clause an order begins here, with no comma before it. The like for words that join clauses: `so`."""
     so: str = r"(?!)"
+    since: str = r"(?!)"
+    """Joins a reason to what is asked for: "because"."""
     it: str = r"(?!)"
     """Stands for the thing that another clause names."""
     lacks: str = r"(?!)"
@@ -148,18 +168,27 @@ class OrderWords:
     language: Language
     given: OrderPatterns
     forms: Sequence[tuple[OrderKind, re.Pattern[str], str]]
-    """The last: the mark of what alone it fits, `§`, `±` or `¶`, or nothing."""
+    """The last: its mark, or nothing."""
     begins: re.Pattern[str]
     ends: re.Pattern[str]
     breaks: re.Pattern[str]
     """Between clauses."""
+    since: re.Pattern[str]
     lacks: re.Pattern[str]
     short: re.Pattern[str]
     told: re.Pattern[str]
     """A clause that says what somebody said, at one end of it."""
     noise: re.Pattern[str]
     anew: re.Pattern[str]
+    alters: re.Pattern[str]
+    unready: re.Pattern[str]
+    hinders: re.Pattern[str]
+    slips: re.Pattern[str]
+    drops: re.Pattern[str]
+    allows: re.Pattern[str]
+    infix: re.Pattern[str]
     shift: re.Pattern[str]
+    instead: re.Pattern[str]
     kept: re.Pattern[str]
     joints: re.Pattern[str]
     beside: frozenset[str]
@@ -173,6 +202,9 @@ MOST_CHARS = 300
 """Of a line that may be an order: more is a tale, not a wish. The patterns see no longer text."""
 
 MARKS = {"§": "asks", "±": "denies"}
+MAYBE = "‽"
+LOOSE = "…"
+"""In place of the clauses beside it, of an order that may be a note as well."""
 
 _WORDS: dict[Language, OrderWords] = {}
 
@@ -201,12 +233,21 @@ def _read(language: Language) -> OrderWords:
         ),
         re.compile(rf"{edge}(?:(?:{given.softeners})|(?P<asks>{given.asks}))[\s.,!?。，！？]*\Z"),
         _breaks(given, edge, after),
+        re.compile(rf" ?{edge}(?:{given.since}){after} ?"),
         _lacks(given, edge, after),
         re.compile(rf"{edge}(?:{'|'.join(given.short)}){after}", re.IGNORECASE),
         re.compile(rf"\A\W*(?:{given.says}){after}|{edge}(?:{given.says})\W*\Z"),
         re.compile(rf"{edge}(?:{given.noise}){after}"),
-        re.compile(rf"{edge}(?:{given.anew}){after}"),
+        re.compile(rf"[-=]+>|[→➡⇒]|{edge}(?:{given.anew}){after}"),
+        re.compile(rf"{edge}(?:{given.alters}){after}"),
+        re.compile(rf"{edge}(?:{given.unready}){after}"),
+        re.compile(rf"{edge}(?:{given.hinders}){after}"),
+        re.compile(rf"(?:{given.slips}){after}[^\w]*"),
+        re.compile(rf"{edge}(?:{given.drops}){after}"),
+        re.compile(rf"(?:{given.allows}){after}\W*"),
+        re.compile(rf"\A(?:{given.infix})"),
         re.compile(f"{given.earlier}|{given.later}"),
+        re.compile(given.instead),
         re.compile(given.kept),
         re.compile(rf"[,，、;&+]|{given.joints}", re.IGNORECASE),
         frozenset(given.beside.split()),
@@ -218,7 +259,7 @@ def _read(language: Language) -> OrderWords:
 
 def _breaks(given: OrderPatterns, edge: str, after: str) -> re.Pattern[str]:
     """A full stop ends a clause after a word: `14.12. um 9` goes on."""
-    marks = r"[;!?…。！？；，、]+ ?|(?<=[^\W\d_]{3})\.(?= )|(?:(?<!\d),|,(?!\d)) ?| [-–—]+ "
+    marks = r"[;!?…。！？；，、]+ ?|\.{2,} ?|(?<=[^\W\d_]{3})\.(?= )|(?:(?<!\d),|,(?!\d)) ?| [-–—]+ "
     return re.compile(rf" ?(?:{marks})|{edge}(?:{given.so}){after}|{edge}(?={given.opens})")
 
 
@@ -228,13 +269,13 @@ def _lacks(given: OrderPatterns, edge: str, after: str) -> re.Pattern[str]:
 
 
 def _others(given: OrderPatterns) -> Iterator[str]:
-    yield from (given.corrects, given.instead, given.earlier, given.later, given.to, given.that, given.back)
+    yield from (given.corrects, given.earlier, given.later, given.to, given.that, given.back)
     yield from (given.reports, given.days, given.it, given.week, *given.ago, *given.subjects.values())
 
 
 def _forms(given: OrderPatterns) -> Iterator[tuple[OrderKind, re.Pattern[str], str]]:
     for kind in OrderKind:
         for pattern in getattr(given, kind, ()):
-            mark = pattern[:1] if pattern[:1] in (*MARKS, "¶") else ""
+            mark = pattern[:1] if pattern[:1] in (*MARKS, "¶", MAYBE) else ""
             whole = pattern.removeprefix(mark).replace("~", rf"(?: (?:{given.softeners})(?!\w)){{0,3}}")
             yield kind, re.compile(whole.replace("%d", given.days).replace("%t", given.times)), mark

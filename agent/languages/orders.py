@@ -7,12 +7,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
 from agent.languages.codes import ALL_LANGUAGES, Language
 from agent.languages.days_meant import relative_days
-from agent.languages.order_words import MARKS, OrderKind, OrderWords, flat, words_of
+from agent.languages.order_words import LOOSE, MARKS, MAYBE, OrderKind, OrderWords, flat, words_of
 from agent.languages.terms import is_unspaced
 
 
@@ -66,25 +66,35 @@ def order_of(
     beside others, and may be these alone."""
     own = _mended(line.strip(_AROUND), words)
     own, marks = plain(own, words)
-    marks |= {"¶"} if beside else set()
+    marks |= {MAYBE, "¶"} if beside else {MAYBE}
+    kinds = {OrderKind.CANNOT} if is_last else frozenset(OrderKind) - {OrderKind.CANNOT}
+    found = _order_of(words, own, marks, kinds & frozenset(beside) if beside else kinds)
+    if found is not None or is_last or (allowed := words.allows.match(flat(own))) is None:
+        return found
+    rest = plain(own[allowed.end() :], words)[0]
+    found = _order_of(words, rest, {*marks, "§", "¶"}, _ALLOWED & frozenset(beside or _ALLOWED))
+    return replace(found, beside=LOOSE) if found is not None else None
+
+
+_ALLOWED = frozenset((OrderKind.UNDO, OrderKind.TAKE_OFF, OrderKind.FORGET, OrderKind.CANCEL))
+"""What is asked for as if it were allowed: "you can delete that"."""
+
+
+def _order_of(words: OrderWords, own: str, marks: Collection[str], kinds: Collection[OrderKind]) -> PlainOrder | None:
     text = flat(own)
     if not text:
         return None
     is_report = re.search(words.given.reports, own.lower()) is not None
     for kind, pattern, mark in words.forms:
-        if (
-            (beside and kind not in beside)
-            or (kind is OrderKind.CANNOT) is not is_last
-            or mark not in marks
-            or (is_report and kind in _DONE)
-        ):
+        if kind not in kinds or mark not in marks or (is_report and kind in _DONE):
             continue
         if match := pattern.search(text):
             groups = {name: own[slice(*match.span(name))] for name, got in match.groupdict().items() if got}
             about = " ".join(filter(None, (groups.get("rest", ""), groups.get("more", ""))))
             if "rest" not in pattern.groupindex:
                 about = f"{own[: match.start()]} {own[match.end() :]}"
-            return PlainOrder(kind, words.language, about.strip(" ,:，、：。"), groups.get("name", "").strip())
+            name, beside = groups.get("name", "").strip(), LOOSE if mark == MAYBE else ""
+            return PlainOrder(kind, words.language, about.strip(" ,:，、：。"), name, beside)
     return None
 
 
@@ -141,6 +151,14 @@ def without_anew(text: str, language: Language) -> str:
     return _without(text, words_of(language).anew)
 
 
+def without_change(text: str, language: Language) -> str:
+    """The text without what says that a time is another, or no longer fits."""
+    words = words_of(language)
+    for pattern in (words.alters, words.unready, words.hinders, words.anew):
+        text = _without(text, pattern)
+    return text
+
+
 def without_shift(text: str, language: Language) -> str:
     """The text without words for earlier and later."""
     return _without(text, words_of(language).shift)
@@ -156,6 +174,21 @@ def without_politeness(line: str, language: Language) -> str:
     """The line without small words and politeness at both ends."""
     line = unicodedata.normalize("NFC", line).replace("’", "'")
     return plain(line.strip(_AROUND), words_of(language))[0]
+
+
+def may_change_reminder(line: str) -> bool:
+    """Whether it has a word for reminders, or one that says that something is no longer needed."""
+    folded = flat(line)
+    return any(
+        re.search(words.given.subjects.get("reminders", "(?!)"), folded) is not None
+        or words.drops.search(folded) is not None
+        for words in map(words_of, ALL_LANGUAGES)
+    )
+
+
+def without_drops(text: str, language: Language) -> str:
+    """The text without what says that something is no longer needed."""
+    return _without(text, words_of(language).drops)
 
 
 def is_pronoun(text: str, language: Language) -> bool:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from agent.clock import Clock
 from agent.languages.sentences import Sentence
-from agent.languages.terms import fold, is_unspaced, query_terms, terms
+from agent.languages.terms import fold, is_same_word, is_unspaced, query_terms, terms
 from agent.memory import daily_log, files, notes
 from agent.memory.files import EntryKind
 from agent.memory.history import FORGET, History
@@ -60,12 +60,13 @@ class ForgetResult:
 
 
 def find(scope: Scope, wanted: str) -> ForgetPlan:
-    """Passages with the phrase `wanted`, else with all its words. Raises `FileError` if it is too short."""
+    """Passages with the phrase `wanted`, else with all its words, else with similar ones. Raises `FileError` if it is
+    too short."""
     if len(fold(wanted).strip()) < _LEAST:
         raise FileError(Sentence("that is too short to be looked for; write a word or two of what I shall forget"))
     unread: list[str] = []
     texts = list(_memory_texts(scope, unread))
-    for holds in (_phrase(wanted), _all_words(wanted)):
+    for holds in _matchers(wanted):
         places = [passage for path, text in texts for passage in _matching_passages(path, text, holds)]
         if places:
             return ForgetPlan(wanted, tuple(places), tuple(unread))
@@ -108,8 +109,12 @@ def forget(history: History, scope: Scope, clock: Clock, session: str, finding: 
 
 def line_matcher(finding: ForgetPlan) -> Callable[[str], bool]:
     """A test for transcript lines: the plan's words, or a forgotten note's line."""
-    phrase, words = _phrase(finding.wanted), _all_words(finding.wanted)
-    by_words = bool(finding.places) and not any(passage.whole or phrase(passage.text) for passage in finding.places)
+    phrase, *others = _matchers(finding.wanted)
+    texts = [passage.text for passage in finding.places]
+    is_whole = any(passage.whole for passage in finding.places)
+    by_words = next((holds for holds in others if any(map(holds, texts))), None)
+    if is_whole or any(map(phrase, texts)):
+        by_words = None
     notes_on_it = [notes.parse(passage.text).body for passage in finding.places if passage.whole]
     note_lines = {
         text_only
@@ -119,7 +124,7 @@ def line_matcher(finding: ForgetPlan) -> Callable[[str], bool]:
     }
 
     def holds(line: str) -> bool:
-        return phrase(line) or (by_words and words(line)) or _without_bullet(line) in note_lines
+        return phrase(line) or (by_words is not None and by_words(line)) or _without_bullet(line) in note_lines
 
     return holds
 
@@ -260,3 +265,28 @@ def _all_words(wanted: str) -> Callable[[str], bool]:
         return bool(needed) and all(one in there or (one[-1] == "s" and one[:-1] in there) for one in needed)
 
     return holds
+
+
+def _similar_words(wanted: str) -> Callable[[str], bool]:
+    """Other forms of the words, also shortened (`cumple`) or written together (`wifi`). Of an unspaced run, most of its
+    pairs of letters."""
+    needed = list(dict.fromkeys(query_terms(wanted)))
+
+    def holds(text: str) -> bool:
+        folded = fold(text)
+        there = frozenset((*terms(folded), *terms(folded.replace("-", ""))))
+        found = [one for one in needed if one in there or any(_are_similar(one, other) for other in there)]
+        left = [one for one in needed if one not in found]
+        unspaced = sum(map(is_unspaced, found))
+        return bool(found) and all(map(is_unspaced, left)) and len(left) <= unspaced
+
+    return holds
+
+
+def _are_similar(one: str, other: str) -> bool:
+    return not is_unspaced(one) and is_same_word(one, other)
+
+
+def _matchers(wanted: str) -> tuple[Callable[[str], bool], ...]:
+    """The nearest first."""
+    return _phrase(wanted), _all_words(wanted), _similar_words(wanted)

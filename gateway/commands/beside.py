@@ -3,15 +3,14 @@ reminder"."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
-from agent.languages.order_words import OrderKind, words_of
-from agent.languages.orders import PlainOrder, items_in
+from agent.languages.codes import Language
+from agent.languages.order_words import LOOSE, OrderKind, words_of
+from agent.languages.orders import PlainOrder, is_pronoun, items_in, without_noise
 from agent.languages.registry import LANGUAGES
-from agent.languages.terms import is_same_word, query_terms
 from gateway.commands.context import CommandContext, CommandError, PassToModel
-from gateway.commands.reminder_names import content_of, matching, names_reminder, own, phrase_in
+from gateway.commands.reminder_names import content_of, matching, names_no_more, names_reminder, own, phrase_in, told_of
 from gateway.scheduling.requests import JobListing
 from gateway.scheduling.words import phrases
 from gateway.scheduling.words.meaning import HourMissing, Timed
@@ -58,11 +57,14 @@ async def _rung_at(context: CommandContext, asked: PlainOrder) -> PlainOrder:
 
 async def _cancelled(context: CommandContext, asked: PlainOrder) -> PlainOrder:
     rows = await own(context)
-    if content_of(asked.about, asked.language):
-        listed = [matching(part, rows, asked.language) for part in items_in(asked.beside, asked.language)]
-        is_list = all(len(found) == 1 for found in listed)
+    if asked.beside == LOOSE:
+        return asked
+    if _names_something(asked.about, asked.language):
+        parts = items_in(asked.beside, asked.language)
+        listed = [(part, matching(part, rows, asked.language)) for part in parts]
+        is_list = all(len(found) == 1 and _is_name(part, found[0], asked) for part, found in listed)
         return replace(asked, about=f"{asked.about}, {asked.beside}") if is_list else asked
-    found = _told_of(asked, rows)
+    found = told_of(asked.beside, rows, asked.language)
     if len(found) == 1:
         return replace(asked, about=found[0].job.text)
     if not found and not names_reminder(context, asked):
@@ -73,11 +75,11 @@ async def _cancelled(context: CommandContext, asked: PlainOrder) -> PlainOrder:
 async def _moved(context: CommandContext, asked: PlainOrder) -> PlainOrder:
     phrase = await phrase_in(context, asked.about, words_of(asked.language).given.at, asked.language)
     has_time = _has_time(phrase) or phrases.length_in(asked.about, asked.language) is not None
-    if content_of(phrase.rest if phrase is not None else asked.about, asked.language):
+    if _names_something(phrase.rest if phrase is not None else asked.about, asked.language):
         if has_time:
             return asked
         raise PassToModel  # "Anna is coming at 7, bring wine"
-    found = _told_of(asked, await own(context))
+    found = told_of(asked.beside, await own(context), asked.language)
     if len(found) > 1:
         raise CommandError(LANGUAGES[context.language].reminders.which)
     time = asked.about if has_time else phrases.said_in(asked.beside, asked.language)
@@ -90,15 +92,10 @@ def _has_time(phrase: Phrase | None) -> bool:
     return phrase is not None and isinstance(phrase.time, Timed | HourMissing)
 
 
-def _told_of(asked: PlainOrder, rows: Sequence[JobListing]) -> list[JobListing]:
-    """Those of which the other clauses have most words, in the same form if possible: "the dentist called" is not of
-    the call. Of these the one that they have most of."""
-    wanted = content_of(asked.beside, asked.language)
-    found: dict[tuple[int, int, float], list[JobListing]] = {}
-    for row in rows:
-        words = query_terms(row.job.text)
-        named = [own for own in words if any(is_same_word(word, own) for word in wanted)]
-        if named:
-            same = sum(own in wanted for own in named)
-            found.setdefault((len(named), same, len(named) / len(words)), []).append(row)
-    return found[max(found)] if found else []
+def _is_name(part: str, row: JobListing, asked: PlainOrder) -> bool:
+    """It says no more than which reminder: "I'll call mum instead" does."""
+    return names_no_more(part, row.job.text, asked.language)
+
+
+def _names_something(words: str, language: Language) -> bool:
+    return bool(content_of(words, language)) and not is_pronoun(without_noise(words, language), language)

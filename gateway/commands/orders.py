@@ -22,7 +22,7 @@ from agent.memory.files import FileError, read_text
 from agent.model.offline.intent import SEPARATOR
 from channels.message import Button, Origin
 from gateway.commands import beside as beside_others
-from gateway.commands import choices, lists, reminder_moves, reminder_orders, rings
+from gateway.commands import choices, lists, reminder_changes, reminder_moves, reminder_orders, rings
 from gateway.commands.context import Command, CommandContext, CommandError, CommandReply, PassToModel
 from gateway.commands.memory import note_down
 from gateway.commands.reminder_names import content_of, phrase_in
@@ -54,6 +54,8 @@ async def _carried_out(context: CommandContext) -> CommandReply:
     except ValueError as error:
         raise CommandError(context.said("I don't understand that.")) from error
     try:
+        if asked.kind in _CHANGING and (changed := await reminder_changes.changed(context, asked)) is not None:
+            return changed
         whole = await beside_others.resolved(context, asked) if asked.beside else asked
         return await _HANDLERS[whole.kind](context, whole)
     except JobRefused as error:
@@ -64,6 +66,10 @@ async def _carried_out(context: CommandContext) -> CommandReply:
         raise
 
 
+_CHANGING = frozenset(
+    (OrderKind.REMIND, OrderKind.MOVE, OrderKind.NAMED, OrderKind.CANNOT, OrderKind.DAY, OrderKind.DUE, OrderKind.WAKE)
+)
+"""They may change a reminder that another clause names."""
 _AT_A_TIME = frozenset((OrderKind.TIMER, OrderKind.WAKE))
 
 
@@ -197,11 +203,13 @@ async def _needs_model(context: CommandContext, asked: PlainOrder) -> CommandRep
 _HANDLERS: Mapping[OrderKind, Callable[[CommandContext, PlainOrder], Awaitable[CommandReply]]] = {
     OrderKind.UNDO: reminder_orders.undo,
     OrderKind.CANCEL: reminder_orders.cancel,
+    OrderKind.FORGET: reminder_orders.forget,
     OrderKind.MOVE: reminder_moves.move,
     OrderKind.PUT: reminder_moves.put,
     OrderKind.NAMED: reminder_moves.named,
     OrderKind.DUE: reminder_orders.due,
     OrderKind.REMIND: _remind,
+    OrderKind.NEW: _remind,
     OrderKind.TIMER: rings.timer,
     OrderKind.WAKE: rings.wake,
     OrderKind.DAY: _day,

@@ -53,7 +53,7 @@ _NEAR = 3 * 60
 
 
 @dataclass(frozen=True, slots=True)
-class _Change:
+class ReminderChange:
     """By a length, which is negative for earlier, or to a time; with the rest of what was said."""
 
     rest: str
@@ -71,8 +71,8 @@ class _Change:
 
 async def move(context: CommandContext, asked: PlainOrder) -> CommandReply:
     """Moves the reminder that the words name to the time that they name; asks where several fit."""
-    rows, about = await own(context), _without_old(asked.about, asked.language)
-    change = await _change_in(context, asked.language, about, context.row.message.text)
+    rows, about = await own(context), without_old(asked.about, asked.language)
+    change = await change_in(context, asked.language, about, context.row.message.text)
     if change is None:
         if (reply := await moved_by_name(context)) is not None:
             return reply
@@ -85,7 +85,7 @@ async def move(context: CommandContext, asked: PlainOrder) -> CommandReply:
     if not found and (reply := await moved_by_name(context)) is not None:
         return reply
     if len(found) != 1:
-        return await _which_to_move(context, asked, _at_most(found, change, context))
+        return await which_to_move(context, asked, at_most(found, change, context))
     return await put_at(context, found[0], when_.fields(change.of(found[0], context)))
 
 
@@ -115,20 +115,20 @@ async def moved_by_name(context: CommandContext) -> CommandReply | None:
     if is_change and not is_question:
         if len(found) == 1:
             return await put_at(context, found[0], when_.fields(change.of(found[0], context)))
-        return await _which_to_move(context, asked, _at_most(found, change, context))
+        return await which_to_move(context, asked, at_most(found, change, context))
     if is_question and not is_change:
         return None
-    return await _whether_to_move(context, asked, _at_most(found, change, context), line)
+    return await _whether_to_move(context, asked, at_most(found, change, context), line)
 
 
 async def _said_by_name(
     context: CommandContext, line: str, rows: Sequence[JobListing], language: Language
-) -> tuple[_Change, list[JobListing], bool] | None:
+) -> tuple[ReminderChange, list[JobListing], bool] | None:
     """The change that the line tells, of which reminders, and whether a word says that it is one."""
-    told = _without_old(line, language)
+    told = without_old(line, language)
     is_change = told != line
     told = without_politeness(told, language)
-    change = await _change_in(context, language, told, told, is_strict=True)
+    change = await change_in(context, language, told, told, is_strict=True)
     if change is None or (change.to is not None and change.to.language is not language):
         return None
     is_change = is_change or change.by is not None
@@ -151,29 +151,38 @@ async def _whether_to_move(
     note = (context.said("Note it"), f"{OrderKind.NOTE} {asked.language} {line}")
     if len(news) > 1:
         text = LANGUAGES[context.language].reminders.which
-        return await choices.asked(context, text, [*(_choice(asked, row, when) for row, when, _ in news), note])
-    row, when, at = news[0]
+        return await choices.asked(context, text, [*(choice_of(asked, row, when) for row, when, _ in news), note])
+    row, when, _ = news[0]
+    text = shown_change(context, row, when)
+    return await choices.asked(context, text, [(context.said("Move it"), choice_of(asked, row, when)[1]), note])
+
+
+def shown_change(context: CommandContext, row: JobListing, when: When) -> str:
+    """A question whether the reminder is to come then. Raises `CommandError` for what is past."""
+    clock = context.services.clock
+    if (at := next_after(when, row.zone, clock.now())) is None:
+        raise CommandError(LANGUAGES[context.language].reminders.unclear)
     told = moment_in(context.language, at.astimezone(clock.zone), clock.now())
-    text = context.said("Shall I remind you {when} instead? “{task}”", when=told, task=one_line(row.job.text, _SHOWN))
-    return await choices.asked(context, text, [(context.said("Move it"), _choice(asked, row, when)[1]), note])
+    task = one_line(row.job.text, _SHOWN)
+    return context.said("Shall I remind you {when} instead? “{task}”", when=told, task=task)
 
 
-def _at_most(
-    found: Sequence[JobListing], change: _Change, context: CommandContext
+def at_most(
+    found: Sequence[JobListing], change: ReminderChange, context: CommandContext
 ) -> dict[str, tuple[JobListing, When]]:
     return {row.job.id: (row, change.of(row, context)) for row in found[:MOST_ASKED]}
 
 
-async def _which_to_move(
+async def which_to_move(
     context: CommandContext, asked: PlainOrder, found: Mapping[str, tuple[JobListing, When]]
 ) -> CommandReply:
     if not found:
         return none_about(context, asked)
-    offered = [_choice(asked, row, when) for row, when in found.values()]
+    offered = [choice_of(asked, row, when) for row, when in found.values()]
     return await choices.asked(context, LANGUAGES[context.language].reminders.which, offered)
 
 
-def _choice(asked: PlainOrder, row: JobListing, when: When) -> tuple[str, str]:
+def choice_of(asked: PlainOrder, row: JobListing, when: When) -> tuple[str, str]:
     fields = json.dumps(when_.fields(when))
     return one_line(row.job.text, 40), f"{OrderKind.PUT} {asked.language} {reminders.mark_of(row.job)} {fields}"
 
@@ -186,24 +195,26 @@ def none_about(context: CommandContext, asked: PlainOrder) -> CommandReply:
 # The new time
 
 
-def _without_old(text: str, language: Language) -> str:
+def without_old(text: str, language: Language) -> str:
     """The text without the time that it names as the old one, and without what says that another holds now."""
     text = without_anew(text, language)
-    cut = re.search(words_of(language).given.instead, flat(text))
-    return text[: cut.start()] if cut is not None and cut.start() else text
+    cut = words_of(language).instead.search(flat(text))
+    if cut is None or not cut.start():
+        return text
+    return f"{text[: cut.start()]} {phrases.behind_time(text[cut.end() :], language)}".rstrip()
 
 
-async def _change_in(
+async def change_in(
     context: CommandContext, language: Language, about: str, whole: str, *, is_strict: bool = False
-) -> _Change | None:
+) -> ReminderChange | None:
     """What is said of the new time. `whole` tells whether it is earlier or later; `is_strict`: no word is left out."""
     given, whole = words_of(language).given, flat(whole)
     is_earlier, is_later = (re.search(pattern, whole) is not None for pattern in (given.earlier, given.later))
     phrase, rest, is_sure = await _new_time(context, language, about, is_strict=is_strict)
     length = phrases.length_in(about, language) if is_earlier or is_later else None
     if length is not None and (phrase is None or not is_sure or _is_from_now(phrase, length[0], context)):
-        return _Change(without_shift(length[1], language), by=-length[0] if is_earlier else length[0])
-    return _Change(rest, to=phrase) if phrase is not None else None
+        return ReminderChange(without_shift(length[1], language), by=-length[0] if is_earlier else length[0])
+    return ReminderChange(rest, to=phrase) if phrase is not None else None
 
 
 async def _new_time(

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 from agent.formats.sqlite import StorageUnavailable
 from agent.languages.codes import Language
 from agent.languages.order_words import flat, words_of
-from agent.languages.orders import PlainOrder, are_joined, items_in, without_noise
+from agent.languages.orders import PlainOrder, are_joined, is_pronoun, items_in, without_noise
 from agent.languages.terms import fold, is_common, is_same_word, is_unspaced, query_terms, terms
 from gateway.commands.context import CommandContext
 from gateway.recurrence import At, InvalidWhen
@@ -179,6 +179,20 @@ def _score(wanted: Sequence[str], text: str, is_same: IsSame) -> int:
     return common if is_enough else 0
 
 
+def told_of(words: str, rows: Sequence[JobListing], language: Language) -> list[JobListing]:
+    """Those of which the words name most, in the same form if possible: "the dentist called" is not of the call. Of
+    these the one that they name most of."""
+    wanted = content_of(words, language)
+    found: dict[tuple[int, int, float], list[JobListing]] = {}
+    for row in rows:
+        own_words = query_terms(row.job.text)
+        named = [one for one in own_words if any(is_same_word(word, one) for word in wanted)]
+        if named:
+            same = sum(one in wanted for one in named)
+            found.setdefault((len(named), same, len(named) / len(own_words)), []).append(row)
+    return found[max(found)] if found else []
+
+
 def is_nearly_same(one: str, other: str) -> bool:
     """Whether they are forms of one word, perhaps misspelt."""
     return is_same_word(one, other) or is_misspelt(one, other)
@@ -202,7 +216,8 @@ def is_misspelt(one: str, other: str) -> bool:
 
 def content_of(words: str, language: Language) -> list[str]:
     left = without_noise(words, language)
-    every = query_terms(left) if terms(fold(left)) else []
+    infix = words_of(language).infix
+    every = [infix.sub(r"\1", term) for term in query_terms(left)] if terms(fold(left)) else []
     return [term for term in every if len(term) > 1 or is_unspaced(term)] or every  # of "mum's", "mum"
 
 
@@ -219,6 +234,26 @@ def is_wholly_named(words: str, text: str, language: Language, is_same: IsSame) 
         return False
     stems = {word[:_STEM] for word in own_words if len(word) >= _STEM and is_same is is_nearly_same}
     return all(word[:_STEM] in stems for word in left)
+
+
+def names_no_more(words: str, text: str, language: Language) -> bool:
+    """Whether the words, without small ones, are all in the text of a reminder; of an empty one, none is left."""
+    told, beside, words = fold(text), words_of(language).beside, without_noise(words, language)
+    spoken = re.findall(r"[^\W_]+", fold(words))
+    if is_pronoun(words, language):
+        return True
+    if any(map(is_unspaced, spoken)):
+        return all(_is_covered(run, told, beside) for run in spoken)
+    own_words = terms(told)
+    left = [word for word in content_of(words, language) if word not in beside and not is_common(word)]
+    return all(any(is_nearly_same(word, other) for other in own_words) for word in left)
+
+
+def is_whole(words: str, text: str, language: Language) -> bool:
+    """Whether the words name all that the text of a reminder does; of one without spaces, most."""
+    wanted, every = content_of(words, language), content_of(text, language)
+    named = sum(any(is_same_word(one, other) for one in wanted) for other in every)
+    return named == len(every) or (any(map(is_unspaced, every)) and 3 * named >= 2 * len(every))
 
 
 def _shared(run: str, text: str) -> bool:

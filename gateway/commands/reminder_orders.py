@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 
+from agent.languages.codes import Language
 from agent.languages.moments import moment_in
-from agent.languages.order_words import flat, words_of
-from agent.languages.orders import PlainOrder, without_noise, without_politeness
+from agent.languages.order_words import LOOSE, OrderKind, flat, words_of
+from agent.languages.orders import PlainOrder, without_drops, without_noise, without_politeness
 from agent.languages.registry import LANGUAGES
 from agent.model.offline.intent import told_language
 from channels.message import Button
-from gateway.commands import memory
+from gateway.commands import choices, memory
 from gateway.commands.context import CommandContext, CommandReply, PassToModel
 from gateway.commands.reminder_moves import MOST_ASKED, none_about, put_at
 from gateway.commands.reminder_names import (
@@ -23,11 +24,13 @@ from gateway.commands.reminder_names import (
     last_change,
     matching,
     meant,
+    names_no_more,
     names_note,
     names_reminder,
     own,
     phrase_in,
     requester,
+    told_of,
 )
 from gateway.i18n import one_line
 from gateway.scheduling import reminders
@@ -72,6 +75,32 @@ async def cancel(context: CommandContext, asked: PlainOrder) -> CommandReply:
     if not found and len(found := await meant(context, asked, rows)) != 1:
         return await _which_to_cancel(context, asked, found)
     return await _cancelled(context, found)
+
+
+async def forget(context: CommandContext, asked: PlainOrder) -> CommandReply:
+    """Shows what would be forgotten; where nothing is known of it, cancels the reminder that it names."""
+    rows = await own(context)
+    reply = await memory.forget_(replace(context, argument=asked.about))
+    found = [row for row in rows if names_no_more(asked.about, row.job.text, asked.language)]
+    is_named = not reply.buttons and len(found) == 1 and content_of(asked.about, asked.language)
+    return await _cancelled(context, found) if is_named else reply
+
+
+async def dropped(context: CommandContext, language: Language) -> CommandReply | None:
+    """Cancels the reminders that a line names and says to be no longer needed; asks which, where several fit. None for
+    any other line."""
+    line = context.row.message.text
+    if words_of(language).drops.search(flat(line)) is None:
+        return None
+    asked, rows = PlainOrder(OrderKind.CANCEL, language, without_drops(line, language)), await own(context)
+    found = each_of(asked.about, rows, language) or told_of(asked.about, rows, language)
+    if not found or not names_reminder(context, asked):
+        return None
+    return await (
+        _cancelled(context, found)
+        if len(found) == 1 or each_of(asked.about, rows, language)
+        else _which_to_cancel(context, asked, found)
+    )
 
 
 async def _all_but(context: CommandContext, asked: PlainOrder, rows: Sequence[JobListing]) -> list[JobListing]:
@@ -130,13 +159,32 @@ async def _undone(context: CommandContext) -> CommandReply:
 
 async def _which_to_cancel(context: CommandContext, asked: PlainOrder, found: Sequence[JobListing]) -> CommandReply:
     said = LANGUAGES[context.language].reminders
+    if not found and (offer := await _offer_to_forget(context, asked)) is not None:
+        return offer
+    if not found and asked.beside == LOOSE:
+        return await _whether_to_cancel(context, asked)
     if not found:
-        return await _offer_to_forget(context, asked) or none_about(context, asked)
+        return none_about(context, asked)
     buttons = (
         Button(f"{said.cancel}: {one_line(row.job.text, 40)}", f"/jobs cancel {reminders.mark_of(row.job)}")
         for row in found[:MOST_ASKED]
     )
     return CommandReply(said.which, tuple((button,) for button in buttons))
+
+
+async def _whether_to_cancel(context: CommandContext, asked: PlainOrder) -> CommandReply:
+    """Asks whether what the line says of a reminder means that it is to go. Raises `PassToModel` where it names none:
+    "you can delete old photos there" tells of something else."""
+    said = LANGUAGES[context.language].reminders
+    found = told_of(asked.about, await own(context), asked.language)
+    if not found:
+        raise PassToModel
+    offered = [
+        (f"{said.cancel}: {one_line(row.job.text, 40)}", f"{OrderKind.CANCEL} {asked.language} {row.job.text}")
+        for row in found[:MOST_ASKED]
+    ]
+    note = (context.said("Note it"), f"{OrderKind.NOTE} {asked.language} {context.row.message.text}")
+    return await choices.asked(context, said.which, [*offered, note])
 
 
 async def _offer_to_forget(context: CommandContext, asked: PlainOrder) -> CommandReply | None:

@@ -17,11 +17,12 @@ from dataclasses import dataclass, replace
 from agent.formats.sqlite import StorageUnavailable
 from agent.languages.codes import Language, of_locale
 from agent.languages.order_words import OrderKind
+from agent.languages.orders import may_change_reminder
 from agent.languages.registry import LANGUAGES
 from agent.languages.sentences import Sentence, said
 from agent.languages.table import LanguageTable
 from agent.languages.terms import fold
-from agent.model.offline.intent import plain_command
+from agent.model.offline.intent import SEPARATOR, plain_command
 from agent.model.offline.model import NAME as OFFLINE
 from channels.message import CommandInfo, InboundMessage
 from gateway.commands.context import (
@@ -136,9 +137,12 @@ def _plain(text: str) -> ParsedCommand | None:
     plain = plain_command(text)
     if plain is None:
         is_short = len(text) <= _MOST_NAMED and "\n" not in text.strip()
-        return _order(OrderKind.NAMED) if is_short and phrases.says_time(text) else None
+        is_told = is_short and (phrases.says_time(text) or may_change_reminder(text))
+        return _order(OrderKind.NAMED) if is_told else None
     if plain.name == OrderKind.UNDO:
         return _order(OrderKind.UNDO)
+    if plain.language is not None and SEPARATOR not in plain.words:
+        return ParsedCommand("order", f"{plain.name} {plain.language} {plain.words}")
     return ParsedCommand(plain.name, plain.words)
 
 

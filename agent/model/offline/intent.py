@@ -27,6 +27,8 @@ SEPARATOR = " | "
 class PlainCommand:
     name: str
     words: str = ""
+    language: Language | None = None
+    """In which it was asked for, of what `order` does as well."""
 
     @property
     def is_about_days(self) -> bool:
@@ -76,7 +78,7 @@ def _command_of(order: PlainOrder) -> PlainCommand | None:
             return PlainCommand(str(order.kind))
         case OrderKind.REMIND:
             if not order.beside:
-                return PlainCommand("remind", order.about)
+                return PlainCommand("remind", order.about, order.language)
             return PlainCommand("order", _told(order))
         case OrderKind.FORGET if words_of(order.language).kept.search(flat(order.about)):
             return PlainCommand("order", f"{OrderKind.CANCEL} {order.language} {order.about}")
@@ -84,7 +86,7 @@ def _command_of(order: PlainOrder) -> PlainCommand | None:
             if is_pronoun(order.about, order.language):
                 return PlainCommand("forget")
             about = without_noise(order.about, order.language) or order.about
-            return PlainCommand("forget", about) if len(about) <= _MOST_FORGOTTEN else None
+            return PlainCommand("forget", about, order.language) if len(about) <= _MOST_FORGOTTEN else None
         case _:
             return PlainCommand("order", _told(order))
 
@@ -192,7 +194,7 @@ def told_language(text: str, least: int = 1) -> Language | None:
 
 def _scores(text: str) -> dict[Language, int]:
     """The number of telling words of each language that has words."""
-    words = told_words(text)
+    words = list(dict.fromkeys(told_words(text)))  # "no no no" is one word
     return {
         language: sum(not vocabulary.signs.isdisjoint(word) for word in words)
         for language, vocabulary in VOCABULARIES.items()

@@ -99,6 +99,13 @@ def said_in(text: str, language: Language) -> str:
     return " ".join(text[found[start].start : found[end - 1].end] for start, end in said)
 
 
+def behind_time(text: str, language: Language) -> str:
+    """What follows the time with which `text` begins; empty where it begins with none."""
+    text = clean(text).strip()
+    first = next((run for run in _runs(text, language) if run.start <= 1), None)
+    return text[tokens(text, _words(language))[first.end - 1].end :] if first is not None else ""
+
+
 class _Impossible(InvalidWhen):
     def __init__(self, sentence: str, rest: str) -> None:
         super().__init__(sentence)

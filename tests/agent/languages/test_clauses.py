@@ -111,3 +111,36 @@ def test_what_no_command_carries_out_is_kept(line: str) -> None:
 @pytest.mark.parametrize("filling", [", a", "，那", " - b ", ". so, "])
 def test_of_many_clauses_none_is_an_order(filling: str) -> None:
     assert plain_command((filling * MOST_CHARS)[: MOST_CHARS - 20] + ", wake me at 7") is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "oops, that was wrong, delete it again",
+        "sorry, wrong chat, please undo",
+        "ne warte, nimm das letzte zurück",
+        "ups falsch, mach das wieder weg",
+        "uy, chat equivocado, bórralo",
+        "oups, c'était faux, efface ça",
+        "ops, era sbagliato, cancellalo",
+        "ごめん違った、取り消して",
+        "等等，刚才那条不算",
+    ],
+)
+def test_a_slip_beside_it_takes_back_what_came_last(line: str) -> None:
+    assert str(plain_command(line)) == "/undo"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "that's wrong, the bike is at Ben's place",
+        "sorry I meant the bike is at Ben's place",
+        "das ist falsch, das Fahrrad ist bei Ben",
+        "perdón, quería decir que la bici está en casa de Ben",
+        "pardon, je voulais dire que le vélo est chez Ben",
+        "scusa, volevo dire che la bici è da Ben",
+    ],
+)
+def test_a_slip_beside_the_right_fact_is_no_order(line: str) -> None:
+    assert plain_command(line) is None

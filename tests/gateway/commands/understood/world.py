@@ -172,6 +172,23 @@ async def outcome(world: World, saying: Saying, root: Path) -> Outcome:
     return _judged(world, saying, shown, before, after)
 
 
+async def in_turn(
+    world: World, lines: Sequence[str], root: Path
+) -> list[tuple[OutboundMessage, Mapping[str, datetime | None]]]:
+    """The answer to each line, said one after another in one copy of that world, with the reminders then."""
+    moment = Moment(NOW)
+    daybook = Daybook(Home(root), moment=moment)
+    daybook.settings["model"] = {"provider": "offline"}
+    daybook.model = OfflineModel(moment.clock, ".env")  # type: ignore[assignment]
+    _furnish(world, daybook)
+    answers = []
+    async with daybook.running():
+        for line in lines:
+            shown = await _say(daybook, line)
+            answers.append((shown, (await asyncio.to_thread(_read, daybook)).jobs))
+    return answers
+
+
 def _furnish(world: World, daybook: Daybook) -> None:
     workspace, clock = daybook.workspace, daybook.moment.clock
     (workspace / "memory").mkdir(parents=True)
