@@ -38,7 +38,11 @@ async def _reminded_of(context: CommandContext, asked: PlainOrder) -> str:
     """What the clause lacks, the hour or what is to be done, is in the others. Raises `CommandError` where its hour may
     be of today or of a day that the others name."""
     if same := words_of(asked.language).same_day.search(flat(asked.about)):
-        return _on_that_day(asked, same)
+        whole = _on_that_day(asked, same)
+        found = await phrase_in(context, whole, (), asked.language)
+        is_named = found is not None and content_of(found.rest, asked.language)
+        bare = f"{asked.about[: same.start()]} {asked.about[same.end() :]}"
+        return whole if is_named else f"{asked.beside}, {bare}"
     own, other = [await phrase_in(context, text, (), asked.language) for text in (asked.about, asked.beside)]
     is_only_time = other is not None and not content_of(other.rest, asked.language)
     if is_only_time or own is None or not isinstance(own.time, Timed) or not content_of(own.rest, asked.language):
