@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from agent.languages.codes import ALL_LANGUAGES, Language
 from agent.languages.order_words import LOOSE, OrderKind, OrderWords, flat, words_of
-from agent.languages.orders import PlainOrder, is_pronoun, order_of, plain, without_noise
+from agent.languages.orders import PlainOrder, is_pronoun, is_talk, order_of, plain, without_noise
 from agent.languages.remember import QUOTED
 
 _MOST_CLAUSES = 6
@@ -24,6 +24,7 @@ _IN_CLAUSES = (
     | frozenset((OrderKind.TIMER, OrderKind.WAKE, OrderKind.FORGET, OrderKind.CANCEL, OrderKind.MOVE, OrderKind.REMIND))
 )
 """What may be asked for in a clause. To undo or to stop is said alone."""
+_STOPS = frozenset((OrderKind.STOP,))
 _WISHES = frozenset((OrderKind.CANNOT,))
 _GO_ON = frozenset((OrderKind.TIMER, OrderKind.WAKE, OrderKind.REMIND, OrderKind.ADD))
 """The clauses after it tell more of the same."""
@@ -139,7 +140,9 @@ class _Split:
         told = self.words.told
         before = at and [one for one in told.finditer(flat(self.clauses[at - 1])) if _is_at_end(one)]
         after = at + 1 < len(self.clauses) and told.match(flat(self.clauses[at + 1]))
-        return bool(before or after or [one for one in told.finditer(flat(self.clauses[at])) if _is_at_end(one)])
+        own = self.clauses[at]
+        is_asked = "§" in plain(own, self.words)[1]  # "can you say something"
+        return bool(before or after or [one for one in told.finditer(flat(own)) if _is_at_end(one) and not is_asked])
 
 
 def _names_nothing(found: PlainOrder) -> bool:
@@ -161,6 +164,8 @@ def order_in(
         own = [split for split in splits if split.words.language is language]
         if undo := next(filter(None, (split.undo() for split in own)), None):
             return undo
+        if _is_stop(line, words_of(language)):
+            return PlainOrder(OrderKind.STOP, language)
         if whole := order_of(words_of(language), line):
             if any(split.is_reported() for split in own):
                 return None
@@ -191,6 +196,15 @@ def _cut(line: str, pattern: re.Pattern[str]) -> list[str]:
         parts.append(line[at : found.start()])
         at = found.end()
     return [own for one in (*parts, line[at:]) if (own := one.strip())]
+
+
+def _is_stop(line: str, words: OrderWords) -> bool:
+    """Nothing else is said: "ok, that's enough, stop"."""
+    clauses = _cut(line, words.breaks)
+    if not 1 < len(clauses) <= _MOST_CLAUSES:
+        return False
+    found = [order_of(words, clause, beside=_STOPS) is not None for clause in clauses]
+    return any(found) and all(one or is_talk(clause) for clause, one in zip(clauses, found, strict=True))
 
 
 def _splits(line: str, languages: Iterable[Language]) -> Iterable[_Split]:

@@ -1,9 +1,10 @@
 """The words and patterns of orders in each language, as `[orders]` of its file gives them.
 
 Patterns are searched for in the line without accents and politeness. `~` stands for small words after a verb, `%d` for
-words of days, `%t` for those of a time; a pattern that begins with `§` fits polite questions only ("can you …?"), one
-with `±` only what takes something back ("no, at 4"), one with `¶` only a clause beside others ("…, turn it off"). What
-one with `‽` fits may be a note as well ("… can go").
+words of days, `%t` for those of a time, `%l` for a length of time, `%r` for what a reminder is called, `%w` for how it
+is wished for, `%k` for what a timer is set for; a pattern that begins with `§` fits polite questions only ("can you
+…?"), one with `±` only what takes something back ("no, at 4"), one with `¶` only a clause beside others ("…, turn it
+off"). What one with `‽` fits may be a note as well ("… can go").
 """
 
 from __future__ import annotations
@@ -94,10 +95,22 @@ class OrderPatterns(BaseModel):
     """Words of days."""
     times: str = r"(?!)"
     """Words of which a bare time is made, one of them or a space."""
+    lengths: str = r"(?!)"
+    """A length of time."""
+    reminders: str = r"(?!)"
+    """What a reminder is called: "a nudge", "a heads-up"."""
+    wishes: str = r"(?!)"
+    """How something is wished for: "I could do with"."""
+    timed: str = r"(?!)"
+    """What a timer is set for: eggs, the laundry."""
+    same_day: str = r"(?!)"
+    """The day that another clause names: "that morning", with its part of the day as the group `part`."""
     noise: str = r"(?!)"
     """Say nothing about which reminder, promise or memory is meant."""
     known: str = ""
     """Words in which a wrong letter is mended, separated by spaces."""
+    lookalikes: str = ""
+    """Words that are a letter away from one of these or of a time, and meant."""
     short: dict[str, str] = {}
     """Words as they are shortened in chats, each with the whole one."""
     joints: str = r"(?!)"
@@ -159,6 +172,10 @@ class OrderPatterns(BaseModel):
     """Patterns of what help is about: `reminders`, `lists`, `forget`, `notes`."""
     talk: str = ""
     """Words of which small talk is made, separated by spaces."""
+    chats: Patterns = ()
+    """Clauses that are small talk: "I'm off to bed"."""
+    general: Patterns = ()
+    """Questions that notes may answer, else only a language model: "how tall is …?"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +211,9 @@ class OrderWords:
     beside: frozenset[str]
     known: frozenset[str]
     talk: frozenset[str]
+    chats: re.Pattern[str]
+    general: re.Pattern[str]
+    same_day: re.Pattern[str]
     others: Sequence[re.Pattern[str]]
     """Those that are used by their texts: a mistake in a file is found when it is read."""
 
@@ -253,6 +273,9 @@ def _read(language: Language) -> OrderWords:
         frozenset(given.beside.split()),
         frozenset(given.known.split()),
         frozenset(given.talk.split()),
+        re.compile("|".join(given.chats) or r"(?!)"),
+        re.compile("|".join(given.general) or r"(?!)"),
+        re.compile(rf"{edge}(?:{given.same_day}){after}"),
         tuple(map(re.compile, _others(given))),
     )
 
@@ -274,8 +297,19 @@ def _others(given: OrderPatterns) -> Iterator[str]:
 
 
 def _forms(given: OrderPatterns) -> Iterator[tuple[OrderKind, re.Pattern[str], str]]:
+    named = {"%d": given.days, "%t": given.times} | {
+        name: f"(?:{words})"
+        for name, words in {
+            "%l": given.lengths,
+            "%r": given.reminders,
+            "%w": given.wishes,
+            "%k": given.timed,
+        }.items()
+    }
     for kind in OrderKind:
         for pattern in getattr(given, kind, ()):
             mark = pattern[:1] if pattern[:1] in (*MARKS, "¶", MAYBE) else ""
             whole = pattern.removeprefix(mark).replace("~", rf"(?: (?:{given.softeners})(?!\w)){{0,3}}")
-            yield kind, re.compile(whole.replace("%d", given.days).replace("%t", given.times)), mark
+            for name, words in named.items():
+                whole = whole.replace(name, words)
+            yield kind, re.compile(whole), mark

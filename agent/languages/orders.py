@@ -14,6 +14,7 @@ from agent.languages.codes import ALL_LANGUAGES, Language
 from agent.languages.days_meant import relative_days
 from agent.languages.order_words import LOOSE, MARKS, MAYBE, OrderKind, OrderWords, flat, words_of
 from agent.languages.terms import is_unspaced
+from agent.languages.typos import mended
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,18 +30,27 @@ class PlainOrder:
 
 def is_talk(line: str) -> bool:
     """Whether it is made of greetings, thanks and the like."""
-    for language in ALL_LANGUAGES:
-        talk = words_of(language).talk
-        spoken = re.findall(r"[^\W\d_]+", flat(line))
-        if spoken and len(spoken) <= _MOST_TALK and all(_is_said(word, talk) for word in spoken):
-            return True
-    return False
+    clauses = [one for one in map(str.strip, _CLAUSE.split(flat(line))) if re.search(r"[^\W\d_]", one)]
+    spoken = sum(len(re.findall(r"[^\W\d_]+", one)) for one in clauses)
+    if not clauses or spoken > _MOST_TALK:
+        return False
+    return any(all(_is_chat(one, words_of(language)) for one in clauses) for language in ALL_LANGUAGES)
+
+
+def _is_chat(clause: str, words: OrderWords) -> bool:
+    if words.chats.fullmatch(clause):
+        return True
+    spoken = re.findall(r"[^\W\d_]+", clause)
+    return len(spoken) <= _MOST_WORDS and all(_is_said(word, words.talk) for word in spoken)
+
+
+_CLAUSE = re.compile(r"[,;:.!?…。，！？；、~～〜]+| - ")
+_MOST_WORDS = 8
+_MOST_TALK = 14
 
 
 _DONE = frozenset(OrderKind) - {OrderKind.DAY, OrderKind.DUE, OrderKind.PROMISED, OrderKind.HELP, OrderKind.MODEL}
 """What a report may tell of."""
-
-_MOST_TALK = 8
 
 _DRAWN_OUT = re.compile(r"(\w)\1+(?=\Z|(?<=\1\1\1))")
 
@@ -122,23 +132,7 @@ def _mended(line: str, words: OrderWords) -> str:
     """With the words that are known to be meant where a letter is wrong, or words are shortened."""
     if words.given.short:
         line = words.short.sub(lambda found: words.given.short[found[0].lower()], line)
-    return re.sub(r"[^\W\d_]{5,}", lambda found: _meant(found[0], words.known), line) if words.known else line
-
-
-def _meant(word: str, known: frozenset[str]) -> str:
-    own = flat(word)
-    return word if own in known else next((one for one in known if _is_near(own, one)), word)
-
-
-def _is_near(one: str, other: str) -> bool:
-    """A letter is missing, too many, or in its neighbour's place; not the first or last two: endings count."""
-    if one[0] != other[0] or one[-2:] != other[-2:] or abs(len(one) - len(other)) > 1 or len(other) < 6:
-        return False
-    if len(one) == len(other):
-        differs = [at for at, (a, b) in enumerate(zip(one, other, strict=True)) if a != b]
-        return len(differs) == 2 and differs[1] == differs[0] + 1 and sorted(one) == sorted(other)
-    short, long = sorted((one, other), key=len)
-    return any(long[:at] + long[at + 1 :] == short for at in range(len(long)))
+    return mended(line, words.language, orders=True)
 
 
 def without_noise(text: str, language: Language) -> str:
@@ -189,6 +183,11 @@ def may_change_reminder(line: str) -> bool:
 def without_drops(text: str, language: Language) -> str:
     """The text without what says that something is no longer needed."""
     return _without(text, words_of(language).drops)
+
+
+def is_general(line: str, language: Language) -> bool:
+    """Whether it asks for what a language model may know where no note tells it."""
+    return words_of(language).general.search(plain(flat(line).strip(_AROUND), words_of(language))[0]) is not None
 
 
 def is_pronoun(text: str, language: Language) -> bool:

@@ -200,6 +200,10 @@ class IntentWords:
     """Says nothing about what a question is after."""
     telltale: str
     """Further words that give the language away."""
+    within: str = ""
+    """Asks in the midst of a short line: "the bike, where is it". Only `tails` may follow, no `tellers` be said."""
+    tails: str = ""
+    tellers: str = ""
     questions: str = ""
     """Clearly begins a question, however long: "can you tell me"."""
 

@@ -3,12 +3,14 @@ reminder"."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from agent.languages.codes import Language
-from agent.languages.order_words import LOOSE, OrderKind, words_of
+from agent.languages.order_words import LOOSE, OrderKind, flat, words_of
 from agent.languages.orders import PlainOrder, is_pronoun, items_in, without_noise
 from agent.languages.registry import LANGUAGES
+from agent.languages.terms import is_unspaced
 from gateway.commands.context import CommandContext, CommandError, PassToModel
 from gateway.commands.reminder_names import content_of, matching, names_no_more, names_reminder, own, phrase_in, told_of
 from gateway.scheduling.requests import JobListing
@@ -35,6 +37,12 @@ async def resolved(context: CommandContext, asked: PlainOrder) -> PlainOrder:
 async def _reminded_of(context: CommandContext, asked: PlainOrder) -> str:
     """What the clause lacks, the hour or what is to be done, is in the others. Raises `CommandError` where its hour may
     be of today or of a day that the others name."""
+    if same := words_of(asked.language).same_day.search(flat(asked.about)):
+        whole = _on_that_day(asked, same)
+        found = await phrase_in(context, whole, (), asked.language)
+        is_named = found is not None and content_of(found.rest, asked.language)
+        bare = f"{asked.about[: same.start()]} {asked.about[same.end() :]}"
+        return whole if is_named else f"{asked.beside}, {bare}"
     own, other = [await phrase_in(context, text, (), asked.language) for text in (asked.about, asked.beside)]
     is_only_time = other is not None and not content_of(other.rest, asked.language)
     if is_only_time or own is None or not isinstance(own.time, Timed) or not content_of(own.rest, asked.language):
@@ -42,6 +50,14 @@ async def _reminded_of(context: CommandContext, asked: PlainOrder) -> str:
     if not own.has_day and other is not None:  # "Anna comes tomorrow, remind me at 5 to clean": on which day?
         raise CommandError(LANGUAGES[context.language].reminders.unclear)
     return asked.about
+
+
+def _on_that_day(asked: PlainOrder, same: re.Match[str]) -> str:
+    """With the day of the other clauses in the place of "that morning"."""
+    part = asked.about[slice(*same.span("part"))] if "part" in same.groupdict() and same["part"] else ""
+    glue = "" if is_unspaced(same[0]) else " "
+    day = glue.join(filter(None, (phrases.said_in(asked.beside, asked.language), part)))
+    return f"{asked.about[: same.start()]}{day}{asked.about[same.end() :]}"
 
 
 async def _rung_at(context: CommandContext, asked: PlainOrder) -> PlainOrder:

@@ -281,6 +281,8 @@ def _asks(vocabulary: Vocabulary, folded: str, bare: str) -> bool:
     is_worded = vocabulary.asks.match(bare) is not None or vocabulary.asks_last.search(bare) is not None
     if is_worded and length <= _MOST_WORDS_OF_A_BARE_QUESTION:
         return True
+    if length <= _MOST_WORDS_OF_A_CLEAR_QUESTION and vocabulary.asks_within.match(bare):
+        return True
     return vocabulary.clearly_asks.match(bare) is not None and length <= _MOST_WORDS_OF_A_CLEAR_QUESTION
 
 

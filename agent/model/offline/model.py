@@ -13,6 +13,7 @@ from agent.languages.codes import Language
 from agent.languages.days_meant import with_days
 from agent.languages.examples import ABILITIES
 from agent.languages.moments import headed, place_in
+from agent.languages.orders import is_general
 from agent.languages.registry import LANGUAGES
 from agent.languages.sentences import Sentence, said
 from agent.languages.table import OfflineStrings
@@ -87,7 +88,7 @@ class OfflineModel:
         parts += self._replies([intent for text, intent in intents if self._call(text, intent, request) is None])
         parts += unseen
         is_greeting = any(intent.wish is IntentKind.GREET for _, intent in intents)
-        if parts and not calls and not is_greeting and _is_first_answer(request):
+        if parts and not (calls or is_greeting or _is_said(parts)) and _is_first_answer(request):
             offline = self._offline(LANGUAGES[language_asked_in(request)].offline)
             parts += [offline] if offline not in parts else []
         return "\n\n".join(parts), calls
@@ -123,6 +124,11 @@ class OfflineModel:
         return strings.offline.format(env=self._env_file)
 
 
+def _is_said(parts: Sequence[str]) -> bool:
+    """Whether they tell already that no language model is connected."""
+    return any(table.offline.needs_model in part for table in LANGUAGES.values() for part in parts)
+
+
 def greeting_in(language: Language) -> str:
     """Two lines: what it can do, and what a language model is for."""
     table = LANGUAGES[language]
@@ -144,10 +150,12 @@ def _told(request: ModelRequest, today: date) -> Iterator[str]:
     for block in request.messages[-1].content:
         call = asked.get(block.get("tool_use_id")) if block.get("type") == "tool_result" else None
         if call is not None:
-            yield _result(call, _text_of(block.get("content")), bool(block.get("is_error")), language, today)
+            yield _result(
+                call, _text_of(block.get("content")), bool(block.get("is_error")), language, today, _newest(request)
+            )
 
 
-def _result(call: Block, result: str, failed: bool, language: Language, today: date) -> str:
+def _result(call: Block, result: str, failed: bool, language: Language, today: date, asked: str) -> str:
     strings = LANGUAGES[language].offline
     given = call.get("input")
     arguments = given if isinstance(given, Mapping) else {}
@@ -160,7 +168,8 @@ def _result(call: Block, result: str, failed: bool, language: Language, today: d
         case "memory_search":
             passages = _passages(result, str(arguments.get("query", "")), language, today)
             if not passages:
-                return strings.nothing.format(query=arguments.get("query", ""))
+                nothing = strings.nothing.format(query=arguments.get("query", ""))
+                return f"{nothing}\n\n{strings.needs_model}" if is_general(asked, language) else nothing
             return "\n\n".join([strings.found, *passages])
         case "memory_get":
             log = _short(result.strip(), _MOST_LOG_CHARS, keep_end=True)

@@ -48,6 +48,17 @@ class Vocabulary:
         return self.anywhere("|".join(one for one in self.words.asking.split("|") if one.strip().endswith("$")))
 
     @cached_property
+    def asks_within(self) -> re.Pattern[str]:
+        """A question whose thing is named first."""
+        either, tails, tellers = (
+            "|".join(re.escape(fold(one.strip())) for one in sorted(words.split("|"), key=len, reverse=True)) or r"(?!)"
+            for words in (self.words.within, self.words.tails, self.words.tellers)
+        )
+        return re.compile(
+            rf"(?!.*(?<!\w)(?:{tellers})(?!\w))(?:\S+ ){{1,5}}?(?:\S+['’])?(?:{either})(?!\w)(?: (?:{tails})(?!\w))*\Z"
+        )
+
+    @cached_property
     def clearly_asks(self) -> re.Pattern[str]:
         return self.anywhere(self.words.questions)
 

@@ -13,6 +13,7 @@ from functools import cache
 from agent.languages import time_words
 from agent.languages.codes import ALL_LANGUAGES, Language
 from agent.languages.time_words import TimeWords
+from agent.languages.typos import mended
 from gateway.recurrence import InvalidWhen
 from gateway.scheduling.words.hour_of_day import Unclear
 from gateway.scheduling.words.meaning import HourMissing, Timed, meant
@@ -49,6 +50,8 @@ def read(text: str, now: datetime, languages: Collection[Language] = ()) -> Phra
         before, is_there, after = head.rpartition(phrase.rest) if phrase is not None and phrase.rest else ("", "", "")
         is_first = is_there and not after.strip(" ,;.")
         return replace(phrase, rest=text[len(before) :]) if phrase is not None and is_first else None
+    if languages:
+        text = mended(text, next(iter(languages)))
     found: list[tuple[Language, Phrase | _Impossible]] = []
     for language in dict.fromkeys((*languages, *ALL_LANGUAGES)):
         try:
@@ -63,7 +66,9 @@ def read(text: str, now: datetime, languages: Collection[Language] = ()) -> Phra
     language, best = min(found, key=lambda one: len(one[1].rest))
     if isinstance(best, _Impossible):
         raise best
-    return replace(best, time=None) if _says_more(best.rest, language) else best
+    likeliest = dict(found).get(next(iter(languages), language))
+    is_other = isinstance(likeliest, Phrase) and likeliest.time != best.time and isinstance(likeliest.time, Timed)
+    return replace(best, time=None) if is_other or _says_more(best.rest, language) else best
 
 
 def says_time(text: str) -> bool:
