@@ -13,6 +13,7 @@ import enum
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from pydantic import BaseModel, ConfigDict
 
@@ -229,6 +230,7 @@ LOOSE = "…"
 _WORDS: dict[Language, OrderWords] = {}
 
 
+@lru_cache(maxsize=64)  # each language asks for the same lines
 def flat(text: str) -> str:
     """The text without accents and case, each letter in its place."""
     return "".join(one if len(one := fold(letter)) == 1 else letter.lower() for letter in text)

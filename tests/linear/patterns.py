@@ -52,6 +52,7 @@ HELD = frozenset(
         "agent.languages.date_words._like",
         "agent.model.offline.newer._corrects",
         "agent.model.offline.vocabulary.Vocabulary.anywhere",
+        "agent.model.offline.vocabulary.Vocabulary.asks_within",
         "agent.languages.orders._articles",
         "agent.languages.order_words._breaks",
         "agent.languages.order_words._forms",

@@ -54,9 +54,8 @@ class Vocabulary:
             "|".join(re.escape(fold(one.strip())) for one in sorted(words.split("|"), key=len, reverse=True)) or r"(?!)"
             for words in (self.words.within, self.words.tails, self.words.tellers)
         )
-        return re.compile(
-            rf"(?!.*(?<!\w)(?:{tellers})(?!\w))(?:\S+ ){{1,5}}?(?:\S+['’])?(?:{either})(?!\w)(?: (?:{tails})(?!\w))*\Z"
-        )
+        asks = rf"(?:\S+ ){{1,5}}?(?:\S+['’])?(?:{either})(?!\w)(?: (?:{tails})(?!\w))*\Z"
+        return re.compile(rf"\A(?!.*(?<!\w)(?:{tellers})(?!\w)){asks}")
 
     @cached_property
     def clearly_asks(self) -> re.Pattern[str]:

@@ -12,7 +12,7 @@ from agent.languages.typos import mended
     ("language", "typed", "meant"),
     [
         ("en", "firday at quater to 5, tomrrow or septmber", "friday at quarter to 5, tomorrow or september"),
-        ("de", "freitg um virtel vor vier, morgn im dezmber", "freitag um viertel vor vier, morgen im dezember"),
+        ("de", "freitg um virtel vor vier, mrogen im dezmber", "freitag um viertel vor vier, morgen im dezember"),
         ("es", "vierns, mannana o dicimbre", "viernes, manana o diciembre"),
         ("fr", "vendrdi, demian ou decmbre", "vendredi, demain ou decembre"),
         ("it", "venrdi, domnai o dicmbre", "venerdi, domani o dicembre"),
