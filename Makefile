@@ -28,7 +28,7 @@ COMPILED = test -d tests/__pycache__ || $(BIN)/pytest --full --collect-only -qq 
 # Where it has room, tests write into memory: to keep on a disk what nobody reads again takes a fifth of the time.
 IN_MEMORY = room=$$(df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 { print $$4 }'); \
 	if [ "$${room:-0}" -gt 12000000 ] && ! grep -qs ' /dev/shm .*noexec' /proc/mounts && \
-	TMPDIR=$$(mktemp -d /dev/shm/test.XXXX); then export TMPDIR; chmod 711 "$$TMPDIR"; trap 'rm -rf "$$TMPDIR"' EXIT; trap 'exit 130' INT TERM; fi
+	TMPDIR=$$(mktemp -d /dev/shm/XXXX); then export TMPDIR; chmod 711 "$$TMPDIR"; trap 'rm -rf "$$TMPDIR"' EXIT; trap 'exit 130' INT TERM; fi
 
 # Of each file what costs little and the first of the rest; TESTS=tests/agent (or any words for pytest): all of a part.
 test: .venv/test

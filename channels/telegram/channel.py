@@ -82,8 +82,6 @@ EDIT_TIMEOUT = 8.0
 _UPLOAD_TIMEOUT_FACTOR = 4
 """Timeout factor for a file, which Telegram inspects before it answers."""
 
-MENUS_AFTER = 2.0
-"""Seconds from the connection to a look at the menus: that is two dozen requests, and people wait for answers."""
 _LONGEST_DESCRIPTION = 256
 """Characters for a command of the menu."""
 
@@ -206,7 +204,6 @@ class TelegramChannel:
         task.add_done_callback(self._answering.discard)
 
     async def _register_commands(self) -> None:
-        await self._pause(MENUS_AFTER)
         for_all = [command for command in self._commands if not command.owner_only]
         menus = ((BotCommandScopeAllPrivateChats(), self._commands), (BotCommandScopeAllGroupChats(), for_all))
         for (scope, commands), language in itertools.product(menus, ALL_LANGUAGES):

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from agent.languages.sentences import Sentence
 from channels.message import Address, ChannelStatus, CommandInfo, Event
-from channels.telegram.channel import MENUS_AFTER, TelegramChannel
+from channels.telegram.channel import TelegramChannel
 from tests.fakes.telegram import FakeTelegram
 
 ALICE = Address("telegram", "11111")
@@ -19,8 +19,8 @@ COMMANDS = (CommandInfo("help", Sentence("list the commands")), CommandInfo("pai
 
 @dataclass
 class Desk:
-    """A channel that runs against the fake, what it received, the pauses it took but for the menus (which take no time)
-    and its status at each."""
+    """A channel that runs against the fake, what it received, the pauses it took (which take no time) and its
+    status at each."""
 
     telegram: FakeTelegram
     channel: TelegramChannel = field(init=False)
@@ -43,8 +43,6 @@ class Desk:
         )
 
     async def pause(self, seconds: float) -> None:
-        if seconds == MENUS_AFTER:
-            return
         async with self._changed:
             self.pauses.append(seconds)
             self.troubles.append(self.channel.status)
