@@ -26,18 +26,19 @@ unexport PYTHONDONTWRITEBYTECODE
 COMPILED = test -d tests/__pycache__ || $(BIN)/pytest --full --collect-only -qq >/dev/null 2>&1 || true
 
 # Where it has room, tests write into memory: to keep on a disk what nobody reads again takes a fifth of the time.
-IN_MEMORY = room=$$(df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 { print $$4 }'); \
+IN_MEMORY = base=; room=$$(df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 { print $$4 }'); \
 	if [ "$${room:-0}" -gt 12000000 ] && ! grep -qs ' /dev/shm .*noexec' /proc/mounts && \
-	TMPDIR=$$(mktemp -d /dev/shm/XXXX); then export TMPDIR; chmod 711 "$$TMPDIR"; trap 'rm -rf "$$TMPDIR"' EXIT; trap 'exit 130' INT TERM; fi
+	TMPDIR=$$(mktemp -d /dev/shm/XXXX); then export TMPDIR; base=--basetemp=$$TMPDIR/t; \
+	chmod 711 "$$TMPDIR"; trap 'rm -rf "$$TMPDIR"' EXIT; trap 'exit 130' INT TERM; fi
 
 # Of each file what costs little and the first of the rest; TESTS=tests/agent (or any words for pytest): all of a part.
 test: .venv/test
-	@$(COMPILED); $(IN_MEMORY); $(BIN)/pytest -n auto --dist worksteal $(or $(TESTS),--quick)
+	@$(COMPILED); $(IN_MEMORY); $(BIN)/pytest $$base -n auto --dist worksteal $(or $(TESTS),--quick)
 
 # With servers of others, both stores, all of a random test's examples, and a share of plain starts. One by one, the
 # longest first.
 test-all: .venv/test-all
-	@$(COMPILED); $(IN_MEMORY); $(BIN)/pytest -n auto --dist load --maxschedchunk 1 --full $(TESTS)
+	@$(COMPILED); $(IN_MEMORY); $(BIN)/pytest $$base -n auto --dist load --maxschedchunk 1 --full $(TESTS)
 
 check: .venv/check
 	$(BIN)/ruff format --check $(SOURCES) .ci/container

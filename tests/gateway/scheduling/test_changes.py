@@ -26,7 +26,9 @@ jobs:
 
 def write(daybook: Daybook, text: str = SCHEDULE) -> None:
     daybook.workspace.mkdir(parents=True, exist_ok=True)
-    (daybook.workspace / "schedule.yaml").write_text(text, "utf-8")
+    new = daybook.workspace / "schedule.new"
+    new.write_text(text, "utf-8")
+    new.replace(daybook.workspace / "schedule.yaml")  # a gateway that looks meanwhile finds it whole
 
 
 def written(daybook: Daybook) -> str:
