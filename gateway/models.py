@@ -132,7 +132,7 @@ def build_model(
     """The model of a configuration, and the one to warm up, if any. `env_file`: the home's `.env`, as people see it."""
     offline = OfflineModel(clock, env_file)
     if config.provider == "offline":
-        return offline, None
+        return offline, offline
     own = config.provider
     served = {name: _served(config, name, clock) for name in (own, *(one for one in SERVED if one != own))}
     metered = {name: MeteredModel(one, ledger, prices_of(config, name)) for name, one in served.items()}

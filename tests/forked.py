@@ -14,14 +14,16 @@ import fcntl
 import json
 import os
 import select
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import termios
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -33,17 +35,24 @@ _HEEDED = ("PYTHONPATH", "PYTHONUTF8")
 
 
 class _Server:
-    """The copy, one for each process that runs tests; begun with the first start."""
+    """The copy, begun with the first start: of this process alone, or of all that run tests together."""
 
-    def __init__(self) -> None:
-        self._control, theirs = socket.socketpair()
+    def __init__(self, listening: socket.socket | None = None) -> None:
+        """`listening`: where others may ask it as well."""
         self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        if listening is None and (shared := os.environ.get(_SHARED)):
+            self._control = socket.socket(socket.AF_UNIX)
+            self._control.connect(shared)
+            return
+        self._control, theirs = socket.socketpair()
         with theirs:
+            given = [str(one.fileno()) for one in (theirs, listening) if one is not None]
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "tests.forking", str(theirs.fileno())],
+                [sys.executable, "-m", "tests.forking", *given],
                 cwd=ROOT,
                 env={**os.environ, "PYTHONUTF8": "1", "PYTHONPATH": str(ROOT)},
-                pass_fds=[theirs.fileno()],
+                pass_fds=[*map(int, given)],
                 stdin=subprocess.DEVNULL,
             )
 
@@ -57,11 +66,18 @@ class _Server:
             self._control.sendall(body)
         return ours
 
-    def stop(self) -> None:
-        self._control.close()
-        self._process.wait()
+    def stop(self) -> float:
+        """Ends the copy, if it is this process's own; its own processor seconds."""
+        with self._control:
+            if self._process is None:
+                return 0.0
+            self._control.shutdown(socket.SHUT_WR)
+            seconds: float = json.loads(self._control.makefile().readline())["seconds"]
+            self._process.wait()
+            return seconds
 
 
+_SHARED = "DAYBOOK_TESTS_FORK_AT"
 _server: _Server | None = None
 CAN_FORK = hasattr(os, "fork") and hasattr(socket, "send_fds")
 plainly = False
@@ -70,12 +86,44 @@ seconds_of_forked = 0.0
 """Processor seconds of all that has ended."""
 
 
+def share() -> Callable[[], float]:
+    """One copy for all processes that are begun from here on. Returns what ends it, and tells its processor seconds."""
+    if _SHARED in os.environ:  # tests that run tests
+        return float
+    folder = Path(tempfile.mkdtemp())
+    listening = socket.socket(socket.AF_UNIX)
+    listening.bind(str(folder / "fork"))
+    listening.listen()
+    os.environ[_SHARED] = str(folder / "fork")
+    ended, ends = socket.socketpair()
+    servers: list[_Server] = []
+
+    def wait_for_first() -> None:
+        if ended not in select.select([listening, ended], [], [])[0]:
+            servers.append(_Server(listening))
+
+    waiting = threading.Thread(target=wait_for_first, daemon=True)
+    waiting.start()
+
+    def stop() -> float:
+        del os.environ[_SHARED]
+        ends.close()
+        waiting.join()
+        ended.close()
+        listening.close()
+        shutil.rmtree(folder)
+        return sum(one.stop() for one in servers)
+
+    return stop
+
+
 def stop() -> None:
-    """Ends the copy, whose processor time then is that of a child."""
+    """Ends this process's own copy, whose processor time then is that of a child."""
     global _server, seconds_of_forked
     if _server is not None:
-        _server.stop()
-        _server, seconds_of_forked = None, 0.0
+        if _server.stop():
+            seconds_of_forked = 0.0
+        _server = None
 
 
 atexit.register(stop)

@@ -1,9 +1,10 @@
-"""`python -m tests.forking FD`: has imported the gateway and its commands, and forks a process for each request that
-comes over the socket FD. `tests/forked.py` asks it.
+"""`python -m tests.forking FD [LISTENING]`: has imported the gateway and its commands, and forks a process for each
+request that comes over the socket FD, or over a connection to the socket LISTENING. `tests/forked.py` asks it.
 
 A request is 4 bytes of length, with which the descriptors of stdin, stdout, stderr and of a socket for answers are
 passed, and JSON as of `Request`. The answers are lines of JSON: {"pid"}, and once it has ended {"code", "seconds"} with
-its processor time. Where FD ends everything that was forked is killed.
+its processor time. Where a connection ends what was forked for it is killed; where FD does, everything, and the last
+answer is the copy's own {"seconds"}.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ import threading
 import time
 import traceback
 import types
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,6 +38,9 @@ import agent.formats.network
 import agent.model.prices
 import channels.network
 import gateway.cli
+from agent.model.offline.intent import understand
+from agent.tools.schema import Arguments
+from gateway.scheduling.words import phrases
 
 _DESCRIPTORS = 4
 _CLONE_NEWUSER = 0x10000000
@@ -92,7 +97,35 @@ class Request:
     """Whether it runs as after `AS_USER`."""
 
 
-def serve(control: socket.socket) -> None:
+def serve(control: socket.socket, listening: socket.socket | None) -> None:
+    _read_ahead()
+    gc.collect()
+    gc.freeze()
+    woken, wakes = socket.socketpair()
+    for end in (woken, wakes):
+        end.setblocking(False)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for pytest
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(wakes.fileno())
+    running: dict[socket.socket, dict[int, socket.socket]] = {control: {}}
+    while control in running:
+        ready, _, _ = select.select([*running, woken, *([listening] if listening else [])], [], [])
+        for one in ready:
+            if one is woken:
+                woken.recv(4096)
+                for forked in running.values():
+                    _reap(forked)
+            elif one is listening:
+                running[listening.accept()[0]] = {}
+            elif not _carried_out(one, running[one]):
+                _kill(running.pop(one))
+    for forked in running.values():
+        _kill(forked)
+    _answer(control, {"seconds": time.process_time()})
+
+
+def _read_ahead() -> None:
+    """Imports and reads what every gateway does."""
     own = [
         module.name
         for package in (agent, channels, gateway)
@@ -109,36 +142,33 @@ def serve(control: socket.socket) -> None:
         for name in channels.network.CERTIFICATES:
             os.environ.pop(name, None)
     agent.model.prices.Prices().is_known("claude-sonnet-5-5")
-    gc.collect()
-    gc.freeze()
-    woken, wakes = socket.socketpair()
-    for end in (woken, wakes):
-        end.setblocking(False)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for pytest
-    signal.signal(signal.SIGCHLD, lambda *_: None)
-    signal.set_wakeup_fd(wakes.fileno())
-    running: dict[int, socket.socket] = {}
-    while True:
-        ready, _, _ = select.select([control, woken], [], [])
-        if woken in ready:
-            woken.recv(4096)
-            _reap(running)
-        if control in ready:
-            head, descriptors, _, _ = socket.recv_fds(control, 4, _DESCRIPTORS)
-            if not head:
-                break
-            request = Request(**json.loads(_exactly(control, int.from_bytes(head, "big"))))
-            pid = os.fork()
-            if not pid:
-                _become(request, descriptors)
-            answers = socket.socket(fileno=descriptors.pop())
-            for one in descriptors:
-                os.close(one)
-            running[pid] = answers
-            _answer(answers, {"pid": pid})
-    for pid in running:
-        os.kill(pid, signal.SIGKILL)
-        os.waitpid(pid, 0)
+    understand("daybook?")  # a second for the words of all languages
+    phrases.says_time("daybook")
+    for model in _all_under(Arguments):
+        model.model_json_schema()
+
+
+def _all_under(model: type[Arguments]) -> Iterator[type[Arguments]]:
+    for one in model.__subclasses__():
+        yield one
+        yield from _all_under(one)
+
+
+def _carried_out(control: socket.socket, running: dict[int, socket.socket]) -> bool:
+    """False where the connection has ended."""
+    head, descriptors, _, _ = socket.recv_fds(control, 4, _DESCRIPTORS)
+    if not head:
+        return False
+    request = Request(**json.loads(_exactly(control, int.from_bytes(head, "big"))))
+    pid = os.fork()
+    if not pid:
+        _become(request, descriptors)
+    answers = socket.socket(fileno=descriptors.pop())
+    for one in descriptors:
+        os.close(one)
+    running[pid] = answers
+    _answer(answers, {"pid": pid})
+    return True
 
 
 def _reap(running: dict[int, socket.socket]) -> None:
@@ -148,6 +178,12 @@ def _reap(running: dict[int, socket.socket]) -> None:
             with running.pop(pid) as answers:
                 code = os.waitstatus_to_exitcode(status)
                 _answer(answers, {"code": code, "seconds": used.ru_utime + used.ru_stime})
+
+
+def _kill(running: dict[int, socket.socket]) -> None:
+    for pid in running:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
 
 
 def _answer(answers: socket.socket, answer: dict[str, object]) -> None:
@@ -244,4 +280,5 @@ def _run(kind: str, what: str, *arguments: str) -> int:
 
 
 if __name__ == "__main__":
-    serve(socket.socket(fileno=int(sys.argv[1])))
+    control, *listening = (socket.socket(fileno=int(one)) for one in sys.argv[1:])
+    serve(control, next(iter(listening), None))

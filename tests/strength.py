@@ -132,6 +132,8 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     settings.load_profile("daybook")
     config.pluginmanager.register(_Spent(), "daybook-spent")
+    if forked.CAN_FORK and getattr(config.option, "numprocesses", None):
+        config.pluginmanager.register(_Shared(), "daybook-shared")
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -195,6 +197,18 @@ def _seconds() -> float:
     return own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime + forked.seconds_of_forked
 
 
+class _Shared:
+    """What the workers of xdist have together."""
+
+    def __init__(self) -> None:
+        self._stop = forked.share()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_terminal_summary(self) -> None:
+        """After the workers, before their seconds are told."""
+        forked.seconds_of_forked += self._stop()
+
+
 class _Spent:
     """Adds up processor time and what did not run, here or in the workers of xdist, and tells it at the end."""
 
@@ -233,7 +247,8 @@ class _Spent:
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         own = resource.getrusage(resource.RUSAGE_SELF)
-        total = self._workers + own.ru_utime + own.ru_stime if self._workers else _seconds()
+        all_ended = self._workers + own.ru_utime + own.ru_stime + forked.seconds_of_forked
+        total = all_ended if self._workers else _seconds()
         tell = terminalreporter.write_line
         terminalreporter.section("processor seconds")
         for name, seconds in self._tests.most_common(_SLOWEST):

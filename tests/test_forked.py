@@ -110,3 +110,24 @@ def test_its_processor_time_is_known() -> None:
     before, own = forked.seconds_of_forked, time.process_time()
     forked.run([sys.executable, "-c", "import time\nwhile time.process_time() < 0.2: pass"])
     assert not forked.CAN_FORK or forked.seconds_of_forked - before > 0.1 > time.process_time() - own
+
+
+@pytest.mark.skipif(not forked.CAN_FORK, reason="nothing is forked here")
+def test_of_those_that_share_a_copy_each_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(forked._SHARED, raising=False)
+    asks = """if True:
+        import sys
+        from tests import forked
+        print(forked.Popen([sys.executable, "-c", "import time; time.sleep(600)"]).pid, flush=True)
+        input()"""
+    stop = forked.share()
+    askers = [
+        subprocess.Popen([sys.executable, "-c", asks], cwd=forked.ROOT, stdin=-1, stdout=-1, text=True) for _ in "ab"
+    ]
+    first, second = (os.pidfd_open(int(one.stdout.readline())) for one in askers)  # type: ignore[union-attr]
+    askers[0].communicate("")
+    assert select.select([first], [], [], 60)[0], "nobody waits for it any more"
+    assert not select.select([second], [], [], 0)[0]
+    askers[1].communicate("")
+    assert select.select([second], [], [], 60)[0]
+    assert stop() > 0

@@ -89,6 +89,7 @@ class MarkupFilter:
         self._in_fence = False
         self._is_struck = False
         self._has_shown = False
+        self._was_taken = False
 
     @property
     def took_all(self) -> bool:
@@ -261,7 +262,7 @@ class MarkupFilter:
     def _take_back(self, after: int) -> None:
         """Takes all text before a closing tag for a thought."""
         self._shown.clear()
-        self.took_back = self._has_shown
+        self.took_back, self._was_taken = self.took_back or self._was_taken, False
         self.ended_unbegun = self._thought = True
         self.calls.clear()
         self._behind = None
@@ -362,6 +363,7 @@ class MarkupFilter:
     def _taken(self) -> str:
         shown = "".join(self._shown)
         self._shown.clear()
+        self._was_taken = self._was_taken or bool(shown)  # also blanks, which say nothing
         return shown
 
 

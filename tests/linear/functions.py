@@ -11,7 +11,7 @@ from agent import heartbeat
 from agent.context import budget, recall_gate
 from agent.formats import message_text, parsing, plain_text, untrusted
 from agent.journal import open_items, progress
-from agent.languages import dates, days_meant, remember, terms
+from agent.languages import dates, days_meant, order_words, remember, terms
 from agent.media import sniff
 from agent.media import text as documents
 from agent.memory import daily_log, notes, provenance, replace
@@ -123,6 +123,15 @@ def _cut(measure: split.Measure, limit: int) -> Act:
     return act
 
 
+def _read(read: Act) -> Act:
+    def act(said: str) -> None:
+        for cache in (intent._order_in, order_words.flat):
+            cache.cache_clear()
+        read(said)
+
+    return act
+
+
 def _drawn(draw: Act) -> Act:
     def act(said: str) -> None:
         telegram._render.cache_clear()
@@ -156,10 +165,10 @@ FUNCTIONS: Mapping[str, Act] = {
     "gateway.policy.display_names.folded": display_names.folded,
     "agent.formats.parsing.load_json": parsing.load_json,
     "agent.formats.parsing.load_yaml": parsing.load_yaml,
-    "agent.model.offline.intent.plain_command": intent.plain_command,
+    "agent.model.offline.intent.plain_command": _read(intent.plain_command),
     "agent.model.offline.intent.told_language": intent.told_language,
     "agent.languages.remember.asks_to_remember": remember.asks_to_remember.__wrapped__,
-    "agent.model.offline.intent.understand": intent.understand,
+    "agent.model.offline.intent.understand": _read(intent.understand),
     "agent.media.sniff.sniffed": lambda said: sniff.sniffed(said.encode()),
     "agent.media.text.decoded": lambda said: documents.decoded(said.encode()),
     # What goes out

@@ -123,6 +123,7 @@ def test_known_patterns_of_the_product_are_among_those_fed() -> None:
     assert where >= {
         "agent.media.sniff._SVG",
         "agent.formats.untrusted._HEADER",
+        "agent.languages.order_words._WORDS",
         "agent.languages.remember._PHRASES",
         "channels.split._FENCE",
     }

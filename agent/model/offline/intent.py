@@ -8,6 +8,7 @@ from __future__ import annotations
 import enum
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from agent.languages.clauses import order_in
 from agent.languages.codes import Language
@@ -55,6 +56,7 @@ def plain_command(text: str) -> PlainCommand | None:
     return _command_of(order)
 
 
+@lru_cache(maxsize=64)  # a message is asked about several times
 def _order_in(line: str, *, asks: bool = False) -> PlainOrder | None:
     lead = _lead(line)
     return order_in(line, told_language(line) if lead else None, is_sure=lead >= _SURE, asks=asks)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from datetime import date
@@ -55,6 +56,10 @@ class OfflineModel:
         """`env_file`: the file for a key, as it is shown to people."""
         self._clock = clock
         self._env_file = env_file
+
+    async def warm_up(self) -> None:
+        """Reads the words of all languages, a second's work, ahead of the first message."""
+        await asyncio.to_thread(understand, "daybook?")
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         text, calls = self._answer(request)

@@ -38,6 +38,10 @@ def filtered(*pieces: str, guesses: bool = False) -> tuple[str, list[RawCall], l
     return shown, one.calls, steps
 
 
+def test_blanks_that_were_shown_are_taken_back_too() -> None:
+    assert filtered("\n</", "think><think>")[0] == filtered("\n</think><think>")[0] == ""
+
+
 @given(texts, st.data())
 def test_invariant_10_however_it_is_cut_the_same_is_shown(text: str, data: st.DataObject) -> None:
     cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=6)))

@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 
 from agent.clock import Clock
 from agent.context.header import rendered
+from agent.languages import order_words
 from agent.languages.codes import ALL_LANGUAGES, Language
+from agent.languages.order_words import OrderWords
 from agent.languages.registry import LANGUAGES
 from agent.memory.scope import Audience, Scope
 from agent.model.base import Block, Completed, Message, ModelRequest, TextDelta, ToolCallStarted
@@ -372,3 +374,10 @@ async def test_what_it_cannot_look_into_is_said_and_the_words_are_answered(tmp_p
 )
 def test_words_that_tell_no_language_are_answered_in_that_of_the_chat(said: str, chats: str, language: str) -> None:
     assert understand(said, Language(chats)).language == language
+
+
+async def test_the_first_message_waits_for_no_words_of_languages(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = dict[Language, OrderWords]()
+    monkeypatch.setattr(order_words, "_WORDS", read)
+    await OfflineModel(CLOCK, ENV).warm_up()
+    assert read.keys() == set(ALL_LANGUAGES)
