@@ -24,6 +24,7 @@ from gateway.factories import (
 from gateway.handlers import all_operations
 from gateway.handlers.mcp import McpOperations
 from gateway.home import Home
+from gateway.kernel import Feature, Kernel
 from gateway.messages.outbound_files import LongAnswers
 from gateway.models import build_model
 from gateway.policy.display_names import DisplayNames
@@ -32,7 +33,6 @@ from gateway.redaction import Redaction
 from gateway.router import Router
 from gateway.routines.housekeeping import Housekeeping
 from gateway.rpc.protocol import Operation
-from gateway.scheduling.builtins import BuiltIn
 from gateway.scheduling.job_store import FILE
 from gateway.server import Gateway, Timeouts
 from gateway.store import chat_rows
@@ -62,10 +62,6 @@ _SEALED = {FILE: "no job is made, changed or removed in a job or task. Say in yo
 _USUAL = Timeouts()
 
 
-def _no_built_ins(_: Config) -> Sequence[BuiltIn]:
-    return ()
-
-
 @asynccontextmanager
 async def open_gateway(
     home: Home,
@@ -75,7 +71,7 @@ async def open_gateway(
     clock: Clock | None = None,
     platforms: Platforms | None = None,
     model_of: ModelOf = build_model,
-    built_ins: Callable[[Config], Sequence[BuiltIn]] = _no_built_ins,
+    features: Sequence[Feature] = (),
     process: Mapping[str, Operation] | None = None,
     timeouts: Timeouts = _USUAL,
     media_limits: MediaLimits | None = None,
@@ -83,8 +79,8 @@ async def open_gateway(
     on_lost: OnLost = lambda why: None,
 ) -> AsyncIterator[Gateway]:
     """Builds the gateway of a home and closes it again. `channels` False: only the terminal. `platforms` and `model_of`
-    make channels and models; `built_ins`: jobs beside Daybook's own; `process`: operations of the process that it runs
-    in; `on_lost`: ends the process at once, where another may serve the home now.
+    make channels and models; `features`: what it can do beside the kernel; `process`: operations of the process that it
+    runs in; `on_lost`: ends the process at once, where another may serve the home now.
 
     Raises `HomeBusy`, `HomeError`, `StorageUnavailable`.
     """
@@ -108,7 +104,10 @@ async def open_gateway(
             is_alone=not channels,
         )
         messaging = await build_messaging(core, opened, media_limits or MediaLimits())
-        scheduling = await build_scheduling(core, agents, opened, messaging, built_ins(config))
+        kernel = Kernel(home, config, core.clock, agents.by_name)
+        parts = [feature.open(kernel) for feature in features]
+        jobs = [job for part in parts for job in part.jobs]
+        scheduling = await build_scheduling(core, agents, opened, messaging, jobs)
         programs = await build_programs(
             home, config, core.database, core.clock, messaging.outbox, agents.sessions, agents.by_name, core.secrets
         )
@@ -132,6 +131,8 @@ async def open_gateway(
         offer = EmbedderOffer(home, config, agents.by_name, agents.embedders, core.background)
         operations |= all_operations(services, scheduling.schedule, offer, home)
         operations |= {**effects.mcp.table(), **opened.web_host.table(), **(process or {})}
+        for part in parts:
+            operations |= part.operations
         yield Gateway(
             terminal=opened.terminal,
             web=opened.web_host if "web" in opened.by_name else None,

@@ -9,7 +9,6 @@ from gateway.core import Core, OpenAgents
 from gateway.factories import (
     OpenChannels,
     build_intake,
-    build_nightly_backup,
     build_spoken_answers,
     heartbeat_rules,
     schedule_rules,
@@ -133,8 +132,7 @@ async def build_scheduling(
         heartbeat_rules(config),
     )
     memory_tests = MemoryChecks(by_name, clock, home.memory_tests, reports.tell_owner)
-    nightly = build_nightly_backup(home, config)
-    own = (journaling.built_in, *await daily.built_ins(), heartbeat.built_in, memory_tests.built_in, nightly.built_in)
+    own = (journaling.built_in, *await daily.built_ins(), heartbeat.built_in, memory_tests.built_in)
     schedule.offer(*own, *more)
     core.zone.followers.append(schedule.follow_zone)
     jobs = JobService(schedule, access, {*channels.by_name, *tokens(config)}, core.zone)

@@ -37,8 +37,6 @@ from channels.discord.last_seen import LastSeen
 from channels.message import Channel, ChannelStatus, CommandInfo, Health
 from channels.registry import load
 from channels.terminal import TerminalChannel
-from gateway.backup.archive import copy_of
-from gateway.backup.nightly import NightlyBackup
 from gateway.config import AgentConfig, Config, dotenv_names
 from gateway.config.capabilities import (
     LocalSpeaker,
@@ -388,11 +386,3 @@ def open_channels(
                 log.error("%s stays off: %s", source.source.name, error)
                 source.failure = ChannelStatus(Health.DOWN, str(error))
     return OpenChannels(terminal, channels, sources, web_host, web_record)
-
-
-def build_nightly_backup(home: Home, config: Config) -> NightlyBackup:
-    if config.backup is None:
-        return NightlyBackup(home, None, 1, None)
-    return NightlyBackup(
-        home, home.path / Path(config.backup.to).expanduser(), config.backup.keep, copy_of(config.postgres_url)
-    )

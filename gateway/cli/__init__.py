@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 import os
+from collections.abc import Mapping
+from pkgutil import resolve_name
 from typing import Any
 
 import click
@@ -13,10 +14,12 @@ from agent.formats.imports import without_collector
 from agent.languages.sentences import translated
 from gateway.cli.context import CliContext, CommandFailed, terminal_language
 from gateway.cli.words import in_words_of, say_in, translate_click
+from gateway.features import FEATURES
 from gateway.file_system import PATIENCE, Question, no_answer
 from gateway.home import HomeError, find_home, version
+from gateway.kernel import CommandLine
 
-COMMANDS = {
+_KERNEL = {
     "init": "Set up Daybook. Each question can also be answered by an option.",
     "gateway": "Run Daybook in the foreground until you stop it.",
     "chat": "Chat with Daybook in this terminal.",
@@ -24,7 +27,6 @@ COMMANDS = {
     "doctor": "Check everything, and say how to fix each problem.",
     "status": "Show what Daybook is doing.",
     "memory": "Search what Daybook remembers; see and undo changes.",
-    "import": "Bring your memory and chats from other assistants, or Markdown.",
     "sessions": "List, show, name, archive, export and delete conversations.",
     "schedule": "List and change reminders and jobs.",
     "pair": "See and choose who can talk to Daybook.",
@@ -33,15 +35,29 @@ COMMANDS = {
     "usage": "Show tokens and cost.",
     "logs": "Show what the gateway has logged.",
     "config": "Check, show and change the configuration.",
-    "backup": "Write everything to one file, while Daybook runs.",
-    "restore": "Put everything back from a backup.",
     "update": "See whether there is a newer Daybook.",
     "migrate": "Move the messages to PostgreSQL, for several gateways, or back.",
-    "service": "Run Daybook always, from the time you log in.",
     "completion": "Let your shell complete commands.",
 }
-"""Each command with what `--help` says of it. It is in the module of its name, or of `_MODULES`."""
-_MODULES = {"usage": "status", "import": "import_", "restore": "backup"}
+"""The commands of the kernel, with the help that a list shows. The module has the name, or that in `_MODULES`."""
+_MODULES = {"usage": "status"}
+
+
+def _commands() -> Mapping[str, CommandLine]:
+    """All commands, a feature's behind the command that it follows."""
+    known = {
+        name: CommandLine(help, f"gateway.cli.{_MODULES.get(name, name)}:{name}_command")
+        for name, help in _KERNEL.items()
+    }
+    listed = [*known]
+    for feature in FEATURES:
+        for name, command in feature.commands.items():
+            known[name] = command
+            listed.insert(listed.index(command.after) + 1 if command.after in listed else len(listed), name)
+    return {name: known[name] for name in listed}
+
+
+COMMANDS = _commands()
 
 _SAY_IT_THEMSELVES = ("doctor", "gateway")
 """That the home's file system does not answer."""
@@ -66,8 +82,7 @@ translate_click()
 def command_of(name: str) -> click.Command:
     """One of `COMMANDS`, as it is written."""
     with without_collector():
-        module = importlib.import_module(f"gateway.cli.{_MODULES.get(name, name)}")
-    command: click.Command = getattr(module, f"{name}_command")
+        command: click.Command = resolve_name(COMMANDS[name].command)
     _take_words(command)
     return command
 
@@ -90,7 +105,7 @@ class _Commands(click.Group):
         """Writes the table: click's own would import every command for its first line."""
         say = say_in(terminal_language())
         with formatter.section(say("Commands")):
-            formatter.write_dl([(name, say(text)) for name, text in COMMANDS.items()])
+            formatter.write_dl([(name, say(command.help)) for name, command in COMMANDS.items()])
 
 
 def _take_words(command: click.Command) -> None:

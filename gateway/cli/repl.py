@@ -22,6 +22,7 @@ from gateway.cli.context import terminal_language
 from gateway.cli.screen import Screen
 from gateway.cli.stdin import PROMPT, InputLines
 from gateway.config import Config
+from gateway.features import FEATURES
 from gateway.home import Home, HomeBusy
 from gateway.rpc.client import NotRunning, connect
 from gateway.rpc.protocol import Json, MessageOutcome, OperationError, Params
@@ -126,7 +127,7 @@ async def _alone(
     stop = asyncio.Event()
     async with contextlib.AsyncExitStack() as stack:
         try:
-            gateway = await stack.enter_async_context(open_gateway(home, config, channels=False))
+            gateway = await stack.enter_async_context(open_gateway(home, config, channels=False, features=FEATURES))
         except StorageUnavailable as error:
             raise OperationError(str(error)) from error
         if lasting:

@@ -19,6 +19,7 @@ from gateway.app import open_gateway
 from gateway.cli.context import CliContext, run, terminal_language
 from gateway.cli.repl import HomeWait
 from gateway.config import Config
+from gateway.features import FEATURES
 from gateway.home import Home, HomeBusy
 from gateway.rpc.client import NotRunning, connect
 from gateway.rpc.protocol import Operation, OperationError, Params
@@ -75,7 +76,7 @@ async def call_operation(
         except NotRunning:
             pass
         try:
-            async with open_gateway(home, config, channels=False) as gateway:
+            async with open_gateway(home, config, channels=False, features=FEATURES) as gateway:
                 value = await _alone(gateway.operations, operation, params, beside)
                 return RpcAnswer(all_translated(language, value), False, config.zone)
         except StorageUnavailable as error:

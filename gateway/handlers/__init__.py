@@ -9,7 +9,6 @@ from gateway.embedder.offer import EmbedderOffer
 from gateway.handlers.agents import SessionOperations, SkillOperations
 from gateway.handlers.files import FileOperations
 from gateway.handlers.history import HistoryOperations
-from gateway.handlers.imports import ImportOperations
 from gateway.handlers.memory import MemoryOperations
 from gateway.handlers.people import PeopleOperations
 from gateway.handlers.schedule import ScheduleOperations
@@ -30,7 +29,6 @@ def all_operations(
         **MemoryOperations(services).table(),
         **HistoryOperations(services).table(),
         **FileOperations(services).table(),
-        **ImportOperations(services, home).table(),
         **ScheduleOperations(services.jobs, schedule).table(),
         **SkillOperations(services).table(),
         **UsageOperations(services).table(),

@@ -15,6 +15,7 @@ from agent.session.archive import SessionInfo, SessionInUse, titled
 from agent.skills import Skill
 from agent.values import SessionKey
 from gateway.commands.context import Services
+from gateway.kernel import Kernel
 from gateway.rpc.protocol import Operation, OperationError, Params, required
 from gateway.store import inbox_rows
 from gateway.turns.user_message import user_message_id
@@ -28,7 +29,7 @@ _WENT_ON = Sentence(
 )
 
 
-def named_agent(services: Services, parameters: Params) -> Agent:
+def named_agent(services: Services | Kernel, parameters: Params) -> Agent:
     """The agent of `{agent?}`, else the default one. Raises `OperationError`."""
     name = parameters.get("agent") or services.default_agent
     try:

@@ -14,7 +14,7 @@ from tests.fakes.anthropic import FakeAnthropic
 from tests.fakes.telegram import FakeTelegram
 from tests.flows.process import GatewayProcess
 from tests.flows.story import ALICE, Story, story
-from tests.gateway.importing.made import (
+from tests.gateway.features.imports.made import (
     canvas,
     canvas_answer,
     chatgpt_chat,

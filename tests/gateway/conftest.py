@@ -22,8 +22,9 @@ from channels.message import Channel, Event, InboundMessage, Migrated
 from channels.scripted import ScriptedChannel
 from gateway.app import open_gateway
 from gateway.config import Config
+from gateway.features import FEATURES
 from gateway.home import Home
-from gateway.scheduling.builtins import BuiltIn
+from gateway.kernel import Feature
 from gateway.server import Gateway, Timeouts
 from gateway.store.connection import Engine
 from gateway.store.database import Database, SqliteEngine
@@ -137,7 +138,7 @@ class Daybook:
     timeouts: Timeouts = field(default_factory=lambda: Timeouts(tick=0.02))
     media_limits: MediaLimits = field(default_factory=MediaLimits)
     web_rules: AddressRules = field(default_factory=AddressRules)
-    built_ins: Callable[[Config], Sequence[BuiltIn]] = lambda _: ()
+    features: Sequence[Feature] = FEATURES
     settings: dict[str, object] = field(default_factory=lambda: {"owners": [f"telegram:{OWNER}"]})
 
     def __post_init__(self) -> None:
@@ -184,7 +185,7 @@ class Daybook:
                 clock=self.moment.clock,
                 platforms=lambda _config, _menu, _database: channels,
                 model_of=lambda _config, _ledger, _clock, _env_file: (self.model, None),
-                built_ins=self.built_ins,
+                features=self.features,
                 timeouts=self.timeouts,
                 media_limits=self.media_limits,
                 web_rules=self.web_rules,

@@ -20,7 +20,7 @@ from gateway.__main__ import main
 from tests.fakes.anthropic_answers import JsonObject
 from tests.fakes.anthropic_rules import blocks_of
 from tests.flows.process import ROOT
-from tests.gateway.importing.made import KEY, chatgpt_chat, chatgpt_message, claude_zip, lisbon, openclaw
+from tests.gateway.features.imports.made import KEY, chatgpt_chat, chatgpt_message, claude_zip, lisbon, openclaw
 from tests.homes import recording
 from tests.recorded import sentences
 from tests.recorded.story import Story, at_the_page

@@ -131,7 +131,7 @@ def _sentences() -> set[str]:
 
 def _helps() -> set[str]:
     """What `--help` of every command says."""
-    found = set(COMMANDS.values())
+    found = {command.help for command in COMMANDS.values()}
 
     def met(text: str) -> str:
         found.add(text)

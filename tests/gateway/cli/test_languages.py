@@ -61,8 +61,8 @@ def test_the_help_of_every_command_is_in_the_terminals_language(tmp_path: Path, 
 
 
 def test_the_table_says_of_a_command_what_its_help_begins_with() -> None:
-    for name, text in COMMANDS.items():
-        assert (command_of(name).help or "").split("\n\n")[0] == text
+    for name, command in COMMANDS.items():
+        assert (command_of(name).help or "").split("\n\n")[0] == command.help
 
 
 def test_an_english_terminal_after_another_is_answered_in_english(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from agent.clock import utc_stamp
 from agent.model.base import Json, ModelError
 from agent.model.scripted import Call, Hold, ScriptedAnswer
 from channels.message import ChatGone, Event
-from gateway.config import Config
+from gateway.kernel import Kernel, Parts
 from gateway.recurrence import Cron
 from gateway.rpc.protocol import OperationError
 from gateway.scheduling.builtins import BuiltIn, DueTime, JobFailed, JobOutcome
@@ -584,8 +584,8 @@ class Nightly:
         self.results = list(results)
         self.dues: list[DueTime] = []
 
-    def __call__(self, _: Config) -> Sequence[BuiltIn]:
-        return (BuiltIn("journal", Cron("0 9 * * *"), self.run),)
+    def open(self, _: Kernel) -> Parts:
+        return Parts(jobs=[BuiltIn("journal", Cron("0 9 * * *"), self.run)])
 
     async def run(self, due: DueTime) -> JobOutcome:
         self.dues.append(due)
@@ -597,7 +597,7 @@ class Nightly:
 
 async def test_a_built_in_job_stands_in_the_list_and_runs(daybook: Daybook) -> None:
     nightly = Nightly(JobOutcome(), JobFailed("there is no model"), JobOutcome(silent=True))
-    daybook.built_ins = nightly
+    daybook.features = (nightly,)
     async with awake(daybook) as gateway:
         assert (await listed(gateway, "journal"))["kind"] == "built-in"
         assert (await listed(gateway, "heartbeat"))["enabled"] is False

@@ -1,0 +1,14 @@
+"""The features, each a folder and a line: what is not listed is not there."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from gateway.kernel import Feature
+
+_LISTED = (
+    "imports",
+    "backup",
+    "service",
+)
+FEATURES: tuple[Feature, ...] = tuple(import_module(f"{__name__}.{name}").FEATURE for name in _LISTED)

@@ -1,0 +1,97 @@
+"""Zips that somebody brings: nothing is unpacked, and what is read of them is checked and bounded. Blocks."""
+
+from __future__ import annotations
+
+import re
+import stat
+import zipfile
+import zlib
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+from gateway.features.imports.values import MOST_BYTES, ImportRefused
+
+_MOST_NAMES = 200_000
+_BOMB = 200
+"""Times that a file may be larger than packed; text is about ten times."""
+_SMALL = 10_000_000
+_DRIVE = re.compile(r"[A-Za-z]:")
+_PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+"""Others take memory as the zip wishes."""
+
+
+class CheckedZip:
+    """The regular files of a zip, by their names with / between folders. Raises `ImportRefused` for one that lies."""
+
+    def __init__(self, archive: zipfile.ZipFile, label: str) -> None:
+        self._archive = archive
+        self._label = label
+        infos = archive.infolist()
+        if len(infos) > _MOST_NAMES:
+            raise ImportRefused(f"{label} holds more than {_MOST_NAMES:,} files, so it was not read.")
+        self.opened = 0
+        """Bytes of all files that were opened, unpacked."""
+        self._opened: set[str] = set()
+        self._infos: dict[str, zipfile.ZipInfo] = {}
+        self.links: list[str] = []
+        self.odd: list[str] = []
+        """Pipes, devices and the like."""
+        for info in infos:
+            self._add(info)
+
+    @property
+    def names(self) -> Collection[str]:
+        return self._infos.keys()
+
+    def _add(self, info: zipfile.ZipInfo) -> None:
+        raw = info.filename.replace("\\", "/")
+        path = PurePosixPath(raw)
+        if ".." in path.parts or raw.startswith("/") or _DRIVE.match(raw):
+            raise ImportRefused(f"{self._label} holds a name that leads out of it, so it was not read.")
+        name, kind = path.as_posix(), stat.S_IFMT(info.external_attr >> 16)
+        if raw.endswith("/") or stat.S_ISDIR(kind):
+            return
+        if stat.S_ISLNK(kind):
+            self.links.append(name)
+        elif kind and not stat.S_ISREG(kind):
+            self.odd.append(name)
+        elif name in self._infos:
+            raise ImportRefused(f"{self._label} holds two files named {name}, so it was not read.")
+        else:
+            self._infos[name] = info
+
+    def open(self, name: str) -> IO[bytes]:
+        """Raises `ImportRefused`, and while it is read what `readable` translates."""
+        info = self._infos[name]
+        base = PurePosixPath(name).name
+        if info.flag_bits & 1:
+            raise ImportRefused(f"{self._label} is protected by a password. Unpack it first, and import the folder.")
+        if info.compress_type not in _PACKINGS:
+            raise ImportRefused(f"{base} in {self._label} is packed in a way that is not read. Zip it as usual.")
+        if info.file_size > MOST_BYTES:
+            raise ImportRefused(too_large(base, info.file_size))
+        if info.file_size > _SMALL and info.file_size > _BOMB * max(1, info.compress_size):
+            raise ImportRefused(f"{base} in {self._label} unpacks to far more than any text would, so it was not read.")
+        if name not in self._opened:
+            self._opened.add(name)
+            self.opened += info.file_size  # more of it is never read, whatever it holds
+        return self._archive.open(info)
+
+
+@contextmanager
+def readable(path: Path, cure: str) -> Iterator[None]:
+    """Translates what goes wrong while a file that was brought is read. Raises `ImportRefused`."""
+    try:
+        yield
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+        message = f"{path.name} is damaged, or was not copied completely. {cure}"
+        raise ImportRefused(message) from error
+    except OSError as error:
+        reason = (error.strerror or "the system does not say why").lower()
+        raise ImportRefused(f"{path} cannot be read: {reason}.") from error
+
+
+def too_large(name: str, size: int) -> str:
+    return f"{name} has {size / 1_000_000:,.0f} MB, more than the {MOST_BYTES // 1_000_000:,} MB that are read at most."

@@ -1,1 +1,0 @@
-"""What people bring from other assistants and folders, as files of their memory."""

@@ -1,0 +1,91 @@
+"""Each feature can be deleted: its folder, its line and its tests; and everything else still works."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from gateway.features import _LISTED
+from tests.forked import _SHARED, ROOT
+
+_PARTS = ("agent", "channels", "gateway", "tests", "workspace_template", "pyproject.toml")
+_KERNEL = ("tests/gateway/messages", "tests/gateway/turns", "tests/gateway/policy", "tests/gateway/test_router.py")
+_STORY = """
+import asyncio
+import gateway
+from tests import forked
+from tests.fakes.anthropic import FakeAnthropic
+from tests.fakes.telegram import FakeTelegram
+from tests.flows.process import OWNER, GatewayProcess
+
+forked.plainly = True  # the copy that forks has imported the project itself
+
+async def story():
+    async with FakeTelegram() as telegram, FakeAnthropic() as model, GatewayProcess(telegram, model) as process:
+        telegram.say("Hello")
+        await telegram.next_message(OWNER)
+        for words in (["doctor"], ["status"], ["--help"]):
+            ran = await process.cli(*words)
+            assert ran.code == 0, (words, ran)
+        print(ran.out)
+        assert await process.terminate() == 0
+
+print(gateway.__file__)
+asyncio.run(story())
+"""
+
+
+def _copy_without(names: tuple[str, ...], folder: Path) -> Path:
+    for part in _PARTS:
+        if (ROOT / part).is_dir():
+            shutil.copytree(ROOT / part, folder / part)
+        else:
+            shutil.copy2(ROOT / part, folder / part)
+    listing = folder / "gateway" / "features" / "__init__.py"
+    lines = listing.read_text().splitlines(keepends=True)
+    listing.write_text("".join(line for line in lines if line.strip() not in {f'"{name}",' for name in names}))
+    for name in names:
+        shutil.rmtree(folder / "gateway" / "features" / name)
+        shutil.rmtree(folder / "tests" / "gateway" / "features" / name)
+    return folder
+
+
+def _ran(folder: Path, *words: str) -> str:
+    environ = {name: value for name, value in os.environ.items() if name != _SHARED}
+    done = subprocess.run(
+        [sys.executable, *words], cwd=folder, env={**environ, "PYTHONPATH": str(folder)}, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
+    return done.stdout
+
+
+@pytest.mark.parametrize("name", _LISTED)
+def test_a_feature_can_be_deleted_with_its_line(name: str, tmp_path: Path) -> None:
+    folder = _copy_without((name,), tmp_path)
+    shown = _ran(folder, "-c", _STORY)
+    assert shown.startswith(str(folder)), "it is the copy that runs"
+    manifest = import_module(f"gateway.features.{name}").FEATURE
+    listed = {line.split()[0] for line in shown.splitlines() if line.startswith("  ")}
+    assert manifest.commands and listed.isdisjoint(manifest.commands) and "doctor" in listed
+
+
+@pytest.mark.full
+def test_the_kernel_is_tested_without_features(tmp_path: Path) -> None:
+    folder = _copy_without(_LISTED, tmp_path)
+    _ran(folder, "-m", "pytest", "-p", "no:cacheprovider", "-x", "--quick", *_KERNEL)
+
+
+def test_nothing_names_the_folder_of_a_feature_but_the_list() -> None:
+    """Imports are a contract of the linter; this is about names in strings."""
+    for package in ("agent", "channels", "gateway"):
+        for file in (ROOT / package).rglob("*.py"):
+            if file.is_relative_to(ROOT / "gateway" / "features"):
+                continue
+            names = [f"features.{name}" for name in _LISTED if f"features.{name}" in file.read_text(encoding="utf-8")]
+            assert not names, file
