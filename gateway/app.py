@@ -22,7 +22,6 @@ from gateway.factories import (
     open_channels,
 )
 from gateway.handlers import all_operations
-from gateway.handlers.mcp import McpOperations
 from gateway.home import Home
 from gateway.kernel import Feature, Kernel
 from gateway.messages.outbound_files import LongAnswers
@@ -40,7 +39,6 @@ from gateway.store.database import OnLost
 from gateway.store.inbox_rows import InboxRow
 from gateway.supervisor import SupervisedSource
 from gateway.tool_factories import (
-    build_mcp_tools,
     build_picture_tools,
     build_programs,
     build_web_tools,
@@ -86,7 +84,14 @@ async def open_gateway(
     """
     async with AsyncExitStack() as stack:
         core = await open_core(
-            stack, home, config, clock or Clock(config.zone), timeouts, waits=channels, on_lost=on_lost
+            stack,
+            home,
+            config,
+            clock or Clock(config.zone),
+            timeouts,
+            features=features,
+            waits=channels,
+            on_lost=on_lost,
         )
         agents = await open_agents(stack, core, model_of)
         commands = all_commands()
@@ -104,14 +109,17 @@ async def open_gateway(
             is_alone=not channels,
         )
         messaging = await build_messaging(core, opened, media_limits or MediaLimits())
-        kernel = Kernel(home, config, core.clock, agents.by_name)
-        parts = [feature.open(kernel) for feature in features]
-        jobs = [job for part in parts for job in part.jobs]
-        scheduling = await build_scheduling(core, agents, opened, messaging, jobs)
+        scheduling = await build_scheduling(core, agents, opened, messaging)
+        kernel = _lent(core, agents, opened, messaging, scheduling)
+        parts = [await stack.enter_async_context(feature.open(kernel)) for feature in features if feature.opening]
+        for part in parts:
+            scheduling.schedule.offer(*part.jobs)
         programs = await build_programs(
             home, config, core.database, core.clock, messaging.outbox, agents.sessions, agents.by_name, core.secrets
         )
-        effects = _build_effects(core, agents, opened, messaging, scheduling, programs, web_rules or AddressRules())
+        brought = [source for part in parts for source in part.tools]
+        rules = web_rules or AddressRules()
+        effects = _build_effects(core, agents, opened, messaging, scheduling, programs, brought, rules)
         turns = await _build_turns(core, agents, opened, messaging, scheduling, effects)
         services = _build_services(core, agents, opened, messaging, scheduling, effects, turns)
         router = Router(
@@ -130,7 +138,7 @@ async def open_gateway(
         )
         offer = EmbedderOffer(home, config, agents.by_name, agents.embedders, core.background)
         operations |= all_operations(services, scheduling.schedule, offer, home)
-        operations |= {**effects.mcp.table(), **opened.web_host.table(), **(process or {})}
+        operations |= {**opened.web_host.table(), **(process or {})}
         for part in parts:
             operations |= part.operations
         yield Gateway(
@@ -153,6 +161,23 @@ async def open_gateway(
         )
 
 
+def _lent(
+    core: Core, agents: OpenAgents, channels: OpenChannels, messaging: Messaging, scheduling: Scheduling
+) -> Kernel:
+    return Kernel(
+        home=core.home,
+        config=core.config,
+        clock=core.clock,
+        database=core.database,
+        agents=agents.by_name,
+        sessions=agents.sessions,
+        outbox=messaging.outbox,
+        reports=scheduling.schedule.reports,
+        secrets=core.secrets,
+        page=lambda: channels.web_host.owners_url,
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class _Effects:
     """What turns may do outside their conversation, and whose consent they need."""
@@ -161,7 +186,6 @@ class _Effects:
     approvals: Approvals
     tasks: Tasks
     programs: ProgramTools
-    mcp: McpOperations
 
 
 def _build_effects(
@@ -171,6 +195,7 @@ def _build_effects(
     messaging: Messaging,
     scheduling: Scheduling,
     programs: ProgramTools,
+    brought: Sequence[ToolSource],
     web_rules: AddressRules,
 ) -> _Effects:
     home, config, database, clock = core.home, core.config, core.database, core.clock
@@ -184,9 +209,6 @@ def _build_effects(
     picture_tools = build_picture_tools(
         config.media, home.state, database, clock, sessions, outbox, messaging.outgoing, channels.by_name, core.ledger
     )
-    mcp_tools, mcp_operations = build_mcp_tools(
-        agents.mcp, home, config, database, clock, sessions, outbox, reports, lambda: channels.web_host.owners_url
-    )
 
     sources: tuple[ToolSource, ...] = (
         schedule_tools,
@@ -195,7 +217,7 @@ def _build_effects(
         web_tools,
         picture_tools,
         programs,
-        mcp_tools,
+        *brought,
     )
 
     def tools(row: InboxRow) -> tuple[Tool, ...]:
@@ -216,7 +238,7 @@ def _build_effects(
         core.scope_work,
         core.secrets,
     )
-    return _Effects(tools, approvals, tasks, programs, mcp_operations)
+    return _Effects(tools, approvals, tasks, programs)
 
 
 async def _build_turns(

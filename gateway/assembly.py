@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gateway.core import Core, OpenAgents
@@ -27,7 +26,6 @@ from gateway.routines.daily_summary import DailySummary
 from gateway.routines.heartbeat import Heartbeat
 from gateway.routines.journal import JournalRoutine
 from gateway.routines.memory_checks import MemoryChecks
-from gateway.scheduling.builtins import BuiltIn
 from gateway.scheduling.requests import JobService
 from gateway.scheduling.service import ScheduleService
 from gateway.sharing import SharedWork
@@ -83,10 +81,7 @@ class Scheduling:
     daily: DailySummary
 
 
-async def build_scheduling(
-    core: Core, agents: OpenAgents, channels: OpenChannels, messaging: Messaging, more: Sequence[BuiltIn]
-) -> Scheduling:
-    """`more`: jobs beside Daybook's own."""
+async def build_scheduling(core: Core, agents: OpenAgents, channels: OpenChannels, messaging: Messaging) -> Scheduling:
     home, config, database, clock, access = core.home, core.config, core.database, core.clock, core.access
     by_name, sessions, outbox = agents.by_name, agents.sessions, messaging.outbox
     schedule = ScheduleService(
@@ -133,7 +128,7 @@ async def build_scheduling(
     )
     memory_tests = MemoryChecks(by_name, clock, home.memory_tests, reports.tell_owner)
     own = (journaling.built_in, *await daily.built_ins(), heartbeat.built_in, memory_tests.built_in)
-    schedule.offer(*own, *more)
+    schedule.offer(*own)
     core.zone.followers.append(schedule.follow_zone)
     jobs = JobService(schedule, access, {*channels.by_name, *tokens(config)}, core.zone)
     return Scheduling(schedule, jobs, daily)

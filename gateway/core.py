@@ -8,11 +8,12 @@ import logging
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, AsyncExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from pkgutil import resolve_name
 
 from agent.agent import Agent
 from agent.clock import Clock
@@ -26,7 +27,7 @@ from gateway.config.zone import is_zone_chosen
 from gateway.embedder.build import Embedders
 from gateway.factories import build_agent, rules
 from gateway.home import Home, HomeBusy, shown
-from gateway.mcp.logins import secrets_in
+from gateway.kernel import Feature
 from gateway.messages.active_work import ActiveWork
 from gateway.models import limited_for_others
 from gateway.policy.access import LOCAL_CHANNELS, Access
@@ -42,7 +43,6 @@ from gateway.store.lease import Lease
 from gateway.store.scope_work import ScopeWork
 from gateway.store.usage import UsageLedger
 from gateway.supervisor import BackgroundTasks
-from gateway.tool_factories import OpenMcp, open_mcp
 from gateway.web.host import read_token
 
 log = logging.getLogger(__name__)
@@ -90,6 +90,7 @@ async def open_core(
     clock: Clock,
     timeouts: Timeouts,
     *,
+    features: Sequence[Feature],
     waits: bool,
     on_lost: OnLost,
 ) -> Core:
@@ -127,18 +128,19 @@ async def open_core(
         access,
         shared,
         ScopeWork(database, shared.claims if shared is not None else None),
-        await asyncio.to_thread(_known_secrets, home, config),
+        await asyncio.to_thread(_known_secrets, home, config, features),
     )
 
 
-def _known_secrets(home: Home, config: Config) -> KnownSecrets:
+def _known_secrets(home: Home, config: Config, features: Sequence[Feature]) -> KnownSecrets:
     """Those of now: a restart knows what is changed meanwhile."""
     others: list[str] = []
     if config.channels.web.enabled:
         with contextlib.suppress(OSError, ValueError):
             others.append(read_token(config.channels.web, home))
-    for file in home.mcp_logins.glob("*.json"):
-        others += secrets_in(_text(file))
+    for name in filter(None, (feature.secrets for feature in features)):
+        kept: Callable[[Home], Iterable[str]] = resolve_name(name)
+        others += kept(home)
     return known_secrets(config, _text(home.env_file), others)
 
 
@@ -212,7 +214,6 @@ class OpenAgents:
     warm: list[Warmable]
     sessions: SessionPolicy
     embedders: Embedders
-    mcp: OpenMcp
 
 
 async def open_agents(stack: AsyncExitStack, core: Core, model_of: ModelOf) -> OpenAgents:
@@ -237,6 +238,4 @@ async def open_agents(stack: AsyncExitStack, core: Core, model_of: ModelOf) -> O
         for name, one in config.agents.items()
     }
     sessions = SessionPolicy(core.access, homes, config.default_agent, config.routes)
-    return OpenAgents(
-        agents, models, warm, sessions, embedders, await open_mcp(stack, home, config, clock, core.secrets)
-    )
+    return OpenAgents(agents, models, warm, sessions, embedders)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import shutil
-from collections.abc import Callable, Mapping
-from contextlib import AsyncExitStack
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -14,7 +13,7 @@ from pathlib import Path
 from agent.agent import Agent
 from agent.clock import Clock
 from agent.formats.addresses import AddressRules
-from agent.formats.secrets import NO_SECRETS, KnownSecrets
+from agent.formats.secrets import KnownSecrets
 from agent.media.painter import Painter
 from agent.media.reader import Reader
 from agent.media.store import Store
@@ -28,12 +27,7 @@ from gateway.config.capabilities import (
     SearXngConfig,
     ServerSearchConfig,
 )
-from gateway.handlers.mcp import McpOperations
 from gateway.home import Home
-from gateway.mcp.catalog import McpCatalog
-from gateway.mcp.kept import KeptMcp
-from gateway.mcp.login_flow import McpLogins
-from gateway.mcp.servers import McpServers
 from gateway.messages.outbound_files import OutboundFiles
 from gateway.messages.outbox import Outbox
 from gateway.policy.sessions import SessionPolicy
@@ -42,11 +36,8 @@ from gateway.programs.background import ProgramRuns
 from gateway.programs.runner import ProgramRunner
 from gateway.programs.sandbox import NO_SANDBOX, Sandbox, find_sandbox, missed_sandbox
 from gateway.programs.workspace import Workspaces, Written, remove_left_names
-from gateway.scheduling.targets import OwnerReports
 from gateway.store.database import Database
 from gateway.store.usage import UsageLedger
-from gateway.tools.mcp import McpTools
-from gateway.tools.mcp_logins import LoginRequests
 from gateway.tools.pictures import PictureTools
 from gateway.tools.programs import ExecRules, ProgramTools
 from gateway.tools.web import WebTools
@@ -150,43 +141,3 @@ def build_painter(config: MediaConfig) -> Painter | None:
 
     key = config.images.api_key.get_secret_value() if config.images.api_key else ""
     return ImageServer(config.images.base_url, config.images.model, key)
-
-
-@dataclass(frozen=True, slots=True)
-class OpenMcp:
-    servers: McpServers
-    catalog: McpCatalog
-
-
-async def open_mcp(
-    stack: AsyncExitStack, home: Home, config: Config, clock: Clock, secrets: KnownSecrets = NO_SECRETS
-) -> OpenMcp:
-    """The configured MCP servers, which end with `stack`."""
-    agents = {name: agent.tools.mcp for name, agent in config.agents.items()}
-    kept = await asyncio.to_thread(KeptMcp, home.mcp)
-    servers = McpServers(kept, secrets=secrets)
-    catalog = await asyncio.to_thread(McpCatalog, servers, agents)
-    if any(agents.values()):
-        await stack.enter_async_context(servers)
-        await asyncio.to_thread(kept.forget_old_calls, clock.now().timestamp())
-        servers.learn()
-    return OpenMcp(servers, catalog)
-
-
-def build_mcp_tools(
-    opened: OpenMcp,
-    home: Home,
-    config: Config,
-    database: Database,
-    clock: Clock,
-    sessions: SessionPolicy,
-    outbox: Outbox,
-    reports: OwnerReports,
-    page: Callable[[], str],
-) -> tuple[McpTools, McpOperations]:
-    """`page`: as in `McpLogins`."""
-    logins = McpLogins(opened.servers, page)
-    requests = LoginRequests(logins, database, clock, outbox, reports, opened.servers.run)
-    reader = Reader(config.media.max_chars, config.media.max_pages)
-    tools = McpTools(opened.catalog, opened.servers.kept, sessions, clock, reader, Store(home.state), requests)
-    return tools, McpOperations(opened.catalog, logins, config.default_agent)

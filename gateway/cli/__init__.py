@@ -31,7 +31,6 @@ _KERNEL = {
     "schedule": "List and change reminders and jobs.",
     "pair": "See and choose who can talk to Daybook.",
     "skills": "See what Daybook has learned to do, and what is missing.",
-    "mcp": "See and test the MCP servers whose tools Daybook uses.",
     "usage": "Show tokens and cost.",
     "logs": "Show what the gateway has logged.",
     "config": "Check, show and change the configuration.",

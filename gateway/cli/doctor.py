@@ -13,6 +13,7 @@ from gateway.cli.context import CliContext, print_json
 from gateway.doctor.examine import examine, silent
 from gateway.doctor.mend import mend
 from gateway.doctor.security import security
+from gateway.features import FEATURES
 
 
 @click.command("doctor")
@@ -24,7 +25,9 @@ def doctor_command(context: CliContext, as_json: bool, fixes: bool, is_security:
     """Check everything, and say how to fix each problem."""
     unreachable = silent(context.home)
     mended = mend(context.home, os.environ) if fixes and not unreachable else []
-    findings = unreachable or (security if is_security else examine)(context.home, os.environ)
+    findings = unreachable or (
+        security(context.home, os.environ) if is_security else examine(context.home, os.environ, FEATURES)
+    )
     bad = [finding for finding in findings if not finding.ok]
     if as_json:
         print_json([{"check": one.check, "ok": one.ok, "message": one.message, "cure": one.fix} for one in findings])

@@ -12,6 +12,7 @@ from agent.languages.system_reasons import reason_of
 from agent.model.base import Json
 from gateway.config import ConfigError, load
 from gateway.doctor.examine import examine
+from gateway.features import FEATURES
 from gateway.home import Home
 from gateway.log_setup import last_lines
 from gateway.rpc.protocol import Operation, OperationError, Params, number
@@ -57,7 +58,7 @@ class ProcessOperations:
     async def examine(self, _: Params) -> Json:
         """What `daybook doctor` finds: `[{check, ok, message, fix}]`, texts as of `parts`. Takes some seconds."""
         async with self._examining:
-            found = await asyncio.to_thread(examine, self._home, os.environ)
+            found = await asyncio.to_thread(examine, self._home, os.environ, FEATURES)
         return [
             {"check": one.check, "ok": one.ok, "message": parts(one.message), "fix": parts(one.fix)} for one in found
         ]

@@ -6,10 +6,12 @@ import asyncio
 import os
 import shutil
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
+from pkgutil import resolve_name
 
 from agent.clock import Clock, utc_stamp
 from agent.formats.sqlite import StorageUnavailable
@@ -19,7 +21,6 @@ from agent.session.transcript import Transcript, TranscriptUnusable
 from gateway.config import Config, ConfigError, dotenv_names, load
 from gateway.doctor import schedule, workspace
 from gateway.doctor.connections import discord, model, telegram, web, web_search
-from gateway.doctor.mcp import servers
 from gateway.doctor.media import pictures, speech
 from gateway.doctor.programs import programs
 from gateway.doctor.search import embedding, index
@@ -27,6 +28,7 @@ from gateway.doctor.shared import check_shared
 from gateway.factories import tokens
 from gateway.file_system import PATIENCE, Question, layout_problems
 from gateway.home import Home
+from gateway.kernel import Feature
 from gateway.rpc.client import NotRunning, connect
 from gateway.rpc.protocol import OperationError
 from gateway.setup.probe import Finding, check_zone
@@ -41,8 +43,8 @@ _STUCK_AFTER = timedelta(minutes=15)
 """A message that waits for longer is stuck, or nothing runs that would serve it."""
 
 
-def examine(home: Home, environ: Mapping[str, str]) -> list[Finding]:
-    """Runs every check; takes some seconds."""
+def examine(home: Home, environ: Mapping[str, str], features: Sequence[Feature] = ()) -> list[Finding]:
+    """Runs every check, also of features; takes some seconds."""
     try:
         loaded = load(home, environ)
     except ConfigError as error:
@@ -60,7 +62,7 @@ def examine(home: Home, environ: Mapping[str, str]) -> list[Finding]:
         lambda: list(speech(config.media)),
         lambda: list(pictures(config.media)),
         lambda: list(programs(home, config)),
-        lambda: list(servers(config, home.mcp_logins)),
+        *(partial(_of_feature, feature, home, config) for feature in features if feature.checks),
         lambda: list(_home(home)),
         lambda: list(_contents(home, config)),
         lambda: list(_disk(home)),
@@ -72,6 +74,11 @@ def examine(home: Home, environ: Mapping[str, str]) -> list[Finding]:
     if not any(finding.check == "clock" for finding in found):
         found.append(Finding("clock", True, "not checked, because no server was asked"))
     return [Finding("config", True, "valid"), *warnings, *found]
+
+
+def _of_feature(feature: Feature, home: Home, config: Config) -> list[Finding]:
+    checks: Callable[[Home, Config], Iterator[Finding]] = resolve_name(feature.checks)
+    return list(checks(home, config))
 
 
 def silent(home: Home) -> list[Finding]:

@@ -10,5 +10,6 @@ _LISTED = (
     "imports",
     "backup",
     "service",
+    "mcp",
 )
 FEATURES: tuple[Feature, ...] = tuple(import_module(f"{__name__}.{name}").FEATURE for name in _LISTED)

@@ -145,6 +145,8 @@ class GatewayWebHost:
         return {one.source.name: one.status for one in self._sources}
 
     async def call(self, operation: str, parameters: Mapping[str, object]) -> object:
+        if operation not in self._operations:
+            raise ActionFailed(Sentence("The page can't do that."))
         try:
             return await self._operations[operation](cast(Params, parameters))
         except (OperationError, StorageUnavailable) as problem:

@@ -5,11 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from channels.web.views.view import Call, Values, View
+from channels.web.views.view import ActionFailed, Call, Values, View
 
 
 async def _read(call: Call, query: Mapping[str, str]) -> Values:
-    return {"status": await call("status", {}), "servers": await call("mcp.servers", {})}
+    try:
+        servers = await call("mcp.servers", {})
+    except ActionFailed:  # there is nothing that knows servers
+        servers = []
+    return {"status": await call("status", {}), "servers": servers}
 
 
 _LOGINS = frozenset({"mcp.servers", "mcp.link", "mcp.answer", "mcp.logout"})

@@ -13,5 +13,5 @@ FEATURE = Feature(
         ),
         "restore": CommandLine("Put everything back from a backup.", f"{_COMMANDS}:restore_command", after="backup"),
     },
-    "gateway.features.backup.nightly:parts",
+    "gateway.features.backup.nightly:opened",
 )

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from agent.languages.sentences import Sentence
 from agent.languages.system_errors import system_says
+from gateway.config import Config
 from gateway.features.backup.archive import CopyDatabase, copy_of, write
 from gateway.features.backup.errors import BackupError
 from gateway.home import Home
@@ -17,13 +20,16 @@ from gateway.scheduling.builtins import BACKED_UP, BACKUP, BuiltIn, DueTime, Job
 _NAME = re.compile(r"daybook-\d{4}-\d\d-\d\d\.tar\.gz")
 
 
-def parts(kernel: Kernel) -> Parts:
-    home, config = kernel.home, kernel.config
-    nightly = NightlyBackup(home, None, 1, None)
-    if config.backup is not None:
-        folder = home.path / Path(config.backup.to).expanduser()
-        nightly = NightlyBackup(home, folder, config.backup.keep, copy_of(config.postgres_url))
-    return Parts(jobs=[nightly.built_in])
+@asynccontextmanager
+async def opened(kernel: Kernel) -> AsyncIterator[Parts]:
+    yield Parts(jobs=[_configured(kernel.home, kernel.config).built_in])
+
+
+def _configured(home: Home, config: Config) -> NightlyBackup:
+    if config.backup is None:
+        return NightlyBackup(home, None, 1, None)
+    folder = home.path / Path(config.backup.to).expanduser()
+    return NightlyBackup(home, folder, config.backup.keep, copy_of(config.postgres_url))
 
 
 class NightlyBackup:

@@ -8,5 +8,5 @@ _HELP = "Bring your memory and chats from other assistants, or Markdown."
 
 FEATURE = Feature(
     {"import": CommandLine(_HELP, "gateway.features.imports.command_line:import_command", after="memory")},
-    "gateway.features.imports.operations:parts",
+    "gateway.features.imports.operations:opened",
 )

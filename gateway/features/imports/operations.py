@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -35,8 +36,9 @@ _AT_ONCE = 20
 _log = logging.getLogger(__name__)
 
 
-def parts(kernel: Kernel) -> Parts:
-    return Parts(ImportOperations(kernel).table())
+@asynccontextmanager
+async def opened(kernel: Kernel) -> AsyncIterator[Parts]:
+    yield Parts(ImportOperations(kernel).table())
 
 
 class ImportOperations:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,6 +14,7 @@ from filelock import FileLock, Timeout
 from pydantic import TypeAdapter, ValidationError
 
 from agent.fs import atomic_write, make_folder
+from gateway.home import Home
 
 log = logging.getLogger(__name__)
 
@@ -74,6 +75,13 @@ def secrets_in(text: str) -> list[str]:
         details = _DETAILS.validate_json(grant.details)
     found = [part.get(name) for part in details.values() if part for name in _SECRET]
     return list({grant.access, *(one for one in found if isinstance(one, str))})
+
+
+def kept_secrets(home: Home) -> Iterator[str]:
+    """What is secret in all kept logins."""
+    for file in home.mcp_logins.glob("*.json"):
+        with suppress(OSError):
+            yield from secrets_in(file.read_text("utf-8", "replace"))
 
 
 class ServerLogin:

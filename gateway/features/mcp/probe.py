@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gateway.config.capabilities import LocalMcpServer, RemoteMcpServer
-from gateway.mcp.errors import McpFailure
-from gateway.mcp.kept import KeptMcp
-from gateway.mcp.schemas import RemoteTool
-from gateway.mcp.servers import McpServers
+from gateway.features.mcp.errors import McpFailure
+from gateway.features.mcp.kept import KeptMcp
+from gateway.features.mcp.schemas import RemoteTool
+from gateway.features.mcp.servers import McpServers
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,17 +11,17 @@ from pathlib import Path
 from agent.languages.sentences import Sentence, joined
 from gateway.config import Config
 from gateway.config.capabilities import LocalMcpServer, RemoteMcpServer
-from gateway.mcp.kept import KeptMcp
-from gateway.mcp.probe import ServerProbe, probe
+from gateway.features.mcp.kept import KeptMcp
+from gateway.features.mcp.probe import ServerProbe, probe
+from gateway.home import Home
 from gateway.setup.probe import Finding
 
 _CHECK = "mcp"
 _SECONDS = 20.0
 
 
-def servers(config: Config, logins: Path) -> Iterator[Finding]:
-    """Starts programs and asks addresses; blocks for some seconds at most. `logins`: the folder of the owner's logins,
-    which may be renewed."""
+def servers(home: Home, config: Config) -> Iterator[Finding]:
+    """Starts programs and asks addresses; blocks for some seconds at most. Logins may be renewed."""
     configured = {name: server for agent in config.agents.values() for name, server in agent.tools.mcp.items()}
     there = {}
     for name, server in configured.items():
@@ -32,7 +32,7 @@ def servers(config: Config, logins: Path) -> Iterator[Finding]:
         else:
             there[name] = server
     if there:
-        for name, found in asyncio.run(_probed(there, logins)).items():
+        for name, found in asyncio.run(_probed(there, home.mcp_logins)).items():
             if not found.failure:
                 yield Finding(_CHECK, True, Sentence("{name} works; tools: {count}", name=name, count=len(found.tools)))
                 continue

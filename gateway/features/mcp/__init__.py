@@ -1,0 +1,14 @@
+"""Servers of tools that speak the Model Context Protocol, and the owner's logins at them."""
+
+from __future__ import annotations
+
+from gateway.kernel import CommandLine, Feature
+
+_HELP = "See and test the MCP servers whose tools Daybook uses."
+
+FEATURE = Feature(
+    {"mcp": CommandLine(_HELP, "gateway.features.mcp.command_line:mcp_command", after="skills")},
+    "gateway.features.mcp.opening:opened",
+    checks="gateway.features.mcp.checks:servers",
+    secrets="gateway.features.mcp.logins:kept_secrets",
+)

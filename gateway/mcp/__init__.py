@@ -1,1 +1,0 @@
-"""Tools of other programs and servers, by the Model Context Protocol. The SDK is imported when one is started."""
