@@ -52,7 +52,10 @@ def _only_before_address(rule: Rule) -> Rule:
 
 def is_inside_word(before: str, after: str) -> bool:
     """True inside a word (`2*3*4`, `a_b`) of a spaced script."""
-    return all(one.isalnum() and not _is_wide(one) and not _UNSPACED.match(one) for one in (before, after))
+    return all(
+        character.isalnum() and not _is_wide(character) and not _UNSPACED.match(character)
+        for character in (before, after)
+    )
 
 
 def _is_wide(character: str) -> bool:

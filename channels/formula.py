@@ -65,9 +65,9 @@ def script(text: str, *, raised: bool) -> str:
     bare = text.strip()
     if raised and bare in ("∘", "°"):
         return "°"
-    close = "".join(bare.split()) if any(one in "=+-" for one in bare) else bare
-    if close and all(one in signs for one in close):
-        return "".join(signs[one] for one in close)
+    close = "".join(bare.split()) if any(character in "=+-" for character in bare) else bare
+    if close and all(character in signs for character in close):
+        return "".join(signs[character] for character in close)
     return ("^" if raised else "_") + (bare if len(bare) == 1 and not bare.isalnum() else f"({bare})")
 
 
@@ -178,7 +178,7 @@ class _Reader:
 
 
 def _grouped(text: str) -> str:
-    return text if text and all(one.isalnum() or one in ".′" for one in text) else f"({text})"
+    return text if text and all(character.isalnum() or character in ".′" for character in text) else f"({text})"
 
 
 def _apart(part: _Part, before: _Part, after: _Part) -> str:

@@ -61,14 +61,14 @@ def need_object(parent: Json, field: str) -> Json:
 
 def objects_of(parent: Json, field: str) -> Iterator[Json]:
     value = parent.get(field)
-    for one in value if isinstance(value, list) else ():
-        if isinstance(one, Mapping):
-            yield one
+    for item in value if isinstance(value, list) else ():
+        if isinstance(item, Mapping):
+            yield item
 
 
 def strings_of(parent: Json, field: str) -> list[str]:
     value = parent.get(field)
-    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
 
 
 def counted(number: int, thing: str) -> str:

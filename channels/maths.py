@@ -88,14 +88,14 @@ def pieces(text: str) -> Iterator[str | Tex]:
     for run in _HIDDEN.finditer(text):
         yield text[at : run.start()]
         *formulas, rest = run[0].split(_END)
-        yield from (_tex(_shown(one)) for one in formulas)
+        yield from (_tex(_shown(formula)) for formula in formulas)
         yield rest
         at = run.end()
     yield text[at:]
 
 
 def _tex(written: str) -> Tex:
-    opener = next((one for one in ("$$", "\\[", "\\(", "$") if written.startswith(one)), "")
+    opener = next((mark for mark in ("$$", "\\[", "\\(", "$") if written.startswith(mark)), "")
     return Tex(written, written[len(opener) : len(written) - len(opener)], opener in _BLOCK or not opener)
 
 
@@ -121,7 +121,7 @@ def _is_formula(text: str, mark: str, beside: str) -> bool:
     sure = _SURELY_MATHS.search(text) is not None and beside[:1] not in _IN_ADDRESS
     match mark:
         case "$":
-            alone = not any(one.isalnum() or one in "$\\" for one in beside)
+            alone = not any(character.isalnum() or character in "$\\" for character in beside)
             return alone and text == text.strip() and "\n" not in text and (sure or bool(_LETTER.fullmatch(text)))
         case "\\[":
             return sure or "\n" in text.strip(" ")
@@ -140,8 +140,8 @@ def _unquoted(markdown: str, start: int, end: int) -> str:
 
 
 def _hidden(text: str) -> str:
-    return "".join(chr(ord(one) + _SHIFT) for one in text if one >= " " or one in "\n\t") + _END
+    return "".join(chr(ord(character) + _SHIFT) for character in text if character >= " " or character in "\n\t") + _END
 
 
 def _shown(text: str) -> str:
-    return "".join(chr(ord(one) - _SHIFT) for one in text)
+    return "".join(chr(ord(character) - _SHIFT) for character in text)

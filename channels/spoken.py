@@ -84,7 +84,11 @@ def _closing(address: re.Match[str]) -> str:
 def _without_pictographs(text: str) -> str:
     if text.isascii():
         return text
-    return "".join(one for one in text if one not in _JOINERS and unicodedata.category(one) not in _PICTOGRAPHS)
+    return "".join(
+        character
+        for character in text
+        if character not in _JOINERS and unicodedata.category(character) not in _PICTOGRAPHS
+    )
 
 
 def _as_sentence(line: str) -> str:

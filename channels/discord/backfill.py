@@ -43,8 +43,10 @@ async def missed(client: DiscordClient, chat_id: str, after: str, within: float)
             raise source_failed(error) from None
         if not isinstance(answer, list):
             raise SourceFailed(f"Discord's history of {chat_id} is not a list of messages")
-        found = [one for one in answer if isinstance(one, dict)]
-        page = sorted((one for one in found if str(one.get("id")).isdecimal()), key=lambda one: int(one["id"]))
+        found = [message for message in answer if isinstance(message, dict)]
+        page = sorted(
+            (message for message in found if str(message.get("id")).isdecimal()), key=lambda message: int(message["id"])
+        )
         if page:
             yield page
             after = page[-1]["id"]

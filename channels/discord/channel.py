@@ -140,7 +140,7 @@ class DiscordChannel:
     def status(self) -> ChannelStatus:
         status = self._connection.status
         if status.state is Health.OK:
-            status = combined([(one.shard, one.status) for one in self._shards])
+            status = combined([(shard.shard, shard.status) for shard in self._shards])
         if status.state is Health.OK and (why := self._rate_limit.shut_out):
             return ChannelStatus(Health.DEGRADED, why)
         return status
@@ -172,7 +172,7 @@ class DiscordChannel:
         count = (await client.session_start()).shards if self._wanted_shards == "auto" else self._wanted_shards
         assert count is not None
         shards = [Shard(number, count) for number in range(count)]
-        self._shards = tuple(DiscordShard(one, self._options, self._pace, self._hearing) for one in shards)
+        self._shards = tuple(DiscordShard(shard, self._options, self._pace, self._hearing) for shard in shards)
         self._connection.connected()
         log.info("%d connections share the servers", count)
         async with asyncio.TaskGroup() as group:

@@ -135,7 +135,7 @@ class DiscordClient:
         self, path: str, where: Where, files: Sequence[discord.File], form: Sequence[Mapping[str, object]]
     ) -> Any:
         http = self._client.own_http
-        return await http.request(Route("POST", path, **where), files=files, form=[dict(one) for one in form])
+        return await http.request(Route("POST", path, **where), files=files, form=[dict(field) for field in form])
 
     def wait_for_capacity(self, method: str, path: str, where: Where) -> float:
         """Seconds until a call would not take a bucket's last slot."""

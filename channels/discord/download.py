@@ -23,7 +23,7 @@ class Expired(NotFetched):
 
 def address_in(message: Json, file_id: str) -> str:
     """Raises `NotFetched`."""
-    found = next((one for one in _attachments(message) if get(one, "id", str) == file_id), None)
+    found = next((file for file in _attachments(message) if get(file, "id", str) == file_id), None)
     url = get(found, "url", str) if found else None
     if url is None:
         raise NotFetched("the file is no longer in its message")
@@ -70,6 +70,6 @@ def too_large(most: int) -> str:
 
 def _attachments(message: Json) -> Iterator[Json]:
     yield from objects_of(message, "attachments")
-    for one in objects_of(message, "message_snapshots"):
-        if snapshot := object_of(one, "message"):
+    for forward in objects_of(message, "message_snapshots"):
+        if snapshot := object_of(forward, "message"):
             yield from objects_of(snapshot, "attachments")

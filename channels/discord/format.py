@@ -74,7 +74,7 @@ def _is_seen(block: Block) -> bool:
         case CodeBlock(text):
             return bool(text.strip())
         case QuoteBlock(blocks):
-            return any(isinstance(one, QuoteBlock) or _is_seen(one) for one in blocks)
+            return any(isinstance(inner, QuoteBlock) or _is_seen(inner) for inner in blocks)
         case _:
             return True
 

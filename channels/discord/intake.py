@@ -174,10 +174,13 @@ class EventIntake:
         match name:
             case "READY":
                 self._on_connected()
-                self._known_servers = {id for one in objects_of(data, "guilds") if (id := get(one, "id", str))}
+                self._known_servers = {id for guild in objects_of(data, "guilds") if (id := get(guild, "id", str))}
                 self._await_servers(*self._known_servers)
                 # Discord does not announce what is new in private chats, so each is read.
-                private = [(self._directory.private(one.chat_id), one.message_id) for one in self._seen.private()]
+                private = [
+                    (self._directory.private(position.chat_id), position.message_id)
+                    for position in self._seen.private()
+                ]
                 await self._catch_up(client, receive, private)
                 await self._note_complete()
             case "RESUMED":
@@ -236,7 +239,7 @@ class EventIntake:
         limit = asyncio.Semaphore(_CHATS_AT_ONCE)
         oldest = snowflake(datetime.now(UTC) - MOST_MISSED)
 
-        async def one(chat: DiscordChat, after: str) -> None:
+        async def catch_up(chat: DiscordChat, after: str) -> None:
             by_clock = int(after) >= int(_FIRST_BY_CLOCK)
             after = max(after, oldest, key=int) if by_clock else after
             async with limit:
@@ -247,7 +250,7 @@ class EventIntake:
 
         async with asyncio.TaskGroup() as group:
             for chat, after in chats:
-                group.create_task(one(chat, after))
+                group.create_task(catch_up(chat, after))
 
     async def _catch_up_with(self, client: DiscordClient, receive: Receive, chat: DiscordChat, after: str) -> None:
         try:

@@ -91,7 +91,7 @@ class Interactions:
         if not key.startswith(INTERACTION) or not id.isdecimal() or not token:
             return None
         now = asyncio.get_running_loop().time()
-        self._waiting = {key: one for key, one in self._waiting.items() if one.until > now}
+        self._waiting = {key: pending for key, pending in self._waiting.items() if pending.until > now}
         is_slash = kind == str(SLASH)
         is_known = told_by is not None and not self._are_shared
         age = 0.0 if told_by is not None else max(0.0, (datetime.now(UTC) - moment(id)).total_seconds())
@@ -168,9 +168,9 @@ class Interactions:
 
     def give_up(self, told_by: object) -> None:
         """Called at the end of a connection."""
-        for one in self._waiting.values():
-            if one.told_by is told_by:
-                one.settle(False)
+        for pending in self._waiting.values():
+            if pending.told_by is told_by:
+                pending.settle(False)
 
 
 _MORE = "/webhooks/{webhook_id}/{webhook_token}"

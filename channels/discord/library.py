@@ -116,7 +116,7 @@ def _has(owner: object, wanted: str) -> bool:
     found = getattr(owner, name, None)
     if not is_function:
         return hasattr(owner, name)
-    parameters = {one for one in listed.split(", ") if one}
+    parameters = {parameter for parameter in listed.split(", ") if parameter}
     return callable(found) and parameters <= inspect.signature(found).parameters.keys()
 
 
@@ -126,7 +126,7 @@ class Socket(DiscordWebSocket):
         text: str | None = self._decompressor.decompress(msg) if isinstance(msg, bytes) else msg
         if text is None:
             return  # the beginning of a payload
-        if any(one in text[:_HEAD] or one in text[-_HEAD:] for one in _GREETINGS):
+        if any(greeting in text[:_HEAD] or greeting in text[-_HEAD:] for greeting in _GREETINGS):
             text = self._completed(text)
         await super().received_message(text)
 

@@ -79,8 +79,8 @@ def components(rows: Sequence[Sequence[Button]]) -> list[dict[str, object]]:
         {
             "type": _ACTION_ROW,
             "components": [
-                {"type": _BUTTON, "style": _SECONDARY, "label": one.label[:_LONGEST_LABEL], "custom_id": one.data}
-                for one in row
+                {"type": _BUTTON, "style": _SECONDARY, "label": button.label[:_LONGEST_LABEL], "custom_id": button.data}
+                for button in row
             ],
         }
         for row in rows

@@ -39,7 +39,7 @@ class GlobalRateLimit:
 
     def left(self, path: str = "") -> float:
         """Seconds until a call may be made."""
-        until = self._shut_until if any(one in path for one in _EXEMPT) else max(self._all_until, self._shut_until)
+        until = self._shut_until if any(part in path for part in _EXEMPT) else max(self._all_until, self._shut_until)
         return max(0.0, until - time.monotonic())
 
     @property

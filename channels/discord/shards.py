@@ -83,7 +83,7 @@ def combined(shards: Sequence[tuple[Shard, ChannelStatus]]) -> ChannelStatus:
     if not troubled:
         return ChannelStatus(Health.OK)
     is_down = len(troubled) == len(here) and all(status.state is Health.DOWN for _, status in troubled)
-    shard, status = next((one for one in troubled if one[1].state is Health.DOWN), troubled[0])
+    shard, status = next(((shard, status) for shard, status in troubled if status.state is Health.DOWN), troubled[0])
     more = f" ({len(troubled)} of {shard.count} shards are not connected)" if len(troubled) > 1 else ""
     return ChannelStatus(
         Health.DOWN if is_down else Health.DEGRADED,

@@ -207,7 +207,9 @@ class TelegramChannel:
         for_all = [command for command in self._commands if not command.owner_only]
         menus = ((BotCommandScopeAllPrivateChats(), self._commands), (BotCommandScopeAllGroupChats(), for_all))
         for (scope, commands), language in itertools.product(menus, ALL_LANGUAGES):
-            wanted = tuple(BotCommand(one.name, one.described(language)[:_LONGEST_DESCRIPTION]) for one in commands)
+            wanted = tuple(
+                BotCommand(command.name, command.described(language)[:_LONGEST_DESCRIPTION]) for command in commands
+            )
             code = None if language is Language.ENGLISH else str(language)  # none: for everybody else
             if wanted and await self._quietly(self._bot.get_my_commands(scope, code)) != wanted:
                 await self._quietly(self._bot.set_my_commands(wanted, scope, code))

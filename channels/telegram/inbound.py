@@ -225,7 +225,7 @@ def _beside(message: Json, text: str) -> Iterator[str]:
         yield url
     keyboard = object_of(message, "reply_markup")
     rows = keyboard.get("inline_keyboard") if keyboard else None
-    for button in (one for row in rows if isinstance(row, list) for one in row) if isinstance(rows, list) else ():
+    for button in (button for row in rows if isinstance(row, list) for button in row) if isinstance(rows, list) else ():
         if isinstance(button, Mapping) and (address := text_of(button, "url")):
             yield link(text_of(button, "text"), address)
 
@@ -302,12 +302,12 @@ def _forward(message: Json, written: _Written) -> Quote | None:
 
 def _all_attachments(message: Json) -> Iterator[Attachment]:
     forwarded = object_of(message, "forward_origin") is not None
-    for one in attachments(message):
-        yield one.passed_on("forwarded") if forwarded else one
+    for attachment in attachments(message):
+        yield attachment.passed_on("forwarded") if forwarded else attachment
     quoted = _quoted(message)
-    for one in attachments(quoted) if quoted is not None else ():
-        if one.handle:
-            yield one.passed_on("quoted")
+    for attachment in attachments(quoted) if quoted is not None else ():
+        if attachment.handle:
+            yield attachment.passed_on("quoted")
 
 
 def _origin_name(origin: Json | None) -> str:

@@ -70,7 +70,7 @@ def marked(parent: Json, field: str, entities: str) -> tuple[str, tuple[TextMark
 
 def marked_up(text: str, marks: Sequence[TextMark], start: int = 0) -> str:
     """The text from `start` on, as Markdown."""
-    edges = sorted({start, len(text), *(edge for one in marks for edge in (one.start, one.end) if edge > start)})
+    edges = sorted({start, len(text), *(edge for mark in marks for edge in (mark.start, mark.end) if edge > start)})
     runs = [
         _Run(clean(text[begin:end]), tuple(_standing_on(text, marks, layer, begin) for layer in _Layer))
         for begin, end in pairwise(edges)
@@ -125,7 +125,7 @@ def name_of(who: Json) -> str:
 
 
 def _standing_on(text: str, marks: Sequence[TextMark], layer: _Layer, at: int) -> TextMark | None:
-    return next((one for one in marks if one.start <= at < one.end and _layer(text, one) is layer), None)
+    return next((mark for mark in marks if mark.start <= at < mark.end and _layer(text, mark) is layer), None)
 
 
 def _layer(text: str, mark: TextMark) -> _Layer | None:

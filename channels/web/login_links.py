@@ -37,10 +37,10 @@ class LoginLinks:
         """True the first time that a secret is shown in time."""
         digest, now = _digest(shown), self._now()
         # Every link is compared, so the time that this takes says nothing about any of them.
-        found = [one for one in self._open if hmac.compare_digest(one.digest, digest)]
-        for one in found:
-            self._open.remove(one)
-        return any(0 <= now - one.made_at < LINK_SECONDS for one in found)
+        found = [link for link in self._open if hmac.compare_digest(link.digest, digest)]
+        for link in found:
+            self._open.remove(link)
+        return any(0 <= now - link.made_at < LINK_SECONDS for link in found)
 
 
 def url_of(address: str, secret: str) -> str:

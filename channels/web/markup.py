@@ -54,7 +54,7 @@ def mathml(latex: str, *, block: bool) -> str:
         element.tag = element.tag.removeprefix(f"{{{_NAMESPACE}}}")
         if not _ELEMENT.fullmatch(element.tag):
             return ""
-        for name in [one for one in element.attrib if not _ATTRIBUTE.fullmatch(one)]:
+        for name in [name for name in element.attrib if not _ATTRIBUTE.fullmatch(name)]:
             del element.attrib[name]
     return ElementTree.tostring(root, encoding="unicode") if root.tag == "math" else ""
 

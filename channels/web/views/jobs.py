@@ -91,8 +91,8 @@ def _week(week: JsonValue, jobs: Sequence[Mapping[str, JsonValue]]) -> Mapping[s
         {
             **day,
             "entries": [
-                {**one, "title": _title(one["id"], one["text"]), "is_listed": one["id"] in listed}
-                for one in day["entries"]
+                {**entry, "title": _title(entry["id"], entry["text"]), "is_listed": entry["id"] in listed}
+                for entry in day["entries"]
             ],
         }
         for day in week["days"]
