@@ -8,13 +8,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import UTC, datetime, timedelta
 
-from channels.discord.backfill import NoHistory, missed
+import discord
+
 from channels.discord.client import DiscordClient
 from channels.discord.directory import Directory, DiscordChat
-from channels.discord.errors import CALL_FAILED, redacted
+from channels.discord.errors import CALL_FAILED, UNKNOWN_CHANNEL, code, redacted, source_failed
 from channels.discord.inbound import DiscordIdentity, read, read_interaction, snowflake, unreadable
 from channels.discord.interactions import Interactions
 from channels.discord.last_seen import LastSeen, PositionStore, ShardPositions
@@ -40,12 +41,50 @@ ANNOUNCED_WITHIN = 60.0
 """Seconds until a server that Discord does not announce holds nothing up: some are out of order for good."""
 AGAIN_AFTER = 30.0
 """Seconds before a failed lookup is repeated."""
+PAGE = 100
+"""Messages per page of history."""
 
 _AT_ONCE = 100
 _CHATS_AT_ONCE = 8
 
 ChannelFilter = Callable[[str, str], bool]
 """True if messages in a channel (its server, its id) are of interest."""
+
+
+class NoHistory(Exception):
+    """The history of a chat cannot be read. `gone`: the chat no longer exists."""
+
+    def __init__(self, why: str, *, gone: bool = False) -> None:
+        super().__init__(why)
+        self.gone = gone
+
+
+async def missed(client: DiscordClient, chat_id: str, after: str, within: float) -> AsyncIterator[Sequence[Json]]:
+    """Yields pages of messages newer than `after`, oldest first. `within`: seconds for a page. Raises `NoHistory`,
+    `SourceFailed`."""
+    path = "/channels/{channel_id}/messages"
+    while True:
+        query = {"after": after, "limit": str(PAGE)}
+        try:
+            async with asyncio.timeout(within):
+                answer: object = await client.call("GET", path, {"channel_id": chat_id}, query=query)
+        except discord.NotFound as error:
+            raise NoHistory(redacted(error), gone=code(error) == UNKNOWN_CHANNEL) from None
+        except discord.Forbidden as error:
+            raise NoHistory(redacted(error)) from None
+        except CALL_FAILED as error:
+            raise source_failed(error) from None
+        if not isinstance(answer, list):
+            raise SourceFailed(f"Discord's history of {chat_id} is not a list of messages")
+        found = [message for message in answer if isinstance(message, dict)]
+        page = sorted(
+            (message for message in found if str(message.get("id")).isdecimal()), key=lambda message: int(message["id"])
+        )
+        if page:
+            yield page
+            after = page[-1]["id"]
+        if len(found) < PAGE:
+            return
 
 
 class EventIntake:

@@ -17,10 +17,9 @@ from telegram.error import BadRequest, Forbidden, TelegramError
 from yarl import URL
 
 from agent.languages.sentences import Sentence
+from channels.media_types import PICTURE_TYPES, is_voice_note, picture_type, sound_type
 from channels.message import Attachment, NotFetched, OutboundFile, Refused
 from channels.network import WrongVariable, is_here, proxy_for
-from channels.pictures import PICTURE_TYPES, picture_type
-from channels.sounds import is_voice_note, sound_type
 from channels.telegram.api import open_session
 from channels.telegram.errors import ODD_ANSWER, redacted
 

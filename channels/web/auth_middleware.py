@@ -14,9 +14,9 @@ from aiohttp import web
 from agent.languages.sentences import Sentence
 from channels.json_fields import load_json
 from channels.web.auth import SESSION_SECONDS, Auth, WebSession
-from channels.web.login_answer import ANSWER_PATH
 from channels.web.protocols import WebHost
-from channels.web.refusal import Refusal
+from channels.web.shell import ANSWER_PATH
+from channels.web.texts import Refusal
 from channels.web.views.registry import VIEWS
 
 SOCKET = "/ws"

@@ -17,6 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from agent.languages.sentences import Sentence
+from channels.media_types import PICTURE_TYPES
 from channels.message import (
     Address,
     Attachment,
@@ -36,7 +37,6 @@ from channels.message import (
     Sender,
     SourceFailed,
 )
-from channels.pictures import PICTURE_TYPES
 from channels.split import split
 from channels.web.auth import Auth, Now
 from channels.web.clients import OpenPages

@@ -19,9 +19,8 @@ from pydantic_core import ErrorDetails
 from agent.languages.codes import Language
 from agent.languages.sentences import Sentence
 from channels.json_fields import load_json
+from channels.media_types import PICTURE_TYPES, SOUND_TYPES
 from channels.message import CommandInfo
-from channels.pictures import PICTURE_TYPES
-from channels.sounds import SOUND_TYPES
 from channels.text import clean
 from channels.web.format import file_name, rendered
 from channels.web.record import NAME, ChatEntry, MessageAuthor, inbound_id
