@@ -111,14 +111,11 @@ class Interactions:
             waiting.settle(taken)
 
     async def _acknowledge(self, client: DiscordClient, waiting: PendingInteraction) -> bool:
+        """Acknowledges, once more where the answer was lost."""
         answer: dict[str, object] = {"type": _DEFERRED_ANSWER if waiting.is_slash else _DEFERRED_UPDATE}
         if waiting.is_slash:
             answer["data"] = {"flags": EPHEMERAL}
         where = {"webhook_id": waiting.id, "webhook_token": waiting.token}
-        return await self._send_acknowledgement(client, where, answer)
-
-    async def _send_acknowledgement(self, client: DiscordClient, where: Where, answer: object) -> bool:
-        """Acknowledges, once more where the answer was lost."""
         failure: Exception | None = None
         for _ in range(2):
             try:

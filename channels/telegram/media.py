@@ -157,11 +157,8 @@ def _invoice(invoice: Json) -> str:
 
 def _paid_media(info: Json) -> str:
     stars = get(info, "star_count", int)
-    return _join(": ", counted(stars, "star") if stars else "", ", ".join(map(_type, objects_of(info, "paid_media"))))
-
-
-def _type(thing: Json) -> str:
-    return text_of(thing, "type")
+    kinds = ", ".join(text_of(medium, "type") for medium in objects_of(info, "paid_media"))
+    return _join(": ", counted(stars, "star") if stars else "", kinds)
 
 
 def _gift(info: Json) -> str:

@@ -19,7 +19,10 @@ _RESULTS = 20
 
 
 async def _read(call: Call, query: Mapping[str, str]) -> Values:
-    jobs = [_job(row) for row in await call("schedule.list", {})]
+    jobs = [
+        {**row, "rhythm": rhythm(row["when"]), "title": _title(row["id"], row["text"])}
+        for row in await call("schedule.list", {})
+    ]
     week = _week(await call("schedule.week", {"from": query.get("from", "")}), jobs)
     values: dict[str, object] = {
         "week": week,
@@ -47,10 +50,6 @@ async def _results(call: Call, id: str) -> JsonValue:
 
 def _by_time(job: Mapping[str, JsonValue]) -> tuple[bool, str, str]:
     return job["next_run"] is None, job["next_run"] or "", job["id"]
-
-
-def _job(row: JsonValue) -> dict[str, JsonValue]:
-    return {**row, "rhythm": rhythm(row["when"]), "title": _title(row["id"], row["text"])}
 
 
 def rhythm(when: Mapping[str, str]) -> Mapping[str, object]:
