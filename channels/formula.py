@@ -51,7 +51,7 @@ _RAISED = frozenset("".join((*_SUPER.values(), *_SUB.values())))
 
 @lru_cache(maxsize=256)
 def readable(formula: str) -> str:
-    """The formula in one line of plain signs that says the same; empty if there is none."""
+    """The formula as a line of plain signs that means the same; empty if there is no such line."""
     try:
         text = _Reader(_TOKEN.findall(formula.strip())).row("", 0)
     except _Unreadable:
@@ -182,7 +182,7 @@ def _grouped(text: str) -> str:
 
 
 def _apart(part: _Part, before: _Part, after: _Part) -> str:
-    """A part so that what stands beside it is not read as its own: `1/2` before a letter as `(1/2)`."""
+    """The text of a part, set apart from its neighbours where it must be: `1/2` before a letter is `(1/2)`."""
     last, first = before.text.strip()[-1:], after.text.strip()[:1]
     match part.kind:
         case _Kind.FRACTION:

@@ -21,7 +21,7 @@ Scalar = TypeVar("Scalar", int, str)
 
 
 def get(parent: Json, field: str, kind: type[Scalar]) -> Scalar | None:
-    """None for another type. An integral float counts as an integer."""
+    """The field's value; None for another type. A finite float counts as an integer."""
     value = parent.get(field)
     if kind is int and isinstance(value, float) and math.isfinite(value):
         value = int(value)

@@ -27,7 +27,7 @@ _HIDDEN = re.compile("[\U000f0009-\U000ffffd]+")
 _SAYS_SOMETHING = re.compile(r"[\\^_=+\-*/<>{}()\d|]|^\s*\w\s*$")
 """A formula has a sign or a digit, or is a letter: `$$ and $$` is none."""
 _SURELY_MATHS = re.compile(r"(?<!\\)(?:\\[A-Za-z{,;!]|[\^_=<>])")
-"""What stands between no prices, and in no brackets that are only escaped (`\\[1\\] a source`, `\\(see above\\)`)."""
+"""Never between prices, nor in brackets that are only escaped (`\\[1\\] a source`, `\\(see above\\)`)."""
 _SIGN = re.compile(r"(?<!\\)[+\-*/|()\[\]]")
 _LETTER = re.compile(r"\s*[A-Za-z\u0391-\u03c9]\s*")
 _WORD = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{3,}")
@@ -47,8 +47,10 @@ class Tex:
 
 
 def protected(markdown: str) -> str:
-    """The text with its formulas out of Markdown's reach."""
-    if not _OPENS.search(markdown) or _HIDDEN.search(markdown):  # who writes in these very characters has no formulas
+    """The text with its formulas hidden from Markdown."""
+    if not _OPENS.search(markdown) or _HIDDEN.search(
+        markdown
+    ):  # a text that uses these characters itself has no formulas
         return markdown
     parts: list[str] = []
     done = at = 0
@@ -100,7 +102,7 @@ def _tex(written: str) -> Tex:
 
 
 def _formula_end(markdown: str, mark: str, start: int, at: int) -> int:
-    """0 if no formula begins there."""
+    """Where the formula ends; 0 if none begins there."""
     limit = at + LONGEST
     if mark.startswith("\\begin"):
         closer = mark.replace("begin", "end", 1)

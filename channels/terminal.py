@@ -75,8 +75,8 @@ Shown = TerminalPreview | Final | Busy
 
 class Listener(Protocol):
     async def show(self, shown: Shown) -> None:
-        """Raises `ConnectionError` if certainly not displayed, `OutcomeUnknown` if perhaps, which detaches the
-        listener."""
+        """Raises `ConnectionError` if it is certainly not displayed, and `OutcomeUnknown` if it may be; the listener is
+        detached then."""
 
 
 class TerminalMessageNotKept(Exception):
@@ -147,7 +147,7 @@ class TerminalChannel:
         return self._status
 
     async def run(self, receive: Receive) -> None:
-        """Offers messages one by one, once. An error of `receive` is raised in `say`."""
+        """Offers each message alone, once. An error of `receive` is raised in `say`."""
         self._status = ChannelStatus(Health.OK)
         try:
             while True:

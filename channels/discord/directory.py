@@ -65,7 +65,7 @@ class Directory:
         return " ".join(part for part in (server.name if server else "", room) if part)
 
     def language(self, server: str) -> str:
-        """The one that a server's people chose for it; empty for English, which is every server's until then."""
+        """The language that a server's people chose; empty for English, the default."""
         known = self._servers.get(server)
         return known.language if known else ""
 

@@ -18,11 +18,11 @@ _CHUNK = 1 << 16
 
 
 class Expired(NotFetched):
-    """The message may have a new address."""
+    """The file's address has expired; its message may have a new address."""
 
 
 def address_in(message: Json, file_id: str) -> str:
-    """Raises `NotFetched`."""
+    """The address of a file in its message. Raises `NotFetched`."""
     files = (file for holder in (message, *snapshots(message)) for file in objects_of(holder, "attachments"))
     found = next((file for file in files if get(file, "id", str) == file_id), None)
     url = get(found, "url", str) if found else None

@@ -140,7 +140,7 @@ def _indented(lines: Sequence[str], mark: str) -> list[str]:
 
 
 def _code_lines(text: str, language: str) -> list[str]:
-    """Discord has no longer fences: a zero-width character breaks fences inside."""
+    """A zero-width character breaks fences inside the code: Discord knows only fences of three characters."""
     inside = text.replace(_FENCE, f"`{_ZERO_WIDTH}`{_ZERO_WIDTH}`")
     inside = inside + _ZERO_WIDTH if inside.endswith("`") or not inside.strip() else inside
     name = language if _LANGUAGE.fullmatch(language) else ""
@@ -172,7 +172,7 @@ def _inline(inline: Inline, around: frozenset[Mark]) -> str:
 
 
 def _inlines(inlines: Iterable[Inline], around: frozenset[Mark]) -> str:
-    """Adjacent marks of one character are kept apart by a zero-width one."""
+    """Adjacent marks of the same character are kept apart by a zero-width character."""
     text = ""
     for inline in inlines:
         part = _inline(inline, around)

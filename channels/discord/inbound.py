@@ -71,7 +71,7 @@ def snowflake(at: datetime) -> str:
 def read(
     data: Json, bot: DiscordIdentity, chat: DiscordChat, directory: Directory, *, edit: bool = False
 ) -> InboundMessage | UnreadableEvent | None:
-    """None for our own messages, notices, and updates without new text."""
+    """The message as an event; None for our own messages, notices, and updates without new text."""
     try:
         return _message(data, bot, chat, directory, edit=edit)
     except (Malformed, ValueError, OverflowError, OSError) as error:
@@ -86,7 +86,7 @@ def read_interaction(data: Json, chat: DiscordChat, directory: Directory) -> Inb
 
 
 def unreadable(data: object, why: str) -> UnreadableEvent:
-    """An event we cannot read. Without an id it gets one from its content."""
+    """An event for data that cannot be read. Without an id its id is made from its content."""
     raw = json.dumps(data, ensure_ascii=True, sort_keys=True, default=str)
     number = data.get("id") if isinstance(data, Mapping) else None
     name = number if isinstance(number, str) else f"none:{hashlib.sha256(raw.encode()).hexdigest()[:16]}"

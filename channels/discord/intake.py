@@ -98,8 +98,8 @@ class EventIntake:
         pause: Pause,
         shard: Shard,
     ) -> None:
-        """`connected` is called when the gateway listens (again). `pause` waits between tries. `shard`: what the
-        gateway tells of."""
+        """`connected` is called when the gateway listens (again). `pause` waits between tries. `shard`: whose events
+        the gateway sends."""
         self._bot = bot
         self._hears = hears
         self._seen = ShardPositions(seen, shard)
@@ -124,8 +124,8 @@ class EventIntake:
             self._queue.put_nowait((name, data))
 
     async def run(self, client: DiscordClient, receive: Receive) -> None:
-        """Raises errors of `receive` and the disk, and `SourceFailed`. While a chat's history is unavailable, no
-        message in it counts as seen."""
+        """Passes on what is offered. Raises errors of `receive` and the disk, and `SourceFailed`. While a history is
+        unavailable, no message of its chat counts as seen."""
         await self._seen.load()
         async with asyncio.TaskGroup() as group:
             group.create_task(self._pass_on(client, receive))

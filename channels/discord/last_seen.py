@@ -11,7 +11,7 @@ from channels.discord.shards import Shard
 
 @dataclass(frozen=True, slots=True)
 class LastSeen:
-    """The last stored message of a chat, or that up to which everything in a shard is stored (see `ShardPositions`)."""
+    """The last stored message of a chat, or of a shard whose messages are stored up to it (see `ShardPositions`)."""
 
     chat_id: str
     server: str
@@ -19,7 +19,7 @@ class LastSeen:
 
 
 class PositionStore(Protocol):
-    """Storage over restarts. Its methods raise storage errors."""
+    """Keeps positions over restarts. Its methods raise storage errors."""
 
     async def load(self) -> Sequence[LastSeen]: ...
 
@@ -47,11 +47,11 @@ class PositionsInMemory:
 
 
 class ShardPositions:
-    """What one connection has stored. Its methods raise storage errors.
+    """The last messages that a connection has stored. Its methods raise storage errors.
 
-    Beside the chats, the newest message is kept up to which *everything* in the shard's servers is stored: it says
-    since when a chat without a position may have been missed. Shards of other numbers and counts wrote theirs; each
-    stays true, so that the count may change.
+    Beside those of chats, it keeps the newest message up to which *everything* in the shard's servers is stored: from
+    there on messages of a chat without a position may have been missed. Positions of shards with other numbers and
+    counts stay true, so that the count may change.
     """
 
     def __init__(self, store: PositionStore, shard: Shard) -> None:
@@ -76,11 +76,11 @@ class ShardPositions:
         }
 
     def private(self) -> list[LastSeen]:
-        """Those of the first shard; others have none."""
+        """The positions of private chats, which only the first shard has."""
         return [position for position in self._chats.values() if not position.server]
 
     def of_chat(self, chat_id: str) -> str:
-        """The last stored message, or ""."""
+        """The last stored message of a chat, or ""."""
         known = self._chats.get(chat_id)
         return known.message_id if known else ""
 

@@ -19,7 +19,7 @@ class UnconfirmedSends:
         self._since: dict[str, float] = {}
 
     def check(self, key: str) -> None:
-        """Raises `OutcomeUnknown` once if Discord may have forgotten it."""
+        """Raises `OutcomeUnknown` once if Discord may have forgotten the key."""
         since = self._since.get(key)
         if since is not None and asyncio.get_running_loop().time() - since > self._lasts:
             del self._since[key]

@@ -25,7 +25,7 @@ _EXEMPT = ("/interactions/", "/webhooks/")
 
 
 class GlobalRateLimit:
-    """It outlives a channel's clients."""
+    """The limits of all calls of a bot. It outlives a channel's clients."""
 
     def __init__(self) -> None:
         self._all_until = 0.0
@@ -44,7 +44,7 @@ class GlobalRateLimit:
 
     @property
     def shut_out(self) -> str:
-        """A sentence while Cloudflare blocks us."""
+        """A sentence while Cloudflare blocks us, else empty."""
         left = self._shut_until - time.monotonic()
         if left <= 0:
             return ""

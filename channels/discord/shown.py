@@ -1,4 +1,4 @@
-"""What is on the screen of a message beside its text: files, polls, embeds, components. Pure."""
+"""What a message shows beside its text: files, polls, embeds, components. Pure."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from channels.message import Attachment
 _VOICE_FLAG = 1 << 13
 _KINDS = {"image": "photo", "video": "video", "audio": "audio"}
 _OF_ADDRESSES = frozenset({"link", "article", "video", "image", "gifv"})
-"""Types of embeds that only an address in the text has; a `rich` one may be written by a bot."""
+"""Types of embeds that Discord makes of an address in the text; a bot may write a `rich` embed itself."""
 
 
 def attachments(data: Json, where: str = "") -> Iterator[Attachment]:
-    """A handle is channel, message, file and address (which expires). `where`: channel and message of a forwarded
-    `data`."""
+    """The files, stickers and polls. A handle is channel, message, file and address (which expires). `where`: channel
+    and message of a forwarded `data`."""
     where = where or f"{text_of(data, 'channel_id')}/{text_of(data, 'id')}"
     is_voice = bool((get(data, "flags", int) or 0) & _VOICE_FLAG)
     for file in objects_of(data, "attachments"):
@@ -50,7 +50,7 @@ def beside(data: Json) -> str:
 
 
 def reactions(data: Json) -> str:
-    """`[👍 5, :wave: 1]`: what many vote with."""
+    """The reactions as `[👍 5, :wave: 1]`: people vote with them."""
     found = []
     for reaction in objects_of(data, "reactions"):
         emoji = object_of(reaction, "emoji") or {}
@@ -81,7 +81,8 @@ def _poll_words(parent: Json, field: str) -> str:
 
 
 def _is_preview(embed: Json, content: str, *, writes_none: bool) -> bool:
-    """True for what Discord made of an address in the text. `writes_none`: a person, whose embeds all are."""
+    """True for an embed that Discord made of an address in the text. `writes_none`: a person's message, which has no
+    others."""
     if writes_none or text_of(embed, "type") in _OF_ADDRESSES:
         return "://" in content
     url = text_of(embed, "url").partition("://")[2].rstrip("/")

@@ -93,7 +93,7 @@ T = TypeVar("T")
 
 
 class TelegramChannel:
-    """`aclose` it after the last use; `run` may be called again."""
+    """Telegram's adapter. Call `aclose` after the last use; `run` may be called again."""
 
     def __init__(
         self,
@@ -135,13 +135,14 @@ class TelegramChannel:
 
     @property
     def account(self) -> str:
-        """The bot's name, once known."""
+        """The bot's name; empty until it is known."""
         return f"@{self._identity.username}" if self._identity else ""
 
     # In
 
     async def run(self, receive: Receive) -> None:
-        """Raises `SourceFailed` for a wrong token, and errors of `receive`; the next run offers the updates again."""
+        """Listens. Raises `SourceFailed` for a wrong token, and errors of `receive`; the next run offers the updates
+        again."""
         self._report(ChannelStatus(Health.DEGRADED, "connecting to Telegram", is_connecting=True))
         try:
             with self._migrations.reporting_to(receive):
@@ -230,7 +231,7 @@ class TelegramChannel:
         return 0.0
 
     def split(self, text: str) -> list[str]:
-        """About 3 ms for a message.
+        """Takes about 3 ms for a message.
 
         Rich messages (Bot API 10.1) could hold a long answer, but older apps do not show them, and Telegram would load
         their pictures.

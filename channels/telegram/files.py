@@ -34,7 +34,7 @@ _TIMEOUT = aiohttp.ClientTimeout(connect=60.0, sock_connect=10.0, sock_read=20.0
 
 
 class Downloads:
-    """`file_url` contains the token."""
+    """Downloads files. `file_url` contains the token."""
 
     def __init__(self, bot: Bot, file_url: str) -> None:
         self._bot = bot
@@ -42,7 +42,7 @@ class Downloads:
         self._session: aiohttp.ClientSession | None = None
 
     async def fetch(self, attachment: Attachment, to: Path, most: int) -> None:
-        """Deletes a partly written file after a failure."""
+        """Writes the file to `to`, and deletes a part of it after a failure."""
         if not attachment.handle:
             raise NotFetched(f"there is no file behind this {attachment.kind}")
         if attachment.size is not None and attachment.size > most:
@@ -159,7 +159,7 @@ def _too_big(size: int | None, most: int) -> NotFetched:
 
 
 def _megabytes(size: int) -> str:
-    """A size rounded up, so that one over a limit never reads as the limit."""
+    """A size rounded up, so that a size over a limit never reads as the limit."""
     if size < 1_000_000:
         return f"{-(-size // 1000)} kB"
     return f"{-(-size // 1_000_000)} MB"
@@ -170,7 +170,7 @@ MAX_PHOTO = 10_000_000
 """Bytes, https://core.telegram.org/bots/api#sending-files ("50 MB", "10 MB"; the smaller reading of MB is safe)."""
 _LONGEST_NAME = 100
 _MP3 = "audio/mpeg"
-"""What sendAudio takes."""
+"""The type that sendAudio takes."""
 _UNSEEMLY = re.compile(r"[\x00-\x1f\x7f/\\\"\u202a-\u202e\u2066-\u2069]+")
 """Includes characters that reverse the text, by which `fdp.exe` can read as `exe.pdf`."""
 
@@ -190,7 +190,7 @@ class Upload:
 
 
 async def prepared(file: OutboundFile) -> Upload:
-    """Raises `Refused` if Telegram would."""
+    """The file as it is sent. Raises `Refused` if Telegram would refuse it."""
     content = await asyncio.to_thread(_content, file)
     return Upload(_shown_name(file.name or file.path.name), content, _kind(file, content))
 

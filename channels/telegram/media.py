@@ -42,7 +42,7 @@ def attachments(message: Json) -> Iterator[Attachment]:
 
 
 def named(message: Json) -> str:
-    """`[document a.pdf] [location 48.1, 11.6]`."""
+    """The attachments as `[document a.pdf] [location 48.1, 11.6]`."""
     return " ".join(attachment.shown for attachment in attachments(message))
 
 
@@ -93,7 +93,7 @@ def _contact(contact: Json) -> str:
 
 
 def _poll(poll: Json) -> str:
-    """Votes, where there are any: a closed poll is forwarded to ask who won."""
+    """The poll, with its votes if there are any: a closed poll is forwarded to ask who won."""
     has_votes = bool(get(poll, "total_voter_count", int)) or poll.get("is_closed") is True
     right = poll.get("correct_option_ids")
     rights = right if isinstance(right, list) else [poll.get("correct_option_id")]
@@ -129,7 +129,7 @@ def _checklist(checklist: Json) -> str:
 
 
 def _changed_checklist(change: Json) -> str:
-    """Tasks that were added, ticked, or ticked off."""
+    """Tasks that were added, ticked or unticked."""
     checklist = object_of(object_of(change, "checklist_message") or {}, "checklist") or {}
     names = {get(task, "id", int): worded(task, "text", "text_entities") for task in objects_of(checklist, "tasks")}
     lines = [f"added: {worded(task, 'text', 'text_entities')}" for task in objects_of(change, "tasks")]

@@ -1,4 +1,4 @@
-"""Groups with a new id as supergroups, by an update, or only by a refused send."""
+"""Groups that got a new id as supergroups: an update says so, or only a refused send."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ _SURROUNDED = {"strikethrough": "~~", "spoiler": "||", "code": "`"}
 
 
 def rich_text(message: object) -> str:
-    """A rich message; a block is a line."""
+    """A rich message as Markdown; a block is a line."""
     if not isinstance(message, Mapping):
         return ""
     for whole in ("markdown", "html"):

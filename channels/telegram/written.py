@@ -1,4 +1,4 @@
-"""What a person wrote, as Markdown: Telegram sends the letters and, apart, what stands on them (entities). Pure.
+"""A person's text as Markdown: Telegram sends the plain text and, separately, its marks (entities). Pure.
 
 Bold, italic and underline are left out: they say nothing that the words do not. Offsets count UTF-16 code units
 (https://core.telegram.org/bots/api#messageentity).
@@ -21,7 +21,7 @@ _SCHEME = re.compile(r"(?:https?://|mailto:|tel:)", re.IGNORECASE)
 
 
 class _Layer(enum.Enum):
-    """What text can stand in, from the outside to the inside."""
+    """Kinds of marks, from the outside to the inside."""
 
     QUOTE = enum.auto()
     PRE = enum.auto()
@@ -63,7 +63,7 @@ def worded(parent: Json, field: str, entities: str) -> str:
 
 
 def marked(parent: Json, field: str, entities: str) -> tuple[str, tuple[TextMark, ...]]:
-    """A field and what stands on it. Lone surrogates are replaced, which moves nothing."""
+    """A field's text and its marks. Lone surrogates are replaced, which moves no offset."""
     text = (get(parent, field, str) or "").encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return text, tuple(_marks(text, objects_of(parent, entities)))
 
@@ -80,7 +80,7 @@ def marked_up(text: str, marks: Sequence[TextMark], start: int = 0) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """Text that is the same throughout: what it stands in, for each layer."""
+    """Text with the same marks throughout, one or none for each layer."""
 
     text: str
     layers: tuple[TextMark | None, ...]
@@ -100,7 +100,7 @@ def _marks(text: str, entities: Iterator[Json]) -> Iterator[TextMark]:
 
 
 def _characters(units: bytes, offset: int, *, whole: bool = False) -> int:
-    """How many characters that many code units are. `whole`: a character that they cut counts."""
+    """The number of characters in `offset` code units. `whole`: a character that is cut counts."""
     return len(units[: 2 * offset].decode("utf-16-le", "replace" if whole else "ignore"))
 
 
@@ -153,7 +153,7 @@ def _rendered(runs: Sequence[_Run], depth: int) -> str:
 
 
 def _joined(before: str, after: str, line_ends: int) -> str:
-    """Two texts with at least so many ends of lines between them."""
+    """Two texts with at least `line_ends` between them."""
     if not (before and after):
         return before + after
     there = len(before) - len(before.rstrip("\n")) + len(after) - len(after.lstrip("\n"))

@@ -132,12 +132,12 @@ class Auth:
         return self._is_signature(shown, "page key", session.id)
 
     def renewed(self, session: WebSession) -> WebSession | None:
-        """None if the session has nearly all of its time left."""
+        """The session with a new end; None if it has nearly all of its time left."""
         end = self._session_end()
         return WebSession(session.id, end) if end - session.until >= _RENEWED_AFTER else None
 
     def end(self, session: WebSession) -> int:
-        """Returns the latest time at which a cookie of the session can expire."""
+        """Ends a session. Returns the latest time at which a cookie of the session can expire."""
         self._ended.add(session.id)
         return self._session_end()
 
@@ -195,7 +195,10 @@ class _Link:
 
 
 class LoginLinks:
-    """`now`: seconds since 1970; a clock that was set back ends the links that are then in the future."""
+    """Secrets of links that log in: each works once, within ten minutes. They are in memory only, as hashes.
+
+    `now`: seconds since 1970; a clock that was set back ends the links that are then in the future.
+    """
 
     def __init__(self, now: Now = time.time) -> None:
         self._now = now
@@ -217,7 +220,7 @@ class LoginLinks:
 
 
 def url_of(address: str, secret: str) -> str:
-    """The link: its secret is in the fragment, which no browser sends and so no log has."""
+    """The link with its secret in the fragment, which no browser sends, so that no log has it."""
     return f"{address}/#once={secret}"
 
 

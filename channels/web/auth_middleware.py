@@ -121,7 +121,7 @@ class AuthMiddleware:
         return self._unless_too_many_wrong(request, is_token)
 
     def _unless_too_many_wrong(self, request: web.Request, is_right: bool) -> bool:
-        """What was found, counted where it was wrong. Raises `Refusal` where the address has to wait."""
+        """Returns `is_right`, and counts a wrong secret. Raises `Refusal` if the address has to wait."""
         address = request.remote or ""
         if wait := self.auth.wait(address):
             why = Sentence("Too many wrong tokens. Try again in {seconds} seconds.", seconds=wait)

@@ -72,7 +72,7 @@ _KNOWN_FOR = 30 * 86_400.0
 _TIDY_EVERY = 3_600.0
 """Seconds between clean-ups of unreferenced uploads."""
 _MOST_CHARACTERS = f"{MAX_TEXT:_}".replace("_", "\N{NARROW NO-BREAK SPACE}")
-"""As it can be read in every language."""
+"""Grouped in a way that is read in every language."""
 _STOPPING = Sentence("Daybook is stopping. Your message will be sent when it is back.")
 
 
@@ -146,7 +146,7 @@ class WebChannel:
         return self._status
 
     async def run(self, receive: Receive) -> None:
-        """Afterwards messages are refused, while open pages still see what is sent."""
+        """Serves the page. Afterwards messages are refused, while open pages still show sent messages."""
         try:
             try:
                 token = await asyncio.to_thread(self._token)

@@ -1,4 +1,4 @@
-"""The open pages: each one's queue of frames, and the previews and busy states of their chats (in memory only)."""
+"""The open pages: the queue of frames of each, and the previews and busy states of their chats (in memory only)."""
 
 from __future__ import annotations
 

@@ -182,7 +182,7 @@ def earlier(message: str, entries: Sequence[ChatEntry]) -> str:
 
 
 def replaced(entries: Sequence[ChatEntry]) -> str:
-    """These messages and the previews of these turns belong to an earlier version now."""
+    """Says that messages, and previews of their turns, now belong to an earlier version."""
     turns = {
         f"{NAME}:{inbound_id(entry.id, entry.replaces)}" if entry.by is MessageAuthor.PERSON else entry.turn
         for entry in entries

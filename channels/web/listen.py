@@ -14,7 +14,7 @@ from channels.network import is_loopback
 Factory = Callable[[], asyncio.BaseProtocol]
 
 _NEXT_PORTS = 20
-"""Ports that are tried after one in use."""
+"""Ports that are tried after a port in use."""
 _LAST_PORT = 65_535
 
 

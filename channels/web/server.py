@@ -260,7 +260,7 @@ class WebServer:
         return Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, why)
 
     async def _sign_path(self, request: web.Request) -> web.StreamResponse:
-        """The session's browser can load the file from the path for some minutes."""
+        """Signs the path of a file, from which the session's browser can load it for some minutes."""
         await self._file(request)
         session = self.middleware.authenticate(request)
         assert session is not None

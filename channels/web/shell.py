@@ -1,4 +1,4 @@
-"""What every visitor gets: the page's shell and its static files. They hold nothing of anybody."""
+"""What every visitor gets: the page's shell and its static files, without private data; and the answer of a login."""
 
 from __future__ import annotations
 

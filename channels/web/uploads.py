@@ -28,7 +28,7 @@ class IncomingUpload:
     destination: Path
 
     def keep(self) -> str:
-        """Returns the handle."""
+        """Keeps the file and returns its handle."""
         self.file.flush()
         os.fsync(self.file.fileno())
         self.scratch.rename(self.destination)
@@ -67,7 +67,7 @@ class Uploads:
         return path
 
     def copy(self, handle: str, to: Path, most: int) -> bool:
-        """Returns False if the file has more than `most` bytes."""
+        """Copies a file. Returns False if it has more than `most` bytes."""
         source = self.find(handle)
         if source is None:
             raise FileNotFoundError(handle)

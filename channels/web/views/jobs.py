@@ -67,7 +67,7 @@ def rhythm(when: Mapping[str, str]) -> Mapping[str, object]:
 
 
 def _days(field: str) -> Sequence[int]:
-    """Days of the week of a cron rule, in order; none where it counts in another way than people do."""
+    """Days of the week of a cron rule, in order; empty for ranges that are reversed or chained."""
     if field == "*":
         return _EVERY_DAY
     found: set[int] = set()

@@ -1,4 +1,4 @@
-"""Memory: its files to read and edit, what changed, what is found, and what the model sees of it now."""
+"""Memory: its files to read and edit, its changes, a search, and what the model sees of it now."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ PERIODS = (7, 30, 90)
 
 @dataclass(slots=True)
 class UsedByCalls:
-    """What some calls used; a prompt's tokens are new to the model, or were in its cache."""
+    """The use of some calls; a prompt's tokens are new to the model, or were in its cache."""
 
     calls: int = 0
     new: int = 0
