@@ -126,7 +126,7 @@ class DiscordClient:
         json: object = None,
         query: Mapping[str, str] | None = None,
     ) -> Any:
-        """Calls Discord's API, and waits for rate limits. Raises `CALL_FAILED`."""
+        """Waits for rate limits. Raises `CALL_FAILED`."""
         more: dict[str, object] = {} if json is None else {"json": json}
         if query:
             more["params"] = query

@@ -88,7 +88,7 @@ def code(error: BaseException) -> int:
 
 
 def source_failed(error: Exception, shut_out: str = "") -> SourceFailed:
-    """The error of a failed connection. `shut_out`: why no calls were made, if so."""
+    """`shut_out`: why no calls were made, if so."""
     match error:
         case SourceFailed():
             return error
@@ -112,7 +112,7 @@ def source_failed(error: Exception, shut_out: str = "") -> SourceFailed:
 
 
 def send_error(error: Exception, *, repeatable: bool) -> SendError:
-    """The error of a failed send. `repeatable`: Discord would recognize a repeat."""
+    """`repeatable`: Discord would recognize a repeat."""
     text = redacted(error)
     lost = AnswerLost if repeatable else OutcomeUnknown
     match error:

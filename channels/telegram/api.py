@@ -44,8 +44,8 @@ class NeverSent(NetworkError):
 
 
 class AiohttpRequest(BaseRequest):
-    """Requests over aiohttp. A call that gets no connection within `free_within` seconds is known to be unsent.
-    `read_timeout`: seconds of silence."""
+    """A call that gets no connection within `free_within` seconds is known to be unsent. `read_timeout`: seconds of
+    silence."""
 
     def __init__(self, base_url: str, *, read_timeout: float, connections: int, free_within: float) -> None:
         self._base_url = base_url
@@ -177,7 +177,7 @@ def _object(payload: bytes) -> dict[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class BotConnection:
-    """A bot and its connections. Close it with `aclose`."""
+    """Close it with `aclose`."""
 
     bot: Bot
     request: AiohttpRequest

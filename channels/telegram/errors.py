@@ -57,7 +57,7 @@ def seconds(error: RetryAfter) -> float:
 
 
 def send_error(error: TelegramError) -> SendError:
-    """The error of a failed send. Order matters: the library's `BadRequest` and `TimedOut` are its `NetworkError` too."""
+    """Order matters: the library's `BadRequest` and `TimedOut` are also its `NetworkError`."""
     text = redacted(error)
     match error:
         case RetryAfter():

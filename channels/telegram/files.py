@@ -34,7 +34,7 @@ _TIMEOUT = aiohttp.ClientTimeout(connect=60.0, sock_connect=10.0, sock_read=20.0
 
 
 class Downloads:
-    """Downloads files. `file_url` contains the token."""
+    """`file_url` contains the token."""
 
     def __init__(self, bot: Bot, file_url: str) -> None:
         self._bot = bot

@@ -129,7 +129,6 @@ def _checklist(checklist: Json) -> str:
 
 
 def _changed_checklist(change: Json) -> str:
-    """Tasks that were added, ticked or unticked."""
     checklist = object_of(object_of(change, "checklist_message") or {}, "checklist") or {}
     names = {get(task, "id", int): worded(task, "text", "text_entities") for task in objects_of(checklist, "tasks")}
     lines = [f"added: {worded(task, 'text', 'text_entities')}" for task in objects_of(change, "tasks")]

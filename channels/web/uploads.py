@@ -67,7 +67,7 @@ class Uploads:
         return path
 
     def copy(self, handle: str, to: Path, most: int) -> bool:
-        """Copies a file. Returns False if it has more than `most` bytes."""
+        """False if the file has more than `most` bytes."""
         source = self.find(handle)
         if source is None:
             raise FileNotFoundError(handle)
