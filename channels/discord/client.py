@@ -73,8 +73,8 @@ class DiscordClient:
         return client
 
     async def session_start(self) -> SessionStart:
-        """Asks Discord for its limits. Raises `SourceFailed`, also if no more sessions are allowed: for a session too
-        many Discord would reset the token."""
+        """Asks Discord for its limits. Raises `SourceFailed`, also if no more sessions are allowed: beyond the limit
+        Discord would reset the token."""
         try:
             async with asyncio.timeout(LOGIN_TIMEOUT):
                 answer: object = await self.call("GET", "/gateway/bot")

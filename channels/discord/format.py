@@ -96,8 +96,8 @@ def _block(block: Block, *, nested: bool) -> list[str]:
             if nested or level > _DEEPEST_HEADING:
                 return [" ".join(_lines((Marked(Mark.STRONG, inlines),)))]
             title = " ".join(_lines(inlines))
-            if nested or level > _DEEPEST_HEADING or not title.strip():
-                return [f"**{title}**" if title.strip() else ""]
+            if not title.strip():
+                return [""]
             title = _CLOSING.sub(lambda match: "\\#" * len(match[0]), title)
             return [f"{'#' * level} {title}"]
         case ListBlock():
