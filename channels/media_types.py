@@ -4,7 +4,6 @@ from __future__ import annotations
 
 HEAD = 64
 """Bytes that tell the type."""
-OGG = "audio/ogg"
 _PICTURE_STARTS = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
@@ -12,7 +11,7 @@ _PICTURE_STARTS = (
     (b"GIF89a", "image/gif"),
 )
 _SOUND_STARTS = (
-    (b"OggS", OGG),
+    (b"OggS", "audio/ogg"),
     (b"ID3", "audio/mpeg"),
     (b"\xff\xfb", "audio/mpeg"),
     (b"\xff\xf3", "audio/mpeg"),
