@@ -1,4 +1,4 @@
-"""The last stored message of each chat. Does not import the library."""
+"""The last stored message of each chat, private chats too: a bot cannot list these. Does not import the library."""
 
 from __future__ import annotations
 
