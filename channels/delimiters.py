@@ -18,14 +18,12 @@ from markdown_it.rules_inline.state_inline import Delimiter
 
 _UNSPACED = re.compile(r"[\u0e00-\u109f\u1780-\u17ff]")
 """Thai, Lao, Tibetan, Burmese, Khmer."""
-
-
 _LAST_ADDRESS = "daybook_last_address"
 Rule = Callable[[StateInline, bool], bool]
 
 
 def extend(parser: MarkdownIt) -> None:
-    """Installs these rules, with `||spoilers||` (tokens `spoiler_open`, `_close`)."""
+    """Adds these rules to a parser, and `||spoilers||` (tokens `spoiler_open`, `spoiler_close`)."""
     inline = parser.inline
     inline.ruler.at("emphasis", _emphasis)
     inline.add_terminator_char("|")
@@ -37,7 +35,7 @@ def extend(parser: MarkdownIt) -> None:
 
 
 def _only_before_address(rule: Rule) -> Rule:
-    """The library rescans the rest for each bracket: a few thousand unmatched ones would take seconds."""
+    """The library rescans the rest for each bracket: some thousands of unmatched brackets would take seconds."""
 
     def limited(state: StateInline, silent: bool) -> bool:
         if state.src[state.pos] not in "[!":
@@ -52,7 +50,10 @@ def _only_before_address(rule: Rule) -> Rule:
 
 def is_inside_word(before: str, after: str) -> bool:
     """True inside a word (`2*3*4`, `a_b`) of a spaced script."""
-    return all(one.isalnum() and not _is_wide(one) and not _UNSPACED.match(one) for one in (before, after))
+    return all(
+        character.isalnum() and not _is_wide(character) and not _UNSPACED.match(character)
+        for character in (before, after)
+    )
 
 
 def _is_wide(character: str) -> bool:

@@ -51,7 +51,7 @@ _RAISED = frozenset("".join((*_SUPER.values(), *_SUB.values())))
 
 @lru_cache(maxsize=256)
 def readable(formula: str) -> str:
-    """The formula in one line of plain signs that says the same; empty if there is none."""
+    """The formula as a line of plain signs that means the same; empty if there is no such line."""
     try:
         text = _Reader(_TOKEN.findall(formula.strip())).row("", 0)
     except _Unreadable:
@@ -65,9 +65,9 @@ def script(text: str, *, raised: bool) -> str:
     bare = text.strip()
     if raised and bare in ("∘", "°"):
         return "°"
-    close = "".join(bare.split()) if any(one in "=+-" for one in bare) else bare
-    if close and all(one in signs for one in close):
-        return "".join(signs[one] for one in close)
+    close = "".join(bare.split()) if any(character in "=+-" for character in bare) else bare
+    if close and all(character in signs for character in close):
+        return "".join(signs[character] for character in close)
     return ("^" if raised else "_") + (bare if len(bare) == 1 and not bare.isalnum() else f"({bare})")
 
 
@@ -178,11 +178,11 @@ class _Reader:
 
 
 def _grouped(text: str) -> str:
-    return text if text and all(one.isalnum() or one in ".′" for one in text) else f"({text})"
+    return text if text and all(character.isalnum() or character in ".′" for character in text) else f"({text})"
 
 
 def _apart(part: _Part, before: _Part, after: _Part) -> str:
-    """A part so that what stands beside it is not read as its own: `1/2` before a letter as `(1/2)`."""
+    """The text of a part, set apart from its neighbours where it must be: `1/2` before a letter is `(1/2)`."""
     last, first = before.text.strip()[-1:], after.text.strip()[:1]
     match part.kind:
         case _Kind.FRACTION:

@@ -21,7 +21,7 @@ Scalar = TypeVar("Scalar", int, str)
 
 
 def get(parent: Json, field: str, kind: type[Scalar]) -> Scalar | None:
-    """None for another type. An integral float counts as an integer."""
+    """The field's value; None for another type. A finite float counts as an integer."""
     value = parent.get(field)
     if kind is int and isinstance(value, float) and math.isfinite(value):
         value = int(value)
@@ -61,14 +61,14 @@ def need_object(parent: Json, field: str) -> Json:
 
 def objects_of(parent: Json, field: str) -> Iterator[Json]:
     value = parent.get(field)
-    for one in value if isinstance(value, list) else ():
-        if isinstance(one, Mapping):
-            yield one
+    for item in value if isinstance(value, list) else ():
+        if isinstance(item, Mapping):
+            yield item
 
 
 def strings_of(parent: Json, field: str) -> list[str]:
     value = parent.get(field)
-    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
 
 
 def counted(number: int, thing: str) -> str:

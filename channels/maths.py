@@ -27,7 +27,7 @@ _HIDDEN = re.compile("[\U000f0009-\U000ffffd]+")
 _SAYS_SOMETHING = re.compile(r"[\\^_=+\-*/<>{}()\d|]|^\s*\w\s*$")
 """A formula has a sign or a digit, or is a letter: `$$ and $$` is none."""
 _SURELY_MATHS = re.compile(r"(?<!\\)(?:\\[A-Za-z{,;!]|[\^_=<>])")
-"""What stands between no prices, and in no brackets that are only escaped (`\\[1\\] a source`, `\\(see above\\)`)."""
+"""Never between prices, nor in brackets that are only escaped (`\\[1\\] a source`, `\\(see above\\)`)."""
 _SIGN = re.compile(r"(?<!\\)[+\-*/|()\[\]]")
 _LETTER = re.compile(r"\s*[A-Za-z\u0391-\u03c9]\s*")
 _WORD = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{3,}")
@@ -47,8 +47,10 @@ class Tex:
 
 
 def protected(markdown: str) -> str:
-    """The text with its formulas out of Markdown's reach."""
-    if not _OPENS.search(markdown) or _HIDDEN.search(markdown):  # who writes in these very characters has no formulas
+    """The text with its formulas hidden from Markdown."""
+    if not _OPENS.search(markdown) or _HIDDEN.search(
+        markdown
+    ):  # a text that uses these characters itself has no formulas
         return markdown
     parts: list[str] = []
     done = at = 0
@@ -88,19 +90,19 @@ def pieces(text: str) -> Iterator[str | Tex]:
     for run in _HIDDEN.finditer(text):
         yield text[at : run.start()]
         *formulas, rest = run[0].split(_END)
-        yield from (_tex(_shown(one)) for one in formulas)
+        yield from (_tex(_shown(formula)) for formula in formulas)
         yield rest
         at = run.end()
     yield text[at:]
 
 
 def _tex(written: str) -> Tex:
-    opener = next((one for one in ("$$", "\\[", "\\(", "$") if written.startswith(one)), "")
+    opener = next((mark for mark in ("$$", "\\[", "\\(", "$") if written.startswith(mark)), "")
     return Tex(written, written[len(opener) : len(written) - len(opener)], opener in _BLOCK or not opener)
 
 
 def _formula_end(markdown: str, mark: str, start: int, at: int) -> int:
-    """0 if no formula begins there."""
+    """Where the formula ends; 0 if none begins there."""
     limit = at + LONGEST
     if mark.startswith("\\begin"):
         closer = mark.replace("begin", "end", 1)
@@ -121,7 +123,7 @@ def _is_formula(text: str, mark: str, beside: str) -> bool:
     sure = _SURELY_MATHS.search(text) is not None and beside[:1] not in _IN_ADDRESS
     match mark:
         case "$":
-            alone = not any(one.isalnum() or one in "$\\" for one in beside)
+            alone = not any(character.isalnum() or character in "$\\" for character in beside)
             return alone and text == text.strip() and "\n" not in text and (sure or bool(_LETTER.fullmatch(text)))
         case "\\[":
             return sure or "\n" in text.strip(" ")
@@ -140,8 +142,8 @@ def _unquoted(markdown: str, start: int, end: int) -> str:
 
 
 def _hidden(text: str) -> str:
-    return "".join(chr(ord(one) + _SHIFT) for one in text if one >= " " or one in "\n\t") + _END
+    return "".join(chr(ord(character) + _SHIFT) for character in text if character >= " " or character in "\n\t") + _END
 
 
 def _shown(text: str) -> str:
-    return "".join(chr(ord(one) - _SHIFT) for one in text)
+    return "".join(chr(ord(character) - _SHIFT) for character in text)

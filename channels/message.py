@@ -121,11 +121,11 @@ class DueJob:
 
 @dataclass(frozen=True, slots=True)
 class DelegatedTask(WholeTexts):
-    """Work aside, or its result for the conversation that asked."""
+    """A task beside the conversation, or its result for the conversation that asked."""
 
     id: str
     asked: int
-    """The number in the inbox of the message whose turn asked."""
+    """The inbox number of the message whose turn asked."""
     result_of: str = ""
     """The task, if this is its result."""
     sources: tuple[str, ...] = ()
@@ -156,16 +156,16 @@ class InboundMessage(WholeTexts):
     origin: Origin = Origin.CHAT
     group_name: str = ""
     parent_chat: str = ""
-    """The chat that allow-lists name instead of this one (a thread's channel)."""
+    """The chat that allow-lists name instead of this chat (a thread's channel)."""
     server: str = ""
     """The Discord server, which allow-lists may also name."""
     answer_with: str = ""
     """Required `reply_to` of every part of the answer, if not empty (menu commands)."""
     due: DueJob | None = None
-    """Only with origin JOB. The like for `task`."""
+    """Only with origin JOB, like `task`."""
     task: DelegatedTask | None = None
     replaces: str = ""
-    """The `id` of the sender's message in this chat that this one is a new version of: the conversation goes on from
+    """The `id` of the sender's message in this chat of which this is a new version: the conversation goes on from
     before it."""
 
     @property
@@ -180,7 +180,7 @@ class InboundMessage(WholeTexts):
 
 @dataclass(frozen=True, slots=True)
 class UnreadableEvent(WholeTexts):
-    """Shown by status and doctor."""
+    """An event that could not be read. Status and doctor show it."""
 
     id: str
     channel: str
@@ -265,7 +265,7 @@ class Capabilities:
 
 
 class SendError(Exception):
-    """The subclass says what can be done."""
+    """A send has failed. The subclass says what can be done."""
 
 
 class NotSent(SendError):
@@ -289,7 +289,7 @@ class Refused(SendError):
 
 
 class TooLong(Refused):
-    """A shorter one may be taken."""
+    """A shorter message may be taken."""
 
 
 class ChatGone(Refused):
@@ -297,7 +297,7 @@ class ChatGone(Refused):
 
 
 class NotFetched(Exception):
-    """Tells the sender why. `passing`: a later try may succeed."""
+    """A file cannot be had; the text tells its sender why. `passing`: a later try may succeed."""
 
     def __init__(self, message: str, *, passing: bool = False) -> None:
         super().__init__(message)
@@ -326,7 +326,7 @@ class ChannelStatus:
 
 
 class SourceFailed(Exception):
-    """`fatal`: a restart cannot help (wrong token)."""
+    """A source has stopped. `fatal`: a restart cannot help (wrong token)."""
 
     def __init__(self, message: str, *, fatal: bool = False) -> None:
         super().__init__(message)
@@ -338,13 +338,13 @@ class Source(Protocol):
     def name(self) -> str: ...
 
     async def run(self, receive: Receive) -> None:
-        """Can be called again. Raises `SourceFailed`; any other exception is a bug."""
+        """Offers events to `receive`. Can be called again. Raises `SourceFailed`; any other exception is a bug."""
 
 
 RunSource = Callable[[Source, Receive], Coroutine[object, object, None]]
 """Runs a source that is a part of a channel, as long as that runs."""
 Slot = Callable[[str, float], AbstractAsyncContextManager[None]]
-"""Waits until no other process is inside with this key, nor was within so many seconds."""
+"""Waits until no other process is inside with this key, nor was within that many seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -377,17 +377,17 @@ class Channel(Source, Protocol):
         """Seconds during which the platform recognizes a repeated key; 0 without keys."""
 
     def split(self, text: str) -> list[str]:
-        """Pieces of Markdown that each fit one rendered message; some for any text."""
+        """Pieces of Markdown that each fit a rendered message; at least one unless the text is blank."""
 
     async def send(self, message: OutboundMessage) -> str:
         """Returns the platform's id. Raises `NotSent`, `OutcomeUnknown`, `Refused`. Text refused as markup is first
         sent again as plain text."""
 
     async def edit(self, platform_id: str, message: OutboundMessage) -> None:
-        """Idempotent; an unchanged text is no error. Raises like `send` (`Refused` if the message is gone)."""
+        """Changes a message. Idempotent; the same text is no error. Raises like `send` (`Refused` if it is gone)."""
 
     async def draft(self, draft_id: int, message: OutboundMessage) -> None:
-        """Raises like `send`; `Refused`: the chat has no drafts."""
+        """Shows a draft. Raises like `send` (`Refused` if the chat has no drafts)."""
 
     async def fetch(self, attachment: Attachment, to: Path, most: int) -> None:
         """Writes at most `most` bytes to `to`. Raises `NotFetched`, `OSError`."""

@@ -33,7 +33,7 @@ def is_here(url: str) -> bool:
 
 
 def proxy_for(url: str) -> str | None:
-    """The environment's proxy; none for this machine. Raises `WrongVariable` for one that speaks no HTTP."""
+    """The environment's proxy; None for this machine. Raises `WrongVariable` for a proxy that speaks no HTTP."""
     parts = urlsplit(url)
     if is_here(url) or proxy_bypass(parts.hostname or ""):
         return None
@@ -83,8 +83,8 @@ def _context(strict: bool, variables: tuple[tuple[str, str], ...]) -> ssl.SSLCon
 
 
 def certificates_problem() -> str:
-    """What is wrong with the certificates that the environment names, for a connection whose certificate is refused.
-    Channels go on without them: people read in their chat what is wrong."""
+    """A sentence on what is wrong with the certificates that the environment names, if anything. It explains a refused
+    connection: channels work without these certificates."""
     try:
         tls()
     except WrongVariable as problem:

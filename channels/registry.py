@@ -1,4 +1,4 @@
-"""The channels by name. Only a used one's library is imported."""
+"""The channels by name. Only the library of a used channel is imported."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CHANNELS = {
 
 
 def load(name: str) -> type:
-    """Raises `KeyError`."""
+    """The class of a channel. Raises `KeyError`."""
     module, _, class_name = CHANNELS[name].partition(":")
     found: object = getattr(import_module(module), class_name)
     if not isinstance(found, type):

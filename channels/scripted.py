@@ -166,7 +166,7 @@ class ScriptedChannel:
     def press(
         self, platform_id: str, label: str, sender: str = "11111", sent_at: datetime | None = None
     ) -> InboundMessage:
-        """Raises `KeyError` without such a button."""
+        """Raises `KeyError` if no button has the label."""
         shown = self._shown[platform_id]
         data = {button.label: button.data for row in shown.buttons for button in row}[label]
         number = self._number()

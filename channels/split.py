@@ -1,7 +1,7 @@
 """Cuts Markdown into messages: between paragraphs, else blocks, lines, sentences, words, characters.
 
 A cut code block is closed and reopened with its language, a table repeats its header, a list item that starts a message
-loses its indentation. Else the pieces are the text, apart from white space at the cuts.
+loses its indentation. Otherwise the pieces are the text, apart from white space at the cuts.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _BLANK_LINES = re.compile(r"(?:[ \t]*\n)+")
 _EMPTY_QUOTE = re.compile(r"(?:[ ]{0,3}>)+[ \t]*\n")
 _GAP = re.compile(r"[ \t]+")
 _LEAST_FILL = 8
-"""A cut is good only if it fills at least this part (one in so many) of a message."""
+"""A cut is good only if it fills at least an eighth of a message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +147,8 @@ class _Piece:
 def split(markdown: str, measure: Measure, limit: int) -> list[str]:
     """Pieces whose `measure` is at most `limit`; none for a blank text.
 
-    `measure` is the length once formatted. A piece is longer only where one character is. Linear for a `limit` of some
-    hundreds or more.
+    `measure` is the length once formatted. A piece is longer only if a single character is. Linear for a `limit` of
+    some hundreds or more.
     """
     text = markdown.strip("\n")
     if not text.strip():
@@ -339,7 +339,7 @@ def _before_character(text: str, start: int, end: int) -> int:
 
 
 def _belongs_to_previous(text: str, index: int, start: int) -> bool:
-    """True if it is displayed as one with its predecessor (approximates UAX 29)."""
+    """True if the character is displayed as one with its predecessor (approximates UAX 29)."""
     character, previous = text[index], text[index - 1]
     if unicodedata.category(character) in ("Mn", "Me", "Mc") or "\u200d" in (character, previous):
         return True

@@ -26,7 +26,7 @@ from channels.text import (
 )
 
 MOST_CHARS = 4_000
-"""What is read aloud at most; OpenAI's server takes 4,096."""
+"""The most that is read aloud; OpenAI's server takes 4,096."""
 _ADDRESS = re.compile(r"(?:https?://|www\.)[^\s<>\"]+", re.IGNORECASE)
 _TAG = re.compile(r"</?[A-Za-z][^<>]{0,200}>")
 _SPACES = re.compile(r"[^\S\n]+")
@@ -77,18 +77,22 @@ def _word(inline: Inline) -> str:
 
 
 def _closing(address: re.Match[str]) -> str:
-    """What closes a sentence is no part of the address in it."""
+    """Characters that close a sentence are no part of an address in it."""
     return address[0][len(address[0].rstrip(_CLOSES)) :]
 
 
 def _without_pictographs(text: str) -> str:
     if text.isascii():
         return text
-    return "".join(one for one in text if one not in _JOINERS and unicodedata.category(one) not in _PICTOGRAPHS)
+    return "".join(
+        character
+        for character in text
+        if character not in _JOINERS and unicodedata.category(character) not in _PICTOGRAPHS
+    )
 
 
 def _as_sentence(line: str) -> str:
-    """So that a voice rests after a heading, or an item of a list."""
+    """Ends the line with a full stop, so that a voice pauses after a heading or an item of a list."""
     line = line.strip()
     return f"{line}." if line and line[-1].isalnum() else line
 

@@ -75,8 +75,8 @@ Shown = TerminalPreview | Final | Busy
 
 class Listener(Protocol):
     async def show(self, shown: Shown) -> None:
-        """Raises `ConnectionError` if certainly not displayed, `OutcomeUnknown` if perhaps, which detaches the
-        listener."""
+        """Raises `ConnectionError` if it is certainly not displayed, and `OutcomeUnknown` if it may be; the listener is
+        detached then."""
 
 
 class TerminalMessageNotKept(Exception):
@@ -127,7 +127,8 @@ class TerminalChannel:
             sent_at=datetime.now(UTC),
             platform_id=identity,
             attachments=tuple(
-                Attachment("photo" if _is_picture(one) else "document", one.name, handle=str(one)) for one in attached
+                Attachment("photo" if _is_picture(file) else "document", file.name, handle=str(file))
+                for file in attached
             ),
         )
         kept: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -146,7 +147,7 @@ class TerminalChannel:
         return self._status
 
     async def run(self, receive: Receive) -> None:
-        """Offers messages one by one, once. An error of `receive` is raised in `say`."""
+        """Offers each message alone, once. An error of `receive` is raised in `say`."""
         self._status = ChannelStatus(Health.OK)
         try:
             while True:
@@ -255,7 +256,9 @@ class TerminalChannel:
 
 def named(buttons: Sequence[Button]) -> str:
     """The line that shows buttons where nothing can be pressed; empty for none."""
-    said = " · ".join(one.data if one.label == one.data else f"{one.label}: {one.data}" for one in buttons)
+    said = " · ".join(
+        button.data if button.label == button.data else f"{button.label}: {button.data}" for button in buttons
+    )
     return f"\n({said})" if said else ""
 
 

@@ -1,4 +1,4 @@
-"""Markdown as a small tree to render from. Text without a meaning in it (raw HTML, link definitions, `__init__`) is
+"""Markdown as a small tree to render from. Text that has no meaning there (raw HTML, link definitions, `__init__`) is
 kept as written; only `<br>` in a cell of a table, which can't be written otherwise, is a line break."""
 
 from __future__ import annotations
@@ -41,12 +41,11 @@ def clean(text: str) -> str:
 
 
 def utf16_len(text: str) -> int:
-    """Length in UTF-16 code units."""
     return len(text) + sum(1 for character in text if character > "\uffff") if not text.isascii() else len(text)
 
 
 def web_host(url: str) -> str:
-    """The host of an http or https address; empty for what no platform links."""
+    """The host of an http or https address; empty for an address that no platform links."""
     try:
         parts = urlsplit(url)
         host = parts.hostname or ""
@@ -295,7 +294,7 @@ class _Reader:
 
 
 def _code_block(token: Token) -> CodeBlock:
-    """Further words of the fence, or a language without code, become a line of the code, lest they be lost."""
+    """Further words of the fence, or a language without code, become a line of the code, so as not to be lost."""
     language, _, rest = restored(token.info).strip().partition(" ")
     lines = [line for line in (rest.strip(), restored(token.content).removesuffix("\n")) if line]
     return CodeBlock("\n".join(lines) or language, language)

@@ -90,7 +90,7 @@ async def _run(source: Source, receive: Receive) -> None:
 
 
 class DiscordChannel:
-    """`aclose` it after the last use; `run` may be called again.
+    """Discord's adapter. Call `aclose` after the last use; `run` may be called again.
 
     With shards, `run` logs in for sending, and each shard is a source of its own that need not run in this process.
     """
@@ -113,7 +113,7 @@ class DiscordChannel:
         """`hears` selects server channels. `pause` waits between typing indicators and short-lived connections.
         `silence`: seconds without data before reconnecting (Discord asks for a heartbeat every 41). `answer_timeout`:
         seconds for a try to answer an interaction. `shards`: how many connections share the bot's servers, None for a
-        single one; `run_shard` runs one of them, or leaves it to another process; in a `slot` one is begun."""
+        single connection; `run_shard` runs a shard, or leaves it to another process; a shard logs in inside `slot`."""
         self._commands = tuple(commands)
         self._client: DiscordClient | None = None
         self._rate_limit = GlobalRateLimit()
@@ -140,14 +140,14 @@ class DiscordChannel:
     def status(self) -> ChannelStatus:
         status = self._connection.status
         if status.state is Health.OK:
-            status = combined([(one.shard, one.status) for one in self._shards])
+            status = combined([(shard.shard, shard.status) for shard in self._shards])
         if status.state is Health.OK and (why := self._rate_limit.shut_out):
             return ChannelStatus(Health.DEGRADED, why)
         return status
 
     @property
     def account(self) -> str:
-        """The bot's name, once known."""
+        """The bot's name; empty until it is known."""
         return self._account
 
     # In
@@ -172,7 +172,7 @@ class DiscordChannel:
         count = (await client.session_start()).shards if self._wanted_shards == "auto" else self._wanted_shards
         assert count is not None
         shards = [Shard(number, count) for number in range(count)]
-        self._shards = tuple(DiscordShard(one, self._options, self._pace, self._hearing) for one in shards)
+        self._shards = tuple(DiscordShard(shard, self._options, self._pace, self._hearing) for shard in shards)
         self._connection.connected()
         log.info("%d connections share the servers", count)
         async with asyncio.TaskGroup() as group:

@@ -37,7 +37,7 @@ class ClientOptions:
 
 @dataclass(frozen=True, slots=True)
 class SessionStart:
-    """What Discord allows a bot with several connections."""
+    """Discord's limits for a bot with several connections."""
 
     shards: int = 1
     """Recommended."""
@@ -54,7 +54,7 @@ class DiscordClient:
 
     @classmethod
     async def open(cls, options: ClientOptions, shard: Shard | None = None, turn: Turn = nullcontext) -> DiscordClient:
-        """Logs in. `shard`: what the gateway tells of, by default everything. Raises `SourceFailed`."""
+        """Logs in. `shard`: whose events the gateway sends, by default all. Raises `SourceFailed`."""
         check_version()
         try:
             client = cls(options, shard, turn)
@@ -73,8 +73,8 @@ class DiscordClient:
         return client
 
     async def session_start(self) -> SessionStart:
-        """Asks Discord. Raises `SourceFailed`, also where no more sessions are allowed: with one too many, Discord
-        would reset the token."""
+        """Asks Discord for its limits. Raises `SourceFailed`, also if no more sessions are allowed: beyond the limit
+        Discord would reset the token."""
         try:
             async with asyncio.timeout(LOGIN_TIMEOUT):
                 answer: object = await self.call("GET", "/gateway/bot")
@@ -106,7 +106,8 @@ class DiscordClient:
         return str(self._client.application_id)
 
     async def listen(self, on_event: OnEvent, on_lost: Callable[[], None]) -> None:
-        """`on_lost` is called while the connection is being resumed. Raises `SourceFailed` if it cannot be."""
+        """Passes events on until the connection ends, then raises `SourceFailed`. `on_lost` is called when the
+        connection is lost and being resumed."""
         self._client.on_event, self._client.on_lost = on_event, on_lost
         try:
             await self._client.connect()
@@ -135,7 +136,7 @@ class DiscordClient:
         self, path: str, where: Where, files: Sequence[discord.File], form: Sequence[Mapping[str, object]]
     ) -> Any:
         http = self._client.own_http
-        return await http.request(Route("POST", path, **where), files=files, form=[dict(one) for one in form])
+        return await http.request(Route("POST", path, **where), files=files, form=[dict(field) for field in form])
 
     def wait_for_capacity(self, method: str, path: str, where: Where) -> float:
         """Seconds until a call would not take a bucket's last slot."""

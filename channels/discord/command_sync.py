@@ -44,7 +44,7 @@ async def sync(client: DiscordClient, commands: Sequence[CommandInfo]) -> bool:
     """Updates the menu only if it differs: Discord takes 200 new commands a day. Raises errors of calls."""
     path, where = "/applications/{application_id}/commands", {"application_id": client.application_id}
     there: object = await client.call("GET", path, where, query={"with_localizations": "true"})
-    standing = [one for one in there if isinstance(one, dict)] if isinstance(there, list) else []
+    standing = [command for command in there if isinstance(command, dict)] if isinstance(there, list) else []
     wanted = [payload(command) for command in commands]
     if _essence(standing) == _essence(wanted):
         return False
@@ -74,12 +74,12 @@ def _in_all_languages(text: Callable[[Language], str]) -> dict[str, object]:
 def _essence(commands: Sequence[Json]) -> list[object]:
     found: list[object] = []
     for command in commands:
-        options = [(*_described(one), one.get("required") is True) for one in objects_of(command, "options")]
+        options = [(*_described(option), option.get("required") is True) for option in objects_of(command, "options")]
         contexts = command.get("contexts")
         allowed = sorted(contexts) if isinstance(contexts, list) else []
         found.append((*_described(command), options, allowed))
     return sorted(found, key=str)
 
 
-def _described(one: Json) -> tuple[str | None, str | None, Mapping[str, object]]:
-    return get(one, "name", str), get(one, "description", str), object_of(one, "description_localizations") or {}
+def _described(entry: Json) -> tuple[str | None, str | None, Mapping[str, object]]:
+    return get(entry, "name", str), get(entry, "description", str), object_of(entry, "description_localizations") or {}

@@ -1,4 +1,4 @@
-"""A gateway connection: what it hears is passed on, and its state is known."""
+"""A gateway connection that passes on its events and reports its state."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class DiscordConnection:
 
     @asynccontextmanager
     async def reported(self) -> AsyncIterator[None]:
-        """Inside, the connection is opened and used. Of a group of errors the first is raised."""
+        """Keeps `status` while the connection is opened and used inside. Raises the first of a group of errors."""
         self.status = ChannelStatus(Health.DEGRADED, "connecting to Discord", is_connecting=True)
         try:
             yield
@@ -53,8 +53,8 @@ class DiscordConnection:
             raise cause from None
 
     async def listen(self, client: DiscordClient, receive: Receive) -> None:
-        """Raises `SourceFailed` and errors of `receive`, also in groups; the next call fetches refused messages from
-        the history."""
+        """Passes on events. Raises `SourceFailed` and errors of `receive`, also in groups; the next call fetches
+        refused messages from the history."""
         hearing = self._hearing
         bot = DiscordIdentity(client.user_id, client.user_name, hearing.commands)
         intake = EventIntake(

@@ -51,12 +51,12 @@ class Directory:
 
     def of_server(self, server: str) -> list[DiscordChat]:
         known = self._servers.get(server)
-        return [self._chats[one] for one in sorted(known.chats)] if known else []
+        return [self._chats[chat_id] for chat_id in sorted(known.chats)] if known else []
 
     @property
     def newest(self) -> str:
         """The newest message that any chat had when it was announced; "0" if there was none."""
-        return max((one.newest for one in self._chats.values() if one.newest.isdecimal()), key=int, default="0")
+        return max((chat.newest for chat in self._chats.values() if chat.newest.isdecimal()), key=int, default="0")
 
     def title(self, chat: DiscordChat) -> str:
         server = self._servers.get(chat.server)
@@ -65,7 +65,7 @@ class Directory:
         return " ".join(part for part in (server.name if server else "", room) if part)
 
     def language(self, server: str) -> str:
-        """The one that a server's people chose for it; empty for English, which is every server's until then."""
+        """The language that a server's people chose; empty for English, the default."""
         known = self._servers.get(server)
         return known.language if known else ""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from pathlib import Path
 
 import aiohttp
 
 from channels.discord.errors import redacted
-from channels.json_fields import Json, get, object_of, objects_of
+from channels.discord.shown import snapshots
+from channels.json_fields import Json, get, objects_of
 from channels.message import NotFetched
 from channels.network import WrongVariable, proxy_for, tls
 
@@ -18,12 +18,13 @@ _CHUNK = 1 << 16
 
 
 class Expired(NotFetched):
-    """The message may have a new address."""
+    """The file's address has expired; its message may have a new address."""
 
 
 def address_in(message: Json, file_id: str) -> str:
-    """Raises `NotFetched`."""
-    found = next((one for one in _attachments(message) if get(one, "id", str) == file_id), None)
+    """The address of a file in its message. Raises `NotFetched`."""
+    files = (file for holder in (message, *snapshots(message)) for file in objects_of(holder, "attachments"))
+    found = next((file for file in files if get(file, "id", str) == file_id), None)
     url = get(found, "url", str) if found else None
     if url is None:
         raise NotFetched("the file is no longer in its message")
@@ -66,10 +67,3 @@ async def _write(content: aiohttp.StreamReader, to: Path, most: int) -> None:
 
 def too_large(most: int) -> str:
     return f"the file is larger than the {most / 1e6:.0f} MB that I accept"
-
-
-def _attachments(message: Json) -> Iterator[Json]:
-    yield from objects_of(message, "attachments")
-    for one in objects_of(message, "message_snapshots"):
-        if snapshot := object_of(one, "message"):
-            yield from objects_of(snapshot, "attachments")

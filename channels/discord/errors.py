@@ -88,7 +88,7 @@ def code(error: BaseException) -> int:
 
 
 def source_failed(error: Exception, shut_out: str = "") -> SourceFailed:
-    """`shut_out`: the explanation if calls were not even made."""
+    """`shut_out`: why no calls were made, if so."""
     match error:
         case SourceFailed():
             return error
@@ -145,7 +145,7 @@ def is_too_long(error: Exception) -> bool:
 
 
 def is_about_text(error: Exception) -> bool:
-    """True if plain text may be taken. A refusal without another reason counts: a reply must not be lost."""
+    """True if Discord may take plain text. A refusal without another reason counts: a reply must not be lost."""
     if not isinstance(error, discord.HTTPException) or error.status != 400 or is_too_long(error):
         return False
     text = str(error).casefold()
@@ -153,7 +153,7 @@ def is_about_text(error: Exception) -> bool:
 
 
 def retry_after(error: discord.HTTPException) -> float:
-    """Seconds by a 429's headers, all that the library passes on."""
+    """Seconds to wait by a 429's headers; the library passes on nothing else."""
     return seconds_of(error.response.headers) or _UNNAMED_PAUSE
 
 

@@ -74,7 +74,7 @@ def _is_seen(block: Block) -> bool:
         case CodeBlock(text):
             return bool(text.strip())
         case QuoteBlock(blocks):
-            return any(isinstance(one, QuoteBlock) or _is_seen(one) for one in blocks)
+            return any(isinstance(inner, QuoteBlock) or _is_seen(inner) for inner in blocks)
         case _:
             return True
 
@@ -96,8 +96,8 @@ def _block(block: Block, *, nested: bool) -> list[str]:
             if nested or level > _DEEPEST_HEADING:
                 return [" ".join(_lines((Marked(Mark.STRONG, inlines),)))]
             title = " ".join(_lines(inlines))
-            if nested or level > _DEEPEST_HEADING or not title.strip():
-                return [f"**{title}**" if title.strip() else ""]
+            if not title.strip():
+                return [""]
             title = _CLOSING.sub(lambda match: "\\#" * len(match[0]), title)
             return [f"{'#' * level} {title}"]
         case ListBlock():
@@ -140,7 +140,7 @@ def _indented(lines: Sequence[str], mark: str) -> list[str]:
 
 
 def _code_lines(text: str, language: str) -> list[str]:
-    """Discord has no longer fences: a zero-width character breaks fences inside."""
+    """A zero-width character breaks fences inside the code: Discord knows only fences of three characters."""
     inside = text.replace(_FENCE, f"`{_ZERO_WIDTH}`{_ZERO_WIDTH}`")
     inside = inside + _ZERO_WIDTH if inside.endswith("`") or not inside.strip() else inside
     name = language if _LANGUAGE.fullmatch(language) else ""
@@ -172,7 +172,7 @@ def _inline(inline: Inline, around: frozenset[Mark]) -> str:
 
 
 def _inlines(inlines: Iterable[Inline], around: frozenset[Mark]) -> str:
-    """Adjacent marks of one character are kept apart by a zero-width one."""
+    """Adjacent marks of the same character are kept apart by a zero-width character."""
     text = ""
     for inline in inlines:
         part = _inline(inline, around)

@@ -71,7 +71,7 @@ def snowflake(at: datetime) -> str:
 def read(
     data: Json, bot: DiscordIdentity, chat: DiscordChat, directory: Directory, *, edit: bool = False
 ) -> InboundMessage | UnreadableEvent | None:
-    """None for our own messages, notices, and updates without new text."""
+    """The message as an event; None for our own messages, notices, and updates without new text."""
     try:
         return _message(data, bot, chat, directory, edit=edit)
     except (Malformed, ValueError, OverflowError, OSError) as error:
@@ -86,7 +86,7 @@ def read_interaction(data: Json, chat: DiscordChat, directory: Directory) -> Inb
 
 
 def unreadable(data: object, why: str) -> UnreadableEvent:
-    """An event we cannot read. Without an id it gets one from its content."""
+    """An event for data that cannot be read. Without an id its id is made from its content."""
     raw = json.dumps(data, ensure_ascii=True, sort_keys=True, default=str)
     number = data.get("id") if isinstance(data, Mapping) else None
     name = number if isinstance(number, str) else f"none:{hashlib.sha256(raw.encode()).hexdigest()[:16]}"
@@ -130,7 +130,10 @@ def _message(
 class _Written:
     def __init__(self, data: Json, bot: DiscordIdentity, chat: DiscordChat, directory: Directory) -> None:
         content = text_of(data, "content")
-        people = {get(one, "id", str): _name(one, object_of(one, "member")) for one in objects_of(data, "mentions")}
+        people = {
+            get(person, "id", str): _name(person, object_of(person, "member"))
+            for person in objects_of(data, "mentions")
+        }
         own_roles, its_roles = directory.own_roles(chat.server), directory.roles_of_bot(chat.server)
 
         def is_bot(match: re.Match[str]) -> bool:
@@ -161,7 +164,7 @@ class _Written:
         command = _COMMAND.match(words)
         is_command = command is not None and command[1].lower() in bot.commands
         named = any(calls(match) for match in _MARKUP.finditer(content))
-        mentioned = any(get(one, "id", str) == bot.id for one in objects_of(data, "mentions"))
+        mentioned = any(get(person, "id", str) == bot.id for person in objects_of(data, "mentions"))
         by_role = not its_roles.isdisjoint(strings_of(data, "mention_roles"))
         # A reply's ping is in `mentions` too, but `_replies_to_bot` decides about replies, unless Discord does not send
         # the answered message.
@@ -190,7 +193,7 @@ def _quote(data: Json, bot: DiscordIdentity, chat: DiscordChat, directory: Direc
     replied = _replied(data)
     if replied is None:
         return None
-    passed_on = (_Written(one, bot, chat, directory).text for one in snapshots(replied))
+    passed_on = (_Written(snapshot, bot, chat, directory).text for snapshot in snapshots(replied))
     words = (_Written(replied, bot, chat, directory).text, *passed_on, _named(replied), reactions(replied))
     text = " ".join(filter(None, words))
     author = object_of(replied, "author")
@@ -203,9 +206,9 @@ def _replied(data: Json) -> Json | None:
 
 def _quoted_files(data: Json) -> Iterator[Attachment]:
     replied = _replied(data)
-    for one in attachments(replied) if replied else ():
-        if one.handle:
-            yield one.passed_on("quoted")
+    for attachment in attachments(replied) if replied else ():
+        if attachment.handle:
+            yield attachment.passed_on("quoted")
 
 
 def _forwarded(data: Json, bot: DiscordIdentity, chat: DiscordChat, directory: Directory) -> Quote | None:
@@ -213,13 +216,16 @@ def _forwarded(data: Json, bot: DiscordIdentity, chat: DiscordChat, directory: D
     reference = object_of(data, "message_reference")
     if reference is None or get(reference, "type", int) != _FORWARD or not any(True for _ in snapshots(data)):
         return None
-    texts = [" ".join(filter(None, (_Written(one, bot, chat, directory).text, _named(one)))) for one in snapshots(data)]
+    texts = [
+        " ".join(filter(None, (_Written(snapshot, bot, chat, directory).text, _named(snapshot))))
+        for snapshot in snapshots(data)
+    ]
     place = directory.chat(text_of(reference, "channel_id"))
     return Quote(f"#{place.name}" if place and place.name else "somebody", "\n\n".join(texts), forwarded=True)
 
 
 def _named(data: Json) -> str:
-    return ", ".join(one.shown for one in attachments(data))
+    return ", ".join(attachment.shown for attachment in attachments(data))
 
 
 def _interaction(data: Json, chat: DiscordChat, directory: Directory) -> InboundMessage | None:

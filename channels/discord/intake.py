@@ -8,13 +8,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import UTC, datetime, timedelta
 
-from channels.discord.backfill import NoHistory, missed
+import discord
+
 from channels.discord.client import DiscordClient
 from channels.discord.directory import Directory, DiscordChat
-from channels.discord.errors import CALL_FAILED, redacted
+from channels.discord.errors import CALL_FAILED, UNKNOWN_CHANNEL, code, redacted, source_failed
 from channels.discord.inbound import DiscordIdentity, read, read_interaction, snowflake, unreadable
 from channels.discord.interactions import Interactions
 from channels.discord.last_seen import LastSeen, PositionStore, ShardPositions
@@ -40,12 +41,50 @@ ANNOUNCED_WITHIN = 60.0
 """Seconds until a server that Discord does not announce holds nothing up: some are out of order for good."""
 AGAIN_AFTER = 30.0
 """Seconds before a failed lookup is repeated."""
+PAGE = 100
+"""Messages per page of history."""
 
 _AT_ONCE = 100
 _CHATS_AT_ONCE = 8
 
 ChannelFilter = Callable[[str, str], bool]
 """True if messages in a channel (its server, its id) are of interest."""
+
+
+class NoHistory(Exception):
+    """The history of a chat cannot be read. `gone`: the chat no longer exists."""
+
+    def __init__(self, why: str, *, gone: bool = False) -> None:
+        super().__init__(why)
+        self.gone = gone
+
+
+async def missed(client: DiscordClient, chat_id: str, after: str, within: float) -> AsyncIterator[Sequence[Json]]:
+    """Yields pages of messages newer than `after`, oldest first. `within`: seconds for a page. Raises `NoHistory`,
+    `SourceFailed`."""
+    path = "/channels/{channel_id}/messages"
+    while True:
+        query = {"after": after, "limit": str(PAGE)}
+        try:
+            async with asyncio.timeout(within):
+                answer: object = await client.call("GET", path, {"channel_id": chat_id}, query=query)
+        except discord.NotFound as error:
+            raise NoHistory(redacted(error), gone=code(error) == UNKNOWN_CHANNEL) from None
+        except discord.Forbidden as error:
+            raise NoHistory(redacted(error)) from None
+        except CALL_FAILED as error:
+            raise source_failed(error) from None
+        if not isinstance(answer, list):
+            raise SourceFailed(f"Discord's history of {chat_id} is not a list of messages")
+        found = [message for message in answer if isinstance(message, dict)]
+        page = sorted(
+            (message for message in found if str(message.get("id")).isdecimal()), key=lambda message: int(message["id"])
+        )
+        if page:
+            yield page
+            after = page[-1]["id"]
+        if len(found) < PAGE:
+            return
 
 
 class EventIntake:
@@ -59,8 +98,8 @@ class EventIntake:
         pause: Pause,
         shard: Shard,
     ) -> None:
-        """`connected` is called when the gateway listens (again). `pause` waits between tries. `shard`: what the
-        gateway tells of."""
+        """`connected` is called when the gateway listens (again). `pause` waits between tries. `shard`: whose events
+        the gateway sends."""
         self._bot = bot
         self._hears = hears
         self._seen = ShardPositions(seen, shard)
@@ -85,8 +124,8 @@ class EventIntake:
             self._queue.put_nowait((name, data))
 
     async def run(self, client: DiscordClient, receive: Receive) -> None:
-        """Raises errors of `receive` and the disk, and `SourceFailed`. While a chat's history is unavailable, no
-        message in it counts as seen."""
+        """Passes on what is offered. Raises errors of `receive` and the disk, and `SourceFailed`. While a history is
+        unavailable, no message of its chat counts as seen."""
         await self._seen.load()
         async with asyncio.TaskGroup() as group:
             group.create_task(self._pass_on(client, receive))
@@ -174,10 +213,13 @@ class EventIntake:
         match name:
             case "READY":
                 self._on_connected()
-                self._known_servers = {id for one in objects_of(data, "guilds") if (id := get(one, "id", str))}
+                self._known_servers = {id for guild in objects_of(data, "guilds") if (id := get(guild, "id", str))}
                 self._await_servers(*self._known_servers)
                 # Discord does not announce what is new in private chats, so each is read.
-                private = [(self._directory.private(one.chat_id), one.message_id) for one in self._seen.private()]
+                private = [
+                    (self._directory.private(position.chat_id), position.message_id)
+                    for position in self._seen.private()
+                ]
                 await self._catch_up(client, receive, private)
                 await self._note_complete()
             case "RESUMED":
@@ -236,7 +278,7 @@ class EventIntake:
         limit = asyncio.Semaphore(_CHATS_AT_ONCE)
         oldest = snowflake(datetime.now(UTC) - MOST_MISSED)
 
-        async def one(chat: DiscordChat, after: str) -> None:
+        async def catch_up(chat: DiscordChat, after: str) -> None:
             by_clock = int(after) >= int(_FIRST_BY_CLOCK)
             after = max(after, oldest, key=int) if by_clock else after
             async with limit:
@@ -247,7 +289,7 @@ class EventIntake:
 
         async with asyncio.TaskGroup() as group:
             for chat, after in chats:
-                group.create_task(one(chat, after))
+                group.create_task(catch_up(chat, after))
 
     async def _catch_up_with(self, client: DiscordClient, receive: Receive, chat: DiscordChat, after: str) -> None:
         try:

@@ -1,9 +1,9 @@
 """Acknowledges and answers menu commands and button presses.
 
-Discord waits 3 seconds for the acknowledgement and 15 minutes for the answer, which one person alone sees. Its token is
-a part of `answer_with`, so that whoever answers, after a restart or in another process, does it in place of the
-placeholder ("is thinking"). What fails for a moment is tried again as long as the token lives. The answer goes to the
-chat once it does not, or where Discord does not know it.
+Discord waits 3 seconds for the acknowledgement and 15 minutes for the answer, which only one person sees. The token is
+a part of `answer_with`, so that the answer replaces the placeholder ("is thinking") also after a restart, or from
+another process. Passing failures are retried as long as the token is valid. Afterwards, or if Discord does not know the
+token, the answer goes to the chat.
 """
 
 from __future__ import annotations
@@ -56,10 +56,10 @@ class PendingInteraction:
     is_slash: bool
     until: float
     told_by: object
-    """The connection that will acknowledge it; None for one that another process heard, or that it failed to."""
+    """The connection that will acknowledge it; None if another process heard it, or the connection failed to."""
     acknowledged: asyncio.Future[bool] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
     is_known: bool = True
-    """False as long as it is not known what Discord has heard of us."""
+    """False until it is known whether Discord has our acknowledgement, or an answer."""
     answered: bool = False
     """A first answer exists (always for a press), so more are follow-up messages."""
     given_up: bool = False
@@ -91,7 +91,7 @@ class Interactions:
         if not key.startswith(INTERACTION) or not id.isdecimal() or not token:
             return None
         now = asyncio.get_running_loop().time()
-        self._waiting = {key: one for key, one in self._waiting.items() if one.until > now}
+        self._waiting = {key: pending for key, pending in self._waiting.items() if pending.until > now}
         is_slash = kind == str(SLASH)
         is_known = told_by is not None and not self._are_shared
         age = 0.0 if told_by is not None else max(0.0, (datetime.now(UTC) - moment(id)).total_seconds())
@@ -111,14 +111,11 @@ class Interactions:
             waiting.settle(taken)
 
     async def _acknowledge(self, client: DiscordClient, waiting: PendingInteraction) -> bool:
+        """Acknowledges, once more where the answer was lost."""
         answer: dict[str, object] = {"type": _DEFERRED_ANSWER if waiting.is_slash else _DEFERRED_UPDATE}
         if waiting.is_slash:
             answer["data"] = {"flags": EPHEMERAL}
         where = {"webhook_id": waiting.id, "webhook_token": waiting.token}
-        return await self._send_acknowledgement(client, where, answer)
-
-    async def _send_acknowledgement(self, client: DiscordClient, where: Where, answer: object) -> bool:
-        """Acknowledges, once more where the answer was lost."""
         failure: Exception | None = None
         for _ in range(2):
             try:
@@ -136,7 +133,7 @@ class Interactions:
         return False
 
     async def waiting(self, client: DiscordClient, reply_to: str) -> PendingInteraction | None:
-        """What a message answers, if it still waits. Raises `NotSent` where Discord did not say whether it does."""
+        """The interaction that a message answers, if it still waits. Raises `NotSent` if Discord did not say."""
         found = self._waiting.get(reply_to) or self._keep(reply_to, None)
         if found is None or found.given_up or found.until < asyncio.get_running_loop().time():
             return None
@@ -144,7 +141,7 @@ class Interactions:
             found.told_by, found.is_known = None, False  # Discord may have heard it all the same
         if not found.is_known:
             if found.told_by is None:
-                await self._acknowledge(client, found)  # the process that heard it may not have come to that
+                await self._acknowledge(client, found)  # the process that heard it may not have acknowledged it
             await self._look_up(client, found)
         return None if found.given_up else found
 
@@ -167,10 +164,10 @@ class Interactions:
         found.is_known = True
 
     def give_up(self, told_by: object) -> None:
-        """Called at the end of a connection."""
-        for one in self._waiting.values():
-            if one.told_by is told_by:
-                one.settle(False)
+        """Called at the end of a connection, which then acknowledges nothing more."""
+        for pending in self._waiting.values():
+            if pending.told_by is told_by:
+                pending.settle(False)
 
 
 _MORE = "/webhooks/{webhook_id}/{webhook_token}"
@@ -184,8 +181,8 @@ class InteractionAnswers:
         self._timeout = timeout
 
     async def give(self, client: DiscordClient, message: OutboundMessage) -> str:
-        """The message id, empty if Discord knows of no interaction that waits. Raises `SendError`, after which the next
-        try is made here, too, as long as the interaction lives."""
+        """Answers the interaction and returns the message id; empty if none waits. Raises `SendError`, after which the
+        next try is made here too, as long as the interaction is valid."""
         waiting = await self._interactions.waiting(client, message.reply_to)
         if waiting is None or message.file is not None:
             return ""
@@ -202,7 +199,7 @@ class InteractionAnswers:
             raise OutcomeUnknown(f"Discord's answer cannot be read: {redacted(error)}") from None
 
     async def change(self, client: DiscordClient, message: OutboundMessage) -> bool:
-        """The only way to change what one person alone sees. False if no press waits or Discord refuses."""
+        """Changes a message, also if only one person sees it. False if no press waits or Discord refuses."""
         waiting = await self._interactions.waiting(client, message.reply_to)
         if waiting is None:
             return False
@@ -248,5 +245,5 @@ def _is_closed(failed: SendError) -> bool:
 
 
 def _is_unknown(error: BaseException) -> bool:
-    """True if Discord knows an interaction no more: its time is over, or nobody acknowledged it in time."""
+    """True if Discord no longer knows an interaction: its time is over, or nobody acknowledged it in time."""
     return code(error) == INVALID_TOKEN or (isinstance(error, discord.NotFound) and code(error) != UNKNOWN_MESSAGE)

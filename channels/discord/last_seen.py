@@ -1,4 +1,4 @@
-"""The last stored message of each chat. Does not import the library."""
+"""The last stored message of each chat, private chats too: a bot cannot list these. Does not import the library."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from channels.discord.shards import Shard
 
 @dataclass(frozen=True, slots=True)
 class LastSeen:
-    """The last stored message of a chat, or that up to which everything in a shard is stored (see `ShardPositions`)."""
+    """The last stored message of a chat, or of a shard whose messages are stored up to it (see `ShardPositions`)."""
 
     chat_id: str
     server: str
@@ -19,7 +19,7 @@ class LastSeen:
 
 
 class PositionStore(Protocol):
-    """Storage over restarts. Its methods raise storage errors."""
+    """Keeps positions over restarts. Its methods raise storage errors."""
 
     async def load(self) -> Sequence[LastSeen]: ...
 
@@ -37,21 +37,21 @@ class PositionsInMemory:
         return tuple(self._chats.values())
 
     async def note(self, chats: Sequence[LastSeen]) -> None:
-        for one in chats:
-            before = self._chats.get(one.chat_id)
-            if before is None or int(before.message_id) < int(one.message_id):
-                self._chats[one.chat_id] = one
+        for position in chats:
+            before = self._chats.get(position.chat_id)
+            if before is None or int(before.message_id) < int(position.message_id):
+                self._chats[position.chat_id] = position
 
     async def forget(self, chat_id: str) -> None:
         self._chats.pop(chat_id, None)
 
 
 class ShardPositions:
-    """What one connection has stored. Its methods raise storage errors.
+    """The last messages that a connection has stored. Its methods raise storage errors.
 
-    Beside the chats, the newest message is kept up to which *everything* in the shard's servers is stored: it says
-    since when a chat without a position may have been missed. Shards of other numbers and counts wrote theirs; each
-    stays true, so that the count may change.
+    Beside those of chats, it keeps the newest message up to which *everything* in the shard's servers is stored: from
+    there on messages of a chat without a position may have been missed. Positions of shards with other numbers and
+    counts stay true, so that the count may change.
     """
 
     def __init__(self, store: PositionStore, shard: Shard) -> None:
@@ -61,24 +61,26 @@ class ShardPositions:
         self._complete: Mapping[Shard, str] = {}
 
     async def load(self) -> None:
-        stored = {one.chat_id: one for one in await self._store.load()}
-        complete = {shard: one.message_id for one in stored.values() if (shard := Shard.parse(one.chat_id))}
+        stored = {position.chat_id: position for position in await self._store.load()}
+        complete = {
+            shard: position.message_id for position in stored.values() if (shard := Shard.parse(position.chat_id))
+        }
         if stored and not complete:  # by a release with one connection, which saw all
-            complete[Shard()] = max((one.message_id for one in stored.values()), key=int)
+            complete[Shard()] = max((position.message_id for position in stored.values()), key=int)
             await self._store.note([_of_shard(Shard(), complete[Shard()])])
         self._complete = complete
         self._chats = {
-            chat_id: one
-            for chat_id, one in stored.items()
-            if Shard.parse(chat_id) is None and self._shard.serves(one.server)
+            chat_id: position
+            for chat_id, position in stored.items()
+            if Shard.parse(chat_id) is None and self._shard.serves(position.server)
         }
 
     def private(self) -> list[LastSeen]:
-        """Those of the first shard; others have none."""
-        return [one for one in self._chats.values() if not one.server]
+        """The positions of private chats, which only the first shard has."""
+        return [position for position in self._chats.values() if not position.server]
 
     def of_chat(self, chat_id: str) -> str:
-        """The last stored message, or ""."""
+        """The last stored message of a chat, or ""."""
         known = self._chats.get(chat_id)
         return known.message_id if known else ""
 
@@ -89,12 +91,14 @@ class ShardPositions:
 
     async def note(self, newest: Sequence[LastSeen], *, is_complete: bool) -> None:
         """`is_complete`: nothing older is missing in any chat of the shard."""
-        newer = [one for one in newest if int(one.message_id) > int(self.of_chat(one.chat_id) or -1)]
+        newer = [
+            position for position in newest if int(position.message_id) > int(self.of_chat(position.chat_id) or -1)
+        ]
         if not newer:
             return
-        until = max((one.message_id for one in newer), key=int)
+        until = max((position.message_id for position in newer), key=int)
         await self._store.note([*newer, *([_of_shard(self._shard, until)] if is_complete else [])])
-        self._chats |= {one.chat_id: one for one in newer}
+        self._chats |= {position.chat_id: position for position in newer}
 
     async def note_complete(self, until: str) -> None:
         await self._store.note([_of_shard(self._shard, until)])

@@ -2,7 +2,7 @@
 
 The library does the gateway's protocol, resuming and rate limits, with these differences:
 
-- No cache. Events are raw JSON, so that an odd one breaks nothing.
+- No cache. Events are raw JSON, so that an odd event breaks nothing.
 - No reconnecting to an unreachable gateway (up to 17 minutes there): `connect` ends, for a fresh client.
 - Addresses belong to the client; the library's are class attributes.
 - READY and RESUMED may lack optional fields, JSON may have any content type, and a 429 without `Via` is understood.
@@ -72,7 +72,6 @@ OnEvent = Callable[[str, Json], None]
 Turn = Callable[[], AbstractAsyncContextManager[None]]
 """Waits until a session may be begun inside."""
 
-
 _NAMES: Sequence[tuple[object, str]] = (
     (discord.Client, "_get_state(options)"),
     (discord.Client, "__aenter__()"),
@@ -116,17 +115,17 @@ def _has(owner: object, wanted: str) -> bool:
     found = getattr(owner, name, None)
     if not is_function:
         return hasattr(owner, name)
-    parameters = {one for one in listed.split(", ") if one}
+    parameters = {parameter for parameter in listed.split(", ") if parameter}
     return callable(found) and parameters <= inspect.signature(found).parameters.keys()
 
 
 class Socket(DiscordWebSocket):
     async def received_message(self, msg: Any, /) -> None:
-        """The resume address defaults to the current one."""
+        """The resume address defaults to the current address."""
         text: str | None = self._decompressor.decompress(msg) if isinstance(msg, bytes) else msg
         if text is None:
             return  # the beginning of a payload
-        if any(one in text[:_HEAD] or one in text[-_HEAD:] for one in _GREETINGS):
+        if any(greeting in text[:_HEAD] or greeting in text[-_HEAD:] for greeting in _GREETINGS):
             text = self._completed(text)
         await super().received_message(text)
 
@@ -291,7 +290,7 @@ class LibraryClient(discord.Client):
         return int(application_id) if application_id and application_id.isdecimal() else 0
 
     async def connect(self, **_: Any) -> None:
-        """The library's without its long waits, over our socket. Raises connection errors."""
+        """Like the library's, without its long waits, over our socket. Raises connection errors."""
         known: dict[str, Any] = {}
         while True:
             try:

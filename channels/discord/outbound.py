@@ -19,7 +19,7 @@ class UnconfirmedSends:
         self._since: dict[str, float] = {}
 
     def check(self, key: str) -> None:
-        """Raises `OutcomeUnknown` once if Discord may have forgotten it."""
+        """Raises `OutcomeUnknown` once if Discord may have forgotten the key."""
         since = self._since.get(key)
         if since is not None and asyncio.get_running_loop().time() - since > self._lasts:
             del self._since[key]
@@ -79,8 +79,8 @@ def components(rows: Sequence[Sequence[Button]]) -> list[dict[str, object]]:
         {
             "type": _ACTION_ROW,
             "components": [
-                {"type": _BUTTON, "style": _SECONDARY, "label": one.label[:_LONGEST_LABEL], "custom_id": one.data}
-                for one in row
+                {"type": _BUTTON, "style": _SECONDARY, "label": button.label[:_LONGEST_LABEL], "custom_id": button.data}
+                for button in row
             ],
         }
         for row in rows

@@ -25,7 +25,7 @@ _EXEMPT = ("/interactions/", "/webhooks/")
 
 
 class GlobalRateLimit:
-    """It outlives a channel's clients."""
+    """The limits of all calls of a bot. It outlives a channel's clients."""
 
     def __init__(self) -> None:
         self._all_until = 0.0
@@ -39,12 +39,12 @@ class GlobalRateLimit:
 
     def left(self, path: str = "") -> float:
         """Seconds until a call may be made."""
-        until = self._shut_until if any(one in path for one in _EXEMPT) else max(self._all_until, self._shut_until)
+        until = self._shut_until if any(part in path for part in _EXEMPT) else max(self._all_until, self._shut_until)
         return max(0.0, until - time.monotonic())
 
     @property
     def shut_out(self) -> str:
-        """A sentence while Cloudflare blocks us."""
+        """A sentence while Cloudflare blocks us, else empty."""
         left = self._shut_until - time.monotonic()
         if left <= 0:
             return ""

@@ -30,7 +30,7 @@ class Shard:
     count: int = 1
 
     def __str__(self) -> str:
-        """`shard:3/8`. With the count: where that changes, no two connections of different shares have one name."""
+        """`shard:3/8`: with the count, so that connections with different shares never have the same name."""
         return f"shard:{self.number}/{self.count}"
 
     @classmethod
@@ -50,8 +50,8 @@ class _Bucket:
 
 
 class IdentifyPace:
-    """Lets the connections of one bot begin as fast as Discord allows, in whatever processes (`slot`). `at_once`: how
-    many within `IDENTIFY_EVERY`."""
+    """Lets the connections of a bot begin as fast as Discord allows, across processes (`slot`). `at_once`: how many
+    within `IDENTIFY_EVERY`."""
 
     def __init__(self, pause: Pause, slot: Slot) -> None:
         self.at_once = 1
@@ -77,13 +77,13 @@ class IdentifyPace:
 
 
 def combined(shards: Sequence[tuple[Shard, ChannelStatus]]) -> ChannelStatus:
-    """The state of a channel whose connections are in these states. Those that are off run elsewhere."""
+    """The state of a channel whose connections are in these states. Connections that are off run elsewhere."""
     here = [(shard, status) for shard, status in shards if status.state is not Health.OFF]
     troubled = [(shard, status) for shard, status in here if status.state is not Health.OK]
     if not troubled:
         return ChannelStatus(Health.OK)
     is_down = len(troubled) == len(here) and all(status.state is Health.DOWN for _, status in troubled)
-    shard, status = next((one for one in troubled if one[1].state is Health.DOWN), troubled[0])
+    shard, status = next(((shard, status) for shard, status in troubled if status.state is Health.DOWN), troubled[0])
     more = f" ({len(troubled)} of {shard.count} shards are not connected)" if len(troubled) > 1 else ""
     return ChannelStatus(
         Health.DOWN if is_down else Health.DEGRADED,

@@ -1,4 +1,4 @@
-"""What is on the screen of a message beside its text: files, polls, embeds, components. Pure."""
+"""What a message shows beside its text: files, polls, embeds, components. Pure."""
 
 from __future__ import annotations
 
@@ -10,33 +10,33 @@ from channels.message import Attachment
 _VOICE_FLAG = 1 << 13
 _KINDS = {"image": "photo", "video": "video", "audio": "audio"}
 _OF_ADDRESSES = frozenset({"link", "article", "video", "image", "gifv"})
-"""Types of embeds that only an address in the text has; a `rich` one may be written by a bot."""
+"""Types of embeds that Discord makes of an address in the text; a bot may write a `rich` embed itself."""
 
 
 def attachments(data: Json, where: str = "") -> Iterator[Attachment]:
-    """A handle is channel, message, file and address (which expires). `where`: channel and message of a forwarded
-    `data`."""
+    """The files, stickers and polls. A handle is channel, message, file and address (which expires). `where`: channel
+    and message of a forwarded `data`."""
     where = where or f"{text_of(data, 'channel_id')}/{text_of(data, 'id')}"
     is_voice = bool((get(data, "flags", int) or 0) & _VOICE_FLAG)
-    for one in objects_of(data, "attachments"):
-        media_type = text_of(one, "content_type").partition(";")[0].strip()
+    for file in objects_of(data, "attachments"):
+        media_type = text_of(file, "content_type").partition(";")[0].strip()
         kind = "voice" if is_voice else _KINDS.get(media_type.partition("/")[0], "document")
-        file_id = get(one, "id", str) or ""
-        handle = "/".join(filter(None, (where, file_id, text_of(one, "url")))) if file_id else ""
-        words = _join(", ", *(" ".join(text_of(one, field).split()) for field in ("title", "description")))
-        yield Attachment(kind, text_of(one, "filename"), get(one, "size", int), media_type, handle, words)
-    for one in objects_of(data, "sticker_items"):
-        yield Attachment("sticker", text_of(one, "name"), words=text_of(one, "name"))
+        file_id = get(file, "id", str) or ""
+        handle = "/".join(filter(None, (where, file_id, text_of(file, "url")))) if file_id else ""
+        words = _join(", ", *(" ".join(text_of(file, field).split()) for field in ("title", "description")))
+        yield Attachment(kind, text_of(file, "filename"), get(file, "size", int), media_type, handle, words)
+    for sticker in objects_of(data, "sticker_items"):
+        yield Attachment("sticker", text_of(sticker, "name"), words=text_of(sticker, "name"))
     if (poll := object_of(data, "poll")) and object_of(poll, "question"):
         yield Attachment("poll", _poll_words(poll, "question"), words=_poll(poll))
     for snapshot in snapshots(data):
-        yield from (one.passed_on("forwarded") for one in attachments(snapshot, where))
+        yield from (attachment.passed_on("forwarded") for attachment in attachments(snapshot, where))
 
 
 def snapshots(data: Json) -> Iterator[Json]:
     """The messages that a message forwards."""
-    for one in objects_of(data, "message_snapshots"):
-        if snapshot := object_of(one, "message"):
+    for forward in objects_of(data, "message_snapshots"):
+        if snapshot := object_of(forward, "message"):
             yield snapshot
 
 
@@ -45,24 +45,24 @@ def beside(data: Json) -> str:
     content = text_of(data, "content")
     author = object_of(data, "author")
     writes_none = author is not None and author.get("bot") is not True and "webhook_id" not in data
-    embeds = (one for one in objects_of(data, "embeds") if not _is_preview(one, content, writes_none=writes_none))
+    embeds = (embed for embed in objects_of(data, "embeds") if not _is_preview(embed, content, writes_none=writes_none))
     return _join("\n", *map(_embed, embeds), *_components(data))
 
 
 def reactions(data: Json) -> str:
-    """`[👍 5, :wave: 1]`: what many vote with."""
+    """The reactions as `[👍 5, :wave: 1]`: people vote with them."""
     found = []
-    for one in objects_of(data, "reactions"):
-        emoji = object_of(one, "emoji") or {}
+    for reaction in objects_of(data, "reactions"):
+        emoji = object_of(reaction, "emoji") or {}
         name = f":{text_of(emoji, 'name')}:" if emoji.get("id") else text_of(emoji, "name")
-        found.append(f"{name} {get(one, 'count', int) or 0}")
+        found.append(f"{name} {get(reaction, 'count', int) or 0}")
     return f"[{', '.join(found)}]" if found else ""
 
 
 def _poll(poll: Json) -> str:
     results = object_of(poll, "results") or {}
     closed = results.get("is_finalized") is True
-    votes = {get(one, "id", int): get(one, "count", int) or 0 for one in objects_of(results, "answer_counts")}
+    votes = {get(tally, "id", int): get(tally, "count", int) or 0 for tally in objects_of(results, "answer_counts")}
     has_votes = closed or any(votes.values())
     answers = [
         _join(
@@ -81,7 +81,8 @@ def _poll_words(parent: Json, field: str) -> str:
 
 
 def _is_preview(embed: Json, content: str, *, writes_none: bool) -> bool:
-    """True for what Discord made of an address in the text. `writes_none`: a person, whose embeds all are."""
+    """True for an embed that Discord made of an address in the text. `writes_none`: a person's message, which has no
+    others."""
     if writes_none or text_of(embed, "type") in _OF_ADDRESSES:
         return "://" in content
     url = text_of(embed, "url").partition("://")[2].rstrip("/")
@@ -90,7 +91,7 @@ def _is_preview(embed: Json, content: str, *, writes_none: bool) -> bool:
 
 def _embed(embed: Json) -> str:
     author, footer, image = (object_of(embed, field) or {} for field in ("author", "footer", "image"))
-    fields = (_join(": ", text_of(one, "name"), text_of(one, "value")) for one in objects_of(embed, "fields"))
+    fields = (_join(": ", text_of(field, "name"), text_of(field, "value")) for field in objects_of(embed, "fields"))
     return _join(
         "\n",
         text_of(object_of(embed, "provider") or {}, "name"),
@@ -106,27 +107,27 @@ def _embed(embed: Json) -> str:
 def _components(parent: Json) -> Iterator[str]:
     """The words of buttons, texts, pictures and files, however they are nested."""
     for field in ("components", "items"):
-        for one in objects_of(parent, field):
-            yield from _component(one)
+        for component in objects_of(parent, field):
+            yield from _component(component)
     for field in ("accessory", "component"):
         if (inner := object_of(parent, field)) is not None:
             yield from _component(inner)
 
 
-def _component(one: Json) -> Iterator[str]:
-    file = next((found for field in ("media", "file") if (found := object_of(one, field))), {})
-    chosen = (text_of(option, "label") for option in objects_of(one, "options"))
+def _component(component: Json) -> Iterator[str]:
+    file = next((found for field in ("media", "file") if (found := object_of(component, field))), {})
+    chosen = (text_of(option, "label") for option in objects_of(component, "options"))
     yield from filter(
         None,
         (
-            text_of(one, "content"),
-            _link(text_of(one, "label"), text_of(one, "url")),
-            text_of(one, "placeholder"),
+            text_of(component, "content"),
+            _link(text_of(component, "label"), text_of(component, "url")),
+            text_of(component, "placeholder"),
             ", ".join(filter(None, chosen)),
-            _link(text_of(one, "description") or text_of(one, "name"), text_of(file, "url")),
+            _link(text_of(component, "description") or text_of(component, "name"), text_of(file, "url")),
         ),
     )
-    yield from _components(one)
+    yield from _components(component)
 
 
 def _link(label: str, url: str) -> str:

@@ -75,8 +75,8 @@ class AiohttpRequest(BaseRequest):
         *_: object,
         **__: object,
     ) -> tuple[int, bytes]:
-        """The status and a readable answer. Other times than `read_timeout` are the connection's own. Raises
-        `NeverSent`, `TimedOut`, `NetworkError`."""
+        """The status, and an answer that the library can read. Other timeouts than `read_timeout` are the connection's
+        own. Raises `NeverSent`, `TimedOut`, `NetworkError`."""
         try:
             async with asyncio.timeout(self._free_within):
                 await self._free.acquire()
@@ -146,8 +146,8 @@ def _readable(endpoint: str, status: int, payload: bytes) -> tuple[int, bytes]:
 
 
 def _completed(endpoint: str, result: dict[str, object]) -> object:
-    """The used part; the library requires more, which servers may leave out. Raises `NetworkError` without a message's
-    id."""
+    """The part that is used, with what the library requires and servers may leave out. Raises `NetworkError` without a
+    message's id."""
     if endpoint in _SENDS:
         try:
             return {"message_id": int(str(result["message_id"])), "date": 0, "chat": {"id": 0, "type": "private"}}

@@ -93,7 +93,7 @@ T = TypeVar("T")
 
 
 class TelegramChannel:
-    """`aclose` it after the last use; `run` may be called again."""
+    """Telegram's adapter. Call `aclose` after the last use; `run` may be called again."""
 
     def __init__(
         self,
@@ -135,13 +135,14 @@ class TelegramChannel:
 
     @property
     def account(self) -> str:
-        """The bot's name, once known."""
+        """The bot's name; empty until it is known."""
         return f"@{self._identity.username}" if self._identity else ""
 
     # In
 
     async def run(self, receive: Receive) -> None:
-        """Raises `SourceFailed` for a wrong token, and errors of `receive`; the next run offers the updates again."""
+        """Listens. Raises `SourceFailed` for a wrong token, and errors of `receive`; the next run offers the updates
+        again."""
         self._report(ChannelStatus(Health.DEGRADED, "connecting to Telegram", is_connecting=True))
         try:
             with self._migrations.reporting_to(receive):
@@ -207,7 +208,9 @@ class TelegramChannel:
         for_all = [command for command in self._commands if not command.owner_only]
         menus = ((BotCommandScopeAllPrivateChats(), self._commands), (BotCommandScopeAllGroupChats(), for_all))
         for (scope, commands), language in itertools.product(menus, ALL_LANGUAGES):
-            wanted = tuple(BotCommand(one.name, one.described(language)[:_LONGEST_DESCRIPTION]) for one in commands)
+            wanted = tuple(
+                BotCommand(command.name, command.described(language)[:_LONGEST_DESCRIPTION]) for command in commands
+            )
             code = None if language is Language.ENGLISH else str(language)  # none: for everybody else
             if wanted and await self._quietly(self._bot.get_my_commands(scope, code)) != wanted:
                 await self._quietly(self._bot.set_my_commands(wanted, scope, code))
@@ -228,7 +231,7 @@ class TelegramChannel:
         return 0.0
 
     def split(self, text: str) -> list[str]:
-        """About 3 ms for a message.
+        """Takes about 3 ms for a message.
 
         Rich messages (Bot API 10.1) could hold a long answer, but older apps do not show them, and Telegram would load
         their pictures.

@@ -48,7 +48,7 @@ class EditCache:
         self._failures = 0
 
     def failed(self, message_id: MessageId, *, at_once: bool) -> bool:
-        """True if edits should stop (`at_once`: immediately)."""
+        """Counts a failed edit. True if edits should stop (`at_once`: immediately)."""
         self._shown.pop(message_id, None)
         self._failures += 1
         if self._failures < _MOST_FAILURES and not at_once:

@@ -88,12 +88,12 @@ def _refusal(error: TelegramError) -> type[Refused]:
 
 
 def is_too_large(error: TelegramError) -> bool:
-    """Status 413, which a proxy answers without JSON, is a server error to the library."""
+    """True for status 413, which a proxy answers without JSON; to the library it is a server error."""
     return isinstance(error, NetworkError) and "request entity too large" in str(error).casefold()
 
 
 def is_about_upload(error: TelegramError) -> bool:
-    """True if the file may be taken as a document: it is no such picture, or its person takes no voice notes."""
+    """True if Telegram may take the file as a document: it refuses the picture, or the person takes no voice notes."""
     text = str(error).casefold()
     words = ("photo", "image_process_failed", "too big", "wrong file type", "voice", "audio")
     return is_too_large(error) or (isinstance(error, BadRequest) and any(word in text for word in words))
@@ -105,7 +105,7 @@ def is_too_long(error: TelegramError) -> bool:
 
 
 def is_about_text(error: TelegramError) -> bool:
-    """True if plain text may be taken. A refusal without another reason counts: a reply must not be lost."""
+    """True if Telegram may take plain text. A refusal without another reason counts: a reply must not be lost."""
     text = str(error).casefold()
     if not isinstance(error, BadRequest) or is_too_long(error):
         return False

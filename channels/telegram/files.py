@@ -17,10 +17,9 @@ from telegram.error import BadRequest, Forbidden, TelegramError
 from yarl import URL
 
 from agent.languages.sentences import Sentence
+from channels.media_types import PICTURE_TYPES, is_voice_note, picture_type, sound_type
 from channels.message import Attachment, NotFetched, OutboundFile, Refused
 from channels.network import WrongVariable, is_here, proxy_for
-from channels.pictures import PICTURE_TYPES, picture_type
-from channels.sounds import is_voice_note, sound_type
 from channels.telegram.api import open_session
 from channels.telegram.errors import ODD_ANSWER, redacted
 
@@ -43,7 +42,7 @@ class Downloads:
         self._session: aiohttp.ClientSession | None = None
 
     async def fetch(self, attachment: Attachment, to: Path, most: int) -> None:
-        """Deletes a partly written file after a failure."""
+        """Writes the file to `to`, and deletes a part of it after a failure."""
         if not attachment.handle:
             raise NotFetched(f"there is no file behind this {attachment.kind}")
         if attachment.size is not None and attachment.size > most:
@@ -160,7 +159,7 @@ def _too_big(size: int | None, most: int) -> NotFetched:
 
 
 def _megabytes(size: int) -> str:
-    """A size rounded up, so that one over a limit never reads as the limit."""
+    """A size rounded up, so that a size over a limit never reads as the limit."""
     if size < 1_000_000:
         return f"{-(-size // 1000)} kB"
     return f"{-(-size // 1_000_000)} MB"
@@ -171,7 +170,7 @@ MAX_PHOTO = 10_000_000
 """Bytes, https://core.telegram.org/bots/api#sending-files ("50 MB", "10 MB"; the smaller reading of MB is safe)."""
 _LONGEST_NAME = 100
 _MP3 = "audio/mpeg"
-"""What sendAudio takes."""
+"""The type that sendAudio takes."""
 _UNSEEMLY = re.compile(r"[\x00-\x1f\x7f/\\\"\u202a-\u202e\u2066-\u2069]+")
 """Includes characters that reverse the text, by which `fdp.exe` can read as `exe.pdf`."""
 
@@ -191,7 +190,7 @@ class Upload:
 
 
 async def prepared(file: OutboundFile) -> Upload:
-    """Raises `Refused` if Telegram would."""
+    """The file as it is sent. Raises `Refused` if Telegram would refuse it."""
     content = await asyncio.to_thread(_content, file)
     return Upload(_shown_name(file.name or file.path.name), content, _kind(file, content))
 

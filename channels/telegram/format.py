@@ -74,7 +74,7 @@ class Formatted:
 def formatted(markdown: str) -> Formatted:
     """The text with at most 100 entities, links and code first."""
     text, entities = _render(markdown)
-    kept = sorted(sorted(entities, key=_importance)[:MAX_ENTITIES], key=lambda one: (one.offset, -one.length))
+    kept = sorted(sorted(entities, key=_importance)[:MAX_ENTITIES], key=lambda entity: (entity.offset, -entity.length))
     return Formatted(text, tuple(kept))
 
 

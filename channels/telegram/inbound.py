@@ -35,11 +35,10 @@ ALLOWED_UPDATES = ("message", "edited_message", "callback_query", "my_chat_membe
 """Business and guest messages are not requested: they are not for this assistant."""
 
 GENERAL_TOPIC = 1
-"""A forum's first topic. It is the chat itself: sends that name it are refused."""
+"""A forum's first topic. It is the chat itself: Telegram refuses sends that name it."""
 
 CUT_BY_CLIENT = 4000
 """A text this long (UTF-16 units) was probably cut by the client, which sends at most 4096 and cuts at white space."""
-
 
 _AFTER_NAME = re.compile(r"[\s,:;]+")
 _GROUPS = ("group", "supergroup")
@@ -53,7 +52,7 @@ class TelegramIdentity:
 
 
 def read(update: Json, bot: TelegramIdentity) -> InboundMessage | Migrated | UnreadableEvent | None:
-    """None for service messages, our own, channels, and without a person."""
+    """The update as an event; None for service messages, our own, those of channels, and those without a person."""
     try:
         event_id = f"update:{need(update, 'update_id', int)}"
         for kind in ("message", "edited_message"):
@@ -69,7 +68,7 @@ def read(update: Json, bot: TelegramIdentity) -> InboundMessage | Migrated | Unr
 
 
 def unreadable(update: object, why: str) -> UnreadableEvent:
-    """An event we cannot read. Without an id it gets one from its content."""
+    """An event for an update that cannot be read. Without an id its id is made from its content."""
     raw = json.dumps(update, ensure_ascii=True, sort_keys=True)
     number = update.get("update_id") if isinstance(update, Mapping) else None
     name = number if isinstance(number, int) else f"none:{hashlib.sha256(raw.encode()).hexdigest()[:16]}"
@@ -193,7 +192,7 @@ class _Written:
         return marked_up(self.text, self.marks)
 
     def text_for(self, bot: TelegramIdentity) -> str:
-        """`@bot hello` is `hello`, `/new@bot now` is `/new now`."""
+        """The text without the bot's name: `@bot hello` is `hello`, `/new@bot now` is `/new now`."""
         for first in self.marks:
             if first.start == 0 and self._is_mention(first, bot):
                 separator = _AFTER_NAME.match(self.text, first.end)
@@ -225,13 +224,13 @@ def _beside(message: Json, text: str) -> Iterator[str]:
         yield url
     keyboard = object_of(message, "reply_markup")
     rows = keyboard.get("inline_keyboard") if keyboard else None
-    for button in (one for row in rows if isinstance(row, list) for one in row) if isinstance(rows, list) else ():
+    for button in (button for row in rows if isinstance(row, list) for button in row) if isinstance(rows, list) else ():
         if isinstance(button, Mapping) and (address := text_of(button, "url")):
             yield link(text_of(button, "text"), address)
 
 
 def _shown(message: Json, text: str) -> str:
-    """The text with what else is on the screen beside it."""
+    """The text with the addresses that are shown beside it."""
     return "\n".join(filter(None, (text, *_beside(message, text))))
 
 
@@ -244,7 +243,7 @@ def _replies_to_bot(message: Json, bot: TelegramIdentity, written: _Written) -> 
 
 
 def _replied(message: Json) -> Json | None:
-    """The answered message, but not the one that opened the topic, to which all in it reply."""
+    """The answered message, but not the message that opened the topic, to which all in it reply."""
     replied = object_of(message, "reply_to_message")
     if replied is None or "forum_topic_created" in replied:
         return None
@@ -273,7 +272,7 @@ def _quoted(message: Json) -> Json | None:
 
 
 def _chosen_line(message: Json, quoted: Json) -> str:
-    """The task of a checklist, or the answer of a poll, that is answered."""
+    """The task of a checklist, or the option of a poll, to which a message replies."""
     for field, thing, lines, name in (
         ("reply_to_checklist_task_id", "checklist", "tasks", "id"),
         ("reply_to_poll_option_id", "poll", "options", "persistent_id"),
@@ -302,12 +301,12 @@ def _forward(message: Json, written: _Written) -> Quote | None:
 
 def _all_attachments(message: Json) -> Iterator[Attachment]:
     forwarded = object_of(message, "forward_origin") is not None
-    for one in attachments(message):
-        yield one.passed_on("forwarded") if forwarded else one
+    for attachment in attachments(message):
+        yield attachment.passed_on("forwarded") if forwarded else attachment
     quoted = _quoted(message)
-    for one in attachments(quoted) if quoted is not None else ():
-        if one.handle:
-            yield one.passed_on("quoted")
+    for attachment in attachments(quoted) if quoted is not None else ():
+        if attachment.handle:
+            yield attachment.passed_on("quoted")
 
 
 def _origin_name(origin: Json | None) -> str:
@@ -323,7 +322,7 @@ def _origin_name(origin: Json | None) -> str:
 
 
 def _topic(message: Json) -> str | None:
-    """The topic, only if Telegram marks the message as inside one: replies carry a thread id too."""
+    """The topic, only if Telegram marks the message as inside a topic: replies have a thread id too."""
     thread = get(message, "message_thread_id", int)
     if thread is None or thread == GENERAL_TOPIC or message.get("is_topic_message") is not True:
         return None

@@ -42,16 +42,18 @@ def attachments(message: Json) -> Iterator[Attachment]:
 
 
 def named(message: Json) -> str:
-    """`[document a.pdf] [location 48.1, 11.6]`."""
-    return " ".join(one.shown for one in attachments(message))
+    """The attachments as `[document a.pdf] [location 48.1, 11.6]`."""
+    return " ".join(attachment.shown for attachment in attachments(message))
 
 
 def _photo(message: Json) -> Iterator[Attachment]:
     live = object_of(message, "live_photo")  # its photo is repeated beside it for old clients
     sizes = message.get("photo") or (live or {}).get("photo")
-    pictures = [one for one in sizes if isinstance(one, Mapping)] if isinstance(sizes, list) else []
+    pictures = [picture for picture in sizes if isinstance(picture, Mapping)] if isinstance(sizes, list) else []
     if pictures:
-        largest = sorted(pictures, key=lambda one: (get(one, "width", int) or 0) * (get(one, "height", int) or 0))[-1]
+        largest = sorted(
+            pictures, key=lambda picture: (get(picture, "width", int) or 0) * (get(picture, "height", int) or 0)
+        )[-1]
         size, handle = get(largest, "file_size", int), text_of(largest, "file_id")
         yield Attachment("photo", size=size, media_type="image/jpeg", handle=handle)
     elif live is not None:
@@ -73,7 +75,9 @@ def _sticker(message: Json) -> Iterator[Attachment]:
 def _location(location: Json) -> str:
     position = [location.get(field) for field in ("latitude", "longitude")]
     numbers = [
-        f"{one:g}" if isinstance(one, int) else f"{one:.6f}" for one in position if isinstance(one, (int, float))
+        f"{number:g}" if isinstance(number, int) else f"{number:.6f}"
+        for number in position
+        if isinstance(number, (int, float))
     ]
     return ", ".join(numbers) + (" (live)" if "live_period" in location else "")
 
@@ -89,7 +93,7 @@ def _contact(contact: Json) -> str:
 
 
 def _poll(poll: Json) -> str:
-    """Votes, where there are any: a closed poll is forwarded to ask who won."""
+    """The poll, with its votes if there are any: a closed poll is forwarded to ask who won."""
     has_votes = bool(get(poll, "total_voter_count", int)) or poll.get("is_closed") is True
     right = poll.get("correct_option_ids")
     rights = right if isinstance(right, list) else [poll.get("correct_option_id")]
@@ -103,7 +107,7 @@ def _poll(poll: Json) -> str:
         for number, option in enumerate(objects_of(poll, "options"))
     ]
     words = _with_list(worded(poll, "question", "question_entities"), answers)
-    more = (worded(poll, one, f"{one}_entities") for one in ("description", "explanation"))
+    more = (worded(poll, field, f"{field}_entities") for field in ("description", "explanation"))
     return _join(" - ", words, *more) + (" (closed)" if poll.get("is_closed") is True else "")
 
 
@@ -125,13 +129,12 @@ def _checklist(checklist: Json) -> str:
 
 
 def _changed_checklist(change: Json) -> str:
-    """Tasks that were added, ticked, or ticked off."""
     checklist = object_of(object_of(change, "checklist_message") or {}, "checklist") or {}
     names = {get(task, "id", int): worded(task, "text", "text_entities") for task in objects_of(checklist, "tasks")}
     lines = [f"added: {worded(task, 'text', 'text_entities')}" for task in objects_of(change, "tasks")]
     for field, what in (("marked_as_done_task_ids", "done"), ("marked_as_not_done_task_ids", "not done")):
         ids = change.get(field)
-        lines += [f"{what}: {names.get(one) or f'task {one}'}" for one in ids] if isinstance(ids, list) else []
+        lines += [f"{what}: {names.get(id) or f'task {id}'}" for id in ids] if isinstance(ids, list) else []
     return _with_list(worded(checklist, "title", "title_entities"), lines)
 
 
@@ -153,11 +156,8 @@ def _invoice(invoice: Json) -> str:
 
 def _paid_media(info: Json) -> str:
     stars = get(info, "star_count", int)
-    return _join(": ", counted(stars, "star") if stars else "", ", ".join(map(_type, objects_of(info, "paid_media"))))
-
-
-def _type(thing: Json) -> str:
-    return text_of(thing, "type")
+    kinds = ", ".join(text_of(medium, "type") for medium in objects_of(info, "paid_media"))
+    return _join(": ", counted(stars, "star") if stars else "", kinds)
 
 
 def _gift(info: Json) -> str:
@@ -176,7 +176,7 @@ def _giveaway(giveaway: Json) -> str:
         text_of(giveaway, "prize_description"),
         counted(stars, "star") if stars else "",
         counted(winners, "winner") if winners else "",
-        *(name_of(one) for one in objects_of(giveaway, "winners")),
+        *(name_of(winner) for winner in objects_of(giveaway, "winners")),
         f"drawn {moment_in_utc(drawn)}" if drawn else "",
     )
 

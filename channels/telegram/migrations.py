@@ -1,4 +1,4 @@
-"""Groups with a new id as supergroups, by an update, or only by a refused send."""
+"""Groups that got a new id as supergroups: an update says so, or only a refused send."""
 
 from __future__ import annotations
 
@@ -54,4 +54,4 @@ class ChatMigrations:
         self.ids[int(migration.old.chat_id)] = int(migration.new.chat_id)
 
     def _mark_reported(self, reported: Collection[Event]) -> None:
-        self._unreported = [one for one in self._unreported if one not in reported]
+        self._unreported = [event for event in self._unreported if event not in reported]

@@ -39,7 +39,7 @@ class Attempt:
         )
 
     def as_plain(self, markdown: str) -> Attempt:
-        """The attempt without entities too: servers may see markup in plain text."""
+        """The attempt as plain text, without entities: servers may see markup in plain text."""
         return replace(self, text=plain(markdown), entities=(), plain=True)
 
 

@@ -56,7 +56,7 @@ Deliver = Callable[[Sequence[object]], Awaitable[None]]
 
 @dataclass(slots=True)
 class PollFailures:
-    """Failures in a row; a successful poll starts a new one."""
+    """Failed polls in a row; a successful poll begins a new row."""
 
     known_good: bool = False
     waited: float = 0.0
@@ -65,7 +65,7 @@ class PollFailures:
     status: ChannelStatus = field(default_factory=lambda: ChannelStatus(Health.OK))
 
     def met(self, error: Exception) -> float:
-        """Returns the seconds to wait. Raises `SourceFailed` if waiting cannot help."""
+        """Counts a failure and returns the seconds to wait. Raises `SourceFailed` if waiting cannot help."""
         self.failures += 1
         delay = self._delay(error)
         self.waited += delay

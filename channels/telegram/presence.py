@@ -28,7 +28,7 @@ _REACTIONS = {emoji.value.replace(_PRESENTATION, ""): emoji for emoji in Reactio
 
 
 class TelegramPresence:
-    """`moved`: new ids of migrated chats."""
+    """`moved`: the new ids of migrated chats."""
 
     def __init__(self, bot: Bot, pause: Pause, moved: Mapping[int, int]) -> None:
         self._bot = bot

@@ -14,7 +14,7 @@ _SURROUNDED = {"strikethrough": "~~", "spoiler": "||", "code": "`"}
 
 
 def rich_text(message: object) -> str:
-    """A rich message; a block is a line."""
+    """A rich message as Markdown; a block is a line."""
     if not isinstance(message, Mapping):
         return ""
     for whole in ("markdown", "html"):
@@ -24,7 +24,7 @@ def rich_text(message: object) -> str:
 
 
 def _blocks(value: object) -> str:
-    blocks = [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
+    blocks = [block for block in value if isinstance(block, Mapping)] if isinstance(value, list) else []
     return "\n".join(filter(None, map(_block, blocks)))
 
 
@@ -41,7 +41,7 @@ def _block(block: Json) -> str:
         _blocks(block.get("blocks")),
         *map(_item, objects_of(block, "items")),
         *_rows(block.get("cells")),
-        " ".join(_button(one) for one in objects_of(block, "buttons")),
+        " ".join(_button(button) for button in objects_of(block, "buttons")),
         _inline(block.get("credit")),
         _caption(block.get("caption")),
     ]

@@ -1,4 +1,4 @@
-"""What a person wrote, as Markdown: Telegram sends the letters and, apart, what stands on them (entities). Pure.
+"""A person's text as Markdown: Telegram sends the plain text and, separately, its marks (entities). Pure.
 
 Bold, italic and underline are left out: they say nothing that the words do not. Offsets count UTF-16 code units
 (https://core.telegram.org/bots/api#messageentity).
@@ -21,7 +21,7 @@ _SCHEME = re.compile(r"(?:https?://|mailto:|tel:)", re.IGNORECASE)
 
 
 class _Layer(enum.Enum):
-    """What text can stand in, from the outside to the inside."""
+    """Kinds of marks, from the outside to the inside."""
 
     QUOTE = enum.auto()
     PRE = enum.auto()
@@ -63,14 +63,14 @@ def worded(parent: Json, field: str, entities: str) -> str:
 
 
 def marked(parent: Json, field: str, entities: str) -> tuple[str, tuple[TextMark, ...]]:
-    """A field and what stands on it. Lone surrogates are replaced, which moves nothing."""
+    """A field's text and its marks. Lone surrogates are replaced, which moves no offset."""
     text = (get(parent, field, str) or "").encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return text, tuple(_marks(text, objects_of(parent, entities)))
 
 
 def marked_up(text: str, marks: Sequence[TextMark], start: int = 0) -> str:
     """The text from `start` on, as Markdown."""
-    edges = sorted({start, len(text), *(edge for one in marks for edge in (one.start, one.end) if edge > start)})
+    edges = sorted({start, len(text), *(edge for mark in marks for edge in (mark.start, mark.end) if edge > start)})
     runs = [
         _Run(clean(text[begin:end]), tuple(_standing_on(text, marks, layer, begin) for layer in _Layer))
         for begin, end in pairwise(edges)
@@ -80,7 +80,7 @@ def marked_up(text: str, marks: Sequence[TextMark], start: int = 0) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """Text that is the same throughout: what it stands in, for each layer."""
+    """Text with the same marks throughout, one or none for each layer."""
 
     text: str
     layers: tuple[TextMark | None, ...]
@@ -100,7 +100,7 @@ def _marks(text: str, entities: Iterator[Json]) -> Iterator[TextMark]:
 
 
 def _characters(units: bytes, offset: int, *, whole: bool = False) -> int:
-    """How many characters that many code units are. `whole`: a character that they cut counts."""
+    """The number of characters in `offset` code units. `whole`: a character that is cut counts."""
     return len(units[: 2 * offset].decode("utf-16-le", "replace" if whole else "ignore"))
 
 
@@ -125,7 +125,7 @@ def name_of(who: Json) -> str:
 
 
 def _standing_on(text: str, marks: Sequence[TextMark], layer: _Layer, at: int) -> TextMark | None:
-    return next((one for one in marks if one.start <= at < one.end and _layer(text, one) is layer), None)
+    return next((mark for mark in marks if mark.start <= at < mark.end and _layer(text, mark) is layer), None)
 
 
 def _layer(text: str, mark: TextMark) -> _Layer | None:
@@ -153,7 +153,7 @@ def _rendered(runs: Sequence[_Run], depth: int) -> str:
 
 
 def _joined(before: str, after: str, line_ends: int) -> str:
-    """Two texts with at least so many ends of lines between them."""
+    """Two texts with at least `line_ends` between them."""
     if not (before and after):
         return before + after
     there = len(before) - len(before.rstrip("\n")) + len(after) - len(after.lstrip("\n"))

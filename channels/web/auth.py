@@ -38,6 +38,10 @@ _BEYOND_GUESSING = 16
 """Length of a token that cannot be guessed."""
 _ADDRESSES = 1_000
 """Addresses remembered with their wrong tokens."""
+LINK_SECONDS = 600
+"""Lifetime of a link that logs in."""
+_MOST_LINKS = 20
+"""Unused links at a time; a further link replaces the oldest."""
 
 Now = Callable[[], float]
 
@@ -128,12 +132,12 @@ class Auth:
         return self._is_signature(shown, "page key", session.id)
 
     def renewed(self, session: WebSession) -> WebSession | None:
-        """None if the session has nearly all of its time left."""
+        """The session with a new end; None if it has nearly all of its time left."""
         end = self._session_end()
         return WebSession(session.id, end) if end - session.until >= _RENEWED_AFTER else None
 
     def end(self, session: WebSession) -> int:
-        """Returns the latest time at which a cookie of the session can expire."""
+        """Ends a session. Returns the latest time at which a cookie of the session can expire."""
         self._ended.add(session.id)
         return self._session_end()
 
@@ -182,3 +186,43 @@ def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
         return None
     mapped = found.ipv4_mapped if isinstance(found, ipaddress.IPv6Address) else None
     return mapped or found
+
+
+@dataclass(frozen=True, slots=True)
+class _Link:
+    digest: bytes
+    made_at: float
+
+
+class LoginLinks:
+    """Secrets of links that log in: each works once, within ten minutes. They are in memory only, as hashes.
+
+    `now`: seconds since 1970; a clock that was set back ends the links that are then in the future.
+    """
+
+    def __init__(self, now: Now = time.time) -> None:
+        self._now = now
+        self._open: deque[_Link] = deque(maxlen=_MOST_LINKS)
+
+    def new_secret(self) -> str:
+        secret = secrets.token_urlsafe(32)
+        self._open.append(_Link(_digest(secret), self._now()))
+        return secret
+
+    def redeem(self, shown: str) -> bool:
+        """True the first time that a secret is shown in time."""
+        digest, now = _digest(shown), self._now()
+        # Every link is compared, so the time that this takes says nothing about any of them.
+        found = [link for link in self._open if hmac.compare_digest(link.digest, digest)]
+        for link in found:
+            self._open.remove(link)
+        return any(0 <= now - link.made_at < LINK_SECONDS for link in found)
+
+
+def url_of(address: str, secret: str) -> str:
+    """The link with its secret in the fragment, which no browser sends, so that no log has it."""
+    return f"{address}/#once={secret}"
+
+
+def _digest(secret: str) -> bytes:
+    return hashlib.sha256(secret.encode("utf-8", "replace")).digest()

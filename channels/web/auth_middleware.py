@@ -14,9 +14,9 @@ from aiohttp import web
 from agent.languages.sentences import Sentence
 from channels.json_fields import load_json
 from channels.web.auth import SESSION_SECONDS, Auth, WebSession
-from channels.web.login_answer import ANSWER_PATH
 from channels.web.protocols import WebHost
-from channels.web.refusal import Refusal
+from channels.web.shell import ANSWER_PATH
+from channels.web.texts import Refusal
 from channels.web.views.registry import VIEWS
 
 SOCKET = "/ws"
@@ -121,7 +121,7 @@ class AuthMiddleware:
         return self._unless_too_many_wrong(request, is_token)
 
     def _unless_too_many_wrong(self, request: web.Request, is_right: bool) -> bool:
-        """What was found, counted where it was wrong. Raises `Refusal` where the address has to wait."""
+        """Returns `is_right`, and counts a wrong secret. Raises `Refusal` if the address has to wait."""
         address = request.remote or ""
         if wait := self.auth.wait(address):
             why = Sentence("Too many wrong tokens. Try again in {seconds} seconds.", seconds=wait)

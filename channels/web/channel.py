@@ -17,6 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from agent.languages.sentences import Sentence
+from channels.media_types import PICTURE_TYPES
 from channels.message import (
     Address,
     Attachment,
@@ -36,7 +37,6 @@ from channels.message import (
     Sender,
     SourceFailed,
 )
-from channels.pictures import PICTURE_TYPES
 from channels.split import split
 from channels.web.auth import Auth, Now
 from channels.web.clients import OpenPages
@@ -72,7 +72,7 @@ _KNOWN_FOR = 30 * 86_400.0
 _TIDY_EVERY = 3_600.0
 """Seconds between clean-ups of unreferenced uploads."""
 _MOST_CHARACTERS = f"{MAX_TEXT:_}".replace("_", "\N{NARROW NO-BREAK SPACE}")
-"""As it can be read in every language."""
+"""Grouped in a way that is read in every language."""
 _STOPPING = Sentence("Daybook is stopping. Your message will be sent when it is back.")
 
 
@@ -146,7 +146,7 @@ class WebChannel:
         return self._status
 
     async def run(self, receive: Receive) -> None:
-        """Afterwards messages are refused, while open pages still see what is sent."""
+        """Serves the page. Afterwards messages are refused, while open pages still show sent messages."""
         try:
             try:
                 token = await asyncio.to_thread(self._token)
@@ -249,11 +249,11 @@ class WebChannel:
             raise WebMessageNotKept(str(error)) from error
         if old is None or old.chat != chat or old.by is not MessageAuthor.PERSON:
             raise WebMessageNotKept(Sentence("That message is no longer in this chat."), again=False)
-        named = (f"/{name}" for one in self._commands for name in (one.name, *one.other_names))
-        if any(frame.text.lower().split()[:1] == [one] for one in named):
+        named = (f"/{name}" for command in self._commands for name in (command.name, *command.other_names))
+        if any(frame.text.lower().split()[:1] == [name] for name in named):
             why = Sentence("A command can't take the place of a message. Send it as a new one.")
             raise WebMessageNotKept(why, again=False)
-        files = tuple(UploadedFile(one.handle, one.name, one.media_type) for one in old.files)
+        files = tuple(UploadedFile(file.handle, file.name, file.media_type) for file in old.files)
         attachments = await self._checked(frame.text, files)
         replaced = inbound_id(old.id, old.replaces)
         if not old.replaced_by:
@@ -281,7 +281,7 @@ class WebChannel:
             raise WebMessageNotKept(why, again=False)
         if not text.strip() and not files:
             raise WebMessageNotKept(Sentence("This message is empty."), again=False)
-        return tuple([await asyncio.to_thread(self._attachment, one) for one in files])
+        return tuple([await asyncio.to_thread(self._attachment, file) for file in files])
 
     async def press(self, chat: str, frame: PressFrame, language: str) -> None:
         try:
@@ -289,7 +289,7 @@ class WebChannel:
         except NotRecorded as error:
             raise WebMessageNotKept(str(error)) from error
         known = entry is not None and entry.chat == chat and entry.by is MessageAuthor.DAYBOOK
-        if entry is None or not known or all(one.data != frame.data for row in entry.buttons for one in row):
+        if entry is None or not known or all(button.data != frame.data for row in entry.buttons for button in row):
             raise WebMessageNotKept(Sentence("That button no longer works."), again=False)
         await self._store(self._message(chat, language, frame.id, frame.data, entry.id, origin=Origin.COMMAND))
 

@@ -1,4 +1,4 @@
-"""The open pages: each one's queue of frames, and the previews and busy states of their chats (in memory only)."""
+"""The open pages: the queue of frames of each, and the previews and busy states of their chats (in memory only)."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ class OpenPages:
 
     async def earlier(self, page: PageConnection, message: str) -> None:
         """Raises `NotRecorded`."""
-        entries = [one for one in await self._record.earlier(message) if one.chat == page.chat]
+        entries = [entry for entry in await self._record.earlier(message) if entry.chat == page.chat]
         page.show(await asyncio.to_thread(frames.earlier, message, entries))
 
     # All pages of a chat

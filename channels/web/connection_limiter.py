@@ -1,4 +1,4 @@
-"""Limits connections, and the time that one may stay unauthenticated.
+"""Limits connections, and the time that a connection may stay unauthenticated.
 
 An unauthenticated connection gets one answer and some seconds, and is closed first when there are too many: the owner
 always gets in.

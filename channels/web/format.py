@@ -99,7 +99,7 @@ def _list(start: int | None, tight: bool, items: Sequence[Sequence[Block]]) -> s
 
 
 def _item(html: str) -> str:
-    """A list item; one that begins with `[ ]` or `[x]` is a task."""
+    """An item that begins with `[ ]` or `[x]` is a task."""
     paragraph = "<p>" if html.startswith("<p>") else ""
     mark = html[len(paragraph) : len(paragraph) + 4]
     if mark not in ("[ ] ", "[x] ", "[X] "):

@@ -19,9 +19,8 @@ from pydantic_core import ErrorDetails
 from agent.languages.codes import Language
 from agent.languages.sentences import Sentence
 from channels.json_fields import load_json
+from channels.media_types import PICTURE_TYPES, SOUND_TYPES
 from channels.message import CommandInfo
-from channels.pictures import PICTURE_TYPES
-from channels.sounds import SOUND_TYPES
 from channels.text import clean
 from channels.web.format import file_name, rendered
 from channels.web.record import NAME, ChatEntry, MessageAuthor, inbound_id
@@ -159,13 +158,13 @@ def opened(
         {
             "type": "opened",
             "chat": chat,
-            "messages": [_entry(one) for one in entries],
+            "messages": [_entry(entry) for entry in entries],
             "more": more,
             "drafts": [{"turn": turn, "html": rendered(text)} for turn, text in drafts],
             "busy": busy,
             "commands": [
-                {"name": one.name, "usage": one.used(language), "description": one.described(language)}
-                for one in commands
+                {"name": command.name, "usage": command.used(language), "description": command.described(language)}
+                for command in commands
             ],
             "largest_file": largest_file,
             "longest_text": MAX_TEXT,
@@ -175,19 +174,20 @@ def opened(
 
 
 def older(entries: Sequence[ChatEntry], *, more: bool) -> str:
-    return _frame({"type": "older", "messages": [_entry(one) for one in entries], "more": more})
+    return _frame({"type": "older", "messages": [_entry(entry) for entry in entries], "more": more})
 
 
 def earlier(message: str, entries: Sequence[ChatEntry]) -> str:
-    return _frame({"type": "earlier", "message": message, "messages": [_entry(one) for one in entries]})
+    return _frame({"type": "earlier", "message": message, "messages": [_entry(entry) for entry in entries]})
 
 
 def replaced(entries: Sequence[ChatEntry]) -> str:
-    """These messages and the previews of these turns belong to an earlier version now."""
+    """Says that messages, and previews of their turns, now belong to an earlier version."""
     turns = {
-        f"{NAME}:{inbound_id(one.id, one.replaces)}" if one.by is MessageAuthor.PERSON else one.turn for one in entries
+        f"{NAME}:{inbound_id(entry.id, entry.replaces)}" if entry.by is MessageAuthor.PERSON else entry.turn
+        for entry in entries
     }
-    return _frame({"type": "replaced", "ids": [one.id for one in entries], "turns": sorted(turns - {""})})
+    return _frame({"type": "replaced", "ids": [entry.id for entry in entries], "turns": sorted(turns - {""})})
 
 
 def draft(turn: str, text: str) -> str:
@@ -223,7 +223,7 @@ def _entry(entry: ChatEntry) -> dict[str, object]:
         "turn": entry.turn,
         "error": entry.is_error,
         "replaces": entry.replaces,
-        "buttons": [[{"label": one.label, "data": one.data} for one in row] for row in entry.buttons],
+        "buttons": [[{"label": button.label, "data": button.data} for button in row] for row in entry.buttons],
         "files": [
             {
                 "name": file_name(file.name),

@@ -14,7 +14,7 @@ from channels.network import is_loopback
 Factory = Callable[[], asyncio.BaseProtocol]
 
 _NEXT_PORTS = 20
-"""Ports that are tried after one in use."""
+"""Ports that are tried after a port in use."""
 _LAST_PORT = 65_535
 
 
@@ -24,7 +24,7 @@ async def listening(protocol: Factory, host: str, port: int) -> AsyncIterator[li
     ports, one for each address of `host`. Raises `SourceFailed`."""
     server = await _server(protocol, host, port)
     try:
-        yield list(dict.fromkeys(one.getsockname()[1] for one in server.sockets))
+        yield list(dict.fromkeys(listener.getsockname()[1] for listener in server.sockets))
     finally:
         server.close()
 

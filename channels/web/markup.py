@@ -1,8 +1,9 @@
 """Colours for code and MathML for formulas, in a process of their own: `python -m channels.web.markup`.
 
 Both libraries work with regular expressions on text of others, which may be made to take for ever. Here it can only
-keep this process, which has limits and is ended by its parent. A line of JSON in, `{"id", "kind", "language", "text"}`,
-a line out, `{"id", "html"}`; the HTML is empty where there is nothing better than the text itself.
+block this process, which has limits and is ended by its parent. A line of JSON in,
+`{"id", "kind", "language", "text"}`, a line out, `{"id", "html"}`; the HTML is empty where there is nothing better than
+the text itself.
 """
 
 from __future__ import annotations
@@ -48,19 +49,19 @@ def coloured(language: str, code: str) -> str:
 
 
 def mathml(latex: str, *, block: bool) -> str:
-    """The formula as MathML, of its elements and attributes alone; empty if it is none."""
+    """The formula as MathML, with known elements and attributes only; empty if it is none."""
     root = ElementTree.fromstring(convert(latex, display="block" if block else "inline"))
     for element in root.iter():
         element.tag = element.tag.removeprefix(f"{{{_NAMESPACE}}}")
         if not _ELEMENT.fullmatch(element.tag):
             return ""
-        for name in [one for one in element.attrib if not _ATTRIBUTE.fullmatch(one)]:
+        for name in [name for name in element.attrib if not _ATTRIBUTE.fullmatch(name)]:
             del element.attrib[name]
     return ElementTree.tostring(root, encoding="unicode") if root.tag == "math" else ""
 
 
 def answer(request: dict[str, str]) -> str:
-    """Never raises: what a library makes of a bad text is its own affair."""
+    """The HTML for a request. Never raises: it is empty where a library fails."""
     try:
         if request["kind"] == "code":
             return coloured(request["language"], request["text"])

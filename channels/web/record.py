@@ -20,8 +20,6 @@ class MessageAuthor(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ShownFile:
-    """A file of a message."""
-
     name: str
     media_type: str = ""
     path: Path | None = None
@@ -60,7 +58,7 @@ class ChatEntry:
 NAME = "web"
 """Of the channel."""
 AGAIN = "again:"
-"""How the inbox's id of a new version begins; the rest is the id of what it replaces, so that there is only one."""
+"""Prefix of the inbox's id of a new version; the rest is the replaced message's id, so that there is only one."""
 
 
 def inbound_id(id: str, replaces: str) -> str:

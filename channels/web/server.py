@@ -23,13 +23,11 @@ from channels.web.auth_middleware import BEARER, FILE, SIGNED_FILE, SOCKET, STAT
 from channels.web.clients import OpenPages
 from channels.web.connection_limiter import ConnectionLimiter
 from channels.web.format import file_name
-from channels.web.login_answer import ANSWER_PATH, login_answer
 from channels.web.markup_process import MarkupProcess
 from channels.web.protocols import WebChat, WebHost
 from channels.web.record import ChatRecord, NotRecorded
-from channels.web.refusal import Refusal
-from channels.web.shell import drawn, policy_at, shell, static_files
-from channels.web.texts import accepted_by
+from channels.web.shell import ANSWER_PATH, drawn, login_answer, policy_at, shell, static_files
+from channels.web.texts import Refusal, accepted_by
 from channels.web.uploads import Uploads, shown_type
 from channels.web.views.registry import ACTIONS, BY_NAME, VIEWS
 from channels.web.views.view import ActionFailed, View
@@ -262,7 +260,7 @@ class WebServer:
         return Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, why)
 
     async def _sign_path(self, request: web.Request) -> web.StreamResponse:
-        """The session's browser can load the file from the path for some minutes."""
+        """Signs the path of a file, from which the session's browser can load it for some minutes."""
         await self._file(request)
         session = self.middleware.authenticate(request)
         assert session is not None

@@ -1,7 +1,8 @@
-"""What every visitor gets: the page's shell and its static files. They hold nothing of anybody."""
+"""What every visitor gets: the page's shell and its static files, without private data; and the answer of a login."""
 
 from __future__ import annotations
 
+import asyncio
 import mimetypes
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -10,7 +11,10 @@ from hashlib import sha256
 from importlib import resources
 from typing import TYPE_CHECKING
 
+from aiohttp import web
+
 from agent.languages.codes import ALL_LANGUAGES
+from agent.languages.sentences import translated
 from channels.web import texts
 from channels.web.format import rendered
 from channels.web.views.view import View
@@ -32,6 +36,14 @@ _POLICY = "; ".join(
         "frame-ancestors 'none'",
     )
 )
+ANSWER_PATH = "/login/mcp"
+"""Where a browser comes back to from a login at a server of tools."""
+_ANSWER_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'; sandbox",
+    "Cache-Control": "no-store",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
 _MEDIA_TYPES = {"js": "text/javascript", "webmanifest": "application/manifest+json"}
 
 
@@ -89,6 +101,16 @@ def drawn(template: str, language: str, **values: object) -> str:
 def shell(view: View, views: tuple[View, ...], language: str) -> bytes:
     """The page around that view. Blocks, the first time."""
     return drawn("shell.html", language, view=view, views=views).encode()
+
+
+async def login_answer(request: web.Request, name: str, problem: str) -> web.StreamResponse:
+    """A page that says that the owner is logged in at the server `name`, or what the problem is. The query of `request`
+    has the login's answer: OAuth has no other way for it, and it can be used once."""
+    language = texts.accepted_by(request)
+    why = str(translated(language, problem))
+    body = await asyncio.to_thread(drawn, "login_answer.html", language, name=name, problem=why)
+    status = 400 if problem else 200
+    return web.Response(text=body, status=status, content_type="text/html", headers=_ANSWER_HEADERS)
 
 
 def size(count: object) -> str:

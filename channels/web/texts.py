@@ -1,13 +1,15 @@
-"""The page's sentences in the languages of browsers."""
+"""The page's sentences in the languages of browsers, and refusals that say one."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from http import HTTPStatus
 
 from aiohttp import web
 
 from agent.languages.codes import ALL_LANGUAGES, Language
-from agent.languages.sentences import said, sentences_of
+from agent.languages.sentences import said, sentences_of, translated
 
 
 def sentence(language: str, english: str, **values: object) -> str:
@@ -29,6 +31,19 @@ def chosen(accepted: str) -> Language:
 def accepted_by(request: web.BaseRequest) -> Language:
     """The language of the browser that asks."""
     return chosen(request.headers.get("Accept-Language", ""))
+
+
+class Refusal(Exception):
+    """Ends a request with a status and a sentence for the person; a `Sentence` is translated."""
+
+    def __init__(self, status: HTTPStatus, why: str, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(why)
+        self.status = status
+        self._headers = headers or {}
+
+    def answer(self, request: web.BaseRequest) -> web.Response:
+        text = f"{translated(accepted_by(request), self)}\n"
+        return web.Response(status=self.status, text=text, headers=self._headers)
 
 
 def _with_weight(part: str) -> tuple[float, str]:

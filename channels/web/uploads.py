@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from channels import pictures, sounds
+from channels import media_types
 
 _HANDLE = re.compile(r"[0-9a-f]{32}")
 _SCRATCH = ".new"
@@ -28,7 +28,7 @@ class IncomingUpload:
     destination: Path
 
     def keep(self) -> str:
-        """Returns the handle."""
+        """Keeps the file and returns its handle."""
         self.file.flush()
         os.fsync(self.file.fileno())
         self.scratch.rename(self.destination)
@@ -67,7 +67,7 @@ class Uploads:
         return path
 
     def copy(self, handle: str, to: Path, most: int) -> bool:
-        """Returns False if the file has more than `most` bytes."""
+        """False if the file has more than `most` bytes."""
         source = self.find(handle)
         if source is None:
             raise FileNotFoundError(handle)
@@ -85,13 +85,13 @@ class Uploads:
 
 
 def picture_type(file: Path) -> str:
-    """One of `pictures.PICTURE_TYPES` by the file's bytes, else empty. Blocks; raises `OSError`."""
+    """One of `PICTURE_TYPES` by the file's bytes, else empty. Blocks; raises `OSError`."""
     with file.open("rb") as stream:
-        return pictures.picture_type(stream.read(pictures.HEAD))
+        return media_types.picture_type(stream.read(media_types.HEAD))
 
 
 def shown_type(file: Path) -> str:
-    """One of `pictures.PICTURE_TYPES` or `sounds.SOUND_TYPES`, else empty. Blocks; raises `OSError`."""
+    """One of `PICTURE_TYPES` or `SOUND_TYPES` by the file's bytes, else empty. Blocks; raises `OSError`."""
     with file.open("rb") as stream:
-        head = stream.read(sounds.HEAD)
-    return pictures.picture_type(head) or sounds.sound_type(head)
+        head = stream.read(media_types.HEAD)
+    return media_types.picture_type(head) or media_types.sound_type(head)

@@ -56,11 +56,11 @@ class PageSockets:
     async def aclose(self) -> None:
         why = Sentence("Daybook is stopping.")
         languages = {socket: accepted_by(request) for socket, request in self._unauthenticated.items()}
-        languages |= {socket: one.language for socket, one in self._open.items()}
+        languages |= {socket: opened.language for socket, opened in self._open.items()}
         await _close_all(languages, WSCloseCode.GOING_AWAY, why)
 
     async def end(self, session: WebSession) -> None:
-        theirs = {socket: one.language for socket, one in self._open.items() if one.session.id == session.id}
+        theirs = {socket: opened.language for socket, opened in self._open.items() if opened.session.id == session.id}
         await _close_all(theirs, WSCloseCode.POLICY_VIOLATION, Sentence("You are logged out."))
 
     async def converse(self, request: web.Request, admit: Admit) -> web.StreamResponse:

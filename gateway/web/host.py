@@ -22,8 +22,8 @@ from agent.languages.codes import Language
 from agent.languages.sentences import Sentence
 from agent.model.base import Json
 from channels.message import ChannelStatus
+from channels.web.auth import LoginLinks, url_of
 from channels.web.listen import network_host
-from channels.web.login_links import LoginLinks, url_of
 from channels.web.record import NotRecorded
 from channels.web.views.view import ActionFailed
 from gateway.config import WebConfig

@@ -1,4 +1,4 @@
-"""Conversations: all that was said, each under its title, found again by words; named and put away."""
+"""Conversations: listed by title, searched by words, named and archived."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _FOUND = 40
 
 
 async def _read(call: Call, query: Mapping[str, str]) -> Values:
-    """`id`: the conversation to show; `q`: words to look for; `archived`: those that were put away; `aside`: tasks'."""
+    """`id`: the conversation to show; `q`: words to look for; `archived`: archived ones; `aside`: those of tasks."""
     if id := query.get("id"):
         return {"shown": await call("sessions.show", {"id": id})}
     words, in_archive, is_aside = query.get("q", "").strip(), "archived" in query, "aside" in query

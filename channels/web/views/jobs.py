@@ -19,7 +19,10 @@ _RESULTS = 20
 
 
 async def _read(call: Call, query: Mapping[str, str]) -> Values:
-    jobs = [_job(row) for row in await call("schedule.list", {})]
+    jobs = [
+        {**row, "rhythm": rhythm(row["when"]), "title": _title(row["id"], row["text"])}
+        for row in await call("schedule.list", {})
+    ]
     week = _week(await call("schedule.week", {"from": query.get("from", "")}), jobs)
     values: dict[str, object] = {
         "week": week,
@@ -49,10 +52,6 @@ def _by_time(job: Mapping[str, JsonValue]) -> tuple[bool, str, str]:
     return job["next_run"] is None, job["next_run"] or "", job["id"]
 
 
-def _job(row: JsonValue) -> dict[str, JsonValue]:
-    return {**row, "rhythm": rhythm(row["when"]), "title": _title(row["id"], row["text"])}
-
-
 def rhythm(when: Mapping[str, str]) -> Mapping[str, object]:
     """When a job comes, in the parts that its form shows: `once`, on `days` of the week at a `time`, at an `interval`,
     or by a `rule` for cron. Monday is 1."""
@@ -68,7 +67,7 @@ def rhythm(when: Mapping[str, str]) -> Mapping[str, object]:
 
 
 def _days(field: str) -> Sequence[int]:
-    """Days of the week of a cron rule, in order; none where it counts in another way than people do."""
+    """Days of the week of a cron rule, in order; empty for ranges that are reversed or chained."""
     if field == "*":
         return _EVERY_DAY
     found: set[int] = set()
@@ -91,8 +90,8 @@ def _week(week: JsonValue, jobs: Sequence[Mapping[str, JsonValue]]) -> Mapping[s
         {
             **day,
             "entries": [
-                {**one, "title": _title(one["id"], one["text"]), "is_listed": one["id"] in listed}
-                for one in day["entries"]
+                {**entry, "title": _title(entry["id"], entry["text"]), "is_listed": entry["id"] in listed}
+                for entry in day["entries"]
             ],
         }
         for day in week["days"]

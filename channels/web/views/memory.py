@@ -1,4 +1,4 @@
-"""Memory: its files to read and edit, what changed, what is found, and what the model sees of it now."""
+"""Memory: its files to read and edit, its changes, a search, and what the model sees of it now."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ async def _read(call: Call, query: Mapping[str, str]) -> Values:
 
 async def _file(call: Call, path: str, query: Mapping[str, str]) -> Values:
     if "history" in query:
-        changes = [one for one in await call("memory.log", {"n": _ALL_CHANGES}) if one["path"] == path]
+        changes = [change for change in await call("memory.log", {"n": _ALL_CHANGES}) if change["path"] == path]
         return {"mode": "history", "path": path, "changes": changes[:_FILE_CHANGES]}
     if "new" in query:
         return {"mode": "edit", "file": {"path": path, "text": "", "hash": "", "size": 0}}

@@ -9,7 +9,7 @@ from channels.web.views.view import Call, Values, View
 
 async def _read(call: Call, query: Mapping[str, str]) -> Values:
     known = await call("people.list", {})
-    requests = [one for one in await call("pair.list", {}) if one["state"] == "waiting"]
+    requests = [request for request in await call("pair.list", {}) if request["state"] == "waiting"]
     return {
         "requests": requests,
         "approvals": await call("approvals.list", {}),

@@ -12,7 +12,7 @@ async def _read(call: Call, query: Mapping[str, str]) -> Values:
     return {
         "setup": await call("setup.status", {}),
         "keys": shown["keys"],
-        "now": {one["key"]: one["value"] for one in shown["keys"]},
+        "now": {setting["key"]: setting["value"] for setting in shown["keys"]},
     }
 
 

@@ -1,4 +1,4 @@
-"""The set-up: a model, the platforms, who one is, search by meaning. Shown at the first visit and in settings."""
+"""The set-up: a model, the platforms, the person, search by meaning. Shown at the first visit and in settings."""
 
 from __future__ import annotations
 

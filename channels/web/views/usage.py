@@ -15,7 +15,7 @@ PERIODS = (7, 30, 90)
 
 @dataclass(slots=True)
 class UsedByCalls:
-    """What some calls used; a prompt's tokens are new to the model, or were in its cache."""
+    """The use of some calls; a prompt's tokens are new to the model, or were in its cache."""
 
     calls: int = 0
     new: int = 0
@@ -63,7 +63,7 @@ class Chart:
 async def _read(call: Call, query: Mapping[str, str]) -> Values:
     """`days`: one of `PERIODS`."""
     asked = query.get("days", "")
-    days = next((one for one in PERIODS if str(one) == asked), PERIODS[1])
+    days = next((period for period in PERIODS if str(period) == asked), PERIODS[1])
     rows = await call("usage", {"days": days})
     total = UsedByCalls()
     for row in rows:
@@ -79,9 +79,9 @@ async def _read(call: Call, query: Mapping[str, str]) -> Values:
         "by_day": by_day,
         "by_purpose": _greatest_first(_sums(rows, "purpose")),
         "by_model": _greatest_first(_sums(rows, "model")),
-        "cost": chart([[("cost", one.cost)] for one in by_day.values()]),
+        "cost": chart([[("cost", used.cost)] for used in by_day.values()]),
         "tokens_chart": chart(
-            [[("cached", one.cached), ("new", one.new), ("output", one.output)] for one in by_day.values()]
+            [[("cached", used.cached), ("new", used.new), ("output", used.output)] for used in by_day.values()]
         ),
     }
 

@@ -214,7 +214,7 @@ class McpLogins:
         # Only while somebody logs in.
         from aiohttp import web  # noqa: PLC0415
 
-        from channels.web.login_answer import ANSWER_PATH, login_answer  # noqa: PLC0415
+        from channels.web.shell import ANSWER_PATH, login_answer  # noqa: PLC0415
 
         async def answered(request: web.Request) -> web.StreamResponse:
             name = problem = ""

@@ -13,9 +13,8 @@ from pathlib import Path
 import pytest
 
 from channels.message import Address, ChannelStatus, CommandInfo, Event, Health, InboundMessage, Origin, OutboundMessage
-from channels.web.auth import Now
+from channels.web.auth import LoginLinks, Now
 from channels.web.channel import Sleep, WebChannel
-from channels.web.login_links import LoginLinks
 from channels.web.record import Buttons, ChatEntry, MessageAuthor, NotRecorded, ShownFile
 from channels.web.views.view import ActionFailed
 from tests.channels.web.browser import Browser, browser

@@ -11,7 +11,7 @@ from channels.web import websocket
 from channels.web.auth import PATH_SECONDS
 from channels.web.auth_middleware import OPEN_ROUTES, PROVEN_ROUTES, SHELL_ROUTES
 from channels.web.channel import WebChannel
-from channels.web.login_answer import ANSWER_PATH
+from channels.web.shell import ANSWER_PATH
 from channels.web.views.registry import VIEWS
 from tests.channels.web.browser import Browser, browser
 from tests.channels.web.conftest import TOKEN, House, answer

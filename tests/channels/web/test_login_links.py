@@ -9,7 +9,7 @@ import pytest
 from playwright.async_api import Browser as Chromium
 from playwright.async_api import BrowserContext, expect
 
-from channels.web.login_links import LINK_SECONDS, LoginLinks, url_of
+from channels.web.auth import LINK_SECONDS, LoginLinks, url_of
 from tests.channels.web.browser import Browser, browser
 from tests.channels.web.conftest import House
 from tests.channels.web.test_halves import Clock
