@@ -145,7 +145,7 @@ async def _compacted(
         before,
         fixed.system,
         fixed.files,
-        tuple(id_of(one) for one in said),
+        tuple(map(id_of, said)),
         asked,
     )
     async with reading.writing():

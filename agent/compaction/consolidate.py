@@ -207,9 +207,9 @@ def _read(answer: Completed) -> ConsolidationResult:
 
 def _edits(given: Json) -> list[CuratedEdit]:
     found: list[CuratedEdit] = []
-    for one in given if isinstance(given, list) else []:
-        if isinstance(one, Mapping):
-            old, new = one.get("old_text"), one.get("new_text")
+    for edit in given if isinstance(given, list) else []:
+        if isinstance(edit, Mapping):
+            old, new = edit.get("old_text"), edit.get("new_text")
             if isinstance(old, str) and isinstance(new, str) and (old or new.strip()):
                 found.append(CuratedEdit(old, new))
     return found[:_MOST_EDITS]

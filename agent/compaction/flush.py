@@ -97,7 +97,7 @@ def is_near(builder: RequestBuilder) -> bool:
     newest = next((entry for entry in reversed(entries) if isinstance(entry, MessageEntry)), None)
     if newest is None or newest.role != "assistant":
         return False
-    said = next((one for one in reversed(entries) if isinstance(one, MessageEntry) and one.meta.said), None)
+    said = next((entry for entry in reversed(entries) if isinstance(entry, MessageEntry) and entry.meta.said), None)
     size = estimate_blocks(said.content) if said is not None else 0
     if budget.has_room(builder.projected() + min(size, budget.compact_at - budget.flush_at)):
         return False

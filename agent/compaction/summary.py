@@ -105,13 +105,13 @@ def with_identifiers(summary: str, dropped: Sequence[Shown], room: int) -> str:
     """The summary, at its end the identifiers from people that it left out."""
     missing: list[str] = []
     left = room // _IDENTIFIERS_SHARE
-    for one in reversed(list(_identifiers(dropped))):
-        if one in summary or one in missing:
+    for identifier in reversed(list(_identifiers(dropped))):
+        if identifier in summary or identifier in missing:
             continue
-        left -= estimate(one) + 2
+        left -= estimate(identifier) + 2
         if left < 0 or len(missing) == _MOST_IDENTIFIERS:
             break
-        missing.append(one)
+        missing.append(identifier)
     if not missing:
         return summary
     return f"{summary.rstrip()}\n\nAlso mentioned: {', '.join(reversed(missing))}"

@@ -224,7 +224,7 @@ class FileWatch:
         if not is_all:
             first = above + 1 if not part.is_cut else total - (part.lines[1] - part.lines[0])
             known = merged(known, ((first, total),))
-            if not any(one.strip() and not one.startswith("# ") for one in others):
+            if not any(line.strip() and not line.startswith("# ") for line in others):
                 return "", SeenFile(file.sha, file.size, total, shown, known)
         news = [above + 1 + at for at in kept[slice(part.lines[0] - 1, part.lines[1])]] if part.ranges else []
         if old and not old.endswith("\n"):

@@ -136,17 +136,17 @@ class Recall:
         quotations = Quotations(scope)
         kept: list[tuple[Relevant, Quotation]] = []
         used = 0
-        good = _NEARLY * max(one.hit.score for one in found)
-        for one in found:
-            if told.has((scope.folder / one.hit.path).relative_to(scope.workspace).as_posix(), one.hit):
+        good = _NEARLY * max(memory.hit.score for memory in found)
+        for memory in found:
+            if told.has((scope.folder / memory.hit.path).relative_to(scope.workspace).as_posix(), memory.hit):
                 continue
-            if one.hit.score < good and one.hit.is_context:
+            if memory.hit.score < good and memory.hit.is_context:
                 continue
-            quotation = quotations.quote(one.hit, _PASSAGE_CHARS)
-            size = estimate(self._shown(one.hit, quotation))
-            most = room if not kept else _ROOM if one.hit.score >= good else _SMALL_ROOM
+            quotation = quotations.quote(memory.hit, _PASSAGE_CHARS)
+            size = estimate(self._shown(memory.hit, quotation))
+            most = room if not kept else _ROOM if memory.hit.score >= good else _SMALL_ROOM
             if used + size <= min(room, most):
-                kept.append((one, quotation))
+                kept.append((memory, quotation))
                 used += size
             if len(kept) == self._settings.max_results:
                 break
@@ -154,23 +154,23 @@ class Recall:
 
     def _recollection(self, kept: Sequence[tuple[Relevant, Quotation]], scope: Scope) -> RecalledMemories:
         today = self._clock.today()
-        parts = [INTRODUCTION, *(self._shown(one.hit, quotation) for one, quotation in kept)]
-        if any(may_be_out_of_date(one.hit.date, today) for one, _ in kept):
+        parts = [INTRODUCTION, *(self._shown(memory.hit, quotation) for memory, quotation in kept)]
+        if any(may_be_out_of_date(memory.hit.date, today) for memory, _ in kept):
             parts.append(OUT_OF_DATE)
         passages = tuple(
             RecalledPassage(
                 quotation.source.path,
                 quotation.source.lines,
-                one.hit.date,
-                round(one.share, 2),
-                sha_of(one.hit),
-                {name: round(value, 2) for name, value in one.hit.parts.items()},
+                memory.hit.date,
+                round(memory.share, 2),
+                sha_of(memory.hit),
+                {name: round(value, 2) for name, value in memory.hit.parts.items()},
                 quotation.source.is_part,
             )
-            for one, quotation in kept
+            for memory, quotation in kept
         )
-        found = unique(found for one, _ in kept for found in in_hit(one.hit, scope))
-        return RecalledMemories(untrusted.marked_block("recalled", "\n\n".join(parts)), passages, found)
+        foreign = unique(text for memory, _ in kept for text in in_hit(memory.hit, scope))
+        return RecalledMemories(untrusted.marked_block("recalled", "\n\n".join(parts)), passages, foreign)
 
     def _shown(self, hit: Hit, quotation: Quotation) -> str:
         first, last = quotation.source.lines

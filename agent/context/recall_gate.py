@@ -100,7 +100,7 @@ def cue_of(message: str, today: date) -> Cue:
     capitals = () if _is_german(text) else _CAPITAL.findall(read)
     return Cue(
         words,
-        frozenset(part for one in capitals for part in runs(fold(one)) if part in words),
+        frozenset(part for capital in capitals for part in runs(fold(capital)) if part in words),
         is_life=_LIFE.search(text) is not None or subject_of(read).assistant,
         is_task=_TASK.search(text) is not None,
         asks=_ASKS.search(text) is not None or len(runs(text)) == 1,

@@ -299,7 +299,7 @@ def quoted(text: str, secret: str) -> str:
 
 def _error_in(body: Json, depth: int = 0) -> Mapping[str, Json]:
     if isinstance(body, list) and depth < _DEEPEST:
-        return next((error for one in body[:1] if (error := _error_in(one, depth + 1))), {})
+        return next((error for item in body[:1] if (error := _error_in(item, depth + 1))), {})
     if not isinstance(body, Mapping):
         return {}
     inner = body.get("error")
@@ -313,8 +313,8 @@ def _words_in(body: Json, depth: int = 0) -> Iterator[str]:
         if body.strip():
             yield body.strip()
     elif isinstance(body, list):
-        for one in body[:3] if depth < _DEEPEST else ():
-            yield from _words_in(one, depth + 1)
+        for item in body[:3] if depth < _DEEPEST else ():
+            yield from _words_in(item, depth + 1)
     elif isinstance(body, Mapping) and depth < _DEEPEST:
         for field in _SAYING:
             if words := list(_words_in(body.get(field), depth + 1)):

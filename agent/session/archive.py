@@ -94,19 +94,24 @@ class Archive:
     def sessions(self, key: SessionKey | None = None) -> tuple[SessionInfo, ...]:
         """All sessions, latest first. A file that is no transcript is logged."""
         keys = [key] if key is not None else list(self._keys())
-        found = [info for one in keys for id in self._ids(self._of(one)) if (info := self._info(one, id)) is not None]
+        found = [
+            info
+            for session_key in keys
+            for id in self._ids(self._of(session_key))
+            if (info := self._info(session_key, id)) is not None
+        ]
         return tuple(sorted(found, key=lambda info: (info.last, info.id), reverse=True))
 
     def tasks_since(self, key: SessionKey, id: str) -> list[tuple[SessionKey, str]]:
         """The transcripts of the tasks that a session has delegated since another began."""
-        return [(one, name) for one, name, _ in self.files(f"{key.path}/{TASKS}") if name >= id]
+        return [(task_key, name) for task_key, name, _ in self.files(f"{key.path}/{TASKS}") if name >= id]
 
     def find(self, id: str, key: SessionKey | None = None) -> SessionInfo:
         """The session whose id is `id`, or the only one that begins or ends so, or has that title. Raises
         `NoSuchSession`."""
         wanted = id.strip()
         keys = [key] if key is not None else list(self._keys())
-        known = [(one, name) for one in keys for name in self._ids(self._of(one))]
+        known = [(session_key, name) for session_key in keys for name in self._ids(self._of(session_key))]
         exact = [entry for entry in known if entry[1] == wanted]
         hits = exact or [
             entry for entry in known if wanted and (entry[1].startswith(wanted) or entry[1].endswith(wanted))

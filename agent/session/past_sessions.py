@@ -111,7 +111,7 @@ class PastSessions:
             return ()
         entries = _entries(data)
         end = _left_behind([entry for _, entry in entries]) if current else None
-        kept = list(takewhile(lambda one: one[1].id != end, entries))
+        kept = list(takewhile(lambda numbered: numbered[1].id != end, entries))
         said = spoken([entry for _, entry in kept], clock)
         return _heard([(kept[at][0], line) for at, line in said if not line.is_answered])
 

@@ -111,7 +111,10 @@ def suspects(messages: Sequence[Message], at: tuple[int, int] | None) -> tuple[s
 def with_bytes(messages: Iterable[Message], store: Store) -> tuple[Message, ...]:
     """Blocks. Raises `MissingPicture`."""
     missing: list[str] = []
-    loaded = [Message(one.role, tuple(_loaded(block, store, missing) for block in one.content)) for one in messages]
+    loaded = [
+        Message(message.role, tuple(_loaded(block, store, missing) for block in message.content))
+        for message in messages
+    ]
     if missing:
         raise MissingPicture(missing)
     return tuple(loaded)

@@ -127,7 +127,7 @@ class TurnRecord:
         pictures: tuple[Picture, ...] = (),
     ) -> None:
         # beside the result: the API takes nothing but text in one that is an error
-        shown = (picture_block(label(one.name), one.path, one.original) for one in pictures)
+        shown = (picture_block(label(picture.name), picture.path, picture.original) for picture in pictures)
         meta = Meta(self.turn, tool=str(call["name"]), error=error, files=files or {}, quoted=quoted, foreign=foreign)
         await self._write("user", (result_block(str(call["id"]), text, error=error), *shown), meta)
 
@@ -160,7 +160,7 @@ class TurnRecord:
 
 def turns_of_said(entries: Iterable[Entry]) -> dict[str, str]:
     """The turns of people's messages, by message id."""
-    return {id: one.meta.turn for one in entries if isinstance(one, MessageEntry) for id in one.meta.said}
+    return {id: entry.meta.turn for entry in entries if isinstance(entry, MessageEntry) for id in entry.meta.said}
 
 
 def turn_of(said: Sequence[str], transcript: Transcript, new: str) -> str:
@@ -172,7 +172,7 @@ def turn_of(said: Sequence[str], transcript: Transcript, new: str) -> str:
 
 def entry_of(message: str, entries: Iterable[Entry]) -> MessageEntry | None:
     """The entry of a person's message, by the message's id."""
-    return next((one for one in entries if isinstance(one, MessageEntry) and message in one.meta.said), None)
+    return next((entry for entry in entries if isinstance(entry, MessageEntry) and message in entry.meta.said), None)
 
 
 def calls_of(entry: Entry) -> tuple[Block, ...]:

@@ -106,5 +106,5 @@ def _counts(answer: MessageEntry) -> bool:
 
 
 def _end(record: TurnRecord, kind: ResultKind, *texts: str) -> TurnResult:
-    foreign = unique(one for answer in record.answers for one in answer.meta.foreign or ())
+    foreign = unique(text for answer in record.answers for text in answer.meta.foreign or ())
     return TurnResult(kind, joined(texts), record.usage, foreign)

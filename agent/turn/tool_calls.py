@@ -139,7 +139,9 @@ class ToolRunner:
     async def _record_result(
         self, call: Block, done: ToolResult, *, error: bool, files: Mapping[str, SeenFile] | None = None
     ) -> None:
-        foreign = (replace(one, source=self._secrets(one.source), line=self._secrets(one.line)) for one in done.foreign)
+        foreign = (
+            replace(text, source=self._secrets(text.source), line=self._secrets(text.line)) for text in done.foreign
+        )
         await self._record.result(
             call,
             _capped(self._secrets(clean(done.text))) or "(no output)",
@@ -179,7 +181,7 @@ class ToolRunner:
     async def _judged(self, tool: Tool, call: Block, effect: Effect, found: Taint) -> Judgement:
         if (outgoing := effect.outgoing) is None:
             return Judgement(effect, found.causes(effect), needs_yes(effect, found))
-        record, offered = self._record, [one for one in self._tools.values() if one.is_offered()]
+        record, offered = self._record, [candidate for candidate in self._tools.values() if candidate.is_offered()]
 
         def judge() -> Judgement:
             seen = Conversation(

@@ -144,7 +144,7 @@ _LARGEST = 100_000_000
 
 def entries_of(page: Json) -> list[Mapping[str, Json]]:
     listed = page.get("data") if isinstance(page, Mapping) else page
-    return [one for one in listed if isinstance(one, Mapping)] if isinstance(listed, list) else []
+    return [entry for entry in listed if isinstance(entry, Mapping)] if isinstance(listed, list) else []
 
 
 def window_of(entry: Json) -> int | None:

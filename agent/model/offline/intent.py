@@ -213,7 +213,7 @@ def _lead(text: str) -> int:
 
 
 def _is_unspaced(text: str) -> bool:
-    written = sum(any(one.isalpha() and not _is_cjk(one) for one in word) for word in text.split())
+    written = sum(any(letter.isalpha() and not _is_cjk(letter) for letter in word) for word in text.split())
     return _unspaced_words(text) > written
 
 
@@ -230,7 +230,7 @@ def _unspaced_words(text: str) -> int:
 
 def _unspaced_language(text: str) -> Language | None:
     """Kana are Japanese; Han characters may be either, except those that only Chinese has."""
-    alone = sum(one in _CHINESE_ALONE for one in text)
+    alone = sum(character in _CHINESE_ALONE for character in text)
     if len(_KANA.findall(text)) > alone:
         return Language.JAPANESE
     return Language.CHINESE if alone or len(_CHINESE_TOGETHER.intersection(text)) > 1 else None

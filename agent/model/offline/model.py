@@ -186,12 +186,13 @@ def _result(call: Block, result: str, failed: bool, language: Language, today: d
 
 
 def _passages(result: str, asked: str, language: Language, today: date) -> list[str]:
-    found = [one for one in passages_in(result) if not one.is_context][:_MOST_PASSAGES]
+    found = [passage for passage in passages_in(result) if not passage.is_context][:_MOST_PASSAGES]
     ordered, older = newest_first(found, asked)
     return [
-        f"**{headed(place_in(language, one.place, today))}{_EARLIER.in_language(language) if one in older else ''}**\n"
-        f"{_quoted(_short(one.text.strip(), _MOST_PASSAGE_CHARS))}"
-        for one in ordered
+        f"**{headed(place_in(language, passage.place, today))}"
+        f"{_EARLIER.in_language(language) if passage in older else ''}**\n"
+        f"{_quoted(_short(passage.text.strip(), _MOST_PASSAGE_CHARS))}"
+        for passage in ordered
     ]
 
 

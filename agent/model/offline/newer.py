@@ -17,18 +17,18 @@ _TIME = re.compile(r"\d\d:\d\d ")
 def newest_first(passages: Sequence[ShownPassage], asked: str) -> tuple[list[ShownPassage], list[ShownPassage]]:
     """The passages, the newest of those before the rest that answer as the best one does; and the older ones of
     these."""
-    dated = [one for one in passages if _PLACE.search(one.place)]
+    dated = [passage for passage in passages if _PLACE.search(passage.place)]
     if not dated or dated[0] is not passages[0]:
         return list(passages), []
     best = dated[0]
-    same = [one for one in dated if one is best or _are_of_one_matter(best, one, asked)]
+    same = [passage for passage in dated if passage is best or _are_of_one_matter(best, passage, asked)]
     same.sort(key=_written, reverse=True)
-    return [*same, *(one for one in passages if one not in same)], same[1:]
+    return [*same, *(passage for passage in passages if passage not in same)], same[1:]
 
 
-def _are_of_one_matter(one: ShownPassage, other: ShownPassage, asked: str) -> bool:
+def _are_of_one_matter(first: ShownPassage, second: ShownPassage, asked: str) -> bool:
     """They have the same of the words that are asked for, and the newer corrects, or says nearly the same."""
-    older, newer = sorted((one, other), key=_written)
+    older, newer = sorted((first, second), key=_written)
     if _held(older, asked) != _held(newer, asked):
         return False
     words, others = (frozenset(terms(fold(_said(passage)))) for passage in (older, newer))
