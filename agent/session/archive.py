@@ -6,6 +6,7 @@ Blocks. Reading is safe beside a writer; writing needs the home's lock.
 from __future__ import annotations
 
 import contextlib
+import json
 import logging
 import os
 import re
@@ -15,13 +16,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from agent.fs import atomic_write
+from agent.formats.parsing import load_json
+from agent.fs import atomic_write, rewrite
 from agent.languages.sentences import Sentence
 from agent.languages.system_errors import system_says
-from agent.session.branch import BRANCH, replaces
-from agent.session.entries import MessageEntry
+from agent.session.entries import BRANCH, MessageEntry, replaces
 from agent.session.jsonl import read_entry, read_header
-from agent.session.label import LONGEST_TITLE, change_label, label_path, read_label
 from agent.session.redaction import redacted
 from agent.session.transcript import TranscriptNotWritten
 from agent.session.turn_record import said_in
@@ -30,10 +30,57 @@ from agent.values import TASKS, SessionKey
 _log = logging.getLogger(__name__)
 _ID = re.compile(r"\d{8}-\d{6}-\d{3}-[0-9a-f]{4}")
 _CURRENT = "current"
+LONGEST_TITLE = 120
 _TITLE_CHARS = 60
 _SHORTEST_BEGINNING = 3
 """Characters of the beginning of a title by which a session is found."""
 _BRANCH = f'"type":"{BRANCH}"'.encode()
+
+
+@dataclass(frozen=True, slots=True)
+class SessionLabel:
+    """What a person calls a conversation, and whether it is put away: a small file beside its transcript."""
+
+    title: str = ""
+    """Empty: made from the first message."""
+    archived: bool = False
+
+
+def label_path(transcript: Path) -> Path:
+    return transcript.with_suffix(".label.json")
+
+
+def read_label(transcript: Path) -> SessionLabel:
+    """A damaged file counts as none."""
+    path = label_path(transcript)
+    try:
+        return _label_in(path.read_bytes())
+    except FileNotFoundError:
+        return SessionLabel()
+    except (OSError, ValueError) as problem:
+        _log.warning("%s cannot be read: %s", path.name, problem)
+        return SessionLabel()
+
+
+def change_label(transcript: Path, *, title: str | None = None, archived: bool | None = None) -> None:
+    """Sets what is given. Raises `OSError`."""
+
+    def changed(before: bytes | None) -> str:
+        try:
+            label = _label_in(before or b"{}")
+        except ValueError:
+            label = SessionLabel()
+        new_title = label.title if title is None else title
+        return json.dumps({"title": new_title, "archived": label.archived if archived is None else archived}) + "\n"
+
+    rewrite(label_path(transcript), changed)
+
+
+def _label_in(content: bytes) -> SessionLabel:
+    data = load_json(content)
+    fields = data if isinstance(data, dict) else {}
+    title, archived = fields.get("title"), fields.get("archived")
+    return SessionLabel(title if isinstance(title, str) else "", archived is True)
 
 
 class NoSuchSession(LookupError):

@@ -14,8 +14,7 @@ from agent.memory.provenance import with_mark
 from agent.model.base import REFUSED
 from agent.model.offline.model import NAME as OFFLINE
 from agent.search.answer_types import only_asks
-from agent.session.branch import in_newest_version
-from agent.session.entries import CompactionEntry, Entry, MarkEntry, MessageEntry, is_reset
+from agent.session.entries import CompactionEntry, Entry, MarkEntry, MessageEntry, in_newest_version, is_reset
 from agent.session.taint import own_sources
 from agent.session.transcript import Transcript
 from agent.session.turn_record import calls_of, said_in, text_of

@@ -16,8 +16,7 @@ from pathlib import Path
 from agent import fs
 from agent.languages.sentences import Sentence
 from agent.languages.system_errors import system_says
-from agent.session.branch import is_branch, newest_version
-from agent.session.entries import Entry, Header, RedactionEntry
+from agent.session.entries import Entry, Header, RedactionEntry, is_branch, newest_version
 from agent.session.jsonl import entry_line, header_line, read_entry, read_header
 from agent.session.redaction import redacted
 

@@ -16,8 +16,7 @@ from agent.context.request import OpenSession
 from agent.formats import untrusted
 from agent.memory.redaction_lock import RedactionLock, StaleRead
 from agent.model.tokens import IMAGE_TOKENS
-from agent.session.branch import branch_mark
-from agent.session.entries import RecalledPassage, SeenFile
+from agent.session.entries import RecalledPassage, SeenFile, branch_mark
 from agent.session.pictures import MOST_SHOWN, picture_block
 from agent.session.taint import in_message
 from agent.session.turn_record import TurnRecord, content_of, entry_of, turns_of_said
