@@ -44,13 +44,11 @@ class AlreadyInContext:
         self._text = "\n".join([words, *_texts(entries)])
 
     def has(self, key: str, hit: Hit) -> bool:
-        return sha_of(hit) in self._recalled or self._stands(key, hit) or self._was_said(hit)
-
-    def _stands(self, key: str, hit: Hit) -> bool:
-        return holds(self._seen.get(key, SeenFile()).known, hit.start_line, hit.end_line)
-
-    def _was_said(self, hit: Hit) -> bool:
-        return all(_STAMP.sub("", line.strip()) in self._text for line in hit.text.splitlines())
+        return (
+            sha_of(hit) in self._recalled
+            or holds(self._seen.get(key, SeenFile()).known, hit.start_line, hit.end_line)
+            or all(_STAMP.sub("", line.strip()) in self._text for line in hit.text.splitlines())
+        )
 
 
 def _texts(entries: Sequence[Entry]) -> Iterator[str]:

@@ -46,10 +46,6 @@ SILENT = frozenset({"flush", "compaction", "consolidation", "journal", "daily", 
 """Purposes of calls that the program makes on its own account: nobody waits for what the model says to them."""
 
 
-def _always() -> bool:
-    return True
-
-
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
     """`purpose` (chat, flush, journal…) and `session` go to the usage ledger only."""
@@ -67,7 +63,7 @@ class ModelRequest:
     """5m, 1h or off: how long the server is asked to keep the prefix."""
     aside: bool = False
     """The last block is not part of what comes next, so the cache ends before it."""
-    is_current: Callable[[], bool] = field(default=_always, repr=False, compare=False)
+    is_current: Callable[[], bool] = field(default=lambda: True, repr=False, compare=False)
     """False after something in it was forgotten: it is not sent any more (`StaleRequest`)."""
     language: Language = Language.ENGLISH
     """The chat's, for sentences of ours beside a text that tells none. No model is sent it."""

@@ -108,7 +108,7 @@ def read_entry(line: bytes) -> Entry:
                 ts,
                 summary=_text(data, "summary"),
                 first_kept=_text(data, "first_kept"),
-                tokens_before=_int(data, "tokens_before"),
+                tokens_before=_ints([data.get("tokens_before", 0)], 1)[0],
                 system=_strings(data.get("system", [])),
                 files=_read_files(data.get("files", {})),
                 said=_strings(data.get("said", [])),
@@ -277,10 +277,6 @@ def _strings(value: Json) -> tuple[str, ...]:
 
 def _text(data: Mapping[str, Json], name: str, default: str | None = None) -> str:
     return _string(data.get(name, default))
-
-
-def _int(data: Mapping[str, Json], name: str) -> int:
-    return _ints([data.get(name, 0)], 1)[0]
 
 
 def _ints(value: Json, count: int) -> list[int]:

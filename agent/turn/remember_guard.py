@@ -80,10 +80,7 @@ class RememberGuard:
     async def write_down(self) -> None:
         """Adds the rest to today's log, even if cancelled. Raises `FileError`."""
         if self.unwritten:
-            await self.redaction_lock.write(self.scope, self._write_down)
-
-    async def _write_down(self) -> None:
-        await asyncio.to_thread(self._add, self.unwritten)
+            await self.redaction_lock.write(self.scope, lambda: asyncio.to_thread(self._add, self.unwritten))
 
     def _add(self, unwritten: Sequence[tuple[str, date]]) -> None:
         for text, said in unwritten:

@@ -127,7 +127,7 @@ class ToolRunner:
     async def _done(self, tool: Tool | None, call: Block, invalid: Mapping[str, str]) -> Callable[[], Awaitable[None]]:
         """Runs a call; returns what records its result."""
         writes = tool is not None and not tool.reads_only
-        changed = await self._changed_by_others() if writes else frozenset[str]()
+        changed = await asyncio.to_thread(self._freshness.unseen, self._seen()) if writes else frozenset[str]()
         try:
             done, error = await self._result(tool, call, invalid), False
         except ToolError as problem:
@@ -203,9 +203,6 @@ class ToolRunner:
     def _name(self, call: Block) -> str:
         """A call's unique name, the same over restarts."""
         return f"{self._record.transcript.header.id}:{self._record.turn}:{call['id']}"
-
-    async def _changed_by_others(self) -> frozenset[str]:
-        return await asyncio.to_thread(self._freshness.unseen, self._seen())
 
     async def _seen_now(self, changed: frozenset[str]) -> dict[str, SeenFile]:
         """What this call wrote counts as seen, unless somebody else changed it too."""

@@ -33,7 +33,7 @@ from agent.model.base import (
 )
 from agent.model.offline.intent import Intent, IntentKind, language_of, understand
 from agent.model.offline.memory_calls import MemoryCall, call_blocks, call_for, texts_said
-from agent.model.tokens import estimate, estimate_blocks, estimate_tools
+from agent.model.tokens import estimate_blocks, estimate_request
 from agent.search.result_text import ShownPassage, passages_in
 from agent.silence import NO_REPLY
 
@@ -328,7 +328,5 @@ def _pieces(text: str) -> Iterator[str]:
 def _completed(request: ModelRequest, text: str, calls: Sequence[MemoryCall]) -> Completed:
     content: list[Block] = [{"type": "text", "text": text}] if text.strip() else []
     content += call_blocks(request, calls, NAME)
-    told = sum(map(estimate, request.system)) + estimate_tools(request.tools)
-    told += sum(estimate_blocks(message.content) for message in request.messages)
-    usage = Usage(input=told, output=estimate_blocks(content))
+    usage = Usage(input=estimate_request(request), output=estimate_blocks(content))
     return Completed(tuple(content), "tool_use" if calls else "end_turn", usage, NAME)
