@@ -28,7 +28,7 @@ TOO_LARGE = Sentence("This conversation is too long for the model to summarize, 
 
 
 class NotCompacted(Exception):
-    """A sentence for the person; nothing has changed."""
+    """Nothing has changed. The text is a sentence for the person."""
 
 
 class NothingToCompact(NotCompacted):
@@ -73,7 +73,7 @@ def made_for(builder: RequestBuilder, asked: str) -> Compacted | None:
 
 
 def place_to_cut(builder: RequestBuilder, *, in_turn: bool = False, sparse: bool = False) -> int:
-    """Raises `NothingToCompact`."""
+    """The index of the part to keep. Raises `NothingToCompact`."""
     shown = list(in_context(builder.transcript.entries))
     keep = 0 if sparse else min(builder.settings.session.keep_recent_tokens, builder.budget.window // 4)
     cut = cut_at_step(shown, keep, 2 * room_of(builder)) if in_turn else cut_point(shown, keep)

@@ -85,7 +85,7 @@ _SAVE = ToolSpec(
 
 
 def _said(entries: Sequence[Entry], clock: Clock, room: int) -> str:
-    """The conversation for the model, both ends of a long one."""
+    """The conversation for the model; both ends, if it is long."""
     said = [f"[{line.at:%Y-%m-%d %H:%M}] {line.who or 'Assistant'}: {line.text}" for line in lines(entries, clock)]
     text = "\n".join(said)
     if estimate(text) <= room:
@@ -104,7 +104,7 @@ def _shown(entries: Sequence[Shown], unwritten: Collection[str], clock: Clock) -
 
 
 def concerned(entries: Sequence[Entry], upto: str) -> Sequence[Shown]:
-    """What leaves the context with a compaction, or with a session's end at entry `upto`."""
+    """The entries that leave the context with a compaction, or with a session's end at entry `upto`."""
     at = next((at for at, entry in enumerate(entries) if entry.id == upto), len(entries) - 1)
     end = entries[at]
     before = list(in_context(entries[: at if isinstance(end, CompactionEntry) else at + 1]))
@@ -163,7 +163,7 @@ async def _written(
 
 
 async def _findings(builder: RequestBuilder, reading: ReadEpoch, said: str) -> ConsolidationResult:
-    """What to keep by the model; plain text is the paragraph. Raises `ModelError`."""
+    """What the model says is to be kept; plain text is the paragraph. Raises `ModelError`."""
     index = await asyncio.to_thread(notes.index_path, builder.scope)
     known = await asyncio.to_thread(_known, index, builder.scope)
     shown = f"{untrusted.marked_block('file', known or '(empty)', name=index.name)}\n{said}"

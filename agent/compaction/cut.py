@@ -12,7 +12,7 @@ from agent.session.entries import CompactionEntry, Entry, MessageEntry
 from agent.session.prune import prune_entry
 
 Shown = MessageEntry | CompactionEntry
-"""What `replay.in_context` yields."""
+"""An entry that `replay.in_context` yields."""
 
 
 def size_of(entry: Shown) -> int:

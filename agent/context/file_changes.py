@@ -104,8 +104,8 @@ def seen_by(header: Header, entries: Iterable[Entry]) -> dict[str, SeenFile]:
 
 
 class FileWatch:
-    """The files of a session's prompt, read if their stamp changed. The journal's text on the session itself is not
-    sent to it."""
+    """The files of a session's prompt, each read if its stamp changed. What the journal says of the session itself is
+    not sent to it."""
 
     def __init__(
         self,

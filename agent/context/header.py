@@ -31,7 +31,8 @@ def header(said: UserMessage, clock: Clock) -> str:
 
 
 def rendered(said: UserMessage, clock: Clock, room: int, changes: Sequence[str] = ()) -> str:
-    """`room`: tokens for the text, and for what came with it; `changes`: blocks on changed files, put first."""
+    """A message as the model reads it. `room`: tokens for the text, and as many for what came with it; `changes`:
+    blocks on changed files."""
     with_it = [untrusted.marked_block("overheard", _overheard(said, clock))] if said.overheard else []
     with_it += [_quoted(quoted) for quoted in said.quoted]
     with_it += (

@@ -38,7 +38,7 @@ class PromptFile:
     key: str
     """Relative to the workspace."""
     name: str
-    """The one that the conversation's tools know."""
+    """The name that the conversation's tools know."""
     part: Part
     common: bool = False
 
@@ -84,7 +84,7 @@ def own_places(scope: Scope, today: date, settings: MemorySettings) -> tuple[Pro
 
 
 def read(place: PromptFile) -> FileText | None:
-    """None if there is none. Raises `UnreadableFile`."""
+    """The file; None if there is none. Raises `UnreadableFile`."""
     if place.common and place.path.is_symlink():
         target = Path(os.path.realpath(place.path))  # `resolve` raises what differs by version for a loop
         if target.parent != Path(os.path.realpath(place.root)) or target.name not in _COMMON_NAMES:

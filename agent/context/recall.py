@@ -35,7 +35,8 @@ def sha_of(hit: Hit) -> str:
 
 
 class AlreadyInContext:
-    """`seen`: files as the session sees them with the message `words`. Blocks."""
+    """Tells which memories the model has before it already. `seen`: files as the session sees them with the message
+    `words`. Blocks."""
 
     def __init__(self, entries: Sequence[Entry], seen: Mapping[str, SeenFile], words: str) -> None:
         messages = [entry for entry in entries if isinstance(entry, MessageEntry)]

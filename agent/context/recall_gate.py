@@ -166,7 +166,7 @@ _TASK_BAR = Bar(2.0, 0.5)
 _ONE_WORD = Bar(0.5, 0.95)
 """A question with a single informative word, which memory holds but seldom ("Where is the dentist?")."""
 _TITLE = Bar(0.0, 0.5)
-"""What a note bears in its title."""
+"""For a note that has words of the message in its title."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +225,7 @@ def _is_found_without_words(cue: Cue, first: Sequence[Hit]) -> bool:
 
 
 def _names_somebody(cue: Cue, hits: Sequence[Hit]) -> bool:
-    """True for a speaker of the hits, or a capitalised word that the hits mostly capitalise."""
+    """True if the message has a speaker of the hits, or a capitalised word that the hits mostly capitalise."""
     speakers = {name for hit in hits for name in runs(speech(hit.text).speaker)[:1]} - USERS - ASSISTANTS
     return not speakers.isdisjoint(cue.words) or any(_is_known_name(name, hits) for name in cue.names)
 

@@ -20,7 +20,8 @@ _ASSISTANT_ONLY = THINKING | {"tool_use"}
 
 
 def repair(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """After a change all thinking is left out, since it is signed over what comes before. Idempotent."""
+    """The messages, made valid. After a change all thinking is left out, since it is signed over what comes before.
+    Idempotent."""
     given = tuple(messages)
     fixed = _fixed(given)
     if fixed == given:

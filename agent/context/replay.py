@@ -20,8 +20,8 @@ class Context:
 
 
 def context(entries: Sequence[Entry], basis: str, *, pictures: bool = True) -> Context:
-    """`basis` names everything before the messages: model, tools, system. Thinking is signed over everything before it,
-    so it is sent only if exactly that is sent again."""
+    """The messages for a model. `basis` names everything before them: model, tools, system. Thinking is signed over
+    everything before it, so it is sent only if exactly that is sent again."""
     prefix = hashlib.sha256(basis.encode())
     for entry in entries:  # words before any of the answers may be gone
         if isinstance(entry, RedactionEntry):

@@ -34,7 +34,7 @@ from agent.values import SessionKey, UserMessage
 
 @dataclass(frozen=True, slots=True)
 class OpenSession:
-    """`written`: by its tools; `sealed` as in `TurnRequest`."""
+    """`written`: files that its tools wrote; `sealed` as in `TurnRequest`."""
 
     transcript: Transcript
     scope: Scope

@@ -62,7 +62,7 @@ class ModelRequest:
     cache: str = "5m"
     """5m, 1h or off: how long the server is asked to keep the prefix."""
     aside: bool = False
-    """The last block is not part of what comes next, so the cache ends before it."""
+    """The last block is not part of the next request, so the cache ends before it."""
     is_current: Callable[[], bool] = field(default=lambda: True, repr=False, compare=False)
     """False after something in it was forgotten: it is not sent any more (`StaleRequest`)."""
     language: Language = Language.ENGLISH
@@ -197,7 +197,7 @@ class ModelNotFound(InvalidRequest):
 
 
 class ThinkingRejected(InvalidRequest):
-    """A thinking block does not fit: try without thinking."""
+    """A thinking block does not fit: the request may do without thinking."""
 
 
 class Warmable(Protocol):

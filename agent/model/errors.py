@@ -132,9 +132,9 @@ class ServerMessage:
     codes: str = ""
     window: int | None = None
     is_error: bool = False
-    """In an error object."""
+    """True if it came in an error object."""
     is_page: bool = False
-    """A web page."""
+    """True for a web page."""
 
     @property
     def all(self) -> str:
@@ -238,7 +238,7 @@ def refusal(
 
 
 def unexpected(said: ServerMessage, secret: str, api: ApiKind = MESSAGES) -> InvalidRequest:
-    """The error for an answer of status 200 that is none."""
+    """The error for a body of status 200 that is no answer."""
     if said.is_page:
         return InvalidRequest(
             Sentence(

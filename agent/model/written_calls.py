@@ -33,7 +33,7 @@ class RawCall:
     name: str
     input: Mapping[str, Json]
     garbage: str = ""
-    """That text if it is unreadable."""
+    """The text of the call if it is unreadable."""
 
 
 @dataclass(frozen=True, slots=True)

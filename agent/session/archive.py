@@ -51,7 +51,7 @@ def label_path(transcript: Path) -> Path:
 
 
 def read_label(transcript: Path) -> SessionLabel:
-    """A damaged file counts as none."""
+    """The label of a transcript; a damaged file counts as none."""
     path = label_path(transcript)
     try:
         return _label_in(path.read_bytes())
@@ -63,7 +63,7 @@ def read_label(transcript: Path) -> SessionLabel:
 
 
 def change_label(transcript: Path, *, title: str | None = None, archived: bool | None = None) -> None:
-    """Sets what is given. Raises `OSError`."""
+    """Sets the given fields. Raises `OSError`."""
 
     def changed(before: bytes | None) -> str:
         try:
@@ -84,7 +84,7 @@ def _label_in(content: bytes) -> SessionLabel:
 
 
 class NoSuchSession(LookupError):
-    """No session, or more than one, has that id or title: a sentence for the person."""
+    """No session has that id or title, or several have: a sentence for the person."""
 
 
 class SessionInUse(Exception):
@@ -93,13 +93,13 @@ class SessionInUse(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SessionInfo:
-    """`messages` counts those of people, the assistant and tools."""
+    """A session as it is listed. `messages` counts those of people, the assistant and tools."""
 
     id: str
     key: SessionKey
     started: datetime
     last: datetime
-    """The newest."""
+    """When the newest message was written."""
     messages: int
     title: str = ""
     """What a person called it, else the beginning of their first message; empty before that."""
@@ -122,7 +122,7 @@ class Archive:
         return self._of(key) / f"{id}.jsonl"
 
     def current(self, key: SessionKey) -> str | None:
-        """The named id, else the newest."""
+        """The id of the transcript in use: the one that the file names, else the newest."""
         with contextlib.suppress(OSError, UnicodeDecodeError):
             named = (self._of(key) / _CURRENT).read_text("ascii").strip()
             if _ID.fullmatch(named) and self.path(key, named).is_file():
@@ -139,7 +139,7 @@ class Archive:
             ) from error
 
     def sessions(self, key: SessionKey | None = None) -> tuple[SessionInfo, ...]:
-        """All sessions, latest first. A file that is no transcript is logged."""
+        """All sessions, or those of a key, the last used first. A file that is no transcript is left out and logged."""
         keys = [key] if key is not None else list(self._keys())
         found = [
             info
@@ -150,11 +150,11 @@ class Archive:
         return tuple(sorted(found, key=lambda info: (info.last, info.id), reverse=True))
 
     def tasks_since(self, key: SessionKey, id: str) -> list[tuple[SessionKey, str]]:
-        """The transcripts of the tasks that a session has delegated since another began."""
+        """Keys and ids of the tasks that a session has delegated since the transcript `id` began."""
         return [(task_key, name) for task_key, name, _ in self.files(f"{key.path}/{TASKS}") if name >= id]
 
     def find(self, id: str, key: SessionKey | None = None) -> SessionInfo:
-        """The session whose id is `id`, or the only one that begins or ends so, or has that title. Raises
+        """The session whose id is `id`, or the only session whose id begins or ends so, or that has that title. Raises
         `NoSuchSession`."""
         wanted = id.strip()
         keys = [key] if key is not None else list(self._keys())
@@ -172,7 +172,7 @@ class Archive:
         return infos[0]
 
     def rename(self, key: SessionKey, id: str, title: str) -> str:
-        """Gives a session a title; an empty one takes it back. Returns what is kept of it. Raises `OSError`."""
+        """Gives a session a title, an empty text takes it back; returns it as it is kept. Raises `OSError`."""
         path, kept = self.path(key, id), " ".join(title.split())[:LONGEST_TITLE]
         change_label(path, title=kept)
         return kept
@@ -184,7 +184,7 @@ class Archive:
         change_label(self.path(key, id), archived=archived)
 
     def untitle(self, is_meant: Callable[[SessionKey], bool], holds: Callable[[str], bool]) -> None:
-        """Takes back titles in those sessions that mention what is to be forgotten. Raises `OSError`."""
+        """Takes back the titles that hold what is to be forgotten, in the sessions that are meant. Raises `OSError`."""
         for key in filter(is_meant, self._keys()):
             for id in self._ids(self._of(key)):
                 if holds(read_label(self.path(key, id)).title):
@@ -203,7 +203,7 @@ class Archive:
                     yield key, id, Path(folder) / name
 
     def prune(self, before: datetime) -> tuple[SessionInfo, ...]:
-        """Deletes sessions last used before that moment, except those in use; a task's is used once."""
+        """Deletes and returns the sessions last used before that moment, except those in use; a task's is used once."""
         gone = []
         for info in self.sessions():
             is_over = f"/{TASKS}/" in info.key.path or info.id != self.current(info.key)
@@ -260,7 +260,7 @@ class Archive:
 
 
 def titled(infos: Sequence[SessionInfo], words: str) -> list[SessionInfo]:
-    """Those of that title; if there are none, those whose title begins so."""
+    """The sessions of that title; if there are none, those whose title begins so."""
     wanted = " ".join(words.split()).casefold()
     same = [info for info in infos if wanted and info.title.casefold() == wanted]
     long_enough = len(wanted) >= _SHORTEST_BEGINNING

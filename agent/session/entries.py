@@ -38,19 +38,19 @@ class SeenFile:
     shown: LineRanges = ()
     """Lines that the model sees as they are in the file."""
     known: LineRanges = ()
-    """These, and those that the session wrote or that summarise it."""
+    """The lines shown, and lines that the session wrote or that summarise it."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecalledPassage:
-    """A memory before a message: path, shown lines, day, and score then."""
+    """A memory that was put before a message: its path, the lines shown, its day and its score at that time."""
 
     path: str
     lines: tuple[int, int]
     day: date
     score: float
     sha: str
-    """Names its text."""
+    """Names the text of the passage."""
     parts: Mapping[str, float] = field(default_factory=dict)
     is_part: bool = False
     """Some lines were left out."""
@@ -68,7 +68,7 @@ class Header:
     system: tuple[str, ...] = ()
     """The fixed part of every request."""
     files: Mapping[str, SeenFile] = field(default_factory=dict)
-    """The workspace files in it."""
+    """The workspace files in the fixed part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +76,10 @@ class Meta:
     """Facts about a message beyond its blocks; never sent to a model."""
 
     turn: str = ""
-    """The turn that it belongs to."""
     said: tuple[str, ...] = ()
     """Ids of a person's messages in it."""
     sender: str = ""
-    """Who wrote it."""
+    """Name of the person who wrote it."""
     model: str = ""
     usage: Usage | None = None
     stop_reason: str = ""
@@ -148,7 +147,7 @@ class MarkEntry:
 
 @dataclass(frozen=True, slots=True)
 class RedactionEntry:
-    """Forgotten `lines` (numbers of a text in its entry, and of a line in it), read as a mark."""
+    """Forgotten `lines`, which are read as a mark: by entry, numbers of a text in it and of a line in that text."""
 
     id: str
     ts: str
@@ -174,7 +173,7 @@ def branch_mark(id: str, ts: str, replaced: MessageEntry) -> MarkEntry:
 
 
 def replaces(mark: Entry, entry: Entry) -> bool:
-    """True if a version ends with the mark that began with the entry."""
+    """True if the mark ends the version that began with the entry."""
     return isinstance(mark, MarkEntry) and mark.type == BRANCH and mark.fields.get(_FROM) == entry.id
 
 
@@ -185,8 +184,8 @@ def is_branch(entry: Entry) -> bool:
 def in_newest_version(entries: Sequence[Entry]) -> list[bool]:
     """For each entry, whether it belongs to the newest version.
 
-    Messages of an earlier one do not, nor summaries that cover some of them. Other marks stay: what was forgotten
-    remains so.
+    Messages of an earlier version do not, nor do summaries that cover some of them. Other marks stay: what was
+    forgotten remains so.
     """
     belongs = [True] * len(entries)
     for at, mark in enumerate(entries):

@@ -32,7 +32,7 @@ _SNAPSHOT_CHARS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A message."""
+    """A message of a person or the assistant."""
 
     at: datetime
     who: str
@@ -76,7 +76,7 @@ def is_canned(entry: Entry) -> bool:
 
 
 def spoken(entries: Sequence[Entry], clock: Clock) -> list[tuple[int, Line]]:
-    """Each line with its entry's place. The offline assistant's answers are none: they repeat what was noted."""
+    """Each line with its entry's place, without the offline assistant's answers, which repeat what was noted."""
     said: list[tuple[int, Line]] = []
     for at, entry in enumerate(entries):
         for line in lines([entry], clock):
@@ -88,7 +88,7 @@ def spoken(entries: Sequence[Entry], clock: Clock) -> list[tuple[int, Line]]:
 
 
 def snapshot(transcript: Transcript, clock: Clock, log: str) -> Snapshot | None:
-    """The end of a conversation for the daily log, without what that has already."""
+    """The end of a conversation for the daily log, without the messages that the log has already."""
     said = [line for _, line in spoken(transcript.entries, clock) if not line.is_answered]
     noted = noted_in(log)
     new = [line for line in said[-SNAPSHOT_MESSAGES:] if as_said(line.text) not in noted and _bullet(line) not in log]

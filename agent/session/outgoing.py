@@ -50,7 +50,7 @@ _OF_EVERY_ADDRESS = frozenset({"http", "https", "www", "wiki", "index", "html", 
 
 @dataclass(frozen=True, slots=True)
 class SentCall:
-    """What one call sends: to whom, and piece by piece with the place of each."""
+    """What one call sends: the site it goes to, and the pieces, each with its place in the call."""
 
     site: str
     """The host without what its owner can make up: `example.org` of `a.example.org`."""
@@ -66,7 +66,7 @@ class SentCall:
 @dataclass(frozen=True, slots=True)
 class Judgement:
     effect: Effect
-    """With what its question must say."""
+    """With the notes that the question to the owner must show."""
     causes: tuple[ForeignText, ...]
     asks: bool
     consent: ConversationConsent | None = None
@@ -85,7 +85,7 @@ class Conversation:
 
     @property
     def root(self) -> Transcript:
-        """What a yes is kept in."""
+        """The transcript in which a yes is kept."""
         works_for = (other for other in self.beside if self.transcript.header.key.startswith(f"{other.header.key}/"))
         return next(works_for, self.transcript)
 
@@ -99,7 +99,7 @@ class Conversation:
 
     @cached_property
     def before(self) -> tuple[tuple[SentCall, str], ...]:
-        """What has left, in order, with its turn; calls that were refused, too."""
+        """The calls that have left the machine, in order, each with its turn; refused calls too."""
         found: list[tuple[str, SentCall, str]] = []
         for transcript in (*self.beside, self.transcript):
             for entry in transcript.entries:
@@ -145,7 +145,7 @@ class Conversation:
         return tuple(found)
 
     def results_of(self, host: str) -> Iterator[str]:
-        """What a server's tools have answered."""
+        """The texts that a server's tools have answered."""
         for entry in self._messages:
             if entry.meta.tool and not entry.meta.error and _server(entry.meta.tool) == host:
                 yield from _texts(entry)
@@ -166,7 +166,7 @@ def judged(
     seen: Conversation,
     offered: Sequence[Tool],
 ) -> Judgement:
-    """Blocks. `offered`: tools whose descriptions the model reads."""
+    """Judges an effect that sends something out. Blocks. `offered`: tools whose descriptions the model reads."""
     new = sent(tool.name, given) or SentCall(outgoing.host, (), "")
     others = (other for other in offered if other.server and other.server != tool.server)
     described = (foreign(other.server, other.spec.description) for other in others)
@@ -220,7 +220,7 @@ def sent(tool: str, given: Json) -> SentCall | None:
 
 
 def site_of(host: str) -> str:
-    """The part of a host's name that is registered, as far as its form says it: an owner makes up what is before."""
+    """The part of a host's name that is registered, judged by its form: its owner makes up the labels before it."""
     labels = host.rstrip(".").lower().split(".")
     if len(labels) < 3 or labels[-1].isdigit() or ":" in host:
         return ".".join(labels)
@@ -229,7 +229,7 @@ def site_of(host: str) -> str:
 
 
 def names_address(text: str, bare: str) -> bool:
-    """True for the whole address: what it only begins with could go on with anything."""
+    """True if the text has the whole address: what goes on behind its beginning could be anything."""
     at = text.find(bare)
     while at >= 0:
         rest = text[at + len(bare) :].removeprefix("/")
@@ -362,7 +362,7 @@ def _begin_alike(word: str, other: str) -> bool:
 
 
 def _is_named(new: SentCall, outgoing: Outgoing, seen: Conversation) -> bool:
-    """True for what only others named, while that is little."""
+    """True for an address, or a name, that only others named, while such calls are few."""
     if not new.address:  # a server may be told a name that it gave
         results = tuple(seen.results_of(outgoing.host))
         same = [made for made, turn in seen.before if turn in seen.turns and made.site == new.site]

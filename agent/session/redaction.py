@@ -38,7 +38,7 @@ def places(entries: Iterable[Entry], holds: Callable[[str], bool]) -> dict[str, 
 
 
 def blocks(entries: Iterable[Entry], openings: tuple[str, ...]) -> dict[str, list[tuple[int, int]]]:
-    """Places in marked blocks that begin like these."""
+    """The places of the lines in marked blocks that begin with one of `openings`."""
     found: dict[str, list[tuple[int, int]]] = {}
     for entry in entries:
         here: list[tuple[int, int]] = []
@@ -73,7 +73,7 @@ def redacted(entries: Sequence[Entry]) -> list[Entry]:
 
 
 def open_redactions(entries: Sequence[Entry], change: str) -> list[RedactionEntry]:
-    """Those of that change of memory that were not undone."""
+    """The redactions of a change of memory that were not undone."""
     lifted = {entry.lifts for entry in entries if isinstance(entry, RedactionEntry)}
     return [e for e in entries if isinstance(e, RedactionEntry) and e.change == change and e.id not in lifted]
 

@@ -33,11 +33,11 @@ class Taint:
     held: tuple[ForeignText, ...] = ()
     """In the conversation from before."""
     printed: tuple[ForeignText, ...] = ()
-    """In it from before too: what programs without a network have printed."""
+    """In the conversation from before too: what programs without a network have printed."""
     prompt: tuple[ForeignText, ...] = ()
     """In the prompt's files."""
     marked: tuple[str, ...] = ()
-    """The lines of it with a mark."""
+    """The lines of the prompt that have a mark."""
 
     @property
     def every(self) -> tuple[ForeignText, ...]:
@@ -49,14 +49,14 @@ class Taint:
         return unique((*self.now, *self.held, *self.printed))
 
     def causes(self, effect: Effect) -> tuple[ForeignText, ...]:
-        """What may be the reason of an effect. What a program printed is none of a later message's wish for one that is
-        allowed: else no yes would last beyond the first output."""
+        """The foreign text that may be the reason of an effect. For running a program that was allowed, earlier output of
+        programs is none: else no yes would last beyond the first output."""
         if effect.kind is EffectKind.RUN and not effect.always:
             return unique((*self.now, *self.held, *self.prompt))
         return unique((*self.now, *self.prompt)) if effect.this_turn else self.every
 
     def of_answers(self, scope: Scope) -> tuple[ForeignText, ...]:
-        """What answers are made from, by name. A group's members are not foreign in its memory."""
+        """The sources that answers are made from. A group's members are not foreign in its memory."""
         is_group = scope.audience is Audience.GROUP
         return tuple(ForeignText(text.source) for text in self.taken_in if not (is_group and text.is_talk))
 
@@ -65,13 +65,13 @@ class Taint:
 
 
 def needs_yes(effect: Effect, found: Taint) -> bool:
-    """For what sends nothing to a host of others."""
+    """True if the owner is asked about an effect that sends nothing to a host of others."""
     return effect.always or bool(effect.private) or bool(found.causes(effect))
 
 
 def taint(transcript: Transcript, scope: Scope, turn: str, said: frozenset[str] = frozenset()) -> Taint:
-    """`turn` empty: of the whole conversation. `said`: the messages that it answers, also by way of an interrupted
-    turn."""
+    """The foreign text that a turn has seen (`turn` empty: the whole conversation). `said`: the messages that it
+    answers, also by way of an interrupted turn."""
     entries = transcript.entries
     start = max((at + 1 for at, entry in enumerate(entries) if is_reset(entry)), default=0)
     messages = [entry for entry in entries[start:] if isinstance(entry, MessageEntry)]
@@ -110,7 +110,7 @@ def turns_that_answer(transcript: Transcript, turn: str, said: frozenset[str]) -
 
 
 def of_entry(entry: MessageEntry, paths: Mapping[str, str] | None = None) -> tuple[ForeignText, ...]:
-    """`paths`: the files that calls named, by their ids."""
+    """The foreign text in an entry. `paths`: the files that calls named, by the calls' ids."""
     if entry.meta.foreign is not None or entry.role != "user":
         return entry.meta.foreign or ()
     if entry.meta.tool:
@@ -126,7 +126,7 @@ def own_sources(entry: MessageEntry) -> tuple[str, ...]:
 
 
 def sources_of(entries: Sequence[Entry], transcript: Transcript, scope: Scope) -> tuple[str, ...]:
-    """The sources of a part; with a summary in it, of everything before."""
+    """The foreign sources of a part of a transcript; of all of it if the part has a summary."""
     if any(isinstance(entry, CompactionEntry) for entry in entries):
         return names(taint(transcript, scope, "").of_answers(scope))
     found = (name for entry in entries if isinstance(entry, MessageEntry) for name in own_sources(entry))
@@ -134,7 +134,8 @@ def sources_of(entries: Sequence[Entry], transcript: Transcript, scope: Scope) -
 
 
 def in_message(said: UserMessage) -> tuple[ForeignText, ...]:
-    """What is not its sender's own: documents, pictures, quotes, file names, and a job's text made from such."""
+    """The text in a message that is not its sender's: documents, pictures, quotes, file names, and what a job's text
+    was made from."""
     documents = (document for document in said.documents if not document.is_own)
     found = [foreign(document.name.removeprefix("document ") or "a document", document.text) for document in documents]
     found += [_quoted(quoted) for quoted in said.quoted]

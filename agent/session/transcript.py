@@ -25,7 +25,7 @@ _log = logging.getLogger(__name__)
 
 
 class TranscriptNotWritten(OSError):
-    """A step counts as not done. A sentence for the person."""
+    """The step counts as not done. The text is a sentence for the person."""
 
 
 class TranscriptUnusable(Exception):
@@ -39,7 +39,7 @@ class Damage:
     line: int
     why: str
     torn: bool = False
-    """The last one, cut while it was written."""
+    """The last line, cut while it was written."""
 
 
 class Transcript:

@@ -23,7 +23,7 @@ _VALID_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 class TurnRecord:
-    """`first`: ids of the messages that the turn begins with."""
+    """The entries of a turn. `first`: ids of the messages that it begins with."""
 
     def __init__(self, transcript: Transcript, turn: str, clock: Clock, first: Iterable[str] = ()) -> None:
         self.transcript = transcript
@@ -81,7 +81,7 @@ class TurnRecord:
         foreign: tuple[ForeignText, ...] = (),
         by: str = "",
     ) -> None:
-        """A person's message: each text a block, then pictures."""
+        """Records a person's message: each text a block, then pictures."""
         blocks: tuple[Block, ...] = (*({"type": "text", "text": text} for text in texts), *pictures)
         meta = Meta(
             self.turn,
@@ -100,7 +100,7 @@ class TurnRecord:
     async def answered(
         self, answer: Completed, prefix: str, foreign: tuple[ForeignText, ...] = (), *, doubted: bool = False
     ) -> MessageEntry:
-        """`foreign`: what it was made from; `doubted` as in `Meta`."""
+        """Records an answer. `foreign`: the text of others that it was made from; `doubted` as in `Meta`."""
         content = self._distinct(answer.content)
         if answer.stop_reason == REFUSED:
             content = tuple(block for block in content if block.get("type") != "tool_use")

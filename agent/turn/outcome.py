@@ -32,7 +32,7 @@ _STOPPED_HERE = "[Stopped here by the person]"
 
 
 def ending(record: TurnRecord, limit: int) -> TurnResult | None:
-    """None while it goes on. `limit`: how many answers may call tools."""
+    """The end of a turn; None while it goes on. `limit`: how many answers may call tools."""
     answers = record.answers
     if not answers or record.noticed_last:
         return None

@@ -68,7 +68,7 @@ class RememberGuard:
 
     @property
     def unwritten(self) -> tuple[tuple[str, date], ...]:
-        """What no tool has written, with the message's day."""
+        """The requests that no tool has written down, each with its message's day."""
         unwritten: list[tuple[str, date]] = []
         for entry in self.record.entries:
             if entry.meta.said and asks_to_remember(text := person_text(text_of(entry))):
@@ -78,7 +78,7 @@ class RememberGuard:
         return tuple(unwritten)
 
     async def write_down(self) -> None:
-        """Adds the rest to today's log, even if cancelled. Raises `FileError`."""
+        """Adds the unwritten requests to today's log, even if cancelled. Raises `FileError`."""
         if self.unwritten:
             await self.redaction_lock.write(self.scope, lambda: asyncio.to_thread(self._add, self.unwritten))
 

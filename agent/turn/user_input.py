@@ -33,7 +33,7 @@ _ENTRY_CHARS = 500
 _ENCLOSED = "\n<daybook-enclosed "
 """Begins what a tool of others answered, in an outcome: marked by who wrote it down."""
 _LOOKED_BACK = 200
-"""Entries in which a notice is looked for that a crash has left untold of."""
+"""Newest entries in which a notice is looked for, that a crash may have left unacknowledged."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ Body = dict[str, Json]
 
 
 def body_of(request: ModelRequest) -> Body:
-    """Everything but `stream`."""
+    """The body without `stream`."""
     mark = _mark(request.cache)
     body: Body = {"model": request.model, "max_tokens": request.max_tokens}
     system = [{"type": "text", "text": text} for text in request.system if text.strip()]

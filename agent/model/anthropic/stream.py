@@ -311,7 +311,7 @@ class ServerEvent:
 
 
 class EventReader:
-    """`other`: lines that belong to no event."""
+    """Reads server-sent events from bytes. `other`: lines that belong to no event."""
 
     def __init__(self) -> None:
         self.other = ""

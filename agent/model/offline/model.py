@@ -46,7 +46,7 @@ _MOST_PASSAGE_CHARS = 600
 _MOST_LOG_CHARS = 6_000
 _MOST_EXTRACTED = 40
 _NOTHING_THERE = "[Empty"
-"""With what `memory_get` answers for a file that is not there, or has nothing in it."""
+"""How `memory_get` begins its answer for a file that is missing or empty."""
 _PLACE = re.compile(r"(\d{4}-\d\d-\d\d)\.md:(\d+)")
 _TIME = re.compile(r"\d\d:\d\d ")
 _ENCLOSED = re.compile(r"^<daybook-(?:document|enclosed)\b", re.MULTILINE)
@@ -133,7 +133,7 @@ class OfflineModel:
 
 
 def _is_said(parts: Sequence[str]) -> bool:
-    """Whether they tell already that no language model is connected."""
+    """True if a part tells already that no language model is connected."""
     return any(table.offline.needs_model in part for table in LANGUAGES.values() for part in parts)
 
 
@@ -286,7 +286,7 @@ def _said_before(messages: Sequence[Message]) -> list[str]:
 
 
 def language_asked_in(request: ModelRequest) -> Language:
-    """That of the newest message; the chat's where its words tell none."""
+    """The language of the newest message; the chat's where its words tell none."""
     return language_of(_newest(request), request.language)
 
 

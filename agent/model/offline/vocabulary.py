@@ -44,7 +44,7 @@ class Vocabulary:
 
     @cached_property
     def asks_last(self) -> re.Pattern[str]:
-        """What makes a question at the end of it."""
+        """Phrases that make a question by standing at its end."""
         return self.anywhere(
             "|".join(phrase for phrase in self.words.asking.split("|") if phrase.strip().endswith("$"))
         )
