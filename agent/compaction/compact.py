@@ -38,12 +38,12 @@ class NothingToCompact(NotCompacted):
 
 @dataclass(frozen=True, slots=True)
 class Compacted:
-    """Sizes of the context in tokens."""
+    """`before` and `after` are sizes of the context in tokens."""
 
     before: int
     after: int
     entry: str
-    """The id of the compaction."""
+    """The id of the compaction's entry."""
     summary: str
 
 
@@ -63,7 +63,7 @@ def uncompacted_entry(id: str, ts: str, turn: str, why: str) -> MarkEntry:
 
 
 def made_for(builder: RequestBuilder, asked: str) -> Compacted | None:
-    """The compaction for that request of a person, by any process."""
+    """The compaction that any process has made for that request of a person."""
     if not asked:
         return None
     for entry in reversed(builder.transcript.entries):

@@ -147,7 +147,7 @@ async def _written(
     *,
     extract: bool = False,
 ) -> None:
-    """`made_from`: sources of foreign text."""
+    """Stores what is to be kept. `made_from`: sources of foreign text."""
     history = with_mark(found.history[:_MOST_PARAGRAPH_CHARS], made_from)
     found = dataclasses.replace(found, history=history)
     try:

@@ -116,7 +116,7 @@ def _answers_a_call(entry: MessageEntry) -> bool:
 
 
 _SHARE_OF_A_RESULT = 40
-"""Where room is short, one result is left about this part of it, in characters."""
+"""Where room is short, each result is cut to about this part of it, in characters."""
 _SHORTEST = 200
 _LONGEST = 2_000
 

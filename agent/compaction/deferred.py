@@ -30,7 +30,7 @@ class RetryLater(Exception):
 @dataclass(frozen=True, slots=True)
 class DeferredTask:
     path: str
-    """The session key's."""
+    """The path of the session's key."""
     session: str
     """The transcript's id."""
     scope: Scope
@@ -134,7 +134,7 @@ class DeferredWork:
         self._taken_up = asyncio.Event()
         self._is_refused = False
         self.on_refused: Callable[[str], Awaitable[None]] = _nobody
-        """Called at the first task whose files cannot be written, not again before one was done."""
+        """Called at the first task whose files cannot be written, not again before a task was done."""
 
     async def defer(self, task: DeferredTask) -> None:
         """Raises `OSError`, and then there is no task."""

@@ -38,8 +38,8 @@ def room_of(builder: RequestBuilder) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Summarizer:
-    """Makes one request on the last one, which the server has cached; if that is too large, several over the dropped
-    part."""
+    """Adds to the last request, which the server has cached; if that is too large, makes several requests over the
+    dropped part."""
 
     builder: RequestBuilder
     reading: ReadEpoch

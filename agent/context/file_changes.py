@@ -122,10 +122,10 @@ class FileWatch:
         self._settings = settings
         self._known: dict[Path, tuple[_Stamp, str]] = {}
         self._texts: dict[Path, tuple[str, str]] = {}
-        """Each file as it was read last, behind its sha."""
+        """The sha and the text of each file as it was read last."""
 
     def changes(self, seen: Mapping[str, SeenFile]) -> FileChanges:
-        """What differs from `seen`. Never raises for what a file is."""
+        """The changes since `seen`. Never raises for a file that cannot be read."""
         blocks: list[str] = []
         files: dict[str, SeenFile] = {}
         for place in self._places():

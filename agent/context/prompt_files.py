@@ -31,7 +31,8 @@ class Part(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class PromptFile:
-    """Links may not lead out of `root`, that of a `common` file (for every audience) only to another such file."""
+    """A workspace file of the prompt. Links may not lead out of `root`, those of a `common` file (for every audience)
+    only to another common file."""
 
     path: Path
     root: Path
@@ -50,7 +51,7 @@ class PromptFile:
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """`lines` first to last (from 1; 0, 0 for no whole one) of `total`."""
+    """A part of a file. `lines`: the first and last shown (from 1; 0, 0 for no whole line), of `total`."""
 
     text: str
     lines: tuple[int, int]

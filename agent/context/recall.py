@@ -79,13 +79,13 @@ _LOOKED_AT = 200
 _PASSAGE_CHARS = 1_000
 _AT_ONCE = 4
 _NEARLY = 0.85
-"""Of the best passage's score, from which on another may take its part of all the room."""
+"""Share of the best passage's score from which on another passage may take its part of all the room."""
 _SMALL_ROOM = 150
 _ROOM = 400
 """Tokens of passages that go with a message; beyond the first many, only what is nearly as good as the best. A longer
 passage stands alone."""
 _PART_FOR_READING = 0.7
-"""Of the time, so that what was read until then can still be ranked."""
+"""Share of the time, so that the passages read until then can still be ranked."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -169,7 +169,7 @@ class StaleRequest(ModelError):
 
 
 class InvalidRequest(ModelError):
-    """The server will never take it. `at`: the message and block that it names, from 0."""
+    """The server will never take this request. `at`: the message and block that it names, from 0."""
 
     def __init__(self, message: str, *, at: tuple[int, int] | None = None) -> None:
         super().__init__(message)
@@ -177,7 +177,7 @@ class InvalidRequest(ModelError):
 
 
 class ContextOverflow(InvalidRequest):
-    """Larger than the model's window: `window` tokens if the server says."""
+    """The request is larger than the model's window: `window` tokens if the server says."""
 
     def __init__(self, message: str, *, window: int | None = None) -> None:
         super().__init__(message)

@@ -35,14 +35,14 @@ ALLOWED = "allowed"
 """Type of the mark that keeps the owner's yes; its field `what` is a host, or the name of one call."""
 _OF_SERVER = "__"
 _FREE_A_TURN = 3
-"""Addresses that only others named."""
+"""Addresses that only others named and that are opened without a question."""
 _MENU = 20
 """A choice among more addresses of one site says too much."""
 _CALLS = 200
 _JOINED = 4_000
 """Calls and characters that pieces are looked for in."""
 _GOES_ON = re.compile(r"[\w\-%/?#&=~+@:$*]|[.,;!'()][\w\-%/?#&=~+@:$*]")
-"""What stands behind an address that goes on."""
+"""The characters behind an address that goes on."""
 _WORD = re.compile(r"[^\W_]+")
 _TOKEN = re.compile(r"[^\s<>\"'()\[\]]+")
 _OF_EVERY_ADDRESS = frozenset({"http", "https", "www", "wiki", "index", "html", "htm", "true", "false"})
@@ -200,7 +200,7 @@ def allowed_in(entries: Sequence[Entry]) -> tuple[str, ...]:
 
 
 def found_tools(server: str) -> ForeignText:
-    """What a search among tools reads of a server."""
+    """The foreign text that a search among tools reads of a server."""
     return foreign(server, "descriptions of its tools")
 
 
@@ -229,7 +229,7 @@ def site_of(host: str) -> str:
 
 
 def names_address(text: str, bare: str) -> bool:
-    """True if the text has the whole address: what goes on behind its beginning could be anything."""
+    """True if the text has exactly this address, not as a part of a longer one."""
     at = text.find(bare)
     while at >= 0:
         rest = text[at + len(bare) :].removeprefix("/")
@@ -382,7 +382,6 @@ def _is_named(new: SentCall, outgoing: Outgoing, seen: Conversation) -> bool:
 
 
 def _of_site(site: str, texts: Sequence[str]) -> set[str]:
-    """The addresses of a site in texts."""
     found = set()
     for text in texts:
         for token in _TOKEN.findall(text) if site in text else ():

@@ -49,8 +49,8 @@ class Taint:
         return unique((*self.now, *self.held, *self.printed))
 
     def causes(self, effect: Effect) -> tuple[ForeignText, ...]:
-        """The foreign text that may be the reason of an effect. For running a program that was allowed, earlier output of
-        programs is none: else no yes would last beyond the first output."""
+        """The foreign text that may be the reason of an effect. Earlier output is none for a program that was allowed:
+        else no yes would last beyond the first output."""
         if effect.kind is EffectKind.RUN and not effect.always:
             return unique((*self.now, *self.held, *self.prompt))
         return unique((*self.now, *self.prompt)) if effect.this_turn else self.every

@@ -46,7 +46,7 @@ class RememberGuard:
     author: Author
     redaction_lock: RedactionLock
     remembering: frozenset[str]
-    """Names the tools whose finished call is a memory write."""
+    """Names of the tools whose finished call is a memory write."""
 
     async def kept(self, run: Callable[[bool, Emit], Awaitable[TurnResult]], emit: Emit) -> TurnResult:
         """Runs a turn until the request is fulfilled. `run`'s first argument says whether new messages may join."""

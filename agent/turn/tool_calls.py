@@ -82,7 +82,7 @@ class ToolRunner:
                 raise several.exceptions[0] from several
 
     async def close_interrupted(self, calls: Iterable[Block]) -> None:
-        """Gives calls that a crash interrupted a result."""
+        """Records a result for each call that a crash interrupted."""
         for call in calls:
             tool = self._tools.get(str(call["name"]))
             waits = await self._approvals.fate(self._name(call)) if self._approvals is not None else ""

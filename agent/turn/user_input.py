@@ -137,7 +137,7 @@ async def branch(
 
 
 async def _off_the_loop(size: int, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Works in a thread on many characters."""
+    """Runs `work`, in a thread if it has many characters."""
     return work(*args, **kwargs) if size < _SMALL else await asyncio.to_thread(work, *args, **kwargs)
 
 

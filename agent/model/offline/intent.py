@@ -263,7 +263,7 @@ def _whole_message(bare: str) -> IntentKind | None:
 
 
 def _is_to_be_kept(vocabulary: Vocabulary, folded: str, bare: str) -> bool:
-    """True at the beginning; "do you remember …?" is a question."""
+    """True if the text begins by asking to remember it; "do you remember …?" is a question."""
     if vocabulary.spaced:
         return vocabulary.remembers.match(bare) is not None
     return vocabulary.remembers.search(bare) is not None and not _is_question(folded)
