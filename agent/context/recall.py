@@ -42,7 +42,8 @@ class AlreadyInContext:
         messages = [entry for entry in entries if isinstance(entry, MessageEntry)]
         self._recalled = {passage.sha for entry in messages for passage in entry.meta.recalled}
         self._seen = seen
-        self._text = "\n".join([words, *_texts(entries)])
+        blocks = (block for entry in in_context(entries) if isinstance(entry, MessageEntry) for block in entry.content)
+        self._text = "\n".join([words, *(text for block in blocks for text in _strings(block))])
 
     def has(self, key: str, hit: Hit) -> bool:
         return (
@@ -50,12 +51,6 @@ class AlreadyInContext:
             or holds(self._seen.get(key, SeenFile()).known, hit.start_line, hit.end_line)
             or all(_STAMP.sub("", line.strip()) in self._text for line in hit.text.splitlines())
         )
-
-
-def _texts(entries: Sequence[Entry]) -> Iterator[str]:
-    for entry in in_context(entries):
-        for block in entry.content if isinstance(entry, MessageEntry) else ():
-            yield from _strings(block)
 
 
 def _strings(value: Json | Block) -> Iterator[str]:

@@ -68,7 +68,8 @@ class UserInput:
         reading = self.redaction_lock.reading(self.conversation.scope)
         news = await self._news(message) if newest else _News()
         message = _within(message, self.window // 4)
-        text = await _off_the_loop(_size(message), rendered, message, self.clock, self.window // 4, news.blocks)
+        size = len(message.text) + sum(len(document.text) for document in message.documents)
+        text = await _off_the_loop(size, rendered, message, self.clock, self.window // 4, news.blocks)
         shown = [
             picture_block(untrusted.label(picture.name), picture.path, picture.original) for picture in message.pictures
         ]
@@ -139,10 +140,6 @@ async def branch(
 async def _off_the_loop(size: int, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Runs `work`, in a thread if it has many characters."""
     return work(*args, **kwargs) if size < _SMALL else await asyncio.to_thread(work, *args, **kwargs)
-
-
-def _size(said: UserMessage) -> int:
-    return len(said.text) + sum(len(document.text) for document in said.documents)
 
 
 def _within(said: UserMessage, room: int) -> UserMessage:
