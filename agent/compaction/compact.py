@@ -28,7 +28,7 @@ TOO_LARGE = Sentence("This conversation is too long for the model to summarize, 
 
 
 class NotCompacted(Exception):
-    """A sentence for the person; nothing has changed."""
+    """Nothing has changed. The text is a sentence for the person."""
 
 
 class NothingToCompact(NotCompacted):
@@ -38,12 +38,12 @@ class NothingToCompact(NotCompacted):
 
 @dataclass(frozen=True, slots=True)
 class Compacted:
-    """Sizes of the context in tokens."""
+    """`before` and `after` are sizes of the context in tokens."""
 
     before: int
     after: int
     entry: str
-    """The id of the compaction."""
+    """The id of the compaction's entry."""
     summary: str
 
 
@@ -63,7 +63,7 @@ def uncompacted_entry(id: str, ts: str, turn: str, why: str) -> MarkEntry:
 
 
 def made_for(builder: RequestBuilder, asked: str) -> Compacted | None:
-    """The compaction for that request of a person, by any process."""
+    """The compaction that any process has made for that request of a person."""
     if not asked:
         return None
     for entry in reversed(builder.transcript.entries):
@@ -73,7 +73,7 @@ def made_for(builder: RequestBuilder, asked: str) -> Compacted | None:
 
 
 def place_to_cut(builder: RequestBuilder, *, in_turn: bool = False, sparse: bool = False) -> int:
-    """Raises `NothingToCompact`."""
+    """The index of the part to keep. Raises `NothingToCompact`."""
     shown = list(in_context(builder.transcript.entries))
     keep = 0 if sparse else min(builder.settings.session.keep_recent_tokens, builder.budget.window // 4)
     cut = cut_at_step(shown, keep, 2 * room_of(builder)) if in_turn else cut_point(shown, keep)
@@ -145,7 +145,7 @@ async def _compacted(
         before,
         fixed.system,
         fixed.files,
-        tuple(id_of(one) for one in said),
+        tuple(map(id_of, said)),
         asked,
     )
     async with reading.writing():

@@ -85,7 +85,7 @@ _SAVE = ToolSpec(
 
 
 def _said(entries: Sequence[Entry], clock: Clock, room: int) -> str:
-    """The conversation for the model, both ends of a long one."""
+    """The conversation for the model; both ends, if it is long."""
     said = [f"[{line.at:%Y-%m-%d %H:%M}] {line.who or 'Assistant'}: {line.text}" for line in lines(entries, clock)]
     text = "\n".join(said)
     if estimate(text) <= room:
@@ -104,7 +104,7 @@ def _shown(entries: Sequence[Shown], unwritten: Collection[str], clock: Clock) -
 
 
 def concerned(entries: Sequence[Entry], upto: str) -> Sequence[Shown]:
-    """What leaves the context with a compaction, or with a session's end at entry `upto`."""
+    """The entries that leave the context with a compaction, or with a session's end at entry `upto`."""
     at = next((at for at, entry in enumerate(entries) if entry.id == upto), len(entries) - 1)
     end = entries[at]
     before = list(in_context(entries[: at if isinstance(end, CompactionEntry) else at + 1]))
@@ -147,7 +147,7 @@ async def _written(
     *,
     extract: bool = False,
 ) -> None:
-    """`made_from`: sources of foreign text."""
+    """Stores what is to be kept. `made_from`: sources of foreign text."""
     history = with_mark(found.history[:_MOST_PARAGRAPH_CHARS], made_from)
     found = dataclasses.replace(found, history=history)
     try:
@@ -163,7 +163,7 @@ async def _written(
 
 
 async def _findings(builder: RequestBuilder, reading: ReadEpoch, said: str) -> ConsolidationResult:
-    """What to keep by the model; plain text is the paragraph. Raises `ModelError`."""
+    """What the model says is to be kept; plain text is the paragraph. Raises `ModelError`."""
     index = await asyncio.to_thread(notes.index_path, builder.scope)
     known = await asyncio.to_thread(_known, index, builder.scope)
     shown = f"{untrusted.marked_block('file', known or '(empty)', name=index.name)}\n{said}"
@@ -207,9 +207,9 @@ def _read(answer: Completed) -> ConsolidationResult:
 
 def _edits(given: Json) -> list[CuratedEdit]:
     found: list[CuratedEdit] = []
-    for one in given if isinstance(given, list) else []:
-        if isinstance(one, Mapping):
-            old, new = one.get("old_text"), one.get("new_text")
+    for edit in given if isinstance(given, list) else []:
+        if isinstance(edit, Mapping):
+            old, new = edit.get("old_text"), edit.get("new_text")
             if isinstance(old, str) and isinstance(new, str) and (old or new.strip()):
                 found.append(CuratedEdit(old, new))
     return found[:_MOST_EDITS]

@@ -12,7 +12,7 @@ from agent.session.entries import CompactionEntry, Entry, MessageEntry
 from agent.session.prune import prune_entry
 
 Shown = MessageEntry | CompactionEntry
-"""What `replay.in_context` yields."""
+"""An entry that `replay.in_context` yields."""
 
 
 def size_of(entry: Shown) -> int:
@@ -116,7 +116,7 @@ def _answers_a_call(entry: MessageEntry) -> bool:
 
 
 _SHARE_OF_A_RESULT = 40
-"""Where room is short, one result is left about this part of it, in characters."""
+"""Where room is short, each result is cut to about this part of it, in characters."""
 _SHORTEST = 200
 _LONGEST = 2_000
 

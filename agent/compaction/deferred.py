@@ -30,7 +30,7 @@ class RetryLater(Exception):
 @dataclass(frozen=True, slots=True)
 class DeferredTask:
     path: str
-    """The session key's."""
+    """The path of the session's key."""
     session: str
     """The transcript's id."""
     scope: Scope
@@ -54,7 +54,7 @@ class DeferredStore:
         atomic_write(self._path(task), _as_text(task, tries=0))
 
     def failed(self, task: DeferredTask) -> int:
-        """Counts and returns failed tries. Raises `OSError`."""
+        """Counts a failed try and returns their number. Raises `OSError`."""
         tries = 0
 
         def counted(before: bytes | None) -> str:
@@ -118,7 +118,7 @@ def _tries(data: bytes) -> int:
 _log = logging.getLogger(__name__)
 
 MOST_TRIES = 5
-"""At one piece of work that a model does not let be done. What the disk refuses is not counted."""
+"""Of a task that fails because of the model. Failures of the disk are not counted."""
 
 
 class DeferredWork:
@@ -134,7 +134,7 @@ class DeferredWork:
         self._taken_up = asyncio.Event()
         self._is_refused = False
         self.on_refused: Callable[[str], Awaitable[None]] = _nobody
-        """Called at the first task whose files cannot be written, not again before one was done."""
+        """Called at the first task whose files cannot be written, not again before a task was done."""
 
     async def defer(self, task: DeferredTask) -> None:
         """Raises `OSError`, and then there is no task."""
@@ -147,7 +147,7 @@ class DeferredWork:
         self._queue.put_nowait(task)
 
     def again(self) -> None:
-        """Tries what was put off: a model answers again."""
+        """Queues the tasks that were put off: a model answers again."""
         for task in self._put_off:
             self._known.add(task)
             self._queue.put_nowait(task)
@@ -155,20 +155,20 @@ class DeferredWork:
 
     @property
     def paths(self) -> frozenset[str]:
-        """The session keys' of what is not done."""
+        """The session keys' paths of all tasks that are not done."""
         return frozenset(task.path for task in (*self._known, *self._put_off))
 
     @property
     def active_paths(self) -> frozenset[str]:
-        """The session keys' of what is about to be done, without what is put off."""
+        """The session keys' paths of the tasks that are about to be done, without those put off."""
         return frozenset(task.path for task in self._known)
 
     def let_go(self, paths: Collection[str]) -> None:
-        """Leaves what is put off there to the `take_up` of another process."""
+        """Leaves the tasks of these paths that are put off to the `take_up` of another process."""
         self._put_off = [task for task in self._put_off if task.path not in paths]
 
     async def take_up(self, may: Callable[[str], Awaitable[bool]]) -> None:
-        """Adds what other processes left, of the session keys' paths that `may` allows."""
+        """Adds the tasks that other processes left, of the session keys' paths that `may` allows."""
         for task in await asyncio.to_thread(self._store.all):
             if self._is_new(task) and await may(task.path) and self._is_new(task):
                 self._known.add(task)
@@ -178,7 +178,7 @@ class DeferredWork:
         return task not in self._known and task not in self._put_off
 
     async def run(self, *, take_up: bool = True) -> None:
-        """Does what an earlier process left, unless that is left to `take_up`, then what comes."""
+        """Does the tasks that an earlier process left, unless those are left to `take_up`, then each that comes."""
         if take_up:
             await self.take_up(_all)
         self._taken_up.set()

@@ -64,7 +64,7 @@ _log = logging.getLogger(__name__)
 PURPOSE = "flush"
 NO_ROOM = Sentence("No part of the conversation fits the model's window.")
 MOST_TRIES = 3
-"""In one cycle."""
+"""In a cycle."""
 MOST_ROUNDS = 6
 """Answers with tool calls in one flush."""
 _MOST_TOKENS = 4_096
@@ -92,12 +92,12 @@ Nobody reads your answer. Go on with no task, answer no question.
 
 
 def is_near(builder: RequestBuilder) -> bool:
-    """True where the last message is answered and one as long as that would set a flush off."""
+    """True where the last message is answered and another of its length would set off a flush."""
     budget, entries = builder.budget, builder.transcript.entries
     newest = next((entry for entry in reversed(entries) if isinstance(entry, MessageEntry)), None)
     if newest is None or newest.role != "assistant":
         return False
-    said = next((one for one in reversed(entries) if isinstance(one, MessageEntry) and one.meta.said), None)
+    said = next((entry for entry in reversed(entries) if isinstance(entry, MessageEntry) and entry.meta.said), None)
     size = estimate_blocks(said.content) if said is not None else 0
     if budget.has_room(builder.projected() + min(size, budget.compact_at - budget.flush_at)):
         return False
@@ -147,7 +147,7 @@ async def _flush(builder: RequestBuilder, reason: ContextLossReason) -> None:
 
 
 def _day_of(entries: Sequence[Entry], clock: Clock) -> date | None:
-    """The day of all messages that no flush has seen, if it is one."""
+    """The day of the messages that no flush has seen, if all are of the same day."""
     new = unflushed(entries)
     stamps = (entry.ts for entry in entries if isinstance(entry, MessageEntry) and entry.id in new)
     days = {clock.local(datetime.fromisoformat(stamp)).date() for stamp in stamps}

@@ -91,8 +91,8 @@ def unflushed(entries: Sequence[Entry]) -> frozenset[str]:
             continue
         match entry.fields.get("state"):
             case FlushStatus.STARTED:
-                shown = [id_of(one) for one in in_context(settled(entries[:at]))]
+                shown = list(map(id_of, in_context(settled(entries[:at]))))
             case FlushStatus.DONE:
                 since = entry.fields.get(SINCE)
                 seen.update(shown[shown.index(since) :] if since in shown else shown)
-    return frozenset(one.id for one in entries if isinstance(one, MessageEntry) and one.id not in seen)
+    return frozenset(entry.id for entry in entries if isinstance(entry, MessageEntry) and entry.id not in seen)

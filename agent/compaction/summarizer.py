@@ -38,21 +38,21 @@ def room_of(builder: RequestBuilder) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Summarizer:
-    """Makes one request on the last one, which the server has cached; if that is too large, several over the dropped
-    part."""
+    """Adds to the last request, which the server has cached; if that is too large, makes several requests over the
+    dropped part."""
 
     builder: RequestBuilder
     reading: ReadEpoch
     dropped: Sequence[Shown]
-    """What the summary is of, `replaced` tokens without what stays word for word."""
+    """The entries to be summarised: `replaced` tokens, without what stays word for word."""
     kept: Sequence[Shown]
-    """What follows, which the model sees too."""
+    """The entries behind them, which the model sees too."""
     replaced: int
     focus: str
     overflowed: bool
-    """The server has refused a request of the present size."""
+    """True if the server has refused a request of the present size."""
     in_turn: bool
-    """The cut is between two steps."""
+    """True if the cut is between two steps."""
 
     @property
     def room(self) -> int:

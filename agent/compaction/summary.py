@@ -64,7 +64,8 @@ class UnusableSummary(Exception):
 def instruction(
     room: int, kept: Sequence[Shown] = (), focus: str = "", failed: str = "", *, in_turn: bool = False
 ) -> str:
-    """`room` in tokens; `kept`: what stays word for word; `failed`: why the first attempt was unusable."""
+    """The instruction for the model. `room` in tokens; `kept`: the entries that stay word for word; `failed`: why the
+    first attempt was unusable."""
     first = next((text for entry in kept if (text := _said(entry))), "")
     which = _UP_TO.format(quoted=f"“{' '.join(first.split())[:80]}”") if first else ""
     which = _UP_TO_STEP if in_turn else which
@@ -102,16 +103,16 @@ def backed(summary: str, dropped: Sequence[Shown], room: int, replaced: int) -> 
 
 
 def with_identifiers(summary: str, dropped: Sequence[Shown], room: int) -> str:
-    """The summary, at its end the identifiers from people that it left out."""
+    """The summary with the identifiers that it left out at its end."""
     missing: list[str] = []
     left = room // _IDENTIFIERS_SHARE
-    for one in reversed(list(_identifiers(dropped))):
-        if one in summary or one in missing:
+    for identifier in reversed(list(_identifiers(dropped))):
+        if identifier in summary or identifier in missing:
             continue
-        left -= estimate(one) + 2
+        left -= estimate(identifier) + 2
         if left < 0 or len(missing) == _MOST_IDENTIFIERS:
             break
-        missing.append(one)
+        missing.append(identifier)
     if not missing:
         return summary
     return f"{summary.rstrip()}\n\nAlso mentioned: {', '.join(reversed(missing))}"

@@ -9,10 +9,7 @@ from datetime import datetime, timedelta
 from agent.clock import Clock
 from agent.context.replay import in_context
 from agent.model.base import Model
-from agent.model.tokens import (
-    estimate,
-    estimate_blocks,
-)
+from agent.model.tokens import estimate, estimate_blocks
 from agent.session.entries import CompactionEntry, Entry, MessageEntry, RedactionEntry, is_reset
 from agent.session.pictures import has_pictures
 from agent.session.prune import is_prune
@@ -22,6 +19,10 @@ DEFAULT_WINDOW = 200_000
 SMALLEST_WINDOW = 1_000
 _FARTHEST = 3
 """A count is not believed that is more than so many times our estimate, or less than that part of it."""
+_ASK_AGAIN = timedelta(minutes=10)
+_LEAST_SHARE = 8
+"""A window is not taken for smaller than this part of the size that the server named: a single odd refusal must not
+lock a chat."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,13 +101,6 @@ def _counted(entries: Sequence[Entry]) -> tuple[int, Sequence[MessageEntry | Com
                 return usage.context, since
             since.append(entry)
     return 0, ()
-
-
-_ASK_AGAIN = timedelta(minutes=10)
-
-
-_LEAST_SHARE = 8
-"""A window is not taken for smaller than this part of what was said of it: one odd refusal must not lock a chat."""
 
 
 class ModelWindows:

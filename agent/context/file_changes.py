@@ -104,8 +104,8 @@ def seen_by(header: Header, entries: Iterable[Entry]) -> dict[str, SeenFile]:
 
 
 class FileWatch:
-    """The files of a session's prompt, read if their stamp changed. The journal's text on the session itself is not
-    sent to it."""
+    """The files of a session's prompt, each read if its stamp changed. What the journal says of the session itself is
+    not sent to it."""
 
     def __init__(
         self,
@@ -122,10 +122,10 @@ class FileWatch:
         self._settings = settings
         self._known: dict[Path, tuple[_Stamp, str]] = {}
         self._texts: dict[Path, tuple[str, str]] = {}
-        """Each file as it was read last, behind its sha."""
+        """The sha and the text of each file as it was read last."""
 
     def changes(self, seen: Mapping[str, SeenFile]) -> FileChanges:
-        """What differs from `seen`. Never raises for what a file is."""
+        """The changes since `seen`. Never raises for a file that cannot be read."""
         blocks: list[str] = []
         files: dict[str, SeenFile] = {}
         for place in self._places():
@@ -224,7 +224,7 @@ class FileWatch:
         if not is_all:
             first = above + 1 if not part.is_cut else total - (part.lines[1] - part.lines[0])
             known = merged(known, ((first, total),))
-            if not any(one.strip() and not one.startswith("# ") for one in others):
+            if not any(line.strip() and not line.startswith("# ") for line in others):
                 return "", SeenFile(file.sha, file.size, total, shown, known)
         news = [above + 1 + at for at in kept[slice(part.lines[0] - 1, part.lines[1])]] if part.ranges else []
         if old and not old.endswith("\n"):

@@ -31,15 +31,16 @@ def header(said: UserMessage, clock: Clock) -> str:
 
 
 def rendered(said: UserMessage, clock: Clock, room: int, changes: Sequence[str] = ()) -> str:
-    """`room`: tokens for the text, and for what came with it; `changes`: blocks on changed files, put first."""
+    """A message as the model reads it. `room`: tokens for the text, and as many for what came with it; `changes`:
+    blocks on changed files."""
     with_it = [untrusted.marked_block("overheard", _overheard(said, clock))] if said.overheard else []
-    with_it += [_quoted(one) for one in said.quoted]
+    with_it += [_quoted(quoted) for quoted in said.quoted]
     with_it += (
         [untrusted.marked_block("heard", _HEARD.format(names=", ".join(map(untrusted.label, said.heard))))]
         if said.heard
         else []
     )
-    with_it += [_document(one) for one in said.documents]
+    with_it += [_document(document) for document in said.documents]
     with_it += _shown(said.pictures)
     with_it += [untrusted.marked_block("enclosed", untrusted.escape("\n".join(said.enclosed)))] if said.enclosed else []
     with_it = [_fitting(text, room // len(with_it)) for text in with_it]
@@ -65,9 +66,8 @@ def _document(document: AttachedDocument) -> str:
 def _shown(pictures: Sequence[Picture]) -> list[str]:
     if not any(" " in picture.name for picture in pictures):
         return []
-    return [
-        untrusted.marked_block("shown", _SHOWN.format(names=", ".join(untrusted.label(one.name) for one in pictures)))
-    ]
+    names = ", ".join(untrusted.label(picture.name) for picture in pictures)
+    return [untrusted.marked_block("shown", _SHOWN.format(names=names))]
 
 
 def _fitting(block: str, room: int) -> str:

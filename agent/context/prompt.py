@@ -20,13 +20,13 @@ from agent.settings import MemorySettings
 from agent.skills import Skill
 
 KEY = "skills"
-"""Under which a session keeps what it has seen of them."""
+"""The key under which a session keeps the skills that it has seen."""
 _LISTED = 60
 _DESCRIPTION_CHARS = 240
 
 
 def skill_list(skills: Sequence[Skill], settings: MemorySettings) -> str:
-    """Marked text, "" for none."""
+    """The skills as marked text; "" if there are none."""
     if not skills:
         return ""
     lines = ["Skills. Before you do what one is about, read it with skill_read."]

@@ -31,14 +31,15 @@ class Part(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class PromptFile:
-    """Links may not lead out of `root`, that of a `common` file (for every audience) only to another such file."""
+    """A workspace file of the prompt. Links may not lead out of `root`, those of a `common` file (for every audience)
+    only to another common file."""
 
     path: Path
     root: Path
     key: str
     """Relative to the workspace."""
     name: str
-    """The one that the conversation's tools know."""
+    """The name that the conversation's tools know."""
     part: Part
     common: bool = False
 
@@ -50,7 +51,7 @@ class PromptFile:
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """`lines` first to last (from 1; 0, 0 for no whole one) of `total`."""
+    """A part of a file. `lines`: the first and last shown (from 1; 0, 0 for no whole line), of `total`."""
 
     text: str
     lines: tuple[int, int]
@@ -84,7 +85,7 @@ def own_places(scope: Scope, today: date, settings: MemorySettings) -> tuple[Pro
 
 
 def read(place: PromptFile) -> FileText | None:
-    """None if there is none. Raises `UnreadableFile`."""
+    """The file; None if there is none. Raises `UnreadableFile`."""
     if place.common and place.path.is_symlink():
         target = Path(os.path.realpath(place.path))  # `resolve` raises what differs by version for a loop
         if target.parent != Path(os.path.realpath(place.root)) or target.name not in _COMMON_NAMES:

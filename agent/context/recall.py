@@ -35,28 +35,22 @@ def sha_of(hit: Hit) -> str:
 
 
 class AlreadyInContext:
-    """`seen`: files as the session sees them with the message `words`. Blocks."""
+    """Tells which memories the model has before it already. `seen`: files as the session sees them with the message
+    `words`. Blocks."""
 
     def __init__(self, entries: Sequence[Entry], seen: Mapping[str, SeenFile], words: str) -> None:
         messages = [entry for entry in entries if isinstance(entry, MessageEntry)]
         self._recalled = {passage.sha for entry in messages for passage in entry.meta.recalled}
         self._seen = seen
-        self._text = "\n".join([words, *_texts(entries)])
+        blocks = (block for entry in in_context(entries) if isinstance(entry, MessageEntry) for block in entry.content)
+        self._text = "\n".join([words, *(text for block in blocks for text in _strings(block))])
 
     def has(self, key: str, hit: Hit) -> bool:
-        return sha_of(hit) in self._recalled or self._stands(key, hit) or self._was_said(hit)
-
-    def _stands(self, key: str, hit: Hit) -> bool:
-        return holds(self._seen.get(key, SeenFile()).known, hit.start_line, hit.end_line)
-
-    def _was_said(self, hit: Hit) -> bool:
-        return all(_STAMP.sub("", line.strip()) in self._text for line in hit.text.splitlines())
-
-
-def _texts(entries: Sequence[Entry]) -> Iterator[str]:
-    for entry in in_context(entries):
-        for block in entry.content if isinstance(entry, MessageEntry) else ():
-            yield from _strings(block)
+        return (
+            sha_of(hit) in self._recalled
+            or holds(self._seen.get(key, SeenFile()).known, hit.start_line, hit.end_line)
+            or all(_STAMP.sub("", line.strip()) in self._text for line in hit.text.splitlines())
+        )
 
 
 def _strings(value: Json | Block) -> Iterator[str]:
@@ -80,13 +74,13 @@ _LOOKED_AT = 200
 _PASSAGE_CHARS = 1_000
 _AT_ONCE = 4
 _NEARLY = 0.85
-"""Of the best passage's score, from which on another may take its part of all the room."""
+"""Share of the best passage's score from which on another passage may take its part of all the room."""
 _SMALL_ROOM = 150
 _ROOM = 400
 """Tokens of passages that go with a message; beyond the first many, only what is nearly as good as the best. A longer
 passage stands alone."""
 _PART_FOR_READING = 0.7
-"""Of the time, so that what was read until then can still be ranked."""
+"""Share of the time, so that the passages read until then can still be ranked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,17 +130,17 @@ class Recall:
         quotations = Quotations(scope)
         kept: list[tuple[Relevant, Quotation]] = []
         used = 0
-        good = _NEARLY * max(one.hit.score for one in found)
-        for one in found:
-            if told.has((scope.folder / one.hit.path).relative_to(scope.workspace).as_posix(), one.hit):
+        good = _NEARLY * max(memory.hit.score for memory in found)
+        for memory in found:
+            if told.has((scope.folder / memory.hit.path).relative_to(scope.workspace).as_posix(), memory.hit):
                 continue
-            if one.hit.score < good and one.hit.is_context:
+            if memory.hit.score < good and memory.hit.is_context:
                 continue
-            quotation = quotations.quote(one.hit, _PASSAGE_CHARS)
-            size = estimate(self._shown(one.hit, quotation))
-            most = room if not kept else _ROOM if one.hit.score >= good else _SMALL_ROOM
+            quotation = quotations.quote(memory.hit, _PASSAGE_CHARS)
+            size = estimate(self._shown(memory.hit, quotation))
+            most = room if not kept else _ROOM if memory.hit.score >= good else _SMALL_ROOM
             if used + size <= min(room, most):
-                kept.append((one, quotation))
+                kept.append((memory, quotation))
                 used += size
             if len(kept) == self._settings.max_results:
                 break
@@ -154,23 +148,23 @@ class Recall:
 
     def _recollection(self, kept: Sequence[tuple[Relevant, Quotation]], scope: Scope) -> RecalledMemories:
         today = self._clock.today()
-        parts = [INTRODUCTION, *(self._shown(one.hit, quotation) for one, quotation in kept)]
-        if any(may_be_out_of_date(one.hit.date, today) for one, _ in kept):
+        parts = [INTRODUCTION, *(self._shown(memory.hit, quotation) for memory, quotation in kept)]
+        if any(may_be_out_of_date(memory.hit.date, today) for memory, _ in kept):
             parts.append(OUT_OF_DATE)
         passages = tuple(
             RecalledPassage(
                 quotation.source.path,
                 quotation.source.lines,
-                one.hit.date,
-                round(one.share, 2),
-                sha_of(one.hit),
-                {name: round(value, 2) for name, value in one.hit.parts.items()},
+                memory.hit.date,
+                round(memory.share, 2),
+                sha_of(memory.hit),
+                {name: round(value, 2) for name, value in memory.hit.parts.items()},
                 quotation.source.is_part,
             )
-            for one, quotation in kept
+            for memory, quotation in kept
         )
-        found = unique(found for one, _ in kept for found in in_hit(one.hit, scope))
-        return RecalledMemories(untrusted.marked_block("recalled", "\n\n".join(parts)), passages, found)
+        foreign = unique(text for memory, _ in kept for text in in_hit(memory.hit, scope))
+        return RecalledMemories(untrusted.marked_block("recalled", "\n\n".join(parts)), passages, foreign)
 
     def _shown(self, hit: Hit, quotation: Quotation) -> str:
         first, last = quotation.source.lines

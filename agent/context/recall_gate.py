@@ -26,7 +26,7 @@ from agent.search.text_kinds import ASSISTANTS, USERS
 
 READ_CHARS = 4_000
 _OVERLAPPING = 0.5
-"""What a pair of characters counts that shares one with the pair before it: four characters are two words."""
+"""Weight of a pair of characters that shares a character with the pair before it: four characters are two words."""
 
 _LIFE = re.compile(
     r"(?<!how do )(?<!how can )(?<!how should )(?<!how would )(?<!how could )\bi\b"
@@ -78,7 +78,7 @@ class Cue:
     words: Mapping[str, float] = field(default_factory=dict)
     """Weights of informative words, as `terms` returns them."""
     names: frozenset[str] = frozenset()
-    """Those written like a name."""
+    """The words that are written like a name."""
     is_life: bool = False
     """About the person's own life or what was said."""
     is_task: bool = False
@@ -100,7 +100,7 @@ def cue_of(message: str, today: date) -> Cue:
     capitals = () if _is_german(text) else _CAPITAL.findall(read)
     return Cue(
         words,
-        frozenset(part for one in capitals for part in runs(fold(one)) if part in words),
+        frozenset(part for capital in capitals for part in runs(fold(capital)) if part in words),
         is_life=_LIFE.search(text) is not None or subject_of(read).assistant,
         is_task=_TASK.search(text) is not None,
         asks=_ASKS.search(text) is not None or len(runs(text)) == 1,
@@ -138,9 +138,9 @@ def _is_german(text: str) -> bool:
 FIRST = 10
 """Passages among which one must pass the bar; no other is shown."""
 _UNKNOWN = 0.5
-"""What a word counts that memory does not know: it speaks against no passage in particular."""
+"""Weight of a word that memory does not know: it speaks against no passage in particular."""
 _EVERYWHERE = 0.2
-"""What one counts that the search did not look for, because it stands in nearly all of memory."""
+"""Weight of a word that the search did not look for, because it stands in nearly all of memory."""
 _RARE = 3
 """A word in no more passages than this tells as much as a word can."""
 _INSIDE = re.compile(r"(?<=[^\W\d_] )[^\W\d_]\w+")
@@ -166,7 +166,7 @@ _TASK_BAR = Bar(2.0, 0.5)
 _ONE_WORD = Bar(0.5, 0.95)
 """A question with a single informative word, which memory holds but seldom ("Where is the dentist?")."""
 _TITLE = Bar(0.0, 0.5)
-"""What a note bears in its title."""
+"""For a note that has words of the message in its title."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +225,7 @@ def _is_found_without_words(cue: Cue, first: Sequence[Hit]) -> bool:
 
 
 def _names_somebody(cue: Cue, hits: Sequence[Hit]) -> bool:
-    """True for a speaker of the hits, or a capitalised word that the hits mostly capitalise."""
+    """True if the message has a speaker of the hits, or a capitalised word that the hits mostly capitalise."""
     speakers = {name for hit in hits for name in runs(speech(hit.text).speaker)[:1]} - USERS - ASSISTANTS
     return not speakers.isdisjoint(cue.words) or any(_is_known_name(name, hits) for name in cue.names)
 
@@ -264,7 +264,7 @@ def _met(held: Mapping[str, float], weights: Mapping[str, float]) -> float:
 
 
 def _says(hit: Hit, word: str) -> bool:
-    """A synonym says too little here."""
+    """True if the hit has the word itself: a synonym says too little here."""
     return hit.matched.get(word, 0.0) > SYNONYM
 
 

@@ -6,7 +6,7 @@ first in the next message; ids are unique; no blank text; no message is only thi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from agent.model.base import THINKING, Block, Message, result_block
 
@@ -20,7 +20,8 @@ _ASSISTANT_ONLY = THINKING | {"tool_use"}
 
 
 def repair(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """After a change all thinking is left out, since it is signed over what comes before. Idempotent."""
+    """The messages, made valid. After a change all thinking is left out, since it is signed over what comes before.
+    Idempotent."""
     given = tuple(messages)
     fixed = _fixed(given)
     if fixed == given:
@@ -59,7 +60,7 @@ def _answer_blocks(message: Message, used: set[str]) -> tuple[Block, ...]:
         kept.append(block)
     while kept and kept[-1].get("type") in THINKING:
         kept.pop()
-    return _as_given(message, kept)
+    return message.content if len(kept) == len(message.content) else tuple(kept)
 
 
 def _add_answer(builder: list[Message], blocks: tuple[Block, ...]) -> None:
@@ -125,8 +126,3 @@ def _trimmed(last: Message) -> Message:
     if block.get("type") != "text" or not isinstance(text, str) or text == text.rstrip():
         return last
     return Message(last.role, (*last.content[:-1], {**block, "text": text.rstrip()}))
-
-
-def _as_given(message: Message, kept: Iterable[Block]) -> tuple[Block, ...]:
-    blocks = tuple(kept)
-    return message.content if len(blocks) == len(message.content) else blocks

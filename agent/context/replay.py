@@ -20,8 +20,8 @@ class Context:
 
 
 def context(entries: Sequence[Entry], basis: str, *, pictures: bool = True) -> Context:
-    """`basis` names everything before the messages: model, tools, system. Thinking is signed over everything before it,
-    so it is sent only if exactly that is sent again."""
+    """The messages for a model. `basis` names everything before them: model, tools, system. Thinking is signed over
+    everything before it, so it is sent only if exactly that is sent again."""
     prefix = hashlib.sha256(basis.encode())
     for entry in entries:  # words before any of the answers may be gone
         if isinstance(entry, RedactionEntry):
@@ -63,9 +63,11 @@ def in_context(entries: Sequence[Entry], *, pictures: bool = True) -> Iterator[M
 
 def settled(entries: Sequence[Entry]) -> Sequence[Entry]:
     """The entries up to the last answer."""
-    begun = [isinstance(one, MessageEntry) and (one.role == "assistant" or bool(one.meta.tool)) for one in entries]
+    begun = [
+        isinstance(entry, MessageEntry) and (entry.role == "assistant" or bool(entry.meta.tool)) for entry in entries
+    ]
     last = max((at for at, yes in enumerate(begun) if yes), default=len(entries))
-    return [one for at, one in enumerate(entries) if at <= last or not isinstance(one, MessageEntry)]
+    return [entry for at, entry in enumerate(entries) if at <= last or not isinstance(entry, MessageEntry)]
 
 
 def id_of(shown: MessageEntry | CompactionEntry) -> str:

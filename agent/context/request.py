@@ -34,7 +34,7 @@ from agent.values import SessionKey, UserMessage
 
 @dataclass(frozen=True, slots=True)
 class OpenSession:
-    """`written`: by its tools; `sealed` as in `TurnRequest`."""
+    """`written`: files that its tools wrote; `sealed` as in `TurnRequest`."""
 
     transcript: Transcript
     scope: Scope
@@ -64,7 +64,7 @@ class RequestBuilder:
     reading: Callable[[], ReadEpoch]
     """Taken before what is sent or written is read."""
     flushing: asyncio.Lock
-    """The session's: held while a flush goes on."""
+    """The session's lock, held while a flush goes on."""
     language: Language = Language.ENGLISH
     """As in `ModelRequest`."""
 
@@ -100,7 +100,7 @@ class RequestBuilder:
         *,
         aside: bool = False,
     ) -> ModelRequest:
-        """`aside`: its last message does not become part of the conversation."""
+        """A valid request of those messages. `aside`: its last message does not become part of the conversation."""
         return ModelRequest(
             model=self.model_name,
             system=self.system,

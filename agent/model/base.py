@@ -46,10 +46,6 @@ SILENT = frozenset({"flush", "compaction", "consolidation", "journal", "daily", 
 """Purposes of calls that the program makes on its own account: nobody waits for what the model says to them."""
 
 
-def _always() -> bool:
-    return True
-
-
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
     """`purpose` (chat, flush, journal…) and `session` go to the usage ledger only."""
@@ -66,8 +62,8 @@ class ModelRequest:
     cache: str = "5m"
     """5m, 1h or off: how long the server is asked to keep the prefix."""
     aside: bool = False
-    """The last block is not part of what comes next, so the cache ends before it."""
-    is_current: Callable[[], bool] = field(default=_always, repr=False, compare=False)
+    """The last block is not part of the next request, so the cache ends before it."""
+    is_current: Callable[[], bool] = field(default=lambda: True, repr=False, compare=False)
     """False after something in it was forgotten: it is not sent any more (`StaleRequest`)."""
     language: Language = Language.ENGLISH
     """The chat's, for sentences of ours beside a text that tells none. No model is sent it."""
@@ -173,7 +169,7 @@ class StaleRequest(ModelError):
 
 
 class InvalidRequest(ModelError):
-    """The server will never take it. `at`: the message and block that it names, from 0."""
+    """The server will never take this request. `at`: the message and block that it names, from 0."""
 
     def __init__(self, message: str, *, at: tuple[int, int] | None = None) -> None:
         super().__init__(message)
@@ -181,7 +177,7 @@ class InvalidRequest(ModelError):
 
 
 class ContextOverflow(InvalidRequest):
-    """Larger than the model's window: `window` tokens if the server says."""
+    """The request is larger than the model's window: `window` tokens if the server says."""
 
     def __init__(self, message: str, *, window: int | None = None) -> None:
         super().__init__(message)
@@ -201,7 +197,7 @@ class ModelNotFound(InvalidRequest):
 
 
 class ThinkingRejected(InvalidRequest):
-    """A thinking block does not fit: try without thinking."""
+    """A thinking block does not fit: the request may do without thinking."""
 
 
 class Warmable(Protocol):

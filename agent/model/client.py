@@ -202,16 +202,16 @@ class ServerWaits(Protocol):
     """How long each model's server wants no more calls. Nothing raises."""
 
     def left(self, model: str) -> float:
-        """Seconds."""
+        """Seconds until its server may be called."""
 
     def standing(self, model: str) -> object:
         """The wait that stands, for `end`."""
 
     async def begin(self, model: str, seconds: float) -> object:
-        """Returns it once the next process knows it, too; None where a longer one stands."""
+        """Begins a wait and returns it once the next process knows it, too; None where a longer one stands."""
 
     def end(self, model: str, wait: object) -> None:
-        """Ends that wait, but none that has begun since."""
+        """Ends that wait, but none that began after it."""
 
 
 class ResilientModel:

@@ -132,9 +132,9 @@ class ServerMessage:
     codes: str = ""
     window: int | None = None
     is_error: bool = False
-    """In an error object."""
+    """True if it came in an error object."""
     is_page: bool = False
-    """A web page."""
+    """True for a web page."""
 
     @property
     def all(self) -> str:
@@ -238,7 +238,7 @@ def refusal(
 
 
 def unexpected(said: ServerMessage, secret: str, api: ApiKind = MESSAGES) -> InvalidRequest:
-    """The error for an answer of status 200 that is none."""
+    """The error for a body of status 200 that is no answer."""
     if said.is_page:
         return InvalidRequest(
             Sentence(
@@ -299,7 +299,7 @@ def quoted(text: str, secret: str) -> str:
 
 def _error_in(body: Json, depth: int = 0) -> Mapping[str, Json]:
     if isinstance(body, list) and depth < _DEEPEST:
-        return next((error for one in body[:1] if (error := _error_in(one, depth + 1))), {})
+        return next((error for item in body[:1] if (error := _error_in(item, depth + 1))), {})
     if not isinstance(body, Mapping):
         return {}
     inner = body.get("error")
@@ -313,8 +313,8 @@ def _words_in(body: Json, depth: int = 0) -> Iterator[str]:
         if body.strip():
             yield body.strip()
     elif isinstance(body, list):
-        for one in body[:3] if depth < _DEEPEST else ():
-            yield from _words_in(one, depth + 1)
+        for item in body[:3] if depth < _DEEPEST else ():
+            yield from _words_in(item, depth + 1)
     elif isinstance(body, Mapping) and depth < _DEEPEST:
         for field in _SAYING:
             if words := list(_words_in(body.get(field), depth + 1)):

@@ -6,15 +6,11 @@ import json
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from agent.model.base import Block, Json, ToolSpec
+from agent.model.base import Block, Json, ModelRequest, ToolSpec
 
 IMAGE_TOKENS = 1_600
 """A picture at the size servers scale it to (about 1.15 megapixels)."""
-
-
 _MESSAGE_TOKENS = 4
-
-
 _NOT_LEADING = bytes(range(0xE0))
 """Every byte that does not begin a character of three or four bytes in UTF-8."""
 
@@ -24,6 +20,11 @@ def estimate(text: str) -> int:
     data = text.encode("utf-8", "replace")
     wide = 0 if len(data) == len(text) else len(data.translate(None, delete=_NOT_LEADING))
     return (len(data) + wide + 3) // 4
+
+
+def estimate_request(request: ModelRequest) -> int:
+    fixed = sum(map(estimate, request.system)) + estimate_tools(request.tools)
+    return fixed + sum(estimate_blocks(message.content) for message in request.messages)
 
 
 def estimate_blocks(content: Iterable[Block]) -> int:

@@ -33,7 +33,7 @@ class RawCall:
     name: str
     input: Mapping[str, Json]
     garbage: str = ""
-    """That text if it is unreadable."""
+    """The text of the call if it is unreadable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,7 +275,7 @@ def _python_call(node: ast.Call) -> RawCall:
 
 
 def _value(text: str) -> Json:
-    """A value as JSON where it is some, else the text."""
+    """A value read as JSON, else its text."""
     try:
         value: Json = load_json(text.strip())
     except ValueError:

@@ -6,6 +6,7 @@ Blocks. Reading is safe beside a writer; writing needs the home's lock.
 from __future__ import annotations
 
 import contextlib
+import json
 import logging
 import os
 import re
@@ -15,13 +16,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from agent.fs import atomic_write
+from agent.formats.parsing import load_json
+from agent.fs import atomic_write, rewrite
 from agent.languages.sentences import Sentence
 from agent.languages.system_errors import system_says
-from agent.session.branch import BRANCH, replaces
-from agent.session.entries import MessageEntry
+from agent.session.entries import BRANCH, MessageEntry, replaces
 from agent.session.jsonl import read_entry, read_header
-from agent.session.label import LONGEST_TITLE, change_label, label_path, read_label
 from agent.session.redaction import redacted
 from agent.session.transcript import TranscriptNotWritten
 from agent.session.turn_record import said_in
@@ -30,14 +30,61 @@ from agent.values import TASKS, SessionKey
 _log = logging.getLogger(__name__)
 _ID = re.compile(r"\d{8}-\d{6}-\d{3}-[0-9a-f]{4}")
 _CURRENT = "current"
+LONGEST_TITLE = 120
 _TITLE_CHARS = 60
 _SHORTEST_BEGINNING = 3
 """Characters of the beginning of a title by which a session is found."""
 _BRANCH = f'"type":"{BRANCH}"'.encode()
 
 
+@dataclass(frozen=True, slots=True)
+class SessionLabel:
+    """What a person calls a conversation, and whether it is put away: a small file beside its transcript."""
+
+    title: str = ""
+    """Empty: made from the first message."""
+    archived: bool = False
+
+
+def label_path(transcript: Path) -> Path:
+    return transcript.with_suffix(".label.json")
+
+
+def read_label(transcript: Path) -> SessionLabel:
+    """The label of a transcript; a damaged file counts as none."""
+    path = label_path(transcript)
+    try:
+        return _label_in(path.read_bytes())
+    except FileNotFoundError:
+        return SessionLabel()
+    except (OSError, ValueError) as problem:
+        _log.warning("%s cannot be read: %s", path.name, problem)
+        return SessionLabel()
+
+
+def change_label(transcript: Path, *, title: str | None = None, archived: bool | None = None) -> None:
+    """Sets the given fields. Raises `OSError`."""
+
+    def changed(before: bytes | None) -> str:
+        try:
+            label = _label_in(before or b"{}")
+        except ValueError:
+            label = SessionLabel()
+        new_title = label.title if title is None else title
+        return json.dumps({"title": new_title, "archived": label.archived if archived is None else archived}) + "\n"
+
+    rewrite(label_path(transcript), changed)
+
+
+def _label_in(content: bytes) -> SessionLabel:
+    data = load_json(content)
+    fields = data if isinstance(data, dict) else {}
+    title, archived = fields.get("title"), fields.get("archived")
+    return SessionLabel(title if isinstance(title, str) else "", archived is True)
+
+
 class NoSuchSession(LookupError):
-    """No session, or more than one, has that id or title: a sentence for the person."""
+    """No session has that id or title, or several have: a sentence for the person."""
 
 
 class SessionInUse(Exception):
@@ -46,13 +93,13 @@ class SessionInUse(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SessionInfo:
-    """`messages` counts those of people, the assistant and tools."""
+    """A session as it is listed. `messages` counts those of people, the assistant and tools."""
 
     id: str
     key: SessionKey
     started: datetime
     last: datetime
-    """The newest."""
+    """When the newest message was written."""
     messages: int
     title: str = ""
     """What a person called it, else the beginning of their first message; empty before that."""
@@ -75,7 +122,7 @@ class Archive:
         return self._of(key) / f"{id}.jsonl"
 
     def current(self, key: SessionKey) -> str | None:
-        """The named id, else the newest."""
+        """The id of the transcript in use: the one that the file names, else the newest."""
         with contextlib.suppress(OSError, UnicodeDecodeError):
             named = (self._of(key) / _CURRENT).read_text("ascii").strip()
             if _ID.fullmatch(named) and self.path(key, named).is_file():
@@ -92,21 +139,26 @@ class Archive:
             ) from error
 
     def sessions(self, key: SessionKey | None = None) -> tuple[SessionInfo, ...]:
-        """All sessions, latest first. A file that is no transcript is logged."""
+        """All sessions, or those of a key, the last used first. A file that is no transcript is left out and logged."""
         keys = [key] if key is not None else list(self._keys())
-        found = [info for one in keys for id in self._ids(self._of(one)) if (info := self._info(one, id)) is not None]
+        found = [
+            info
+            for session_key in keys
+            for id in self._ids(self._of(session_key))
+            if (info := self._info(session_key, id)) is not None
+        ]
         return tuple(sorted(found, key=lambda info: (info.last, info.id), reverse=True))
 
     def tasks_since(self, key: SessionKey, id: str) -> list[tuple[SessionKey, str]]:
-        """The transcripts of the tasks that a session has delegated since another began."""
-        return [(one, name) for one, name, _ in self.files(f"{key.path}/{TASKS}") if name >= id]
+        """Keys and ids of the tasks that a session has delegated since the transcript `id` began."""
+        return [(task_key, name) for task_key, name, _ in self.files(f"{key.path}/{TASKS}") if name >= id]
 
     def find(self, id: str, key: SessionKey | None = None) -> SessionInfo:
-        """The session whose id is `id`, or the only one that begins or ends so, or has that title. Raises
+        """The session whose id is `id`, or the only session whose id begins or ends so, or that has that title. Raises
         `NoSuchSession`."""
         wanted = id.strip()
         keys = [key] if key is not None else list(self._keys())
-        known = [(one, name) for one in keys for name in self._ids(self._of(one))]
+        known = [(session_key, name) for session_key in keys for name in self._ids(self._of(session_key))]
         exact = [entry for entry in known if entry[1] == wanted]
         hits = exact or [
             entry for entry in known if wanted and (entry[1].startswith(wanted) or entry[1].endswith(wanted))
@@ -120,7 +172,7 @@ class Archive:
         return infos[0]
 
     def rename(self, key: SessionKey, id: str, title: str) -> str:
-        """Gives a session a title; an empty one takes it back. Returns what is kept of it. Raises `OSError`."""
+        """Gives a session a title, an empty text takes it back; returns it as it is kept. Raises `OSError`."""
         path, kept = self.path(key, id), " ".join(title.split())[:LONGEST_TITLE]
         change_label(path, title=kept)
         return kept
@@ -132,7 +184,7 @@ class Archive:
         change_label(self.path(key, id), archived=archived)
 
     def untitle(self, is_meant: Callable[[SessionKey], bool], holds: Callable[[str], bool]) -> None:
-        """Takes back titles in those sessions that mention what is to be forgotten. Raises `OSError`."""
+        """Takes back the titles that hold what is to be forgotten, in the sessions that are meant. Raises `OSError`."""
         for key in filter(is_meant, self._keys()):
             for id in self._ids(self._of(key)):
                 if holds(read_label(self.path(key, id)).title):
@@ -151,7 +203,7 @@ class Archive:
                     yield key, id, Path(folder) / name
 
     def prune(self, before: datetime) -> tuple[SessionInfo, ...]:
-        """Deletes sessions last used before that moment, except those in use; a task's is used once."""
+        """Deletes and returns the sessions last used before that moment, except those in use; a task's is used once."""
         gone = []
         for info in self.sessions():
             is_over = f"/{TASKS}/" in info.key.path or info.id != self.current(info.key)
@@ -208,7 +260,7 @@ class Archive:
 
 
 def titled(infos: Sequence[SessionInfo], words: str) -> list[SessionInfo]:
-    """Those of that title; if there are none, those whose title begins so."""
+    """The sessions of that title; if there are none, those whose title begins so."""
     wanted = " ".join(words.split()).casefold()
     same = [info for info in infos if wanted and info.title.casefold() == wanted]
     long_enough = len(wanted) >= _SHORTEST_BEGINNING

@@ -1,4 +1,8 @@
-"""The content of a transcript: its header, and an entry for each thing that happened."""
+"""The content of a transcript: its header, and an entry for each thing that happened.
+
+A message that replaces an earlier one goes on from before it. The file keeps both versions, the context has the newest
+only. Pure.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +21,9 @@ LineRanges: TypeAlias = tuple[tuple[int, int], ...]
 RESET = "reset"
 """Type of the mark behind which the context starts anew. It is read because the format has it; Daybook itself
 begins another transcript."""
+BRANCH = "branch"
+"""Type of the mark that ends a version of the conversation; its field `from` names the version's first entry."""
+_FROM = "from"
 NO_FILE = ""
 """`Seen.sha` of a file that did not exist when the session looked."""
 
@@ -31,19 +38,19 @@ class SeenFile:
     shown: LineRanges = ()
     """Lines that the model sees as they are in the file."""
     known: LineRanges = ()
-    """These, and those that the session wrote or that summarise it."""
+    """The lines shown, and lines that the session wrote or that summarise it."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecalledPassage:
-    """A memory before a message: path, shown lines, day, and score then."""
+    """A memory that was put before a message: its path, the lines shown, its day and its score at that time."""
 
     path: str
     lines: tuple[int, int]
     day: date
     score: float
     sha: str
-    """Names its text."""
+    """Names the text of the passage."""
     parts: Mapping[str, float] = field(default_factory=dict)
     is_part: bool = False
     """Some lines were left out."""
@@ -61,7 +68,7 @@ class Header:
     system: tuple[str, ...] = ()
     """The fixed part of every request."""
     files: Mapping[str, SeenFile] = field(default_factory=dict)
-    """The workspace files in it."""
+    """The workspace files in the fixed part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +76,10 @@ class Meta:
     """Facts about a message beyond its blocks; never sent to a model."""
 
     turn: str = ""
-    """The turn that it belongs to."""
     said: tuple[str, ...] = ()
     """Ids of a person's messages in it."""
     sender: str = ""
-    """Who wrote it."""
+    """Name of the person who wrote it."""
     model: str = ""
     usage: Usage | None = None
     stop_reason: str = ""
@@ -141,7 +147,7 @@ class MarkEntry:
 
 @dataclass(frozen=True, slots=True)
 class RedactionEntry:
-    """Forgotten `lines` (numbers of a text in its entry, and of a line in it), read as a mark."""
+    """Forgotten `lines`, which are read as a mark: by entry, numbers of a text in it and of a line in that text."""
 
     id: str
     ts: str
@@ -160,6 +166,45 @@ def is_reset(entry: Entry) -> bool:
 
 
 Entry: TypeAlias = MessageEntry | CompactionEntry | RedactionEntry | MarkEntry
+
+
+def branch_mark(id: str, ts: str, replaced: MessageEntry) -> MarkEntry:
+    return MarkEntry(id, ts, BRANCH, {_FROM: replaced.id})
+
+
+def replaces(mark: Entry, entry: Entry) -> bool:
+    """True if the mark ends the version that began with the entry."""
+    return isinstance(mark, MarkEntry) and mark.type == BRANCH and mark.fields.get(_FROM) == entry.id
+
+
+def is_branch(entry: Entry) -> bool:
+    return isinstance(entry, MarkEntry) and entry.type == BRANCH
+
+
+def in_newest_version(entries: Sequence[Entry]) -> list[bool]:
+    """For each entry, whether it belongs to the newest version.
+
+    Messages of an earlier version do not, nor do summaries that cover some of them. Other marks stay: what was
+    forgotten remains so.
+    """
+    belongs = [True] * len(entries)
+    for at, mark in enumerate(entries):
+        if not isinstance(mark, MarkEntry) or mark.type != BRANCH:
+            continue
+        first = mark.fields.get(_FROM)
+        start = next((place for place in range(at) if belongs[place] and entries[place].id == first), at)
+        before = {entry.id for entry in entries[:start]}
+        for place in range(start, at):
+            match entries[place]:
+                case MessageEntry():
+                    belongs[place] = False
+                case CompactionEntry(first_kept=kept) if kept not in before:
+                    belongs[place] = False
+    return belongs
+
+
+def newest_version(entries: Sequence[Entry]) -> list[Entry]:
+    return [entry for entry, belongs in zip(entries, in_newest_version(entries), strict=True) if belongs]
 
 
 def system_of(header: Header, entries: Sequence[Entry]) -> tuple[str, ...]:

@@ -14,8 +14,7 @@ from agent.memory.provenance import with_mark
 from agent.model.base import REFUSED
 from agent.model.offline.model import NAME as OFFLINE
 from agent.search.answer_types import only_asks
-from agent.session.branch import in_newest_version
-from agent.session.entries import CompactionEntry, Entry, MarkEntry, MessageEntry, is_reset
+from agent.session.entries import CompactionEntry, Entry, MarkEntry, MessageEntry, in_newest_version, is_reset
 from agent.session.taint import own_sources
 from agent.session.transcript import Transcript
 from agent.session.turn_record import calls_of, said_in, text_of
@@ -33,7 +32,7 @@ _SNAPSHOT_CHARS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A message."""
+    """A message of a person or the assistant."""
 
     at: datetime
     who: str
@@ -77,7 +76,7 @@ def is_canned(entry: Entry) -> bool:
 
 
 def spoken(entries: Sequence[Entry], clock: Clock) -> list[tuple[int, Line]]:
-    """Each line with its entry's place. The offline assistant's answers are none: they repeat what was noted."""
+    """Each line with its entry's place, without the offline assistant's answers, which repeat what was noted."""
     said: list[tuple[int, Line]] = []
     for at, entry in enumerate(entries):
         for line in lines([entry], clock):
@@ -89,7 +88,7 @@ def spoken(entries: Sequence[Entry], clock: Clock) -> list[tuple[int, Line]]:
 
 
 def snapshot(transcript: Transcript, clock: Clock, log: str) -> Snapshot | None:
-    """The end of a conversation for the daily log, without what that has already."""
+    """The end of a conversation for the daily log, without the messages that the log has already."""
     said = [line for _, line in spoken(transcript.entries, clock) if not line.is_answered]
     noted = noted_in(log)
     new = [line for line in said[-SNAPSHOT_MESSAGES:] if as_said(line.text) not in noted and _bullet(line) not in log]

@@ -108,7 +108,7 @@ def read_entry(line: bytes) -> Entry:
                 ts,
                 summary=_text(data, "summary"),
                 first_kept=_text(data, "first_kept"),
-                tokens_before=_int(data, "tokens_before"),
+                tokens_before=_ints([data.get("tokens_before", 0)], 1)[0],
                 system=_strings(data.get("system", [])),
                 files=_read_files(data.get("files", {})),
                 said=_strings(data.get("said", [])),
@@ -156,13 +156,21 @@ def _meta_json(meta: Meta) -> dict[str, Json]:
         data["files"] = _files_json(meta.files)
     if meta.recalled:
         data["recalled"] = [
-            [one.path, *one.lines, one.day.isoformat(), one.score, one.sha, dict(one.parts), one.is_part]
-            for one in meta.recalled
+            [
+                passage.path,
+                *passage.lines,
+                passage.day.isoformat(),
+                passage.score,
+                passage.sha,
+                dict(passage.parts),
+                passage.is_part,
+            ]
+            for passage in meta.recalled
         ]
     if meta.quoted:
-        data["quoted"] = [[one.path, *one.lines, one.is_part] for one in meta.quoted]
+        data["quoted"] = [[quoted.path, *quoted.lines, quoted.is_part] for quoted in meta.quoted]
     if meta.foreign is not None:
-        data["foreign"] = [_foreign_json(one) for one in meta.foreign]
+        data["foreign"] = [_foreign_json(text) for text in meta.foreign]
     return data
 
 
@@ -179,16 +187,16 @@ def _read_meta(data: Mapping[str, Json]) -> Meta:
         tool=_text(data, "tool", ""),
         error=data.get("error") is True,
         files=_read_files(data.get("files", {})),
-        recalled=tuple(_read_recalled(one) for one in _array(data.get("recalled", []))),
-        quoted=tuple(_read_quoted(one) for one in _array(data.get("quoted", []))),
-        foreign=tuple(_read_foreign(_object(one)) for one in _array(data["foreign"])) if "foreign" in data else None,
+        recalled=tuple(_read_recalled(passage) for passage in _array(data.get("recalled", []))),
+        quoted=tuple(_read_quoted(quoted) for quoted in _array(data.get("quoted", []))),
+        foreign=tuple(_read_foreign(_object(text)) for text in _array(data["foreign"])) if "foreign" in data else None,
         by=_text(data, "by", ""),
         doubted=data.get("doubted") is True,
     )
 
 
-def _foreign_json(one: ForeignText) -> dict[str, Json]:
-    return {"from": one.source, "line": one.line} | ({"talk": True} if one.is_talk else {})
+def _foreign_json(text: ForeignText) -> dict[str, Json]:
+    return {"from": text.source, "line": text.line} | ({"talk": True} if text.is_talk else {})
 
 
 def _read_foreign(data: Mapping[str, Json]) -> ForeignText:
@@ -264,15 +272,11 @@ def _string(value: Json) -> str:
 
 
 def _strings(value: Json) -> tuple[str, ...]:
-    return tuple(_string(one) for one in _array(value))
+    return tuple(_string(item) for item in _array(value))
 
 
 def _text(data: Mapping[str, Json], name: str, default: str | None = None) -> str:
     return _string(data.get(name, default))
-
-
-def _int(data: Mapping[str, Json], name: str) -> int:
-    return _ints([data.get(name, 0)], 1)[0]
 
 
 def _ints(value: Json, count: int) -> list[int]:

@@ -35,14 +35,14 @@ ALLOWED = "allowed"
 """Type of the mark that keeps the owner's yes; its field `what` is a host, or the name of one call."""
 _OF_SERVER = "__"
 _FREE_A_TURN = 3
-"""Addresses that only others named."""
+"""Addresses that only others named and that are opened without a question."""
 _MENU = 20
 """A choice among more addresses of one site says too much."""
 _CALLS = 200
 _JOINED = 4_000
 """Calls and characters that pieces are looked for in."""
 _GOES_ON = re.compile(r"[\w\-%/?#&=~+@:$*]|[.,;!'()][\w\-%/?#&=~+@:$*]")
-"""What stands behind an address that goes on."""
+"""The characters behind an address that goes on."""
 _WORD = re.compile(r"[^\W_]+")
 _TOKEN = re.compile(r"[^\s<>\"'()\[\]]+")
 _OF_EVERY_ADDRESS = frozenset({"http", "https", "www", "wiki", "index", "html", "htm", "true", "false"})
@@ -50,7 +50,7 @@ _OF_EVERY_ADDRESS = frozenset({"http", "https", "www", "wiki", "index", "html", 
 
 @dataclass(frozen=True, slots=True)
 class SentCall:
-    """What one call sends: to whom, and piece by piece with the place of each."""
+    """What one call sends: the site it goes to, and the pieces, each with its place in the call."""
 
     site: str
     """The host without what its owner can make up: `example.org` of `a.example.org`."""
@@ -66,7 +66,7 @@ class SentCall:
 @dataclass(frozen=True, slots=True)
 class Judgement:
     effect: Effect
-    """With what its question must say."""
+    """With the notes that the question to the owner must show."""
     causes: tuple[ForeignText, ...]
     asks: bool
     consent: ConversationConsent | None = None
@@ -85,8 +85,8 @@ class Conversation:
 
     @property
     def root(self) -> Transcript:
-        """What a yes is kept in."""
-        works_for = (one for one in self.beside if self.transcript.header.key.startswith(f"{one.header.key}/"))
+        """The transcript in which a yes is kept."""
+        works_for = (other for other in self.beside if self.transcript.header.key.startswith(f"{other.header.key}/"))
         return next(works_for, self.transcript)
 
     @cached_property
@@ -95,11 +95,11 @@ class Conversation:
 
     @cached_property
     def _messages(self) -> tuple[MessageEntry, ...]:
-        return tuple(one for one in self.transcript.entries if isinstance(one, MessageEntry))
+        return tuple(entry for entry in self.transcript.entries if isinstance(entry, MessageEntry))
 
     @cached_property
     def before(self) -> tuple[tuple[SentCall, str], ...]:
-        """What has left, in order, with its turn; calls that were refused, too."""
+        """The calls that have left the machine, in order, each with its turn; refused calls too."""
         found: list[tuple[str, SentCall, str]] = []
         for transcript in (*self.beside, self.transcript):
             for entry in transcript.entries:
@@ -109,47 +109,51 @@ class Conversation:
                     made = sent(str(block["name"]), block.get("input"))
                     if made is not None and isinstance(entry, MessageEntry):
                         found.append((entry.ts, made, entry.meta.turn if transcript is self.transcript else ""))
-        found.sort(key=lambda one: one[0])
+        found.sort(key=lambda call: call[0])
         return tuple((made, turn) for _, made, turn in found[-_CALLS:])
 
     @cached_property
     def allowed(self) -> frozenset[str]:
         return frozenset(
-            one for transcript in (self.transcript, *self.beside) for one in allowed_in(transcript.entries)
+            allowance for transcript in (self.transcript, *self.beside) for allowance in allowed_in(transcript.entries)
         )
 
     @cached_property
     def own_now(self) -> str:
         """What the person says in this turn."""
-        return "\n".join(_own(one) for one in self._messages if one.meta.turn in self.turns and self._is_asker(one))
+        return "\n".join(
+            _own(entry) for entry in self._messages if entry.meta.turn in self.turns and self._is_asker(entry)
+        )
 
     @cached_property
     def own_ever(self) -> tuple[str, ...]:
         """What the person says in any turn, also where a task of theirs was asked for."""
         asked = self.root.entries if self.root is not self.transcript and self.scope.is_private else ()
-        said = (one for one in asked if isinstance(one, MessageEntry) and one.meta.said and one.meta.by)
-        return tuple(map(_own, (*(one for one in self._messages if self._is_asker(one)), *said)))
+        said = (entry for entry in asked if isinstance(entry, MessageEntry) and entry.meta.said and entry.meta.by)
+        return tuple(map(_own, (*filter(self._is_asker, self._messages), *said)))
 
     @cached_property
     def named(self) -> tuple[str, ...]:
         """Texts whose addresses may be opened: messages with what came along, pages, searches."""
         found = []
         for transcript in (*self.beside, self.transcript):
-            for one in transcript.entries:
-                if isinstance(one, MessageEntry) and (
-                    (one.meta.said and one.meta.by) or (one.meta.tool in (FETCH, SEARCH) and not one.meta.error)
+            for entry in transcript.entries:
+                if isinstance(entry, MessageEntry) and (
+                    (entry.meta.said and entry.meta.by) or (entry.meta.tool in (FETCH, SEARCH) and not entry.meta.error)
                 ):
-                    found += _texts(one)
+                    found += _texts(entry)
         return tuple(found)
 
     def results_of(self, host: str) -> Iterator[str]:
-        """What a server's tools have answered."""
-        for one in self._messages:
-            if one.meta.tool and not one.meta.error and _server(one.meta.tool) == host:
-                yield from _texts(one)
+        """The texts that a server's tools have answered."""
+        for entry in self._messages:
+            if entry.meta.tool and not entry.meta.error and _server(entry.meta.tool) == host:
+                yield from _texts(entry)
 
     def _is_asker(self, entry: MessageEntry) -> bool:
-        asker = next((one.meta.by for one in self._messages if one.meta.turn in self.turns and one.meta.said), "")
+        asker = next(
+            (message.meta.by for message in self._messages if message.meta.turn in self.turns and message.meta.said), ""
+        )
         return bool(entry.meta.said and entry.meta.by and entry.meta.by == asker)
 
 
@@ -162,12 +166,12 @@ def judged(
     seen: Conversation,
     offered: Sequence[Tool],
 ) -> Judgement:
-    """Blocks. `offered`: tools whose descriptions the model reads."""
+    """Judges an effect that sends something out. Blocks. `offered`: tools whose descriptions the model reads."""
     new = sent(tool.name, given) or SentCall(outgoing.host, (), "")
-    others = (one for one in offered if one.server and one.server != tool.server)
-    described = (foreign(one.server, one.spec.description) for one in others)
+    others = (other for other in offered if other.server and other.server != tool.server)
+    described = (foreign(other.server, other.spec.description) for other in others)
     own = found_tools(tool.server)  # a server is no stranger to what it says of its own tools
-    causes = unique((*(one for one in found.every if not tool.server or one != own), *described))
+    causes = unique((*(text for text in found.every if not tool.server or text != own), *described))
     once = hashlib.sha256(json.dumps([tool.name, given], sort_keys=True).encode()).hexdigest()
     root = seen.root.header
 
@@ -190,11 +194,13 @@ def allowed_mark(id: str, ts: str, what: str) -> MarkEntry:
 
 
 def allowed_in(entries: Sequence[Entry]) -> tuple[str, ...]:
-    return tuple(str(one.fields.get("what")) for one in entries if isinstance(one, MarkEntry) and one.type == ALLOWED)
+    return tuple(
+        str(mark.fields.get("what")) for mark in entries if isinstance(mark, MarkEntry) and mark.type == ALLOWED
+    )
 
 
 def found_tools(server: str) -> ForeignText:
-    """What a search among tools reads of a server."""
+    """The foreign text that a search among tools reads of a server."""
     return foreign(server, "descriptions of its tools")
 
 
@@ -214,7 +220,7 @@ def sent(tool: str, given: Json) -> SentCall | None:
 
 
 def site_of(host: str) -> str:
-    """The part of a host's name that is registered, as far as its form says it: an owner makes up what is before."""
+    """The part of a host's name that is registered, judged by its form: its owner makes up the labels before it."""
     labels = host.rstrip(".").lower().split(".")
     if len(labels) < 3 or labels[-1].isdigit() or ":" in host:
         return ".".join(labels)
@@ -223,7 +229,7 @@ def site_of(host: str) -> str:
 
 
 def names_address(text: str, bare: str) -> bool:
-    """True for the whole address: what it only begins with could go on with anything."""
+    """True if the text has exactly this address, not as a part of a longer one."""
     at = text.find(bare)
     while at >= 0:
         rest = text[at + len(bare) :].removeprefix("/")
@@ -243,12 +249,12 @@ def _of_address(url: str) -> SentCall:
         return SentCall("", (("address", url),), url, _bare(url))
     site = site_of(host)
     labels = host.removesuffix(site).rstrip(".")
-    pieces = [(f"label {at}", one) for at, one in enumerate(labels.split("."))] if labels else []
+    pieces = [(f"label {at}", label) for at, label in enumerate(labels.split("."))] if labels else []
     if site != host or site.count(".") == 1:
         pieces.append(("name", site.partition(".")[0]))
-    pieces += [(f"path {at}", unquote(one)) for at, one in enumerate(parts.path.split("/")) if one]
-    for at, one in enumerate(filter(None, re.split("[&;]", parts.query))):
-        name, equals, value = one.partition("=")
+    pieces += [(f"path {at}", unquote(part)) for at, part in enumerate(parts.path.split("/")) if part]
+    for at, field in enumerate(filter(None, re.split("[&;]", parts.query))):
+        name, equals, value = field.partition("=")
         pieces += [(f"name {at}", name)] if not equals else [(f"value {name}", unquote_plus(value))]
     return SentCall(site, tuple(pieces), text.partition("://")[2].partition("#")[0], _bare(text))
 
@@ -261,13 +267,13 @@ def _bare(url: str) -> str:
 def _leaves(given: Json, at: str) -> Iterator[tuple[str, str]]:
     match given:
         case Mapping():
-            for name, one in given.items():
-                yield from _leaves(one, f"{at}.{name}")
+            for name, value in given.items():
+                yield from _leaves(value, f"{at}.{name}")
         case str():
             yield at, given
         case list() | tuple():
-            for number, one in enumerate(given):
-                yield from _leaves(one, f"{at}.{number}")
+            for number, value in enumerate(given):
+                yield from _leaves(value, f"{at}.{number}")
         case int() | float():
             yield at, str(given).lower()
 
@@ -289,9 +295,9 @@ def _joined(before: Sequence[SentCall], new: SentCall) -> tuple[tuple[str, ...],
     """The pieces that have left, one after the other, with the new ones and without: those of each place, and all that
     do not stand in every call of their place."""
     with_new, without = dict[str, None](), dict[str, None]()
-    of_site = [one for one in before if one.site == new.site]
+    of_site = [call for call in before if call.site == new.site]
     for place, piece in new.pieces:
-        same = [text for one in of_site for at, text in one.pieces if at == place]
+        same = [text for call in of_site for at, text in call.pieces if at == place]
         if same:
             with_new |= dict.fromkeys(_last(of_pieces([*same, piece])))
             without |= dict.fromkeys(_last(of_pieces(same)))
@@ -310,17 +316,17 @@ def _last(texts: Iterator[str]) -> Iterator[str]:
 
 def _changing(calls: Sequence[SentCall], *, only_last: bool = False) -> list[str]:
     counts: dict[tuple[str, str, str], int] = {}
-    for one in calls:
-        for place, piece in one.pieces:
-            counts[one.site, place, piece] = counts.get((one.site, place, piece), 0) + 1
+    for call in calls:
+        for place, piece in call.pieces:
+            counts[call.site, place, piece] = counts.get((call.site, place, piece), 0) + 1
     of_sites: dict[str, int] = {}
-    for one in calls:
-        of_sites[one.site] = of_sites.get(one.site, 0) + 1
+    for call in calls:
+        of_sites[call.site] = of_sites.get(call.site, 0) + 1
     return [
         piece
-        for one in (calls[-1:] if only_last else calls)
-        for place, piece in one.pieces
-        if counts[one.site, place, piece] < of_sites[one.site] or of_sites[one.site] == 1
+        for call in (calls[-1:] if only_last else calls)
+        for place, piece in call.pieces
+        if counts[call.site, place, piece] < of_sites[call.site] or of_sites[call.site] == 1
     ]
 
 
@@ -335,7 +341,7 @@ def _is_own(new: SentCall, seen: Conversation) -> bool:
     text = new.whole
     if new.address:
         host, _, rest = unquote(new.whole).partition("/")
-        labels = [one for at, one in enumerate(host.split(".")[:-1]) if at or len(one) > 2]
+        labels = [label for at, label in enumerate(host.split(".")[:-1]) if at or len(label) > 2]
         text = " ".join((*labels, rest))
     words = [plain(word) for word in _WORD.findall(text) if word.lower() not in _OF_EVERY_ADDRESS]
     said = plain(seen.own_now)
@@ -347,7 +353,7 @@ def _is_said(word: str, own: frozenset[str], said: str) -> bool:
         return word in own or ((not word.isalpha() or word[:1] >= "\u2e80") and word in said)
     if any(map(str.isdigit, word)):
         return False
-    return any(_begin_alike(word, one) for one in own)
+    return any(_begin_alike(word, other) for other in own)
 
 
 def _begin_alike(word: str, other: str) -> bool:
@@ -356,7 +362,7 @@ def _begin_alike(word: str, other: str) -> bool:
 
 
 def _is_named(new: SentCall, outgoing: Outgoing, seen: Conversation) -> bool:
-    """True for what only others named, while that is little."""
+    """True for an address, or a name, that only others named, while such calls are few."""
     if not new.address:  # a server may be told a name that it gave
         results = tuple(seen.results_of(outgoing.host))
         same = [made for made, turn in seen.before if turn in seen.turns and made.site == new.site]
@@ -370,13 +376,12 @@ def _is_named(new: SentCall, outgoing: Outgoing, seen: Conversation) -> bool:
     if not any(names_address(text, new.address) for text in seen.named):
         return False
     opened = dict.fromkeys(made.address for made, turn in seen.before if turn in seen.turns and made.address)
-    of_others = [one for one in opened if not any(names_address(text, one) for text in seen.own_ever)]
+    of_others = [address for address in opened if not any(names_address(text, address) for text in seen.own_ever)]
     is_little = new.address in of_others[:_FREE_A_TURN] or len(of_others) < _FREE_A_TURN
     return is_little and len(_of_site(new.site, seen.named)) <= _MENU
 
 
 def _of_site(site: str, texts: Sequence[str]) -> set[str]:
-    """The addresses of a site in texts."""
     found = set()
     for text in texts:
         for token in _TOKEN.findall(text) if site in text else ():
@@ -394,5 +399,5 @@ def _own(entry: MessageEntry) -> str:
 
 
 def _texts(entry: MessageEntry) -> list[str]:
-    given = (one.get("content") if one.get("type") == "tool_result" else one.get("text") for one in entry.content)
-    return [one for one in given if isinstance(one, str)]
+    given = (block.get("content" if block.get("type") == "tool_result" else "text") for block in entry.content)
+    return [text for text in given if isinstance(text, str)]

@@ -14,8 +14,7 @@ from agent.memory.scope import Audience, Scope
 from agent.search.chunking import Passage, passages
 from agent.search.sources import IndexSource, SessionAge, read, signature_of
 from agent.session.archive import Archive
-from agent.session.branch import BRANCH, in_newest_version
-from agent.session.entries import RESET, CompactionEntry, Entry, is_reset
+from agent.session.entries import BRANCH, RESET, CompactionEntry, Entry, in_newest_version, is_reset
 from agent.session.export import Line, lines, spoken
 from agent.session.jsonl import read_entry
 from agent.session.redaction import redacted
@@ -111,7 +110,7 @@ class PastSessions:
             return ()
         entries = _entries(data)
         end = _left_behind([entry for _, entry in entries]) if current else None
-        kept = list(takewhile(lambda one: one[1].id != end, entries))
+        kept = list(takewhile(lambda numbered: numbered[1].id != end, entries))
         said = spoken([entry for _, entry in kept], clock)
         return _heard([(kept[at][0], line) for at, line in said if not line.is_answered])
 

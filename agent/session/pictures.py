@@ -35,7 +35,7 @@ class MissingPicture(Exception):
 
 
 def picture_block(name: str, path: str, original: str) -> Block:
-    """A picture as a block. `path`: for the model; `original`: as it came."""
+    """A picture as a block. `path`: the file for the model; `original`: the file as it came."""
     media_type = _MEDIA_TYPES[path.rpartition(".")[2]]
     source = {"type": _KEPT, "path": path, "media_type": media_type}
     return {"type": "image", "source": source, "name": name, "original": original}
@@ -65,7 +65,7 @@ def hide_entry(id: str, ts: str, paths: Sequence[str]) -> MarkEntry:
 
 
 class Pictures:
-    """`none`: all are words."""
+    """How each picture of a transcript is shown. `none`: all as words."""
 
     def __init__(self, entries: Sequence[Entry], *, none: bool = False) -> None:
         self._states: dict[str, dict[int, str]] = {}
@@ -109,9 +109,12 @@ def suspects(messages: Sequence[Message], at: tuple[int, int] | None) -> tuple[s
 
 
 def with_bytes(messages: Iterable[Message], store: Store) -> tuple[Message, ...]:
-    """Blocks. Raises `MissingPicture`."""
+    """The messages with the bytes of their pictures. Blocks. Raises `MissingPicture`."""
     missing: list[str] = []
-    loaded = [Message(one.role, tuple(_loaded(block, store, missing) for block in one.content)) for one in messages]
+    loaded = [
+        Message(message.role, tuple(_loaded(block, store, missing) for block in message.content))
+        for message in messages
+    ]
     if missing:
         raise MissingPicture(missing)
     return tuple(loaded)

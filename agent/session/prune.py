@@ -23,7 +23,7 @@ def is_prune(entry: Entry) -> bool:
 
 
 def prune_entry(id: str, ts: str, before: str, limit: int) -> MarkEntry:
-    """Results over `limit` characters before the entry `before` (empty: this one)."""
+    """Shortens results over `limit` characters before the entry `before` (empty: before this mark)."""
     return MarkEntry(id, ts, PRUNE, {"before": before, "limit": limit})
 
 

@@ -38,7 +38,7 @@ def places(entries: Iterable[Entry], holds: Callable[[str], bool]) -> dict[str, 
 
 
 def blocks(entries: Iterable[Entry], openings: tuple[str, ...]) -> dict[str, list[tuple[int, int]]]:
-    """Places in marked blocks that begin like these."""
+    """The places of the lines in marked blocks that begin with one of `openings`."""
     found: dict[str, list[tuple[int, int]]] = {}
     for entry in entries:
         here: list[tuple[int, int]] = []
@@ -73,7 +73,7 @@ def redacted(entries: Sequence[Entry]) -> list[Entry]:
 
 
 def open_redactions(entries: Sequence[Entry], change: str) -> list[RedactionEntry]:
-    """Those of that change of memory that were not undone."""
+    """The redactions of a change of memory that were not undone."""
     lifted = {entry.lifts for entry in entries if isinstance(entry, RedactionEntry)}
     return [e for e in entries if isinstance(e, RedactionEntry) and e.change == change and e.id not in lifted]
 
@@ -83,7 +83,7 @@ def _marked(entry: Entry, marks: Mapping[tuple[int, int], str]) -> Entry:
     if isinstance(changed, MessageEntry):  # thinking cannot be changed, for it is signed
         content = tuple(block for block in changed.content if block.get("type") not in THINKING)
         found = changed.meta.foreign
-        lineless = found and tuple(dataclasses.replace(one, line="") for one in found)
+        lineless = found and tuple(dataclasses.replace(foreign, line="") for foreign in found)
         return dataclasses.replace(changed, content=content, meta=dataclasses.replace(changed.meta, foreign=lineless))
     return changed
 
@@ -134,7 +134,7 @@ class _Walk:
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, list):
-            return [self._value(one) for one in value]
+            return [self._value(item) for item in value]
         if isinstance(value, dict):
-            return {key: self._value(one) for key, one in value.items()}
+            return {key: self._value(item) for key, item in value.items()}
         return value

@@ -33,11 +33,11 @@ class Taint:
     held: tuple[ForeignText, ...] = ()
     """In the conversation from before."""
     printed: tuple[ForeignText, ...] = ()
-    """In it from before too: what programs without a network have printed."""
+    """In the conversation from before too: what programs without a network have printed."""
     prompt: tuple[ForeignText, ...] = ()
     """In the prompt's files."""
     marked: tuple[str, ...] = ()
-    """The lines of it with a mark."""
+    """The lines of the prompt that have a mark."""
 
     @property
     def every(self) -> tuple[ForeignText, ...]:
@@ -49,34 +49,34 @@ class Taint:
         return unique((*self.now, *self.held, *self.printed))
 
     def causes(self, effect: Effect) -> tuple[ForeignText, ...]:
-        """What may be the reason of an effect. What a program printed is none of a later message's wish for one that is
-        allowed: else no yes would last beyond the first output."""
+        """The foreign text that may be the reason of an effect. Earlier output is none for a program that was allowed:
+        else no yes would last beyond the first output."""
         if effect.kind is EffectKind.RUN and not effect.always:
             return unique((*self.now, *self.held, *self.prompt))
         return unique((*self.now, *self.prompt)) if effect.this_turn else self.every
 
     def of_answers(self, scope: Scope) -> tuple[ForeignText, ...]:
-        """What answers are made from, by name. A group's members are not foreign in its memory."""
+        """The sources that answers are made from. A group's members are not foreign in its memory."""
         is_group = scope.audience is Audience.GROUP
-        return tuple(ForeignText(one.source) for one in self.taken_in if not (is_group and one.is_talk))
+        return tuple(ForeignText(text.source) for text in self.taken_in if not (is_group and text.is_talk))
 
     def provenance(self, scope: Scope) -> Provenance:
         return Provenance(names(self.of_answers(scope)), self.marked)
 
 
 def needs_yes(effect: Effect, found: Taint) -> bool:
-    """For what sends nothing to a host of others."""
+    """True if the owner is asked about an effect that sends nothing to a host of others."""
     return effect.always or bool(effect.private) or bool(found.causes(effect))
 
 
 def taint(transcript: Transcript, scope: Scope, turn: str, said: frozenset[str] = frozenset()) -> Taint:
-    """`turn` empty: of the whole conversation. `said`: the messages that it answers, also by way of an interrupted
-    turn."""
+    """The foreign text that a turn has seen (`turn` empty: the whole conversation). `said`: the messages that it
+    answers, also by way of an interrupted turn."""
     entries = transcript.entries
     start = max((at + 1 for at, entry in enumerate(entries) if is_reset(entry)), default=0)
     messages = [entry for entry in entries[start:] if isinstance(entry, MessageEntry)]
-    sender = next((one.meta.by for one in messages if one.meta.turn == turn and one.meta.said), "")
-    paths = _paths(messages) if any(one.meta.foreign is None for one in messages) else {}
+    sender = next((entry.meta.by for entry in messages if entry.meta.turn == turn and entry.meta.said), "")
+    paths = _paths(messages) if any(entry.meta.foreign is None for entry in messages) else {}
     turns = turns_that_answer(transcript, turn, said)
     now: list[ForeignText] = []
     held: list[ForeignText] = []
@@ -100,21 +100,21 @@ def _is_printed(entry: MessageEntry) -> bool:
     is_end = bool(said) and all(id.rpartition(f":{PROGRAM_ENDED}")[0] for id in said)  # CHANNEL:program:NUMBER
     if not found or not (is_end or entry.meta.tool in PROGRAM_TOOLS):
         return False
-    return not any(one.source.endswith(ON_NETWORK) for one in found)
+    return not any(text.source.endswith(ON_NETWORK) for text in found)
 
 
 def turns_that_answer(transcript: Transcript, turn: str, said: frozenset[str]) -> frozenset[str]:
     """The turn, and those before it that were interrupted."""
-    messages = (one for one in transcript.entries if isinstance(one, MessageEntry))
-    return frozenset({turn, *(one.meta.turn for one in messages if not said.isdisjoint(one.meta.said))})
+    messages = (entry for entry in transcript.entries if isinstance(entry, MessageEntry))
+    return frozenset({turn, *(entry.meta.turn for entry in messages if not said.isdisjoint(entry.meta.said))})
 
 
 def of_entry(entry: MessageEntry, paths: Mapping[str, str] | None = None) -> tuple[ForeignText, ...]:
-    """`paths`: the files that calls named, by their ids."""
+    """The foreign text in an entry. `paths`: the files that calls named, by the calls' ids."""
     if entry.meta.foreign is not None or entry.role != "user":
         return entry.meta.foreign or ()
     if entry.meta.tool:
-        return tuple(one for block in entry.content for one in _of_result(block, paths or {}))
+        return tuple(text for block in entry.content for text in _of_result(block, paths or {}))
     shown = (foreign("a picture") for block in entry.content if path_of(block))
     return unique((*in_blocks(text_in(entry.content)), *shown))
 
@@ -122,11 +122,11 @@ def of_entry(entry: MessageEntry, paths: Mapping[str, str] | None = None) -> tup
 def own_sources(entry: MessageEntry) -> tuple[str, ...]:
     """A message's foreign sources, without the group's own members."""
     found = entry.meta.foreign or () if entry.role == "assistant" else of_entry(entry)
-    return names([one for one in found if not one.is_talk])
+    return names([text for text in found if not text.is_talk])
 
 
 def sources_of(entries: Sequence[Entry], transcript: Transcript, scope: Scope) -> tuple[str, ...]:
-    """The sources of a part; with a summary in it, of everything before."""
+    """The foreign sources of a part of a transcript; of all of it if the part has a summary."""
     if any(isinstance(entry, CompactionEntry) for entry in entries):
         return names(taint(transcript, scope, "").of_answers(scope))
     found = (name for entry in entries if isinstance(entry, MessageEntry) for name in own_sources(entry))
@@ -134,13 +134,14 @@ def sources_of(entries: Sequence[Entry], transcript: Transcript, scope: Scope) -
 
 
 def in_message(said: UserMessage) -> tuple[ForeignText, ...]:
-    """What is not its sender's own: documents, pictures, quotes, file names, and a job's text made from such."""
-    documents = (one for one in said.documents if not one.is_own)
-    found = [foreign(one.name.removeprefix("document ") or "a document", one.text) for one in documents]
-    found += [_quoted(one) for one in said.quoted]
+    """The text in a message that is not its sender's: documents, pictures, quotes, file names, and what a job's text
+    was made from."""
+    documents = (document for document in said.documents if not document.is_own)
+    found = [foreign(document.name.removeprefix("document ") or "a document", document.text) for document in documents]
+    found += [_quoted(quoted) for quoted in said.quoted]
     found += [foreign(name or "somebody", text, is_talk=True) for name, _, text in said.overheard]
     found += [foreign("what came along", text) for text in said.enclosed]
-    found += [foreign("a picture", one.name) for one in said.pictures]
+    found += [foreign("a picture", picture.name) for picture in said.pictures]
     found += [foreign("a recording", name) for name in said.heard if " " in name]
     return unique((*found, *in_text(said.text), *said.foreign))
 

@@ -16,8 +16,7 @@ from pathlib import Path
 from agent import fs
 from agent.languages.sentences import Sentence
 from agent.languages.system_errors import system_says
-from agent.session.branch import is_branch, newest_version
-from agent.session.entries import Entry, Header, RedactionEntry
+from agent.session.entries import Entry, Header, RedactionEntry, is_branch, newest_version
 from agent.session.jsonl import entry_line, header_line, read_entry, read_header
 from agent.session.redaction import redacted
 
@@ -26,7 +25,7 @@ _log = logging.getLogger(__name__)
 
 
 class TranscriptNotWritten(OSError):
-    """A step counts as not done. A sentence for the person."""
+    """The step counts as not done. The text is a sentence for the person."""
 
 
 class TranscriptUnusable(Exception):
@@ -40,7 +39,7 @@ class Damage:
     line: int
     why: str
     torn: bool = False
-    """The last one, cut while it was written."""
+    """The last line, cut while it was written."""
 
 
 class Transcript:

@@ -23,7 +23,7 @@ _VALID_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 class TurnRecord:
-    """`first`: ids of the messages that the turn begins with."""
+    """The entries of a turn. `first`: ids of the messages that it begins with."""
 
     def __init__(self, transcript: Transcript, turn: str, clock: Clock, first: Iterable[str] = ()) -> None:
         self.transcript = transcript
@@ -81,7 +81,7 @@ class TurnRecord:
         foreign: tuple[ForeignText, ...] = (),
         by: str = "",
     ) -> None:
-        """A person's message: each text a block, then pictures."""
+        """Records a person's message: each text a block, then pictures."""
         blocks: tuple[Block, ...] = (*({"type": "text", "text": text} for text in texts), *pictures)
         meta = Meta(
             self.turn,
@@ -100,7 +100,7 @@ class TurnRecord:
     async def answered(
         self, answer: Completed, prefix: str, foreign: tuple[ForeignText, ...] = (), *, doubted: bool = False
     ) -> MessageEntry:
-        """`foreign`: what it was made from; `doubted` as in `Meta`."""
+        """Records an answer. `foreign`: the text of others that it was made from; `doubted` as in `Meta`."""
         content = self._distinct(answer.content)
         if answer.stop_reason == REFUSED:
             content = tuple(block for block in content if block.get("type") != "tool_use")
@@ -127,7 +127,7 @@ class TurnRecord:
         pictures: tuple[Picture, ...] = (),
     ) -> None:
         # beside the result: the API takes nothing but text in one that is an error
-        shown = (picture_block(label(one.name), one.path, one.original) for one in pictures)
+        shown = (picture_block(label(picture.name), picture.path, picture.original) for picture in pictures)
         meta = Meta(self.turn, tool=str(call["name"]), error=error, files=files or {}, quoted=quoted, foreign=foreign)
         await self._write("user", (result_block(str(call["id"]), text, error=error), *shown), meta)
 
@@ -160,7 +160,7 @@ class TurnRecord:
 
 def turns_of_said(entries: Iterable[Entry]) -> dict[str, str]:
     """The turns of people's messages, by message id."""
-    return {id: one.meta.turn for one in entries if isinstance(one, MessageEntry) for id in one.meta.said}
+    return {id: entry.meta.turn for entry in entries if isinstance(entry, MessageEntry) for id in entry.meta.said}
 
 
 def turn_of(said: Sequence[str], transcript: Transcript, new: str) -> str:
@@ -172,7 +172,7 @@ def turn_of(said: Sequence[str], transcript: Transcript, new: str) -> str:
 
 def entry_of(message: str, entries: Iterable[Entry]) -> MessageEntry | None:
     """The entry of a person's message, by the message's id."""
-    return next((one for one in entries if isinstance(one, MessageEntry) and message in one.meta.said), None)
+    return next((entry for entry in entries if isinstance(entry, MessageEntry) and message in entry.meta.said), None)
 
 
 def calls_of(entry: Entry) -> tuple[Block, ...]:

@@ -32,7 +32,7 @@ _STOPPED_HERE = "[Stopped here by the person]"
 
 
 def ending(record: TurnRecord, limit: int) -> TurnResult | None:
-    """None while it goes on. `limit`: how many answers may call tools."""
+    """The end of a turn; None while it goes on. `limit`: how many answers may call tools."""
     answers = record.answers
     if not answers or record.noticed_last:
         return None
@@ -106,5 +106,5 @@ def _counts(answer: MessageEntry) -> bool:
 
 
 def _end(record: TurnRecord, kind: ResultKind, *texts: str) -> TurnResult:
-    foreign = unique(one for answer in record.answers for one in answer.meta.foreign or ())
+    foreign = unique(text for answer in record.answers for text in answer.meta.foreign or ())
     return TurnResult(kind, joined(texts), record.usage, foreign)

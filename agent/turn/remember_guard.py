@@ -46,7 +46,7 @@ class RememberGuard:
     author: Author
     redaction_lock: RedactionLock
     remembering: frozenset[str]
-    """Names the tools whose finished call is a memory write."""
+    """Names of the tools whose finished call is a memory write."""
 
     async def kept(self, run: Callable[[bool, Emit], Awaitable[TurnResult]], emit: Emit) -> TurnResult:
         """Runs a turn until the request is fulfilled. `run`'s first argument says whether new messages may join."""
@@ -68,7 +68,7 @@ class RememberGuard:
 
     @property
     def unwritten(self) -> tuple[tuple[str, date], ...]:
-        """What no tool has written, with the message's day."""
+        """The requests that no tool has written down, each with its message's day."""
         unwritten: list[tuple[str, date]] = []
         for entry in self.record.entries:
             if entry.meta.said and asks_to_remember(text := person_text(text_of(entry))):
@@ -78,12 +78,9 @@ class RememberGuard:
         return tuple(unwritten)
 
     async def write_down(self) -> None:
-        """Adds the rest to today's log, even if cancelled. Raises `FileError`."""
+        """Adds the unwritten requests to today's log, even if cancelled. Raises `FileError`."""
         if self.unwritten:
-            await self.redaction_lock.write(self.scope, self._write_down)
-
-    async def _write_down(self) -> None:
-        await asyncio.to_thread(self._add, self.unwritten)
+            await self.redaction_lock.write(self.scope, lambda: asyncio.to_thread(self._add, self.unwritten))
 
     def _add(self, unwritten: Sequence[tuple[str, date]]) -> None:
         for text, said in unwritten:

@@ -82,7 +82,7 @@ class ToolRunner:
                 raise several.exceptions[0] from several
 
     async def close_interrupted(self, calls: Iterable[Block]) -> None:
-        """Gives calls that a crash interrupted a result."""
+        """Records a result for each call that a crash interrupted."""
         for call in calls:
             tool = self._tools.get(str(call["name"]))
             waits = await self._approvals.fate(self._name(call)) if self._approvals is not None else ""
@@ -127,7 +127,7 @@ class ToolRunner:
     async def _done(self, tool: Tool | None, call: Block, invalid: Mapping[str, str]) -> Callable[[], Awaitable[None]]:
         """Runs a call; returns what records its result."""
         writes = tool is not None and not tool.reads_only
-        changed = await self._changed_by_others() if writes else frozenset[str]()
+        changed = await asyncio.to_thread(self._freshness.unseen, self._seen()) if writes else frozenset[str]()
         try:
             done, error = await self._result(tool, call, invalid), False
         except ToolError as problem:
@@ -139,7 +139,9 @@ class ToolRunner:
     async def _record_result(
         self, call: Block, done: ToolResult, *, error: bool, files: Mapping[str, SeenFile] | None = None
     ) -> None:
-        foreign = (replace(one, source=self._secrets(one.source), line=self._secrets(one.line)) for one in done.foreign)
+        foreign = (
+            replace(text, source=self._secrets(text.source), line=self._secrets(text.line)) for text in done.foreign
+        )
         await self._record.result(
             call,
             _capped(self._secrets(clean(done.text))) or "(no output)",
@@ -179,7 +181,7 @@ class ToolRunner:
     async def _judged(self, tool: Tool, call: Block, effect: Effect, found: Taint) -> Judgement:
         if (outgoing := effect.outgoing) is None:
             return Judgement(effect, found.causes(effect), needs_yes(effect, found))
-        record, offered = self._record, [one for one in self._tools.values() if one.is_offered()]
+        record, offered = self._record, [candidate for candidate in self._tools.values() if candidate.is_offered()]
 
         def judge() -> Judgement:
             seen = Conversation(
@@ -201,9 +203,6 @@ class ToolRunner:
     def _name(self, call: Block) -> str:
         """A call's unique name, the same over restarts."""
         return f"{self._record.transcript.header.id}:{self._record.turn}:{call['id']}"
-
-    async def _changed_by_others(self) -> frozenset[str]:
-        return await asyncio.to_thread(self._freshness.unseen, self._seen())
 
     async def _seen_now(self, changed: frozenset[str]) -> dict[str, SeenFile]:
         """What this call wrote counts as seen, unless somebody else changed it too."""

@@ -16,8 +16,7 @@ from agent.context.request import OpenSession
 from agent.formats import untrusted
 from agent.memory.redaction_lock import RedactionLock, StaleRead
 from agent.model.tokens import IMAGE_TOKENS
-from agent.session.branch import branch_mark
-from agent.session.entries import RecalledPassage, SeenFile
+from agent.session.entries import RecalledPassage, SeenFile, branch_mark
 from agent.session.pictures import MOST_SHOWN, picture_block
 from agent.session.taint import in_message
 from agent.session.turn_record import TurnRecord, content_of, entry_of, turns_of_said
@@ -34,7 +33,7 @@ _ENTRY_CHARS = 500
 _ENCLOSED = "\n<daybook-enclosed "
 """Begins what a tool of others answered, in an outcome: marked by who wrote it down."""
 _LOOKED_BACK = 200
-"""Entries in which a notice is looked for that a crash has left untold of."""
+"""Newest entries in which a notice is looked for, that a crash may have left unacknowledged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,31 +58,32 @@ class UserInput:
         """Writes the messages unless they are written, with what changed on disk before the last of them. Raises
         `TranscriptNotWritten`."""
         known = turns_of_said(self.conversation.transcript.all_entries)
-        fresh = [one for one in said if one.id not in known]
-        for one in fresh:
-            while not await self._recorded(one, newest=one is fresh[-1]):
+        fresh = [message for message in said if message.id not in known]
+        for message in fresh:
+            while not await self._recorded(message, newest=message is fresh[-1]):
                 pass  # something was forgotten meanwhile: what goes with it is looked for anew
 
-    async def _recorded(self, one: UserMessage, *, newest: bool) -> bool:
+    async def _recorded(self, message: UserMessage, *, newest: bool) -> bool:
         """False if something was forgotten since its additions were read."""
         reading = self.redaction_lock.reading(self.conversation.scope)
-        news = await self._news(one) if newest else _News()
-        one = _within(one, self.window // 4)
-        text = await _off_the_loop(_size(one), rendered, one, self.clock, self.window // 4, news.blocks)
+        news = await self._news(message) if newest else _News()
+        message = _within(message, self.window // 4)
+        size = len(message.text) + sum(len(document.text) for document in message.documents)
+        text = await _off_the_loop(size, rendered, message, self.clock, self.window // 4, news.blocks)
         shown = [
-            picture_block(untrusted.label(picture.name), picture.path, picture.original) for picture in one.pictures
+            picture_block(untrusted.label(picture.name), picture.path, picture.original) for picture in message.pictures
         ]
         try:
             async with reading.writing():
                 await self.record.said(
                     [text],
-                    [one.id],
-                    one.sender,
+                    [message.id],
+                    message.sender,
                     news.files,
                     news.recalled,
                     shown,
-                    (*in_message(one), *news.foreign),
-                    one.by,
+                    (*in_message(message), *news.foreign),
+                    message.by,
                 )
         except StaleRead:
             return False
@@ -105,13 +105,15 @@ class UserInput:
             self.window // 16,
         )
         blocks = (*changes.blocks, recollection.block) if recollection.block else changes.blocks
-        found_in = (*recollection.foreign, *(one for block in changes.blocks for one in in_memory(block, scope)))
+        found_in = (*recollection.foreign, *(text for block in changes.blocks for text in in_memory(block, scope)))
         return _News(blocks, changes.files, recollection.passages, unique(found_in))
 
 
 async def tell_outcomes(record: TurnRecord, approvals: OwnerConsent) -> None:
     """Writes the outcomes of its approvals into the session, once over restarts."""
-    known = {str(block.get("text")) for one in record.transcript.entries[-_LOOKED_BACK:] for block in content_of(one)}
+    known = {
+        str(block.get("text")) for entry in record.transcript.entries[-_LOOKED_BACK:] for block in content_of(entry)
+    }
     outcomes = await approvals.outcomes()
     for id, text in outcomes.items():
         ours, mark, others = text.partition(_ENCLOSED)
@@ -128,20 +130,16 @@ async def branch(
     """Leaves the version of the conversation that begins with a replaced message; nothing is done where that was done.
     Raises `TranscriptNotWritten`."""
     transcript = conversation.transcript
-    for one in said:
-        if one.replaces and (replaced := entry_of(one.replaces, transcript.entries)) is not None:
+    for message in said:
+        if message.replaces and (replaced := entry_of(message.replaces, transcript.entries)) is not None:
             mark = branch_mark(transcript.new_id(), utc_stamp(clock.now()), replaced)
             async with redaction_lock.writing(conversation.scope):
                 await transcript.append(mark)
 
 
 async def _off_the_loop(size: int, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Works in a thread on many characters."""
+    """Runs `work`, in a thread if it has many characters."""
     return work(*args, **kwargs) if size < _SMALL else await asyncio.to_thread(work, *args, **kwargs)
-
-
-def _size(said: UserMessage) -> int:
-    return len(said.text) + sum(len(document.text) for document in said.documents)
 
 
 def _within(said: UserMessage, room: int) -> UserMessage:

@@ -36,7 +36,9 @@ _CACHE_LASTS = {"5m": timedelta(minutes=5), "1h": timedelta(hours=1), "off": tim
 
 
 class ContextWindow:
-    """smaller     notes that the server refused so many tokens, and the window that it named
+    """Makes room before a call and after an overflow.
+
+    smaller     notes that the server refused so many tokens, and the window that it named
     compacted   notes a compaction, for deferred work
     offers      the tools of the next request
     failure     why a compaction of this turn failed, for the person

@@ -50,7 +50,7 @@ MADE: Mapping[str, Callable[[], tuple[Pattern, str]]] = {
 HELD = frozenset(
     {
         "agent.languages.date_words._like",
-        "agent.model.offline.newer._corrects",
+        "agent.model.offline.model._corrects",
         "agent.model.offline.vocabulary.Vocabulary.anywhere",
         "agent.model.offline.vocabulary.Vocabulary.asks_within",
         "agent.languages.orders._articles",

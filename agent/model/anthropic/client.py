@@ -95,7 +95,7 @@ class AnthropicClient:
                 listed = entries_of(await self._page("/v1/models"))
         except TimeoutError:
             return None
-        mine = [one for one in listed if one.get("id") == model] or (listed if len(listed) == 1 else [])
+        mine = [entry for entry in listed if entry.get("id") == model] or (listed if len(listed) == 1 else [])
         return window_of(mine[0]) if mine else None
 
     async def models(self) -> list[str]:
@@ -105,7 +105,7 @@ class AnthropicClient:
                 listed = entries_of(await self._page("/v1/models"))
         except TimeoutError:
             return []
-        names = [one.get("id") for one in listed]
+        names = [entry.get("id") for entry in listed]
         return [quoted(name, self._key) for name in names if isinstance(name, str)]
 
     async def aclose(self) -> None:

@@ -8,22 +8,17 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import dataclasses
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from typing import TYPE_CHECKING
 
 from agent.formats.imports import without_collector
 from agent.languages.sentences import Sentence, joined
 from agent.model.answering import AnswerReader
-from agent.model.base import AccessDenied, AnswerTooLong, InvalidRequest, ModelEvent, ModelNotFound, ModelRequest
+from agent.model.base import AccessDenied, AnswerTooLong, InvalidRequest, Json, ModelEvent, ModelNotFound, ModelRequest
 from agent.model.errors import client_made
 
 if TYPE_CHECKING:
     from agent.model.anthropic.client import AnthropicClient
-
-
-from collections.abc import Mapping
-
-from agent.model.base import Json
 
 ANTHROPIC_URL = "https://api.anthropic.com"
 WINDOW_S = 3.0
@@ -144,7 +139,7 @@ _LARGEST = 100_000_000
 
 def entries_of(page: Json) -> list[Mapping[str, Json]]:
     listed = page.get("data") if isinstance(page, Mapping) else page
-    return [one for one in listed if isinstance(one, Mapping)] if isinstance(listed, list) else []
+    return [entry for entry in listed if isinstance(entry, Mapping)] if isinstance(listed, list) else []
 
 
 def window_of(entry: Json) -> int | None:

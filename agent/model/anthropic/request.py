@@ -26,7 +26,7 @@ Body = dict[str, Json]
 
 
 def body_of(request: ModelRequest) -> Body:
-    """Everything but `stream`."""
+    """The body without `stream`."""
     mark = _mark(request.cache)
     body: Body = {"model": request.model, "max_tokens": request.max_tokens}
     system = [{"type": "text", "text": text} for text in request.system if text.strip()]
@@ -48,7 +48,7 @@ def _tool(tool: ToolSpec) -> Block:
 
 
 def encoded(body: Body) -> bytes:
-    """Lone surrogates become question marks; numbers that JSON lacks, null."""
+    """The body as JSON. Lone surrogates become question marks; numbers that JSON lacks, null."""
     try:
         # a third of the time of `json`, which for a long conversation is milliseconds of the event loop
         return to_json(body, inf_nan_mode="null")
@@ -58,7 +58,7 @@ def encoded(body: Body) -> bytes:
 
 
 def _own(messages: tuple[Message, ...]) -> tuple[Message, ...]:
-    """Without thinking of another provider's model, which has no signature."""
+    """The messages without thinking of another provider's model, which has no signature."""
     if any(is_other_thinking(block) for message in messages for block in message.content):
         return without_blocks(messages, is_other_thinking)
     return messages

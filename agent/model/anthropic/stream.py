@@ -119,7 +119,7 @@ class AnswerAssembler:
             yield from self._begin(index, {"type": _GROWING[kind]})
             block = self._open[index]
         if kind == "input_json_delta" and (block is None or not block.is_call):
-            block = next((one for one in reversed(self._blocks) if one.is_call), None)
+            block = next((call for call in reversed(self._blocks) if call.is_call), None)
         if block is not None:
             yield from block.grow(kind, delta)
 
@@ -311,7 +311,7 @@ class ServerEvent:
 
 
 class EventReader:
-    """`other`: lines that belong to no event."""
+    """Reads server-sent events from bytes. `other`: lines that belong to no event."""
 
     def __init__(self) -> None:
         self.other = ""

@@ -29,16 +29,16 @@ class PlainCommand:
     name: str
     words: str = ""
     language: Language | None = None
-    """In which it was asked for, of what `order` does as well."""
+    """The language of the request, for a command that `order` can carry out as well."""
 
     @property
     def is_about_days(self) -> bool:
-        """It asks for a day's log, or what is due: where no command answers that, the notes are searched."""
+        """True if it asks for a day's log, or what is due: where no command answers that, the notes are searched."""
         return self.name == "order" and self.words.startswith((OrderKind.DAY, OrderKind.DUE))
 
     @property
     def is_from_clause(self) -> bool:
-        """Where no command carries it out, the line is something to be kept."""
+        """True for an order in a clause: where no command carries it out, the line is something to be kept."""
         return self.name == "order" and self.words.count(SEPARATOR) > 1
 
     def __str__(self) -> str:
@@ -46,7 +46,7 @@ class PlainCommand:
 
 
 def plain_command(text: str) -> PlainCommand | None:
-    """What a line asks for; None for a question, a statement, a greeting, and what only a model can do."""
+    """The command that a line asks for; None for a question, a statement, a greeting, and what only a model can do."""
     line = " ".join(text.split()).strip(_END)
     if not line or len(line) > MOST_CHARS or _bare(text) in _WHOLE_MESSAGES:
         return None
@@ -63,12 +63,12 @@ def _order_in(line: str, *, asks: bool = False) -> PlainOrder | None:
 
 
 def _is_loose(order: PlainOrder) -> bool:
-    """It may as well be something to be kept."""
+    """True if it may as well be something to be kept."""
     return order.kind is OrderKind.CANNOT or (order.kind is OrderKind.ADD and not order.name)
 
 
 def needs_model(text: str) -> bool:
-    """Whether only a language model can do that: the weather, a joke, a sum, a translation."""
+    """True for what only a language model can do: the weather, a joke, a sum, a translation."""
     line = " ".join(text.split()).strip(_END)
     order = _order_in(line, asks=_is_question(fold(text))) if len(line) <= MOST_CHARS else None
     return order is not None and order.kind is OrderKind.MODEL
@@ -166,7 +166,7 @@ def understand(text: str, chats: Language | None = None) -> Intent:
 
 
 def language_of(text: str, chats: Language | None = None) -> Language:
-    """The language; if unknown, that of its chat, but Chinese for Han characters in a chat that has none."""
+    """The language of a text; if unknown, that of its chat, but Chinese for Han characters in a chat that has none."""
     if told := told_language(text):
         return chats if chats is not None and _may_be(chats, text, told) else told
     chats = chats or Language.ENGLISH
@@ -175,7 +175,7 @@ def language_of(text: str, chats: Language | None = None) -> Language:
 
 
 def _may_be(chats: Language, text: str, told: Language) -> bool:
-    """One word more of another language tells little in a line of several words."""
+    """True if the chat's language is as likely: one word more of another tells little in a line of several words."""
     scores = _scores(text[:_TELLING_CHARS])
     if told not in scores or chats not in scores:
         return False
@@ -205,7 +205,7 @@ def _scores(text: str) -> dict[Language, int]:
 
 
 def _lead(text: str) -> int:
-    """By so many telling words one language is likelier than any other."""
+    """The number of telling words by which one language is ahead of every other."""
     if _is_unspaced(text):
         return 1
     second, first = sorted(_scores(text).values())[-2:]
@@ -213,7 +213,7 @@ def _lead(text: str) -> int:
 
 
 def _is_unspaced(text: str) -> bool:
-    written = sum(any(one.isalpha() and not _is_cjk(one) for one in word) for word in text.split())
+    written = sum(any(letter.isalpha() and not _is_cjk(letter) for letter in word) for word in text.split())
     return _unspaced_words(text) > written
 
 
@@ -230,7 +230,7 @@ def _unspaced_words(text: str) -> int:
 
 def _unspaced_language(text: str) -> Language | None:
     """Kana are Japanese; Han characters may be either, except those that only Chinese has."""
-    alone = sum(one in _CHINESE_ALONE for one in text)
+    alone = sum(character in _CHINESE_ALONE for character in text)
     if len(_KANA.findall(text)) > alone:
         return Language.JAPANESE
     return Language.CHINESE if alone or len(_CHINESE_TOGETHER.intersection(text)) > 1 else None
@@ -263,7 +263,7 @@ def _whole_message(bare: str) -> IntentKind | None:
 
 
 def _is_to_be_kept(vocabulary: Vocabulary, folded: str, bare: str) -> bool:
-    """True at the beginning; "do you remember …?" is a question."""
+    """True if the text begins by asking to remember it; "do you remember …?" is a question."""
     if vocabulary.spaced:
         return vocabulary.remembers.match(bare) is not None
     return vocabulary.remembers.search(bare) is not None and not _is_question(folded)

@@ -10,14 +10,16 @@ from datetime import date
 
 from agent.clock import Clock
 from agent.formats.message_text import NO_TEXT, day_in_header, person_text
-from agent.languages.codes import Language
+from agent.languages.codes import ALL_LANGUAGES, Language
 from agent.languages.days_meant import with_days
 from agent.languages.examples import ABILITIES
 from agent.languages.moments import headed, place_in
+from agent.languages.order_words import flat, words_of
 from agent.languages.orders import is_general
 from agent.languages.registry import LANGUAGES
 from agent.languages.sentences import Sentence, said
 from agent.languages.table import OfflineStrings
+from agent.languages.terms import fold, is_same_word, query_terms, terms
 from agent.model.base import (
     Block,
     Completed,
@@ -31,9 +33,8 @@ from agent.model.base import (
 )
 from agent.model.offline.intent import Intent, IntentKind, language_of, understand
 from agent.model.offline.memory_calls import MemoryCall, call_blocks, call_for, texts_said
-from agent.model.offline.newer import newest_first
-from agent.model.tokens import estimate, estimate_blocks, estimate_tools
-from agent.search.result_text import passages_in
+from agent.model.tokens import estimate_blocks, estimate_request
+from agent.search.result_text import ShownPassage, passages_in
 from agent.silence import NO_REPLY
 
 NAME = "offline"
@@ -45,7 +46,9 @@ _MOST_PASSAGE_CHARS = 600
 _MOST_LOG_CHARS = 6_000
 _MOST_EXTRACTED = 40
 _NOTHING_THERE = "[Empty"
-"""With what `memory_get` answers for a file that is not there, or has nothing in it."""
+"""How `memory_get` begins its answer for a file that is missing or empty."""
+_PLACE = re.compile(r"(\d{4}-\d\d-\d\d)\.md:(\d+)")
+_TIME = re.compile(r"\d\d:\d\d ")
 _ENCLOSED = re.compile(r"^<daybook-(?:document|enclosed)\b", re.MULTILINE)
 
 
@@ -130,7 +133,7 @@ class OfflineModel:
 
 
 def _is_said(parts: Sequence[str]) -> bool:
-    """Whether they tell already that no language model is connected."""
+    """True if a part tells already that no language model is connected."""
     return any(table.offline.needs_model in part for table in LANGUAGES.values() for part in parts)
 
 
@@ -186,16 +189,58 @@ def _result(call: Block, result: str, failed: bool, language: Language, today: d
 
 
 def _passages(result: str, asked: str, language: Language, today: date) -> list[str]:
-    found = [one for one in passages_in(result) if not one.is_context][:_MOST_PASSAGES]
+    found = [passage for passage in passages_in(result) if not passage.is_context][:_MOST_PASSAGES]
     ordered, older = newest_first(found, asked)
     return [
-        f"**{headed(place_in(language, one.place, today))}{_EARLIER.in_language(language) if one in older else ''}**\n"
-        f"{_quoted(_short(one.text.strip(), _MOST_PASSAGE_CHARS))}"
-        for one in ordered
+        f"**{headed(place_in(language, passage.place, today))}"
+        f"{_EARLIER.in_language(language) if passage in older else ''}**\n"
+        f"{_quoted(_short(passage.text.strip(), _MOST_PASSAGE_CHARS))}"
+        for passage in ordered
     ]
 
 
 _EARLIER = Sentence(" (earlier)")
+
+
+def newest_first(passages: Sequence[ShownPassage], asked: str) -> tuple[list[ShownPassage], list[ShownPassage]]:
+    """The passages, those about the matter of the best one first and of these the newest first; and the older ones of
+    these. Of two notes that say different things of one matter, the newer holds."""
+    dated = [passage for passage in passages if _PLACE.search(passage.place)]
+    if not dated or dated[0] is not passages[0]:
+        return list(passages), []
+    best = dated[0]
+    same = [passage for passage in dated if passage is best or _are_of_one_matter(best, passage, asked)]
+    same.sort(key=_day_and_line, reverse=True)
+    return [*same, *(passage for passage in passages if passage not in same)], same[1:]
+
+
+def _are_of_one_matter(first: ShownPassage, second: ShownPassage, asked: str) -> bool:
+    """True if both have the same of the words that are asked for, and the newer corrects, or says nearly the same."""
+    older, newer = sorted((first, second), key=_day_and_line)
+    if _asked_words_in(older, asked) != _asked_words_in(newer, asked):
+        return False
+    words, others = (frozenset(terms(fold(_without_time(passage)))) for passage in (older, newer))
+    return _corrects(_without_time(newer)) or 2 * len(words & others) >= max(len(words), len(others))
+
+
+def _asked_words_in(passage: ShownPassage, asked: str) -> frozenset[str]:
+    own = query_terms(_without_time(passage))
+    return frozenset(word for word in query_terms(asked) if any(is_same_word(word, other) for other in own))
+
+
+def _corrects(text: str) -> bool:
+    """True if a text begins as a correction does: "No, …", "Actually …"."""
+    flattened = flat(text)
+    return any(re.match(words_of(language).given.corrects, flattened) for language in ALL_LANGUAGES)
+
+
+def _without_time(passage: ShownPassage) -> str:
+    return _TIME.sub("", passage.text, count=1)
+
+
+def _day_and_line(passage: ShownPassage) -> tuple[str, int]:
+    place = _PLACE.search(passage.place)
+    return (place[1], int(place[2])) if place else ("", 0)
 
 
 def _extract(messages: Sequence[Message]) -> str:
@@ -241,7 +286,7 @@ def _said_before(messages: Sequence[Message]) -> list[str]:
 
 
 def language_asked_in(request: ModelRequest) -> Language:
-    """That of the newest message; the chat's where its words tell none."""
+    """The language of the newest message; the chat's where its words tell none."""
     return language_of(_newest(request), request.language)
 
 
@@ -283,7 +328,5 @@ def _pieces(text: str) -> Iterator[str]:
 def _completed(request: ModelRequest, text: str, calls: Sequence[MemoryCall]) -> Completed:
     content: list[Block] = [{"type": "text", "text": text}] if text.strip() else []
     content += call_blocks(request, calls, NAME)
-    told = sum(map(estimate, request.system)) + estimate_tools(request.tools)
-    told += sum(estimate_blocks(message.content) for message in request.messages)
-    usage = Usage(input=told, output=estimate_blocks(content))
+    usage = Usage(input=estimate_request(request), output=estimate_blocks(content))
     return Completed(tuple(content), "tool_use" if calls else "end_turn", usage, NAME)

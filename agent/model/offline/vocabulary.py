@@ -44,14 +44,17 @@ class Vocabulary:
 
     @cached_property
     def asks_last(self) -> re.Pattern[str]:
-        """What makes a question at the end of it."""
-        return self.anywhere("|".join(one for one in self.words.asking.split("|") if one.strip().endswith("$")))
+        """Phrases that make a question by standing at its end."""
+        return self.anywhere(
+            "|".join(phrase for phrase in self.words.asking.split("|") if phrase.strip().endswith("$"))
+        )
 
     @cached_property
     def asks_within(self) -> re.Pattern[str]:
         """A question whose thing is named first."""
         either, tails, tellers = (
-            "|".join(re.escape(fold(one.strip())) for one in sorted(words.split("|"), key=len, reverse=True)) or r"(?!)"
+            "|".join(re.escape(fold(phrase.strip())) for phrase in sorted(words.split("|"), key=len, reverse=True))
+            or r"(?!)"
             for words in (self.words.within, self.words.tails, self.words.tellers)
         )
         asks = rf"(?:\S+ ){{1,5}}?(?:\S+['’])?(?:{either})(?!\w)(?: (?:{tails})(?!\w))*\Z"
@@ -101,17 +104,17 @@ def told_words(text: str) -> list[tuple[str, ...]]:
     found = list(_WORD.finditer(text))
     shouts = not any(map(str.islower, text))
     large = [
-        not shouts and any(map(str.isupper, one[0])) and one[0] != "I" and not one[0].startswith(("I'", "I’"))
-        for one in found
+        not shouts and any(map(str.isupper, match[0])) and match[0] != "I" and not match[0].startswith(("I'", "I’"))
+        for match in found
     ]
     starts = [
-        at == 0 or not _SENTENCE_ENDS.isdisjoint(_unworded_end(text[found[at - 1].end() : one.start()]))
-        for at, one in enumerate(found)
+        at == 0 or not _SENTENCE_ENDS.isdisjoint(_unworded_end(text[found[at - 1].end() : match.start()]))
+        for at, match in enumerate(found)
     ]
     told: list[tuple[str, ...]] = []
-    for at, one in enumerate(found):
+    for at, match in enumerate(found):
         in_name = large[at] and not starts[at]
-        if _PARTICLE.fullmatch(one[0]):
+        if _PARTICLE.fullmatch(match[0]):
             first, last = at, at
             while first > 0 and at - first < 3 and _PARTICLE.fullmatch(found[first][0]) and not starts[first]:
                 first -= 1
@@ -121,7 +124,7 @@ def told_words(text: str) -> list[tuple[str, ...]]:
                 last += 1
             in_name = large[first] and large[last]
         if not in_name:
-            head, mark, tail = fold(one[0]).replace("’", "'").partition("'")
+            head, mark, tail = fold(match[0]).replace("’", "'").partition("'")
             told.append((f"{head}'", f"'{tail}") if mark else (head,))
     return told
 

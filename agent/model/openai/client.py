@@ -108,7 +108,7 @@ class OpenAIClient:
                 if size := window_of(await self._page(f"/models/{quote(model, safe='/:')}")):
                     return size
                 listed = entries_of(await self._page("/models"))
-                mine = [one for one in listed if one.get("id") == model] or (listed if len(listed) == 1 else [])
+                mine = [entry for entry in listed if entry.get("id") == model] or (listed if len(listed) == 1 else [])
                 if mine and (size := window_of(mine[0])):
                     return size
                 return await self._window_beside(model)
@@ -122,7 +122,7 @@ class OpenAIClient:
                 listed = entries_of(await self._page("/models"))
         except TimeoutError:
             return []
-        names = [one.get("id") for one in listed]
+        names = [entry.get("id") for entry in listed]
         return [quoted(name, self._key) for name in names if isinstance(name, str)]
 
     async def aclose(self) -> None:
@@ -133,9 +133,9 @@ class OpenAIClient:
         server = f"{address.scheme}://{address.netloc}"
         loaded = await self._page(f"{server}/api/ps")
         running = loaded.get("models") if isinstance(loaded, Mapping) else None
-        for one in running if isinstance(running, list) else ():
-            if isinstance(one, Mapping) and model in (one.get("name"), one.get("model")):
-                return window_of(one)
+        for entry in running if isinstance(running, list) else ():
+            if isinstance(entry, Mapping) and model in (entry.get("name"), entry.get("model")):
+                return window_of(entry)
         properties = await self._page(f"{server}/props")
         return window_of(properties.get("default_generation_settings") if isinstance(properties, Mapping) else None)
 

@@ -32,7 +32,7 @@ from agent.model.base import (
 from agent.model.errors import client_made
 from agent.model.offline.memory_calls import MemoryCall, asked_calls, call_blocks
 from agent.model.openai.dialect import OPENAI_URL, Dialect, FeatureRefused, api_root
-from agent.model.tokens import estimate, estimate_blocks, estimate_tools
+from agent.model.tokens import estimate_request
 from agent.silence import deliverable_text
 
 if TYPE_CHECKING:
@@ -84,8 +84,9 @@ class OpenAIModel:
         client = await self._opened()
         for lesson in range(_MOST_LESSONS):
             if calls := self._calls_in_words(request):
-                for event in _called(request, calls):
-                    yield event
+                for call in calls:
+                    yield ToolCallStarted(call.name)
+                yield Completed(tuple(call_blocks(request, calls, "words")), "tool_use", Usage(), request.model)
                 return
             try:
                 async with contextlib.aclosing(self._answer(client, self._allowed(request))) as events:
@@ -149,7 +150,7 @@ class OpenAIModel:
 
     async def _answer(self, client: OpenAIClient, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         dialect = self._dialect(request.model)
-        told = client.events(request, dialect, _estimated(request))
+        told = client.events(request, dialect, estimate_request(request))
         async with contextlib.aclosing(self._answers.read(told, request)) as events:
             async for event in events:
                 if isinstance(event, Completed) and not dialect.tools and request.purpose == "flush":
@@ -166,22 +167,12 @@ class OpenAIModel:
         return None
 
 
-def _called(request: ModelRequest, calls: list[MemoryCall]) -> list[ModelEvent]:
-    done = Completed(tuple(call_blocks(request, calls, "words")), "tool_use", Usage(), request.model)
-    return [*(ToolCallStarted(call.name) for call in calls), done]
-
-
 def _written_down(request: ModelRequest, answer: Completed) -> Completed:
     text = deliverable_text(answer.text)
     if not text or "memory_append" not in {tool.name for tool in request.tools}:
         return answer
     blocks = call_blocks(request, [MemoryCall("memory_append", {"text": text})], "words")
     return dataclasses.replace(answer, content=tuple(blocks), stop_reason="tool_use")
-
-
-def _estimated(request: ModelRequest) -> int:
-    told = sum(map(estimate, request.system)) + estimate_tools(request.tools)
-    return told + sum(estimate_blocks(message.content) for message in request.messages)
 
 
 def _load(key: str, root: str, timeout_s: float, window_s: float) -> OpenAIClient:

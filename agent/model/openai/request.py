@@ -131,9 +131,9 @@ def _result(block: Block) -> tuple[str, list[ChatMessage]]:
     if isinstance(content, str):
         text, pictures = content, list[ChatMessage]()
     else:
-        inner = [one for one in content if isinstance(one, Mapping)] if isinstance(content, Sequence) else []
-        pictures = [picture for one in inner if one.get("type") == "image" for picture in _picture(one)]
-        texts = [str(one.get("text")) for one in inner if one.get("type") == "text"]
+        inner = _inner(block)
+        pictures = [picture for part in inner if part.get("type") == "image" for picture in _picture(part)]
+        texts = [str(part.get("text")) for part in inner if part.get("type") == "text"]
         text = "\n".join([*texts, _PICTURE] if pictures else texts)
     return (f"Error: {text}" if block.get("is_error") else text) or "(nothing)", pictures
 
@@ -178,8 +178,8 @@ def _server_tool(block: Block) -> str:
     if block.get("type") == "server_tool_use":
         query = given.get("query") if isinstance(given, Mapping) else None
         return f"\n[Searched the web: {query}]\n" if query else ""
-    pages = [one for one in found if isinstance(one, Mapping)] if isinstance(found, Sequence) else []
-    return "".join(f"[Found: {one.get('title')} {one.get('url')}]\n" for one in pages if one.get("url"))
+    pages = [page for page in found if isinstance(page, Mapping)] if isinstance(found, Sequence) else []
+    return "".join(f"[Found: {page.get('title')} {page.get('url')}]\n" for page in pages if page.get("url"))
 
 
 def _in_words(messages: Sequence[Message]) -> tuple[Message, ...]:
@@ -197,7 +197,7 @@ def _in_words(messages: Sequence[Message]) -> tuple[Message, ...]:
                 text, pictures = _result(block)
                 name = names.get(str(block.get("tool_use_id")), "a tool")
                 content.append({"type": "text", "text": f"[Result of {name}]\n{text.replace(_PICTURE, '').strip()}"})
-                content += [one for one in _inner(block) if one.get("type") == "image"] if pictures else []
+                content += [part for part in _inner(block) if part.get("type") == "image"] if pictures else []
             elif block.get("type") == "tool_use":
                 arguments = json.dumps(block.get("input") or {}, ensure_ascii=False)
                 content.append({"type": "text", "text": f"[Used {block.get('name')} {arguments}]"})
@@ -210,4 +210,4 @@ def _in_words(messages: Sequence[Message]) -> tuple[Message, ...]:
 def _inner(block: Block) -> list[Block]:
     content = block.get("content")
     inner = content if isinstance(content, Sequence) and not isinstance(content, str) else []
-    return [one for one in inner if isinstance(one, Mapping)]
+    return [part for part in inner if isinstance(part, Mapping)]

@@ -216,8 +216,8 @@ class _CallPart:
 
 def _first_choice(chunk: Event) -> Event:
     choices = chunk.get("choices")
-    listed = [one for one in choices if isinstance(one, Mapping)] if isinstance(choices, list) else []
-    return next((one for one in listed if one.get("index") in (0, None)), {})
+    listed = [choice for choice in choices if isinstance(choice, Mapping)] if isinstance(choices, list) else []
+    return next((choice for choice in listed if choice.get("index") in (0, None)), {})
 
 
 def _usage_in(chunk: Event) -> Mapping[str, Json]:
@@ -234,7 +234,7 @@ def _texts(parts: Json) -> str:
     if isinstance(parts, str):
         return parts
     listed = parts if isinstance(parts, list) else []
-    return "".join(_string(one.get("text")) for one in listed if isinstance(one, Mapping))
+    return "".join(_string(part.get("text")) for part in listed if isinstance(part, Mapping))
 
 
 def _count(value: Json) -> int:

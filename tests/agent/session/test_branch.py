@@ -13,8 +13,17 @@ from hypothesis import strategies as st
 from agent.context.prompt import FixedPart
 from agent.context.replay import context
 from agent.forget import redact
-from agent.session.branch import branch_mark, newest_version
-from agent.session.entries import CompactionEntry, Entry, Header, MarkEntry, MessageEntry, Meta, RedactionEntry
+from agent.session.entries import (
+    CompactionEntry,
+    Entry,
+    Header,
+    MarkEntry,
+    MessageEntry,
+    Meta,
+    RedactionEntry,
+    branch_mark,
+    newest_version,
+)
 from agent.session.export import markdown
 from agent.session.transcript import Transcript
 from tests.agent.places import morning
