@@ -161,7 +161,7 @@ class Agent:
         cache, key, scope = self._session_cache, request.session, request.scope
         builder = await cache.builder(key, scope, transcript, offers(), request.model, request.language)
         await branch(conversation, request.said, self._redaction_lock, self._clock)
-        said = [one.id for one in request.said]
+        said = [message.id for message in request.said]
         record = TurnRecord(transcript, turn_of(said, transcript, request.id), self._clock, said)
         incoming = UserInput(
             conversation, record, builder.budget.window, self._recall, self._redaction_lock, self._clock
@@ -377,7 +377,7 @@ class Agent:
             fixed = await asyncio.to_thread(self._session_cache.fixed_part, scope)
             said, among = await redact(transcripts, holds, self._clock, done.change, fixed)
             await asyncio.to_thread(self._archive.untitle, is_meant, holds)
-            await asyncio.to_thread(self.journal.forget, [one.header.id for one in transcripts], holds)
+            await asyncio.to_thread(self.journal.forget, [transcript.header.id for transcript in transcripts], holds)
             unpurged = ""
             try:
                 await asyncio.to_thread(self.index.purge, scope, self._clock)

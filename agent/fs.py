@@ -98,7 +98,7 @@ class Folder:
 
     def names(self) -> list[str]:
         with os.scandir(self.path if self.fd is None else self.fd) as found:
-            return [one.name for one in found]
+            return [entry.name for entry in found]
 
     def sync(self) -> None:
         if self.fd is not None:
@@ -198,7 +198,7 @@ else:
 def check_unchanged(folder: Folder, name: str, known: os.stat_result | None) -> None:
     """Raises `ChangedMeanwhile`."""
     both = known, folder.stat(name)
-    then, now = (one and (one.st_ino, one.st_size, one.st_mtime_ns) for one in both)
+    then, now = (status and (status.st_ino, status.st_size, status.st_mtime_ns) for status in both)
     if then != now:
         raise ChangedMeanwhile(name)
 
@@ -388,7 +388,7 @@ def put_in_place(written: Path, path: Path) -> None:
 
 def make_folder(folder: Path) -> None:
     """Makes a folder and those above it (0700). Raises `OSError`."""
-    missing = [one for one in (folder, *folder.parents) if not one.is_dir()]
+    missing = [path for path in (folder, *folder.parents) if not path.is_dir()]
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     for made in missing:
         sync_folder(made.parent)

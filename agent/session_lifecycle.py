@@ -99,7 +99,8 @@ class SessionLifecycle:
             return
         transcript = await asyncio.to_thread(self._session_cache.current, request.session)
         last = await self._session_cache.last_activity(request.session)
-        asked_at = min([self._clock.instant(), *(one.at for one in request.said)])  # not when an outage was over
+        # the time of the messages: after an outage they wait for a turn
+        asked_at = min([self._clock.instant(), *(message.at for message in request.said)])
         if transcript is None or last is None or asked_at - last < timedelta(minutes=minutes):
             return
         if not _has_begun(transcript, request):

@@ -147,7 +147,7 @@ def _behind(held: str) -> str:
         own, rest = own.removesuffix(marks), after  # `** NO_REPLY **`, or a fence around it
     elif "\n" not in kept[len(own) :]:
         own = own.rstrip(_BULLETS)
-    return _ended(own) + (_ended(rest) if any(one in _AROUND for one in rest) else "")
+    return _ended(own) + (_ended(rest) if any(mark in _AROUND for mark in rest) else "")
 
 
 def _around_tokens(held: str) -> tuple[str, str, str]:

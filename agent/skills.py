@@ -133,7 +133,7 @@ class Skills:
         if page is None:
             return replace(broken, problem=f"has no {FILE}")
         others = (entry for entry in inside if entry is not page and not entry.name.startswith("."))
-        beside = tuple(f"{one.name}/" if one.kind is EntryKind.FOLDER else one.name for one in others)
+        beside = tuple(f"{entry.name}/" if entry.kind is EntryKind.FOLDER else entry.name for entry in others)
         skill = replace(self._read_skill(broken, scope.folder / FOLDER / folder.name / FILE, page), beside=beside)
         if not (skill.always or skill.shared) or skill.sha in self._approved():
             return skill

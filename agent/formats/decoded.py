@@ -44,9 +44,9 @@ def plain(text: str) -> str:
     if text.isascii():
         return text.lower().translate(_NOT_BARE)
     split = unicodedata.normalize("NFKD", text.translate(_TAGS))
-    bare = unicodedata.normalize("NFC", "".join(one for one in split if unicodedata.category(one) != "Mn"))
+    bare = unicodedata.normalize("NFC", "".join(letter for letter in split if unicodedata.category(letter) != "Mn"))
     folded = unicodedata.normalize("NFKC", bare.casefold()).translate(_LOOK_ALIKE)
-    return "".join(_digit(one) for one in folded if one.isalnum())
+    return "".join(_digit(letter) for letter in folded if letter.isalnum())
 
 
 @lru_cache(maxsize=256)
@@ -54,11 +54,11 @@ def readings(text: str) -> tuple[str, ...]:
     """Everything that a text may say, in plain letters and digits."""
     found: dict[str, None] = {plain(text): None}
     seen, todo = {text}, [(text, _DEEPEST)]
-    for one, deep in todo:
-        if not deep or len(one) > _LONGEST:
+    for reading, deep in todo:
+        if not deep or len(reading) > _LONGEST:
             continue
         for way in WAYS:
-            for other in way(one):
+            for other in way(reading):
                 if other and other not in seen and len(seen) < _MOST:
                     seen.add(other)
                     todo.append((other, deep - 1))
@@ -84,15 +84,15 @@ def _ways_of_piece(piece: str) -> tuple[str, ...]:
     return tuple(way(piece) or piece for way in _WAYS_OF_PIECES)
 
 
-def _digit(one: str) -> str:
-    return one if one.isascii() or not one.isdigit() else str(unicodedata.digit(one))
+def _digit(letter: str) -> str:
+    return letter if letter.isascii() or not letter.isdigit() else str(unicodedata.digit(letter))
 
 
 def _seen(text: str) -> Iterator[str]:
     """As it looks: without what nobody sees, in the usual form of each letter."""
     if not text.isascii():
         usual = unicodedata.normalize("NFKC", text.translate(_TAGS))
-        yield "".join(one for one in usual if unicodedata.category(one) != "Cf")
+        yield "".join(character for character in usual if unicodedata.category(character) != "Cf")
 
 
 def _unescaped(text: str) -> Iterator[str]:
@@ -165,16 +165,16 @@ def _of_hex(text: str) -> Iterator[str]:
 
 def _of_codes(text: str) -> Iterator[str]:
     for run in _CODES.findall(text):
-        numbers = [int(one) for one in re.findall(r"\d+", run)]
-        if all(32 <= one < 127 for one in numbers):
+        numbers = [int(number) for number in re.findall(r"\d+", run)]
+        if all(32 <= number < 127 for number in numbers):
             yield "".join(map(chr, numbers))
 
 
 def _joined(decoded: Iterator[bytes]) -> str:
     """What can be read of bytes; empty for noise."""
     said: list[str] = []
-    for one in decoded:
-        text = one.decode("utf-8", "replace")
+    for data in decoded:
+        text = data.decode("utf-8", "replace")
         parts = [part for part in _ODD.split(text) if _SAID.search(part)]
         said += parts if sum(map(len, parts)) >= _LEAST_SAID * len(text) else ()
     return "\n".join(said)

@@ -49,8 +49,10 @@ def exactly(text: str) -> str:
 
 
 def _stays(text: str, at: int, kinds: frozenset[str]) -> bool:
-    one = text[at]
-    return _BLANKS_AT_END.match(text, at) is None if one == " " else "!" <= one <= "~" or _is_seen(one, kinds)
+    character = text[at]
+    if character == " ":
+        return _BLANKS_AT_END.match(text, at) is None
+    return "!" <= character <= "~" or _is_seen(character, kinds)
 
 
 def _not_seen_in(text: str) -> frozenset[str]:
@@ -62,15 +64,17 @@ def _not_seen_in(text: str) -> frozenset[str]:
     return frozenset(marks | _RIGHT_TO_LEFT if _ASCII_WORD.search(text) else marks)
 
 
-def _is_seen(one: str, kinds: frozenset[str]) -> bool:
-    category = unicodedata.category(one)
-    if category[0] not in _SEEN or one == _LINE_END or _UNSEEN.match(one):
+def _is_seen(character: str, kinds: frozenset[str]) -> bool:
+    category = unicodedata.category(character)
+    if category[0] not in _SEEN or character == _LINE_END or _UNSEEN.match(character):
         return False
-    return unicodedata.normalize("NFC", one) == one and kinds.isdisjoint((category[0], unicodedata.bidirectional(one)))
+    return unicodedata.normalize("NFC", character) == character and kinds.isdisjoint(
+        (category[0], unicodedata.bidirectional(character))
+    )
 
 
-def _escape(one: str) -> str:
-    return f"\\u{ord(one):04x}" if ord(one) < 0x10000 else f"\\U{ord(one):08x}"
+def _escape(character: str) -> str:
+    return f"\\u{ord(character):04x}" if ord(character) < 0x10000 else f"\\U{ord(character):08x}"
 
 
 def fenced(text: str) -> str:

@@ -38,7 +38,7 @@ class PublicResolver(AbstractResolver):
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
     ) -> list[ResolveResult]:
         found = await self._inner.resolve(host, port, family)
-        if not all(self._rules.is_public(ipaddress.ip_address(one["host"])) for one in found):
+        if not all(self._rules.is_public(ipaddress.ip_address(address["host"])) for address in found):
             raise NotPublic("it is in a private network")
         return found
 

@@ -73,9 +73,9 @@ def _yaml_error(problem: str, at: Any) -> yaml.MarkedYAMLError:
 def _depth(value: object, most: int) -> int:
     """Iterative, so that it needs no stack."""
     depth, level = 0, [value]
-    while depth <= most and (level := [one for one in level if isinstance(one, list | dict)]):
+    while depth <= most and (level := [node for node in level if isinstance(node, list | dict)]):
         depth += 1
-        level = [inner for one in level for inner in (one.values() if isinstance(one, dict) else one)]
+        level = [inner for node in level for inner in (node.values() if isinstance(node, dict) else node)]
     return depth
 
 

@@ -64,15 +64,15 @@ def language_of_day(lines: Iterable[str]) -> Language | None:
 
 def language_of(spoken: Sequence[DayMessage]) -> Language:
     """The language of the people; English by default."""
-    return language_of_day(one.line.text for one in spoken if one.line.who) or Language.ENGLISH
+    return language_of_day(message.line.text for message in spoken if message.line.who) or Language.ENGLISH
 
 
-def _bullet(one: DayMessage, assistant: str) -> str:
-    return one.line.marked(with_days(_cut(one.told_with(assistant)), one.line.at.date()))
+def _bullet(message: DayMessage, assistant: str) -> str:
+    return message.line.marked(with_days(_cut(message.told_with(assistant)), message.line.at.date()))
 
 
 def worth_a_line(spoken: Sequence[DayMessage]) -> Sequence[DayMessage]:
-    return [one for at, one in enumerate(spoken) if _is_worth_a_line(spoken, at)]
+    return [message for at, message in enumerate(spoken) if _is_worth_a_line(spoken, at)]
 
 
 def _is_worth_a_line(spoken: Sequence[DayMessage], at: int) -> bool:
@@ -100,7 +100,7 @@ def _weight(spoken: Sequence[DayMessage], at: int) -> int:
 
 def _stays_open(spoken: Sequence[DayMessage], at: int) -> bool:
     line = spoken[at].line
-    return bool(_QUESTION.search(line.text)) and all(one.line.who == line.who for one in spoken[at + 1 :])
+    return bool(_QUESTION.search(line.text)) and all(later.line.who == line.who for later in spoken[at + 1 :])
 
 
 def _cut(text: str) -> str:

@@ -88,8 +88,8 @@ def read(line: str) -> OpenItem | None:
 def still_open(scope: Scope) -> tuple[OpenItem, ...]:
     """The open items, the earliest due first. Raises `FileError`."""
     file = files.read_text(path(scope), scope.folder)
-    found = [one for line in (file.text if file else "").splitlines() if (one := read(line)) and not one.done]
-    return tuple(sorted(dict.fromkeys(found), key=lambda one: (one.due or date.max, one.text)))
+    found = [item for line in (file.text if file else "").splitlines() if (item := read(line)) and not item.done]
+    return tuple(sorted(dict.fromkeys(found), key=lambda item: (item.due or date.max, item.text)))
 
 
 def keep(scope: Scope, clock: Clock, promises: Sequence[OpenItem]) -> None:
@@ -101,7 +101,7 @@ def keep(scope: Scope, clock: Clock, promises: Sequence[OpenItem]) -> None:
 
 def close(scope: Scope, clock: Clock, ids: Sequence[str]) -> None:
     """Ticks those items; unknown ones are skipped. Raises `FileError`."""
-    wanted = frozenset(ids) & {one.id for one in still_open(scope)}
+    wanted = frozenset(ids) & {item.id for item in still_open(scope)}
     if wanted:
         files.rewrite(
             path(scope), scope.folder, clock.today(), lambda now: _with_ticked(now or b"", wanted, clock.today())
@@ -112,8 +112,8 @@ def find(scope: Scope, words: str) -> OpenItem:
     """The open item of that id, or the one with all words. Raises `NoSuchItem`, `FileError`."""
     known = still_open(scope)
     wanted = fold(words).split()
-    by_id = [one for one in known if wanted == [one.id]]
-    found = by_id or [one for one in known if wanted and all(word in fold(one.text) for word in wanted)]
+    by_id = [item for item in known if wanted == [item.id]]
+    found = by_id or [item for item in known if wanted and all(word in fold(item.text) for word in wanted)]
     if len(found) != 1:
         if found:
             raise NoSuchItem(
@@ -127,22 +127,22 @@ def find(scope: Scope, words: str) -> OpenItem:
 
 def _with_added(now: bytes, promises: Sequence[OpenItem]) -> bytes:
     lines = now.decode("utf-8", "surrogateescape").split("\n")
-    for one in promises:
-        same = {at: known for at, line in enumerate(lines) if (known := read(line)) and known.id == one.id}
+    for promise in promises:
+        same = {at: known for at, line in enumerate(lines) if (known := read(line)) and known.id == promise.id}
         open_ = next((at for at, known in same.items() if not known.done), None)
         if open_ is not None:
             known = same[open_]
-            if one.due not in (None, known.due):
-                lines[open_] = dataclasses.replace(known, due=one.due).line
-        elif all(_is_later(one, known) for known in same.values()):
-            lines[-1:] = [*filter(None, lines[-1:]), one.line, ""]
+            if promise.due not in (None, known.due):
+                lines[open_] = dataclasses.replace(known, due=promise.due).line
+        elif all(_is_later(promise, known) for known in same.values()):
+            lines[-1:] = [*filter(None, lines[-1:]), promise.line, ""]
     return "\n".join(lines).encode("utf-8", "surrogateescape")
 
 
-def _is_later(one: OpenItem, done: OpenItem) -> bool:
+def _is_later(promise: OpenItem, done: OpenItem) -> bool:
     """True if it was promised after the other was done, by the list."""
     over = done.closed or done.said
-    return over is not None and one.said is not None and one.said > over
+    return over is not None and promise.said is not None and promise.said > over
 
 
 def _with_ticked(now: bytes, ids: frozenset[str], today: date) -> bytes:

@@ -109,7 +109,7 @@ class _Day:
     @property
     def is_empty(self) -> bool:
         soon = self.day + timedelta(days=1)
-        return not self.lines and not any(one.due is not None and one.due <= soon for one in self.open)
+        return not self.lines and not any(item.due is not None and item.due <= soon for item in self.open)
 
     @property
     def said(self) -> Sequence[str]:
@@ -122,27 +122,21 @@ async def summary(
     """None if there is nothing to say."""
 
     async def made(reading: ReadEpoch) -> Summary | None:
-        return await _summary(model, settings, session, asked, reading)
+        today = await asyncio.to_thread(_read, asked)
+        if today.is_empty:
+            return None
+        try:
+            told = await _told(model, settings, session, today, reading) if today.said else ""
+        except ModelError as problem:
+            _log.warning("%s: the daily summary is made without a model: %s", session, problem)
+            told = _from_log(today)
+        if today.said and not told:
+            return None
+        text = "\n\n".join(part for part in (told, _lists(today)) if part)
+        basis = hashlib.sha256(_day_shown(today).encode()).hexdigest()[:16]
+        return Summary(text, tuple(today.open[:MOST_OPEN]), basis, today.language)
 
     return await redaction_lock.until_current(asked.scope, made)
-
-
-async def _summary(
-    model: Model, settings: ModelSettings, session: str, asked: SummaryRequest, reading: ReadEpoch
-) -> Summary | None:
-    today = await asyncio.to_thread(_read, asked)
-    if today.is_empty:
-        return None
-    try:
-        told = await _told(model, settings, session, today, reading) if today.said else ""
-    except ModelError as problem:
-        _log.warning("%s: the daily summary is made without a model: %s", session, problem)
-        told = _from_log(today)
-    if today.said and not told:
-        return None
-    text = "\n\n".join(part for part in (told, _lists(today)) if part)
-    basis = hashlib.sha256(_day_shown(today).encode()).hexdigest()[:16]
-    return Summary(text, tuple(today.open[:MOST_OPEN]), basis, today.language)
 
 
 def _read(asked: SummaryRequest) -> _Day:
@@ -190,7 +184,7 @@ async def _told(model: Model, settings: ModelSettings, session: str, today: _Day
         model,
         settings,
         _SYSTEM,
-        _shown(today),
+        "\n".join([*_earlier_shown(today.earlier), _day_shown(today)]),
         most_tokens=_MOST_TOKENS,
         purpose=PURPOSE,
         session=session,
@@ -199,13 +193,9 @@ async def _told(model: Model, settings: ModelSettings, session: str, today: _Day
     return _from_log(today) if answer is None else deliverable_text(answer)
 
 
-def _shown(today: _Day) -> str:
-    return "\n".join([*_earlier_shown(today.earlier), _day_shown(today)])
-
-
 def _day_shown(today: _Day) -> str:
-    open_ = "\n".join(one.text for one in today.open) or "(none)"
-    coming = "\n".join(f"{one.time} {one.text}" for one in today.coming) or "(none)"
+    open_ = "\n".join(item.text for item in today.open) or "(none)"
+    coming = "\n".join(f"{job.time} {job.text}" for job in today.coming) or "(none)"
     parts = [
         f"The day is {today.day.isoformat()}.",
         _log_of(today.day, today.lines, _MOST_LOG_TOKENS),
@@ -243,7 +233,7 @@ def _from_log(today: _Day) -> str:
         text = _from_lines(part.lines, part.day, today)
         if room < len(text) and room < _MOST_EARLIER_CHARS:
             left = today.earlier[: number + 1]
-            shown.append(f"- … ({sum(len(one.lines) for one in left)}: {_files(left)})")
+            shown.append(f"- … ({sum(len(day.lines) for day in left)}: {_files(left)})")
             break
         shown.append(text)
         room -= len(text)
@@ -271,14 +261,14 @@ def day_heading(language: Language, day: date, today: date) -> str:
 
 
 def _lists(today: _Day) -> str:
-    open_ = [f"☐ {_promise(one, today)}" for one in today.open[:MOST_OPEN]]
+    open_ = [f"☐ {_promise(item, today)}" for item in today.open[:MOST_OPEN]]
     if len(today.open) > MOST_OPEN:
         open_.append(f"☐ … ({len(today.open) - MOST_OPEN}: `memory/open.md`)")
-    coming = [f"⏰ {one.time} {one.text}" for one in today.coming]
+    coming = [f"⏰ {job.time} {job.text}" for job in today.coming]
     return "\n\n".join("\n".join(part) for part in (open_, coming) if part)  # no lists: they would join what is above
 
 
-def _promise(one: OpenItem, today: _Day) -> str:
+def _promise(item: OpenItem, today: _Day) -> str:
     """`Alice: send the invoice (on Friday 27 November)`."""
-    text = f"{one.who}: {one.what}" if one.who else one.what
-    return f"{text} ({dated_in(today.language, one.due, today.day)})" if one.due else text
+    text = f"{item.who}: {item.what}" if item.who else item.what
+    return f"{text} ({dated_in(today.language, item.due, today.day)})" if item.due else text

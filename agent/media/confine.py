@@ -46,7 +46,7 @@ def _leave_files(libc: ctypes.CDLL, file: Path, target: Path) -> None:
     if rules < 0:
         return
     try:
-        ours = {Path(one).resolve() for one in (*_SYSTEM, sys.prefix, sys.base_prefix, *filter(None, sys.path))}
+        ours = {Path(place).resolve() for place in (*_SYSTEM, sys.prefix, sys.base_prefix, *filter(None, sys.path))}
         _allow(libc, rules, [*ours, file.resolve()], _READ_FILE | _READ_FOLDER)
         _allow(libc, rules, [target], (_READ_FILE | _WRITE_FILE | _TRUNCATE) & handled)
         libc.syscall(_RESTRICT_SELF, rules, 0)

@@ -76,7 +76,12 @@ class ImageServer:
         """The key goes to the server alone. Raises `NotDrawn`."""
         is_own = _origin(url) == _origin(self.base_url)
         if not is_own:
-            _check(url)
+            try:
+                is_safe = AddressRules().checked(url).scheme == "https"
+            except AddressRefused:
+                is_safe = False
+            if not is_safe:
+                raise NotDrawn("its address is not public")
         headers = {"Authorization": f"Bearer {self.api_key}"} if self.api_key and is_own else {}
         connector = aiohttp.TCPConnector(resolver=None if is_own else http.PublicResolver(AddressRules()), ssl=tls())
         timeout = aiohttp.ClientTimeout(total=_FETCH_SECONDS, sock_connect=10)
@@ -95,15 +100,6 @@ class ImageServer:
         except (aiohttp.ClientError, OSError, ValueError) as problem:  # among them TimeoutError
             raise NotDrawn(f"it cannot be fetched ({type(problem).__name__})") from problem
         return bytes(body)
-
-
-def _check(url: str) -> None:
-    try:
-        is_safe = AddressRules().checked(url).scheme == "https"
-    except AddressRefused:
-        is_safe = False
-    if not is_safe:
-        raise NotDrawn("its address is not public")
 
 
 def _origin(url: str) -> tuple[str, str, int | None]:

@@ -129,12 +129,12 @@ def _title(page: HtmlElement) -> str:
 
 def _published(page: HtmlElement, text: str) -> str:
     """The day as the page names it, YYYY-MM-DD; empty if it names none."""
-    found = [str(one) for path in _PUBLISHED for one in page.xpath(path)]
+    found = [str(day) for path in _PUBLISHED for day in page.xpath(path)]
     if match := _JSON_DATE.search(text):
         found.append(match[1])
-    for one in found:
+    for day in found:
         try:
-            return datetime.fromisoformat(one.strip()[:10]).date().isoformat()
+            return datetime.fromisoformat(day.strip()[:10]).date().isoformat()
         except ValueError:
             continue
     return ""

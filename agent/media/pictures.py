@@ -46,7 +46,9 @@ def shrink(source: Path, target: Path) -> str:
 
     Image.MAX_IMAGE_PIXELS = None  # ours is checked below, with a sentence
     warnings.simplefilter("ignore")
-    if _is_heic(source):
+    with source.open("rb") as file:
+        _, kind = sniffed(file.read(HEAD))
+    if kind == HEIC:
         _open_heic_too()
     with Image.open(source, formats=_FORMATS) as opened:
         width, height = opened.size
@@ -95,12 +97,6 @@ def _in_eight_bits(picture: Image.Image) -> Image.Image:
             return picture
     scale = 255 / (high - low or 1)
     return picture.convert("F").point(lambda grey: grey * scale - low * scale).convert("L")
-
-
-def _is_heic(source: Path) -> bool:
-    with source.open("rb") as file:
-        _, ending = sniffed(file.read(HEAD))
-    return ending == HEIC
 
 
 def _open_heic_too() -> None:

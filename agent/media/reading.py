@@ -49,7 +49,8 @@ def main(arguments: list[str]) -> None:
     if kind == Kind.PICTURE:
         target.touch()
     confine(Path(file), target)
-    _end_with_parent()
+    if sys.platform == "linux":  # elsewhere the limits end this process, or the next line that nobody reads
+        ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL)
     _limit()
     print(json.dumps({"begun": True}), flush=True)
     ending = ""
@@ -116,12 +117,6 @@ def _write(texts: Iterator[str], most: int) -> str:
     if not any_text:
         raise Unreadable("there is no text in it")
     return ""
-
-
-def _end_with_parent() -> None:
-    """Has Linux kill us then. Elsewhere the limits end us, or the next line that nobody reads."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL)
 
 
 def _limit() -> None:

@@ -98,13 +98,10 @@ def _text_kind(head: bytes, name: str, media_type: str) -> tuple[Kind, str]:
         return Kind.SVG, "svg"
     if _HTML.match(start) or (media_type == "text/html" and b"<" in head):
         return Kind.HTML, "html"
-    if _MAIL.match(start) and (name.endswith(".eml") or media_type == "message/rfc822" or _headers(start) > 2):
+    headers = sum(_MAIL.match(line) is not None for line in start.split(b"\n\n")[0].splitlines())
+    if _MAIL.match(start) and (name.endswith(".eml") or media_type == "message/rfc822" or headers > 2):
         return Kind.MAIL, "eml"
     return Kind.TEXT, "txt"
-
-
-def _headers(start: bytes) -> int:
-    return sum(_MAIL.match(line) is not None for line in start.split(b"\n\n")[0].splitlines())
 
 
 def _is_text(head: bytes) -> bool:

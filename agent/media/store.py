@@ -64,7 +64,8 @@ class Store:
     def clean(self, sessions: Path, before: float) -> int:
         """Deletes files last written before that moment (seconds since 1970) that no transcript names; returns how
         many. What cannot be read or deleted stays."""
-        old = [path for path in self._files() if _is_older(path, before)]
+        kept = (path for path in (self.root / FOLDER).glob("*/*") if path.is_file())
+        old = [path for path in kept if _is_older(path, before)]
         if not old:
             return 0
         named = set(_named(sessions))
@@ -75,11 +76,6 @@ class Store:
                     path.unlink()
                     gone += 1
         return gone
-
-    def _files(self) -> Iterator[Path]:
-        for path in (self.root / FOLDER).glob("*/*"):
-            if path.is_file():
-                yield path
 
 
 def _is_older(path: Path, before: float) -> bool:

@@ -77,7 +77,7 @@ def refresh_plan(shown: ForgetPlan, scope: Scope) -> ForgetPlan:
     """The plan with matching passages written since. Raises `FileError`."""
     now = find(scope, shown.wanted)
     known = {(passage.path, passage.text) for passage in shown.places}
-    more = (one for one in now.places if (one.path, one.text) not in known)
+    more = (passage for passage in now.places if (passage.path, passage.text) not in known)
     return replace(shown, places=(*shown.places, *more), unread=now.unread)
 
 
@@ -134,7 +134,7 @@ def files_left(scope: Scope, finding: ForgetPlan) -> tuple[str, ...]:
     folder, holds = scope.folder, line_matcher(finding)
     found: list[str] = []
     try:
-        exported = [one.name for one in files.entries(folder / "exports", folder) if one.kind is EntryKind.FILE]
+        exported = [entry.name for entry in files.entries(folder / "exports", folder) if entry.kind is EntryKind.FILE]
     except UnreadableFile:
         exported = []
     for path in (
@@ -262,7 +262,7 @@ def _all_words(wanted: str) -> Callable[[str], bool]:
 
     def holds(text: str) -> bool:
         there = frozenset(terms(fold(text)))
-        return bool(needed) and all(one in there or (one[-1] == "s" and one[:-1] in there) for one in needed)
+        return bool(needed) and all(word in there or (word[-1] == "s" and word[:-1] in there) for word in needed)
 
     return holds
 
@@ -275,16 +275,16 @@ def _similar_words(wanted: str) -> Callable[[str], bool]:
     def holds(text: str) -> bool:
         folded = fold(text)
         there = frozenset((*terms(folded), *terms(folded.replace("-", ""))))
-        found = [one for one in needed if one in there or any(_are_similar(one, other) for other in there)]
-        left = [one for one in needed if one not in found]
+        found = [
+            word
+            for word in needed
+            if word in there or (not is_unspaced(word) and any(is_same_word(word, other) for other in there))
+        ]
+        left = [word for word in needed if word not in found]
         unspaced = sum(map(is_unspaced, found))
         return bool(found) and all(map(is_unspaced, left)) and len(left) <= unspaced
 
     return holds
-
-
-def _are_similar(one: str, other: str) -> bool:
-    return not is_unspaced(one) and is_same_word(one, other)
 
 
 def _matchers(wanted: str) -> tuple[Callable[[str], bool], ...]:

@@ -187,7 +187,9 @@ class History:
                 [session, UNDO],
             )
             changes = (Change(*row) for row in rows if row[0] not in self._skipped)
-            return next((one for one in changes if one.summary != _FORGOTTEN or one.id in self._restorable), None)
+            return next(
+                (change for change in changes if change.summary != _FORGOTTEN or change.id in self._restorable), None
+            )
 
     def of_id(self, session: str, id: str) -> Change | None:
         """That change of the session, if it is not undone."""

@@ -40,8 +40,8 @@ def all_lists(scope: Scope, clock: Clock) -> list[KeptList]:
 def named(name: str, lists: Sequence[KeptList]) -> list[KeptList]:
     """Those of that name, else those whose name has it or is in it; all of them for a name that says nothing."""
     wanted = fold(name).strip()
-    exact = [one for one in lists if fold(one.name) == wanted]
-    return exact or [one for one in lists if fold(one.name) in wanted or wanted in fold(one.name)]
+    exact = [kept for kept in lists if fold(kept.name) == wanted]
+    return exact or [kept for kept in lists if fold(kept.name) in wanted or wanted in fold(kept.name)]
 
 
 def with_items(scope: Scope, clock: Clock, old: KeptList, items: Sequence[str]) -> KeptList:

@@ -320,5 +320,5 @@ def _one_line(text: str) -> str:
     return " ".join(files.clean(text).split())
 
 
-def _same_name(one: str, other: str) -> bool:
-    return unicodedata.normalize("NFC", one).casefold() == unicodedata.normalize("NFC", other).casefold()
+def _same_name(name: str, other: str) -> bool:
+    return unicodedata.normalize("NFC", name).casefold() == unicodedata.normalize("NFC", other).casefold()

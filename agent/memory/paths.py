@@ -179,7 +179,7 @@ def folded_parts(path: Path, root: Path) -> tuple[Sequence[str], Sequence[str]]:
     real, real_root = Path(os.path.realpath(path)), Path(os.path.realpath(root))
     given = path.relative_to(root).parts
     leads = real.relative_to(real_root).parts if real.is_relative_to(real_root) else given
-    return [folded_name(one) for one in given], [folded_name(one) for one in leads]
+    return [folded_name(part) for part in given], [folded_name(part) for part in leads]
 
 
 def _quoted(path: str) -> str:

@@ -143,7 +143,7 @@ def _parts_of(text: str, is_log: bool) -> tuple[_Part, ...]:
 
 
 def _weight(bare: str) -> int:
-    return len(bare) if bare.isascii() else sum(3 if "\u2e80" <= one <= "\ud7ff" else 1 for one in bare)
+    return len(bare) if bare.isascii() else sum(3 if "\u2e80" <= letter <= "\ud7ff" else 1 for letter in bare)
 
 
 @lru_cache(maxsize=256)
@@ -172,7 +172,7 @@ def _memory_texts(scope: Scope) -> Iterator[tuple[str, bool]]:
             found = files.entries(scope.folder / folder, scope.folder)
         except FileError:
             continue
-        names = [one.name for one in found if one.kind is EntryKind.FILE]
+        names = [entry.name for entry in found if entry.kind is EntryKind.FILE]
         paths += [(scope.folder / folder / name, folder == _LOGS and name[:1].isdigit()) for name in names]
     for path, is_log in paths:
         try:

@@ -165,7 +165,7 @@ def _lines_to_mark(lines: Sequence[str], fresh: Sequence[int]) -> list[int]:
 
 def _has_no_text_below(lines: Sequence[str], at: int) -> bool:
     heading = _HEADING.match(lines[at])
-    below = next((lines[one] for one in range(at + 1, len(lines)) if lines[one].strip()), "#")
+    below = next((lines[number] for number in range(at + 1, len(lines)) if lines[number].strip()), "#")
     next_heading = _HEADING.match(below)
     return below == "#" or bool(heading and next_heading and len(next_heading[0]) <= len(heading[0]))
 

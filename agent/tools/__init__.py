@@ -19,16 +19,13 @@ from agent.tools.memory import memory_tools
 from agent.tools.skills import skill_tools
 
 
-def _ignore(path: Path) -> None: ...
-
-
 def build(
     scope: Scope,
     clock: Clock,
     settings: MemorySettings,
     search: Search,
     files: bool = True,
-    wrote: Callable[[Path], None] = _ignore,
+    wrote: Callable[[Path], None] = lambda path: None,
     skills: Skills | None = None,
     author: Author | None = None,
     past: TranscriptReader | None = None,

@@ -114,10 +114,6 @@ class Once:
     """What an approved call has begun before, by its id; else empty."""
 
 
-def _always() -> bool:
-    return True
-
-
 @dataclass(frozen=True, slots=True)
 class Tool:
     spec: ToolSpec
@@ -135,7 +131,7 @@ class Tool:
     """The effect that a call would have; raises `ToolError`."""
     approved: Callable[[Json], Awaitable[ToolResult]] | None = None
     """Replaces `run` after the owner's yes."""
-    is_offered: Callable[[], bool] = _always
+    is_offered: Callable[[], bool] = lambda: True
     """False: the model does not see it yet. May change within a turn."""
     server: str = ""
     """Whose text its description is; empty: ours."""

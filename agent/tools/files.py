@@ -190,5 +190,5 @@ def _near(within: Path, name: str, root: Path) -> list[str]:
 
 def _first_difference(before: str, after: str) -> int:
     pairs = enumerate(zip(before, after, strict=False))
-    same = next((at for at, (one, other) in pairs if one != other), min(len(before), len(after)))
+    same = next((at for at, (old, new) in pairs if old != new), min(len(before), len(after)))
     return after.count("\n", 0, same) + 1

@@ -79,7 +79,7 @@ def spec(name: str, description: str, model: type[Arguments]) -> ToolSpec:
     schema = model.model_json_schema()
     properties: dict[str, Json] = {}
     for argument, node in schema["properties"].items():
-        parts = {**next((one for one in node.get("anyOf", ()) if one != {"type": "null"}), {}), **node}
+        parts = {**next((choice for choice in node.get("anyOf", ()) if choice != {"type": "null"}), {}), **node}
         if "const" in parts:
             parts["enum"] = [parts["const"]]
         properties[argument] = {part: parts[part] for part in _SENT if part in parts}

@@ -19,7 +19,7 @@ from yarl import URL
 from agent.formats.addresses import AddressRefused, AddressRules, NotPublic
 from agent.formats.http import PublicResolver
 from agent.formats.network import BadEnvironment, tls
-from agent.media.reader import Reader, Reading
+from agent.media.reader import Reader
 from agent.media.sniff import HEAD, Kind, sniffed
 from agent.media.unreadable import Unreadable
 from agent.web.page import Page, PageUnavailable
@@ -124,18 +124,16 @@ class Fetcher:
             with tempfile.TemporaryDirectory(prefix="daybook-page-") as folder:
                 file = Path(folder) / "page"
                 await asyncio.to_thread(file.write_bytes, answer.body)
-                reading = await self._reading(file, kind, answer)
+                if kind is Kind.HTML:
+                    reading = await self._reader.page(file, str(answer.address), answer.charset)
+                else:
+                    reading = await self._reader.text(file, kind)
         except (Unreadable, OSError) as problem:
             raise PageUnavailable(str(problem) or "it cannot be read") from problem
         cut = f"only its first {MOST_BYTES // 1_000_000} MB were read" if answer.is_cut else ""
         broken = "it is cut: its server did not send its end" if answer.is_broken else ""
         remark = "; ".join(filter(None, (reading.remark or cut, broken)))
         return Page(str(answer.address), reading.text, reading.links, remark)
-
-    async def _reading(self, file: Path, kind: Kind, answer: _Answer) -> Reading:
-        if kind is Kind.HTML:
-            return await self._reader.page(file, str(answer.address), answer.charset)
-        return await self._reader.text(file, kind)
 
 
 async def _body(answer: aiohttp.ClientResponse, address: URL) -> _Answer:
