@@ -11,7 +11,7 @@ from agent.media.opendocument import from_open_document
 from agent.media.parts import Parts
 from agent.media.sheets import from_workbook
 from agent.media.slides import from_slides
-from agent.media.unreadable import Unreadable
+from agent.media.sniff import Unreadable
 from agent.media.word import from_word
 
 OLD_OFFICE = "it is of an old Office format, which I can't open; send it as DOCX, XLSX, PPTX or PDF"

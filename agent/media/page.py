@@ -13,8 +13,8 @@ from lxml.html import HtmlElement, HTMLParser, document_fromstring, tostring
 from readability import Document
 
 from agent.media.markdown import AFTER_LINKS
+from agent.media.sniff import Unreadable
 from agent.media.text import HtmlReader, decoded
-from agent.media.unreadable import Unreadable
 
 _MOST_LINKS = 300
 _LONGEST_ADDRESS = 500

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 from xml.parsers import expat
 
-from agent.media.unreadable import Unreadable
+from agent.media.sniff import Unreadable
 
 MOST_UNPACKED = 256 * 1024 * 1024
 """Bytes of all parts of one document together."""

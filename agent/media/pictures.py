@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from agent.media.sniff import HEAD, HEIC, sniffed
-from agent.media.unreadable import Unreadable
+from agent.media.sniff import HEAD, HEIC, Unreadable, sniffed
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -47,8 +46,8 @@ def shrink(source: Path, target: Path) -> str:
     Image.MAX_IMAGE_PIXELS = None  # ours is checked below, with a sentence
     warnings.simplefilter("ignore")
     with source.open("rb") as file:
-        _, kind = sniffed(file.read(HEAD))
-    if kind == HEIC:
+        _, ending = sniffed(file.read(HEAD))
+    if ending == HEIC:
         _open_heic_too()
     with Image.open(source, formats=_FORMATS) as opened:
         width, height = opened.size

@@ -13,8 +13,7 @@ from pathlib import Path
 
 from agent.formats.parsing import load_json
 from agent.media.markdown import AFTER_LINKS
-from agent.media.sniff import Kind
-from agent.media.unreadable import TOO_MUCH, Unreadable
+from agent.media.sniff import TOO_MUCH, Kind, Unreadable
 
 _log = logging.getLogger(__name__)
 

@@ -23,11 +23,9 @@ from typing import IO
 
 from agent.media.confine import confine
 from agent.media.office import from_office, from_old_office
-from agent.media.pdf import from_pdf
 from agent.media.pictures import shrink
-from agent.media.sniff import Kind
+from agent.media.sniff import TOO_MUCH, Kind, Unreadable
 from agent.media.text import decoded, from_html, from_mail
-from agent.media.unreadable import TOO_MUCH, Unreadable
 
 MOST_MEMORY = 1024 * 1024 * 1024
 MOST_CPU = 60
@@ -39,6 +37,10 @@ _DEATH_SIGNAL = 1
 """PR_SET_PDEATHSIG (prctl(2))."""
 _PIECE = 5_000
 """Characters of one line: twelve bytes each at most as JSON, and asyncio reads no line of more than 64 KiB."""
+_SCANNED = 20
+"""A PDF with fewer characters a page is a scan: what little text there is was stamped on it."""
+_SPELLED = str.maketrans({"\r": None, "\x02": None, "\ufffe": None, "\xad": None})
+"""PDFium ends lines as Windows does, and marks where it joined a word that a line's end had cut."""
 _MARKUP = 8
 """A page takes so many characters for one that its reader sees, if not more."""
 
@@ -79,7 +81,7 @@ def _texts(kind: Kind, path: Path, about: str, chars: int, pages: int) -> Iterat
     with path.open("rb") as file:
         match kind:
             case Kind.PDF:
-                yield from from_pdf(path, pages)
+                yield from _from_pdf(path, pages)
             case Kind.ZIP:
                 yield from from_office(file, chars)
             case Kind.OLD_OFFICE:
@@ -95,6 +97,36 @@ def _texts(kind: Kind, path: Path, about: str, chars: int, pages: int) -> Iterat
                 yield from from_mail(file.read())
             case _:
                 yield _start_of(file, chars)
+
+
+def _from_pdf(path: Path, most_pages: int) -> Iterator[str]:
+    """Yields at most `most_pages`, each after its number. Raises `Unreadable`, also at the end for what is left out,
+    and PDFium's error for a damaged file."""
+    # heavy; only where a PDF is read
+    from pypdfium2 import PdfDocument, PdfiumError  # type: ignore[import-untyped] # noqa: PLC0415
+    from pypdfium2.raw import FPDF_ERR_PASSWORD, FPDF_ERR_SECURITY  # type: ignore[import-untyped] # noqa: PLC0415
+
+    try:
+        document = PdfDocument(path)
+    except PdfiumError as error:
+        if error.err_code in (FPDF_ERR_PASSWORD, FPDF_ERR_SECURITY):
+            raise Unreadable("it is protected by a password") from error
+        raise
+    pages = len(document)
+    found = 0
+    for number in range(min(pages, most_pages)):
+        page = document[number]
+        words = page.get_textpage()
+        text = words.get_text_range().translate(_SPELLED).strip()
+        words.close()
+        page.close()
+        found += len(text)
+        if text:
+            yield f"[Page {number + 1} of {pages}]\n{text}\n\n"
+    if found < _SCANNED * min(pages, most_pages):
+        raise Unreadable("it has pictures of pages and hardly any text; send me the pages as photos")
+    if pages > most_pages:
+        raise Unreadable(f"only the first {most_pages} of its {pages:,} pages are shown")
 
 
 def _start_of(file: IO[bytes], chars: int) -> str:

@@ -20,6 +20,13 @@ _SVG = re.compile(
 )
 
 
+TOO_MUCH = "reading it takes more time or memory than it may have"
+
+
+class Unreadable(Exception):
+    """The end of a sentence about the file: "it is protected by a password"."""
+
+
 class Kind(enum.StrEnum):
     """`value` is a word for people."""
 

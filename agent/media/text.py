@@ -12,7 +12,7 @@ from email.message import EmailMessage, MIMEPart
 from html.parser import HTMLParser
 
 from agent.media.markdown import Markdown, heading_mark, list_mark
-from agent.media.unreadable import Unreadable
+from agent.media.sniff import Unreadable
 
 _NOT_SHOWN = frozenset({"script", "style", "noscript", "template", "svg", "math", "iframe", "object"})
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from agent.formats.parsing import load_json
 from agent.media.program import ProgramFailed, run
-from agent.media.unreadable import Unreadable
+from agent.media.sniff import Unreadable
 
 SECONDS = 300.0
 """How long one recording may take: a program on a small machine is not much faster than speech."""

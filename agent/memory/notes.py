@@ -19,7 +19,6 @@ from agent.clock import Clock
 from agent.formats.parsing import load_yaml
 from agent.formats.plain_text import slug
 from agent.memory import files
-from agent.memory.limits import lines_shown
 from agent.memory.paths import FileError, UnreadableFile
 from agent.memory.provenance import sources_in
 from agent.memory.scope import Scope
@@ -322,3 +321,47 @@ def _one_line(text: str) -> str:
 
 def _same_name(name: str, other: str) -> bool:
     return unicodedata.normalize("NFC", name).casefold() == unicodedata.normalize("NFC", other).casefold()
+
+
+INDEX_NAMES = ("MEMORY.md", "memory.md")
+
+
+def is_index(path: Path, folder: Path) -> bool:
+    return path.parent == folder and path.name in INDEX_NAMES
+
+
+def text_lines(text: str) -> list[str]:
+    """Lines with ends, as tools and the search index count."""
+    *whole, rest = text.split("\n")
+    return [*(f"{line}\n" for line in whole), *([rest] if rest else [])]
+
+
+def count_fitting(lines: Sequence[str], limit: int, size: Callable[[str], int] = len) -> int:
+    used = 0
+    for count, line in enumerate(lines):
+        used += size(line)
+        if used > limit:
+            return count
+    return len(lines)
+
+
+def index_lines_shown(lines: Sequence[str], settings: MemorySettings) -> int:
+    sized = lines[: settings.max_index_lines]
+    return count_fitting(sized, settings.max_index_bytes, lambda line: len(line.encode("utf-8", "replace")))
+
+
+def lines_shown(path: Path, folder: Path, text: str, settings: MemorySettings) -> int:
+    """Lines in the prompt of MEMORY.md or GROUP.md."""
+    lines = text_lines(files.clean(text))
+    return (
+        index_lines_shown(lines, settings) if is_index(path, folder) else count_fitting(lines, settings.max_file_chars)
+    )
+
+
+def fullness(file: files.FileText, most_lines: int, most_bytes: int) -> str | None:
+    """A sentence on how far a file exceeds the prompt, if so."""
+    lines = file.text.count("\n") + (not file.text.endswith("\n") and bool(file.text))
+    if lines <= most_lines and file.size <= most_bytes:
+        return None
+    shown = f"only its first {most_lines:,} lines or {most_bytes:,} bytes are in the prompt"
+    return f"{lines:,} lines and {file.size:,} bytes; {shown}"

@@ -14,9 +14,8 @@ from agent.settings import MemorySettings
 from agent.skills import Skills
 from agent.tools.base import Tool
 from agent.tools.context import ToolContext, TranscriptReader
-from agent.tools.files import file_tools
+from agent.tools.files import file_tools, skill_tools
 from agent.tools.memory import memory_tools
-from agent.tools.skills import skill_tools
 
 
 def build(

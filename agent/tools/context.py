@@ -16,7 +16,7 @@ from typing import ParamSpec, Protocol, TypeVar
 from agent.clock import Clock
 from agent.memory.files import FileText, clean, sha_of, text_of
 from agent.memory.history import Author
-from agent.memory.limits import fullness, is_index
+from agent.memory.notes import fullness, is_index
 from agent.memory.paths import FileError, folded_parts, inside, name_below
 from agent.memory.scope import Scope
 from agent.model.base import Json

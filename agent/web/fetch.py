@@ -20,8 +20,7 @@ from agent.formats.addresses import AddressRefused, AddressRules, NotPublic
 from agent.formats.http import PublicResolver
 from agent.formats.network import BadEnvironment, tls
 from agent.media.reader import Reader
-from agent.media.sniff import HEAD, Kind, sniffed
-from agent.media.unreadable import Unreadable
+from agent.media.sniff import HEAD, Kind, Unreadable, sniffed
 from agent.web.page import Page, PageUnavailable
 
 SECONDS = 20.0
