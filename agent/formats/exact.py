@@ -28,7 +28,7 @@ _PARTS = re.compile(
 
 
 def exactly(text: str) -> str:
-    """A text that is another one for each other text, and shows all of it."""
+    """The text with all of it visible; different for each text."""
     kinds = _not_seen_in(text)
 
     def shown(found: re.Match[str]) -> str:
@@ -56,8 +56,8 @@ def _stays(text: str, at: int, kinds: frozenset[str]) -> bool:
 
 
 def _not_seen_in(text: str) -> frozenset[str]:
-    """Kinds of characters by which two texts could look alike: marks that may be written in several ways, and letters
-    from right to left, which change places with digits and other letters."""
+    """Kinds of characters that could make two texts look alike: marks with several spellings, and letters from right
+    to left, which change places with digits and other letters."""
     if text.isascii():
         return frozenset()
     marks = {"M"} if not unicodedata.is_normalized("NFC", text) else set[str]()
@@ -83,7 +83,7 @@ def fenced(text: str) -> str:
 
 
 def block_of(shown: str) -> str:
-    """The same for a text that may be shown as it is."""
+    """A block of code in Markdown around text that may be shown as it is."""
     longest = max(map(len, re.findall("`+", shown)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}\n{shown}\n{fence}"
@@ -93,7 +93,7 @@ _MARKDOWN = re.compile(r"[\\`*_~#|\[\]<>]")
 
 
 def on_a_line(text: str, longest: int = 2_000) -> str:
-    """A text exactly, in the line of a Markdown text; of a longer one its beginning."""
+    """The text exactly, for one line of Markdown; the beginning of a long text."""
     shown = exactly(text).replace("\n", _LINE_END)
     shown = shown if len(shown) <= longest else f"{shown[: longest - 1]}…"
     return _MARKDOWN.sub(r"\\\g<0>", shown)

@@ -71,7 +71,7 @@ def _yaml_error(problem: str, at: Any) -> yaml.MarkedYAMLError:
 
 
 def _depth(value: object, most: int) -> int:
-    """Iterative, so that it needs no stack."""
+    """The depth of nesting, found without recursion."""
     depth, level = 0, [value]
     while depth <= most and (level := [node for node in level if isinstance(node, list | dict)]):
         depth += 1

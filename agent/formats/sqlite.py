@@ -16,7 +16,7 @@ _READER_BUSY = 2.0
 
 
 class StorageUnavailable(OSError):
-    """A database cannot be used now; a write was undone. One sentence."""
+    """A database cannot be used now; a write was undone. The text is a sentence."""
 
     def __init__(self, sentence: str) -> None:
         super().__init__(0, sentence)
@@ -27,7 +27,7 @@ class StorageUnavailable(OSError):
 
 @contextmanager
 def storage_errors(what: str) -> Iterator[None]:
-    """Translates SQLite's errors to `StorageUnavailable`."""
+    """Raises `StorageUnavailable` for SQLite's errors."""
     try:
         yield
     except sqlite3.Error as error:

@@ -25,12 +25,11 @@ def clean(text: str) -> str:
 
 
 def escape_marks(text: str) -> str:
-    """Text that cannot pass for one of our marks."""
     return _TAG.sub("&lt;", clean(text))
 
 
 def escape(text: str) -> str:
-    """Text that cannot pass for one of our marks or a header."""
+    """Text that cannot pass for a mark or a header."""
     return _HEADER.sub(r"\1\\[", escape_marks(text).translate(_LINE_ENDS))
 
 
@@ -80,5 +79,5 @@ def person_text(text: str) -> str:
 
 
 def enclosures(text: str) -> list[str]:
-    """The names of the documents in a message."""
+    """The names of attached documents."""
     return _DOCUMENT.findall(text)

@@ -1,5 +1,5 @@
-"""Gives up what a process needs no more: other files (Landlock), the network, and most system calls (seccomp). Linux
-only, as far as it can."""
+"""Gives up rights of a process: other files (Landlock), the network, and most system calls (seccomp). Linux only, as
+far as the system allows it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SYSTEM = ("/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/localtime", "/dev
 
 
 def confine(file: Path, target: Path) -> None:
-    """Leaves a process its libraries, one file to read, and one that exists to write. Before any thread is begun."""
+    """Leaves the process its libraries, `file` to read and `target`, which exists, to write. Call before any thread."""
     if sys.platform != "linux":
         return
     libc = ctypes.CDLL(None, use_errno=True)

@@ -23,7 +23,7 @@ _SHEET_TYPE = "application/vnd.oasis.opendocument.spreadsheet"
 
 
 def from_office(file: IO[bytes], most_chars: int) -> Iterator[str]:
-    """Raises `Unreadable`, and for a damaged file what the libraries raise."""
+    """Yields the text. Raises `Unreadable`, and the libraries' errors for a damaged file."""
     try:
         with zipfile.ZipFile(file) as archive:
             yield from _text(Parts(archive), most_chars // 2)
@@ -59,8 +59,8 @@ def _text(parts: Parts, most_cells: int) -> Iterator[str]:
 
 
 def _sheets(parts: Parts, most_cells: int) -> Iterator[str]:
-    """Lets calamine read a copy without what it does not need, cut where it would take too much memory. A cell is shown
-    as two characters or more."""
+    """Has calamine read a copy without parts that it does not need, cut where it would take too much memory. A cell is
+    at least two characters of text."""
     any_cut = False
     copy = io.BytesIO()
     with zipfile.ZipFile(copy, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:

@@ -1,10 +1,9 @@
 """Reads one file in a process of its own: `python -m agent.media.reading KIND FILE ABOUT CHARS PAGES`.
 ABOUT is where a picture goes, or the address and the encoding of a page of the web.
 
-A file may eat memory or time, or break the library: here only this process, which has limits, sees no other file, and
-has no network. What is found is written
-at once, a JSON object a line: `{"begun": true}` as its time begins, `{"text": …}` any number of times, at last `{"end":
-REMARK, "ending": …}`. So a process that is ended leaves what it had.
+A file may use up memory or time, or break the library: only this process suffers, which has limits, no other file and
+no network. It writes at once, a JSON object a line: `{"begun": true}` as its time begins, `{"text": …}` any number of
+times, at last `{"end": REMARK, "ending": …}`. So a killed process leaves what it had read.
 """
 
 from __future__ import annotations
@@ -29,8 +28,7 @@ from agent.media.text import decoded, from_html, from_mail
 
 MOST_MEMORY = 1024 * 1024 * 1024
 MOST_CPU = 60
-"""Seconds beside those that its start took. More than the parent's clock lets pass: it ends a process that nobody waits
-for any more."""
+"""Seconds after the start. More than the parent's clock allows: it ends a process that nobody waits for."""
 MOST_WRITTEN = 64 * 1024 * 1024
 """Bytes of a picture."""
 _DEATH_SIGNAL = 1
@@ -42,7 +40,7 @@ _SCANNED = 20
 _SPELLED = str.maketrans({"\r": None, "\x02": None, "\ufffe": None, "\xad": None})
 """PDFium ends lines as Windows does, and marks where it joined a word that a line's end had cut."""
 _MARKUP = 8
-"""A page takes so many characters for one that its reader sees, if not more."""
+"""Characters of a page for each character of its text."""
 
 
 def main(arguments: list[str]) -> None:
@@ -69,7 +67,7 @@ def main(arguments: list[str]) -> None:
 
 
 def _is_for_want_of_room(problem: BaseException | None) -> bool:
-    """Libraries put an error of their own before it."""
+    """Also True for an error that a library raised from such an error."""
     while problem is not None:
         if isinstance(problem, MemoryError | RecursionError):
             return True
@@ -100,8 +98,8 @@ def _texts(kind: Kind, path: Path, about: str, chars: int, pages: int) -> Iterat
 
 
 def _from_pdf(path: Path, most_pages: int) -> Iterator[str]:
-    """Yields at most `most_pages`, each after its number. Raises `Unreadable`, also at the end for what is left out,
-    and PDFium's error for a damaged file."""
+    """Yields at most `most_pages`, each after its number. Raises `Unreadable`, also at the end for pages left out, and
+    PDFium's error for a damaged file."""
     # heavy; only where a PDF is read
     from pypdfium2 import PdfDocument, PdfiumError  # type: ignore[import-untyped] # noqa: PLC0415
     from pypdfium2.raw import FPDF_ERR_PASSWORD, FPDF_ERR_SECURITY  # type: ignore[import-untyped] # noqa: PLC0415
@@ -152,7 +150,7 @@ def _write(texts: Iterator[str], most: int) -> str:
 
 
 def _limit() -> None:
-    """Sets limits. Where the system has none (Windows; macOS for memory), the parent's clock ends us."""
+    """Sets limits. Where the system has none (Windows; macOS for memory), the parent's clock ends the process."""
     try:
         import resource  # noqa: PLC0415 (not on every system)
     except ImportError:

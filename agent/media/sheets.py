@@ -1,4 +1,4 @@
-"""Workbooks (.xlsx, .xlsb, .xls, .ods) as lines, cells apart by tabs."""
+"""Workbooks (.xlsx, .xlsb, .xls, .ods) as lines of cells, separated by tabs."""
 
 from __future__ import annotations
 

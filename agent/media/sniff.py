@@ -1,5 +1,5 @@
-"""What a file is, by its bytes; its name and type only tell one kind of text from another, and sound from film. Pure.
-It looks at so few bytes that it needs no process with limits."""
+"""The kind of a file, by its bytes; its name and type only distinguish texts, and sound from film. Pure. Few bytes are
+read, so no process with limits is needed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import enum
 import re
 
 HEIC = "heic"
-"""The ending of what Apple's devices photograph; it takes a decoder of its own."""
+"""The ending of photos by Apple's devices, which need a decoder of their own."""
 HEAD = 4_096
 """Bytes from the beginning of a file that tell what it is."""
 _CONTROL = frozenset(range(32)) - frozenset(b"\t\n\v\f\r\x1b")
@@ -77,7 +77,7 @@ _BRANDS: tuple[tuple[tuple[bytes, ...], Kind, str], ...] = (
 
 
 def sniffed(head: bytes, name: str = "", media_type: str = "") -> tuple[Kind, str]:
-    """The kind of a file that begins with `head` (up to `HEAD` bytes), and its name's ending."""
+    """The kind of a file that begins with `head` (up to `HEAD` bytes), and an ending for its name."""
     if not head:
         return Kind.EMPTY, "bin"
     if head[:4] == b"RIFF":
@@ -95,7 +95,7 @@ def sniffed(head: bytes, name: str = "", media_type: str = "") -> tuple[Kind, st
 
 
 def _is_sound(name: str, media_type: str) -> bool:
-    """True without film: recorders write sound into the same boxes."""
+    """True for sound in a container that may also hold film."""
     return media_type.startswith("audio/") or name.casefold().endswith((".m4a", ".weba"))
 
 
@@ -112,7 +112,7 @@ def _text_kind(head: bytes, name: str, media_type: str) -> tuple[Kind, str]:
 
 
 def _is_text(head: bytes) -> bool:
-    """True for text in any encoding; a stray NUL does not change that."""
+    """True for text in any encoding, also with a stray NUL."""
     if head.startswith(_UTF16):
         return True
     return sum(byte in _CONTROL for byte in head) * 20 <= len(head)

@@ -1,5 +1,5 @@
-"""Refuses system calls that no reader of a file needs (seccomp): sockets, also those that have a path, which Landlock
-does not know; other processes and programs; and what changes a file without opening it.
+"""Refuses system calls that a reader of files does not need (seccomp): sockets, also local ones, which Landlock allows;
+other processes and programs; and changes of a file without opening it.
 
 Linux on x86-64 and ARM, 64 bits each; elsewhere nothing is refused.
 """
@@ -95,7 +95,7 @@ class _Program(ctypes.Structure):
 
 
 def refuse_system_calls(libc: ctypes.CDLL) -> None:
-    """For this process and its threads, for good. It may gain no more privileges (PR_SET_NO_NEW_PRIVS)."""
+    """Lasts, for this process and its threads. PR_SET_NO_NEW_PRIVS must be set."""
     machine = _MACHINES.get(platform.machine())
     if machine is not None:
         code = _code(*machine, os.getpid())

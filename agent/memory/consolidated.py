@@ -39,8 +39,6 @@ class ConsolidationResult:
 
 
 class _TooMuch(FileError):
-    """`after` is the refused content."""
-
     def __init__(self, after: bytes) -> None:
         super().__init__(_TOO_MUCH)
         self.after = after

@@ -1,6 +1,6 @@
 """A change of one file and its undo. Pure.
 
-Context lines let a change be undone although the file was edited elsewhere; an ambiguous place is left alone.
+With its context lines a change can be undone although the file was edited elsewhere; not at an ambiguous place.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _SHOWN_CHARS = 2_000
 
 
 class Conflict(FileError):
-    """The file was edited there since, which the text quotes."""
+    """The file was edited there since; the text quotes it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Resolves paths to workspace files, for every access.
 
-A model's path is checked as text (`inside`); files are opened folder by folder without following links, so that a link
-swapped in meanwhile cannot lead out.
+A model's path is checked as text (`inside`); files are opened folder by folder without following links, so that a new
+link cannot lead out.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FOLDERS = frozenset(
     {"memory", "memory/notes", "memory/imported", "memory/proposals", "skills", *FOLDERS_OF_OTHERS, "exports"}
     | {"media", "pictures", "programs", "received"}
 )
-"""Of a workspace's layout, relative to a scope's folder: no file has these names."""
+"""Daybook's folders, relative to a scope's folder: no file has these names."""
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _WALKS = os.open in os.supports_dir_fd
@@ -46,8 +46,8 @@ class OutOfReach(UnreadableFile):
 
 
 def inside(scope: Scope, path: str) -> Path:
-    """The path that a plain relative `path` names. Raises `OutOfReach`. The disk is not consulted, so nothing outside
-    is revealed."""
+    """The file of a plain relative `path`. Raises `OutOfReach`. Does not read the disk, so it reveals nothing
+    outside."""
     shown = _quoted(path)
     if len(path) > MAX_PATH_CHARS:
         raise OutOfReach(f"{shown} is too long for a path (at most {MAX_PATH_CHARS} characters)")
@@ -102,8 +102,8 @@ def open_parent(path: Path, root: Path, *, make: bool = False) -> Iterator[tuple
 
 
 def _make_root(root: Path) -> None:
-    """Makes the folder of a person or group, in a workspace that is there: one that was deleted or moved is not made
-    again by what is written, as what it held would seem never to have been."""
+    """Makes the folder of a person or group in an existing workspace. A workspace that was deleted or moved is not made
+    again: its content would seem never to have been."""
     workspace = root.parent.parent if root.parent.name in FOLDERS_OF_OTHERS else root
     if not workspace.is_dir():
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(workspace))
@@ -170,7 +170,7 @@ def name_below(path: Path, root: Path) -> str:
 
 
 def folded_name(name: str) -> str:
-    """A name as the least particular file system compares it."""
+    """A name as the most tolerant file system compares it."""
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold()).rstrip(". ")
 
 

@@ -25,7 +25,7 @@ class StaleRead(Exception):
 
 
 class RedactionLock:
-    """Locks and epochs of one agent's scopes, on one event loop."""
+    """Locks and epochs of an agent's scopes, on one event loop."""
 
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()
@@ -43,7 +43,7 @@ class RedactionLock:
             yield
 
     async def write(self, scope: Scope, write: Callable[[], Awaitable[None]]) -> None:
-        """Runs `write` to its end even if cancelled, one at a time, never during a redaction. Messages do not wait for
+        """Runs `write` to its end even if cancelled; one at a time, never during a redaction. Messages do not wait for
         it: another program may hold the file."""
         task = asyncio.create_task(self._write_alone(scope, write))
         self._writes.add(task)
