@@ -15,7 +15,7 @@ class Clock:
     """`read` returns an aware datetime."""
 
     zone: ZoneInfo
-    """Another once its person says where they are."""
+    """Changes when the person says where they are."""
     read: Callable[[], datetime] = lambda: datetime.now(UTC)
 
     def now(self) -> datetime:

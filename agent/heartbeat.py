@@ -1,5 +1,5 @@
-"""The heartbeat: a model looks at HEARTBEAT.md now and then, in a small context of its own. Nothing of it is kept. An
-empty list costs no call."""
+"""The heartbeat: a model looks at HEARTBEAT.md now and then, in a small separate context, which is not kept. An empty
+list costs no call."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ not repeat what the log says was said already, and do not report that all is wel
 async def heartbeat(
     model: Model, settings: ModelSettings, session: str, scope: Scope, clock: Clock, redaction_lock: RedactionLock
 ) -> str | None:
-    """The message to send, if any; None: the list is empty. Raises `ModelError`, `FileError`."""
+    """The message to send, empty for none; None if the list is empty. Raises `ModelError`, `FileError`."""
 
     async def made(reading: ReadEpoch) -> str | None:
         wanted = await asyncio.to_thread(_list, scope)
@@ -79,7 +79,7 @@ def said(answer: str) -> str:
 
 
 def _list(scope: Scope) -> str:
-    """The lines, if any is more than comment, heading or empty bullet. Raises `FileError`."""
+    """The list without comments, headings and empty bullets. Raises `FileError`."""
     file = read_text(scope.folder / FILE, scope.folder)
     text = _COMMENT.sub("", file.text) if file is not None else ""
     lines = [line for line in text.splitlines() if not _HEADING.fullmatch(line)]

@@ -36,7 +36,7 @@ class Share:
 class FileShown:
     path: str
     lines: LineRanges
-    """Those shown."""
+    """The lines shown."""
     total_lines: int
     size: int
     modified: datetime | None
@@ -51,7 +51,7 @@ class FileShown:
 
 @dataclass(frozen=True, slots=True)
 class ContextReport:
-    """Tokens, estimated except `counted` by the server, most of `projected`."""
+    """Tokens, estimated; `counted`: the server counted most of `projected`."""
 
     session: str
     """Empty before the first message."""

@@ -3,7 +3,7 @@
     - [ ] 2026-11-27 Alice: send the invoice (said 2026-11-21)
     - [x] Bob: bring the ladder (said 2026-11-20) (done 2026-11-21)
 
-People may edit it: all else in the file stays; an item is identified by its words.
+People may edit it: other text in the file stays; an item is identified by its words.
 """
 
 from __future__ import annotations
@@ -93,14 +93,14 @@ def still_open(scope: Scope) -> tuple[OpenItem, ...]:
 
 
 def keep(scope: Scope, clock: Clock, promises: Sequence[OpenItem]) -> None:
-    """Adds new items, also those promised again after they were done; an open one may move to another day. Raises
+    """Adds new items, also items promised again after they were done; an open item may move to another day. Raises
     `FileError`."""
     if promises:
         files.rewrite(path(scope), scope.folder, clock.today(), lambda now: _with_added(now or _BEGINNING, promises))
 
 
 def close(scope: Scope, clock: Clock, ids: Sequence[str]) -> None:
-    """Ticks those items; unknown ones are skipped. Raises `FileError`."""
+    """Ticks items; skips unknown ids. Raises `FileError`."""
     wanted = frozenset(ids) & {item.id for item in still_open(scope)}
     if wanted:
         files.rewrite(
@@ -109,7 +109,7 @@ def close(scope: Scope, clock: Clock, ids: Sequence[str]) -> None:
 
 
 def find(scope: Scope, words: str) -> OpenItem:
-    """The open item of that id, or the one with all words. Raises `NoSuchItem`, `FileError`."""
+    """The open item with that id, or the only item with all the words. Raises `NoSuchItem`, `FileError`."""
     known = still_open(scope)
     wanted = fold(words).split()
     by_id = [item for item in known if wanted == [item.id]]
@@ -140,7 +140,7 @@ def _with_added(now: bytes, promises: Sequence[OpenItem]) -> bytes:
 
 
 def _is_later(promise: OpenItem, done: OpenItem) -> bool:
-    """True if it was promised after the other was done, by the list."""
+    """True if `promise` was made after `done` was done, by the list."""
     over = done.closed or done.said
     return over is not None and promise.said is not None and promise.said > over
 

@@ -1,7 +1,7 @@
-"""How far the journal is: which part of which session is in which log, and sections that wait to be written.
+"""How far the journal is: which part of a session is in which log, and pending sections.
 
-One small SQLite file per agent in `state/`. A section is recorded after it was written; after a crash in between, its
-mark in the log shows it. Blocks.
+One SQLite file per agent in `state/`. A section is recorded after it was written; after a crash in between, its mark in
+the log shows it. Blocks.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class JournalSection:
     last: int
     is_extract: bool = False
     tokens: int = 0
-    """Estimate of what a model read for it."""
+    """An estimate of what a model read for it."""
 
     def comment(self, session: str) -> str:
         """A section's mark in the log."""
@@ -53,7 +53,7 @@ class PendingSection:
     last: int
     tokens: int
     source: str
-    """Names its text: after a redaction it is made again."""
+    """A hash of the messages: after a redaction the section is made again."""
     told: SectionText
 
 

@@ -73,8 +73,6 @@ _WRITE = ToolSpec(
 
 @dataclass(frozen=True, slots=True)
 class SectionText:
-    """`bullets` as in the log."""
-
     bullets: tuple[str, ...] = ()
     promises: tuple[OpenItem, ...] = ()
     closed: tuple[str, ...] = ()
@@ -117,7 +115,7 @@ def request(
 
 
 def _around(day: date) -> list[date]:
-    """The days of a week around: models reckon weekdays badly."""
+    """The days of a week before and after: models compute weekdays badly."""
     return [day + timedelta(days=at) for at in range(-_WEEK, _WEEK + 1) if at]
 
 
@@ -126,7 +124,7 @@ def _named(day: date) -> str:
 
 
 def read(answer: Completed, day: date, spoken: Sequence[DayMessage]) -> SectionText:
-    """What is usable of an answer, also bullets in plain text."""
+    """The usable parts of an answer, also bullets in plain text."""
     if answer.stop_reason == REFUSED:
         return SectionText()
     for block in answer.content:

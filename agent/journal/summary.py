@@ -1,4 +1,4 @@
-"""The daily summary: a day in a few sentences, from its log, with open items and what is due next.
+"""The daily summary: a day in a few sentences, from its log, with open items and jobs due next.
 
 The lists are verbatim; the sentences are a model's or the log's, in the log's language.
 """
@@ -66,7 +66,7 @@ class UpcomingJob:
 
 @dataclass(frozen=True, slots=True)
 class SummaryRequest:
-    """A day with what is due on the next, and messages from `since` on."""
+    """A day, jobs due on the next day, and the earliest message to include."""
 
     scope: Scope
     day: date
@@ -119,7 +119,7 @@ class _Day:
 async def summary(
     model: Model, settings: ModelSettings, session: str, asked: SummaryRequest, redaction_lock: RedactionLock
 ) -> Summary | None:
-    """None if there is nothing to say."""
+    """The summary of a day; None if there is nothing to say."""
 
     async def made(reading: ReadEpoch) -> Summary | None:
         today = await asyncio.to_thread(_read, asked)
@@ -169,7 +169,7 @@ def _lines(asked: SummaryRequest, day: date) -> Sequence[str]:
 
 
 def _from(begin: time, lines: Sequence[str]) -> Sequence[str]:
-    """The entries from that time on; one without a time counts like the one above."""
+    """The lines from that time on; a line without a time belongs to the line above."""
     since, late, kept = f"{begin:%H:%M}", False, []
     for line in lines:
         if match := _BULLET.match(line):

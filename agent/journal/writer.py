@@ -1,7 +1,7 @@
 """Writes the journal: each session's part of a day becomes a section of that day's log, once.
 
-A section ends with a mark of its session and entries; later messages get their own. Long conversations are summarised
-in pieces, each kept at once. Without a model an extract is written, the proper section later.
+A section ends with a mark of its session and entries; later messages get their own section. Long conversations are
+summarised in pieces, each kept at once. Without a model an extract is written, and the proper section later.
 """
 
 from __future__ import annotations
@@ -45,16 +45,16 @@ from agent.values import SessionKey
 _log = logging.getLogger(__name__)
 
 MOST_TOKENS_A_DAY = 100_000
-"""What a model is given to read of one conversation and day; the rest of it becomes an extract."""
+"""Tokens of a conversation and day that a model reads; the rest becomes an extract."""
 _LONGEST_ABSENCE = timedelta(days=35)
-"""A machine that was off for so long still has its last days written."""
+"""After a machine was off for so long, its last days are still written."""
 _PIECE_TOKENS = 24_000
 _LEAST_PIECE = 1_000
 _FIXED_TOKENS = 2_500
 """Instructions, tool and open list."""
 
 _NUMBER_OF_CHAT = re.compile(r"-{1,2}\d+")
-"""A platform's, which says nothing to a reader."""
+"""A platform's number, which tells readers nothing."""
 
 ScopeOf = Callable[[SessionKey], Scope | None]
 Begins = Callable[[SessionKey], AbstractAsyncContextManager[None]]
@@ -88,17 +88,17 @@ class _Work:
     day: date
     spoken: Sequence[DayMessage]
     fresh: Sequence[DayMessage]
-    """Not even in an extract."""
+    """Those that are not even in an extract."""
     after: int
     spent: int
     """Tokens read for this day."""
     talked: DayConversation
     reading: ReadEpoch
-    """The epoch of all this."""
+    """The epoch in which this was read."""
 
 
 class Journal:
-    """Writes one part at a time. `marks`: file of `JournalProgress`."""
+    """Writes one part at a time. `marks`: the file of `JournalProgress`."""
 
     def __init__(
         self,
@@ -124,9 +124,9 @@ class Journal:
     async def write(
         self, scope_of: ScopeOf, since: date, until: date, begins: Begins = lambda _: nullcontext()
     ) -> JournalReport:
-        """Completes the logs of those days of every session with a scope, and of earlier days back to where each was
-        left. `begins` is entered for each part of a session, and may raise `ScopeBusy`: then its scope is left out.
-        Raises `OSError`."""
+        """Completes the logs of those days for every session with a scope, and of earlier days from where it was left.
+        `begins` is entered for each part of a session, and may raise `ScopeBusy`: then its scope is left out. Raises
+        `OSError`."""
         told = extracts = 0
         problems: list[str] = []
         reachable = True
@@ -277,8 +277,8 @@ class Journal:
     async def _piece(
         self, work: _Work, part: Sequence[DayMessage], before: Sequence[open_items.OpenItem]
     ) -> PendingSection:
-        """`before`: items of earlier pieces. What a model declines becomes an extract. Raises `NoModel`,
-        `ContextOverflow`, `StaleRead`."""
+        """Summarises a piece; one that the model declines becomes an extract. `before`: items of earlier pieces. Raises
+        `NoModel`, `ContextOverflow`, `StaleRead`."""
         known = {item.id: item for item in (*await asyncio.to_thread(_open, work.scope), *before)}
         session, open_ = str(work.info.key), [*known.values()]
         request = section_request.request(self._settings.model, session, work.day, part, open_, work.reading)
@@ -305,7 +305,7 @@ class Journal:
     # into the log ----------------------------------------------------------------------------------------------
 
     def _enter(self, work: _Work, pieces: Sequence[PendingSection], left: Sequence[DayMessage]) -> None:
-        """Writes open items, which a repeat does not double, then the section. Raises `FileError`."""
+        """Writes open items, which a repetition does not double, then the section. Raises `FileError`."""
         bullets = [bullet for piece in pieces for bullet in piece.told.bullets]
         if left:
             remark = LANGUAGES[language_of(work.spoken)].journal.from_here.format(number=f"{MOST_TOKENS_A_DAY:,}")
@@ -320,7 +320,7 @@ class Journal:
         self._append(work, work.spoken, section, bullets, "in place of the extract above" if replaces else "")
 
     def _enter_extract(self, work: _Work) -> None:
-        """An extract without what was noted as it was said."""
+        """Writes an extract without the lines that were noted as they were said."""
         section = JournalSection(work.fresh[0].number, work.fresh[-1].number, is_extract=True)
         noted = noted_in(self._log(work.scope, work.day))
         fresh = [message for message in worth_a_line(work.fresh) if as_said(message.line.text) not in noted]

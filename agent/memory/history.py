@@ -154,7 +154,7 @@ class History:
         return Author(self, scope, session)
 
     def changes(self, scope: str | None = None, most: int = -1) -> list[Change]:
-        """The newest first. Raises `StorageUnavailable`."""
+        """Changes, newest first. Raises `StorageUnavailable`."""
         wanted, values = ("WHERE scope = ?", [scope]) if scope else ("", [])
         with self._reading() as db:
             rows = db.execute(

@@ -31,7 +31,7 @@ def build(
     sealed: Mapping[str, str] | None = None,
     day_of_text: Callable[[Clock], date | None] = Clock.today,
 ) -> tuple[Tool, ...]:
-    """The tools of one conversation, in fixed order. They know what it has read: build them once.
+    """The tools of one conversation, in fixed order. They keep what it has read: build them once.
 
     `wrote` gets each changed file's path in the event loop; `author` signs changes; `past` opens a private scope's past
     sessions; `sealed` as in `TurnRequest`, `day_of_text` as in `ToolContext`.

@@ -130,7 +130,7 @@ async def _edit(context: ToolContext, arguments: EditFile) -> str:
 
 
 async def replace_passage(context: ToolContext, path: Path, old_text: str, new_text: str) -> str:
-    """Edits a file; returns where. Raises `ToolError`."""
+    """Edits a file; returns a sentence that says where. Raises `ToolError`."""
     name = context.name(path)
     await context.blocking(context.may_change, path)
     before: list[FileText] = []
@@ -175,7 +175,7 @@ def _line(entry: FolderEntry, age: str) -> str:
 
 
 def missing(context: ToolContext, path: Path) -> str:
-    """There is no such file, with similar names. Blocks. Raises `FileError`."""
+    """A sentence that the file is missing, with similar names. Blocks. Raises `FileError`."""
     said, folder = f"there is no file {context.name(path)}", context.scope.folder
     if near := _near(path.parent, path.name, folder):
         return f"{said}; its folder has {', '.join(near)}"

@@ -18,7 +18,7 @@ from agent.search.results import Hit
 _EXPORTS = "exports"
 _LINE_CHARS = 120
 _MOST = 12
-"""Sources that are kept of one message or result; the first line of one is enough to know it by."""
+"""Sources that are kept of one message or result."""
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _BLOCK = re.compile(
     r'^<daybook-(document|quoted|overheard|enclosed|shown|changed|recalled)(?: name="([^"\n]*)")?', re.M
@@ -31,7 +31,7 @@ _KINDS = {
     "shown": "a picture",
 }
 _CARRIERS = frozenset({"changed", "recalled"})
-"""Blocks of memory: foreign is in them what has a mark."""
+"""Blocks of memory: only their marked lines are foreign."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ def is_of_others(path: str, scope: Scope) -> bool:
 
 
 def unique(found: Iterable[ForeignText]) -> tuple[ForeignText, ...]:
-    """The first of each source, as many as are worth keeping."""
+    """The first text of each source, at most `_MOST`."""
     first: dict[str, ForeignText] = {}
     for text in found:
         first.setdefault(text.source, text)

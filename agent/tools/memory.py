@@ -1,4 +1,4 @@
-"""The memory tools: write down and find again."""
+"""The memory tools."""
 
 from __future__ import annotations
 
@@ -229,7 +229,7 @@ def _of_file(
 
 
 async def _past_session(context: ToolContext, arguments: MemoryGet) -> str | None:
-    """A past session's lines, if a hit named the path."""
+    """Lines of a past session, if its hits name the path."""
     said = (
         await context.blocking(context.past.opened, context.scope, arguments.path, context.clock)
         if context.past

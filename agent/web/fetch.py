@@ -1,4 +1,4 @@
-"""Opens a public address of the web: every address is checked, the connection goes to what was checked.
+"""Opens public web addresses: every address is checked, and the connection goes to the checked address.
 
 No proxy is used, since it would look the name up again; no cookie is kept, no key sent.
 """
@@ -24,7 +24,7 @@ from agent.media.sniff import HEAD, Kind, Unreadable, sniffed
 from agent.web.page import Page, PageUnavailable
 
 SECONDS = 20.0
-"""For the whole of it, redirects too."""
+"""The time for a page, with its redirects."""
 MOST_BYTES = 5_000_000
 _MOST_REDIRECTS = 5
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -36,7 +36,7 @@ _HEADERS = {
 _PACKINGS = {"": False, "identity": False, "gzip": True, "x-gzip": True, "deflate": True}
 _GZIP = b"\x1f\x8b"
 _HEAD = len(_GZIP)
-"""Bytes that tell how it is packed."""
+"""Bytes that tell how a body is packed."""
 _ONLY_WHOLE = frozenset({Kind.PDF, Kind.ZIP, Kind.OLD_OFFICE})
 
 
@@ -47,13 +47,13 @@ class _Answer:
     charset: str
     body: bytes
     is_cut: bool
-    """Longer than is read."""
+    """It was too long to be read whole."""
     is_broken: bool
     """Its server did not send the end."""
 
 
 class Fetcher:
-    """`resolver` looks names up, by default the system's; what it finds is checked by `rules`."""
+    """`resolver` looks names up, by default the system's; `rules` check the addresses."""
 
     def __init__(
         self,
@@ -155,11 +155,11 @@ async def _body(answer: aiohttp.ClientResponse, address: URL) -> _Answer:
 
 
 class _Unpacker:
-    """Reads gzip, also in several parts, and deflate with its head or without."""
+    """Reads gzip, also in several parts, and deflate with or without its head."""
 
     def __init__(self) -> None:
         self.is_over = False
-        """Nothing comes that could be another part."""
+        """No further part can follow."""
         self._begun = b""
         self._part, self._is_new = zlib.decompressobj(), True
 
@@ -185,7 +185,7 @@ class _Unpacker:
 
 
 def _window_bits(head: bytes) -> int:
-    """Tells zlib what to read: gzip, deflate as it is specified, or the raw one that some servers send."""
+    """zlib's number for gzip, for deflate as it is specified, or for raw deflate, which some servers send."""
     if head.startswith(_GZIP):
         return zlib.MAX_WBITS | 16
     has_head = head[0] & 0x0F == zlib.DEFLATED and int.from_bytes(head[:_HEAD]) % 31 == 0

@@ -32,7 +32,7 @@ _SPELLED = {
 
 @dataclass(frozen=True, slots=True)
 class SearXng:
-    """`base_url`: of a server whose settings allow the format JSON."""
+    """A server at `base_url` whose settings allow the format JSON."""
 
     base_url: str
 
@@ -62,7 +62,7 @@ class Brave:
 
 @dataclass(frozen=True, slots=True)
 class ModelSearch:
-    """Anthropic's server searches, in a call of its own: the conversation keeps plain results."""
+    """Anthropic's server searches, in a separate call: the conversation keeps plain results."""
 
     model: Model
     name: str
