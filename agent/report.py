@@ -120,7 +120,7 @@ def why_report(transcript: Transcript, workspace: Path, clock: Clock) -> WhyRepo
         (
             at
             for at in reversed(range(len(entries)))
-            if isinstance(e := entries[at], MessageEntry) and e.role == "assistant"
+            if isinstance(entry := entries[at], MessageEntry) and entry.role == "assistant"
         ),
         None,
     )
@@ -129,7 +129,9 @@ def why_report(transcript: Transcript, workspace: Path, clock: Clock) -> WhyRepo
     reply = entries[last]
     assert isinstance(reply, MessageEntry)
     in_prompt = [entry for entry in in_context(entries[:last]) if isinstance(entry, MessageEntry)]
-    of_turn = [e for e in entries[:last] if isinstance(e, MessageEntry) and e.meta.turn == reply.meta.turn]
+    of_turn = [
+        entry for entry in entries[:last] if isinstance(entry, MessageEntry) and entry.meta.turn == reply.meta.turn
+    ]
     return WhyReport(
         model=reply.meta.model,
         at=clock.local(datetime.fromisoformat(reply.ts)),

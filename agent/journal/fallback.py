@@ -68,7 +68,9 @@ def language_of(spoken: Sequence[DayMessage]) -> Language:
 
 
 def _bullet(message: DayMessage, assistant: str) -> str:
-    return message.line.marked(with_days(_cut(message.told_with(assistant)), message.line.at.date()))
+    told = message.told_with(assistant)
+    cut = told if len(told) <= _MOST_CHARS else told[: _MOST_CHARS - 1].rstrip() + "…"
+    return message.line.marked(with_days(cut, message.line.at.date()))
 
 
 def worth_a_line(spoken: Sequence[DayMessage]) -> Sequence[DayMessage]:
@@ -95,13 +97,5 @@ def _weight(spoken: Sequence[DayMessage], at: int) -> int:
     line = spoken[at].line
     weight = 4 * bool(_DECIDED.search(line.text)) + 4 * bool(_PROMISED.search(line.text))
     weight += min(3, len(_NUMBER.findall(line.text))) + min(2, len(_NAME.findall(line.text)))
-    return weight + 3 * _stays_open(spoken, at) + bool(line.who)
-
-
-def _stays_open(spoken: Sequence[DayMessage], at: int) -> bool:
-    line = spoken[at].line
-    return bool(_QUESTION.search(line.text)) and all(later.line.who == line.who for later in spoken[at + 1 :])
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _MOST_CHARS else text[: _MOST_CHARS - 1].rstrip() + "…"
+    stays_open = bool(_QUESTION.search(line.text)) and all(later.line.who == line.who for later in spoken[at + 1 :])
+    return weight + 3 * stays_open + bool(line.who)

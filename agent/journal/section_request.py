@@ -95,8 +95,9 @@ def request(
 ) -> ModelRequest:
     known = "\n".join(f"{item.id} {item.text}" for item in open_) or "(none)"
     conversation = "\n".join(message.text for message in spoken)
+    around = [day + timedelta(days=at) for at in range(-_WEEK, _WEEK + 1) if at]  # models compute weekdays badly
     text = (
-        f"The day is {_named(day)}. Days around it: {', '.join(map(_named, _around(day)))}.\n"
+        f"The day is {_named(day)}. Days around it: {', '.join(map(_named, around))}.\n"
         f"{untrusted.marked_block('notice', f'Open promises, with their ids:{chr(10)}{known}')}\n"
         f"{untrusted.marked_block('quoted', conversation)}"
     )
@@ -112,11 +113,6 @@ def request(
         cache="off",
         is_current=reading.is_current,
     )
-
-
-def _around(day: date) -> list[date]:
-    """The days of a week before and after: models compute weekdays badly."""
-    return [day + timedelta(days=at) for at in range(-_WEEK, _WEEK + 1) if at]
 
 
 def _named(day: date) -> str:

@@ -261,14 +261,11 @@ def day_heading(language: Language, day: date, today: date) -> str:
 
 
 def _lists(today: _Day) -> str:
-    open_ = [f"☐ {_promise(item, today)}" for item in today.open[:MOST_OPEN]]
+    open_: list[str] = []
+    for item in today.open[:MOST_OPEN]:  # `Alice: send the invoice (on Friday 27 November)`
+        text = f"{item.who}: {item.what}" if item.who else item.what
+        open_.append(f"☐ {text} ({dated_in(today.language, item.due, today.day)})" if item.due else f"☐ {text}")
     if len(today.open) > MOST_OPEN:
         open_.append(f"☐ … ({len(today.open) - MOST_OPEN}: `memory/open.md`)")
     coming = [f"⏰ {job.time} {job.text}" for job in today.coming]
     return "\n\n".join("\n".join(part) for part in (open_, coming) if part)  # no lists: they would join what is above
-
-
-def _promise(item: OpenItem, today: _Day) -> str:
-    """`Alice: send the invoice (on Friday 27 November)`."""
-    text = f"{item.who}: {item.what}" if item.who else item.what
-    return f"{text} ({dated_in(today.language, item.due, today.day)})" if item.due else text

@@ -232,12 +232,12 @@ def save(
     limits = settings or MemorySettings()
     shown = partial(lines_shown, index, scope.folder, settings=limits)
     note = f"{FOLDER}/{path.name}"
-    index_file = files.rewrite(
-        index,
-        scope.folder,
-        clock.today(),
-        lambda before: with_line(_checked_bytes(before, index.name), note, title, summary, shown),
-    )
+
+    def with_note(before: bytes | None) -> bytes:
+        files.text_of(before or b"", index.name)  # raises for binary data
+        return with_line(before or b"", note, title, summary, shown)
+
+    index_file = files.rewrite(index, scope.folder, clock.today(), with_note)
     return SavedNote(path, file, replaced, index, index_file)
 
 
@@ -310,12 +310,6 @@ def _candidate_paths(scope: Scope, clock: Clock, title: str) -> list[Path]:
     return [scope.folder / FOLDER / name for name in present + names]
 
 
-def _checked_bytes(data: bytes | None, name: str) -> bytes:
-    """Raises `UnreadableFile` for binary data."""
-    files.text_of(data or b"", name)
-    return data or b""
-
-
 def _one_line(text: str) -> str:
     return " ".join(files.clean(text).split())
 
@@ -323,6 +317,8 @@ def _one_line(text: str) -> str:
 def _same_name(name: str, other: str) -> bool:
     return unicodedata.normalize("NFC", name).casefold() == unicodedata.normalize("NFC", other).casefold()
 
+
+# how much of an index or file fits the prompt ------------------------------------------------------------------
 
 INDEX_NAMES = ("MEMORY.md", "memory.md")
 

@@ -61,15 +61,12 @@ def inside(scope: Scope, path: str) -> Path:
         raise OutOfReach(f"{shown} contains '..'; give a path below this conversation's folder")
     if any(len(part.encode()) > MAX_NAME_BYTES for part in parts):
         raise OutOfReach(f"{shown} has a name longer than {MAX_NAME_BYTES} bytes")
-    if _is_closed(scope, [part.casefold() for part in parts]):
+    names = [part.casefold() for part in parts]
+    # `state` and `config.yaml` are there if the home is the workspace
+    is_closed_at_top = scope.audience is Audience.OWNER and bool(_CLOSED_AT_TOP.intersection(names[:1]))
+    if is_closed_at_top or _CLOSED_ANYWHERE.intersection(names):
         raise OutOfReach(f"{shown} belongs to the machinery and is closed to tools")
     return scope.folder.joinpath(*parts)
-
-
-def _is_closed(scope: Scope, names: list[str]) -> bool:
-    """`state` and `config.yaml` matter if the home is the workspace."""
-    at_top = scope.audience is Audience.OWNER and bool(_CLOSED_AT_TOP.intersection(names[:1]))
-    return at_top or bool(_CLOSED_ANYWHERE.intersection(names))
 
 
 @contextmanager

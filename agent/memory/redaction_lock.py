@@ -45,7 +45,12 @@ class RedactionLock:
     async def write(self, scope: Scope, write: Callable[[], Awaitable[None]]) -> None:
         """Runs `write` to its end even if cancelled; one at a time, never during a redaction. Messages do not wait for
         it: another program may hold the file."""
-        task = asyncio.create_task(self._write_alone(scope, write))
+
+        async def alone() -> None:
+            async with self._file_locks[scope.name]:
+                await write()
+
+        task = asyncio.create_task(alone())
         self._writes.add(task)
         task.add_done_callback(self._writes.discard)
         try:
@@ -53,10 +58,6 @@ class RedactionLock:
         except asyncio.CancelledError:
             task.add_done_callback(_log_failure)
             raise
-
-    async def _write_alone(self, scope: Scope, write: Callable[[], Awaitable[None]]) -> None:
-        async with self._file_locks[scope.name]:
-            await write()
 
     async def all_written(self) -> None:
         while self._writes:

@@ -69,7 +69,10 @@ def written(context: ToolContext, path: Path, change: Change | None = None, new:
     before = files.read_bytes(path, context.scope.folder)
     after = change(before) if change is not None else None
     is_skill = any(names[-1:] == [folded_name(SKILL_FILE)] for names in folded_parts(path, context.scope.folder))
-    everywhere = is_skill and after is not None and _counts_everywhere(after)
+    everywhere = False
+    if is_skill and after is not None:
+        skill = parse(Skill("skill", SkillOrigin.WORKSPACE), files.decoded(after))
+        everywhere = skill.always or skill.shared
     for_others = kind is Guarded.OTHERS or path.suffix.lower() == ".yaml"  # jobs that report to others
     private = private_line(context.scope, new) if for_others else ""
     kinds = {Guarded.COMMON: EffectKind.WRITE_COMMON}
@@ -114,11 +117,6 @@ async def approved(context: ToolContext, arguments: WriteFile, run: Work[WriteFi
     if present is not None:
         context.has_made(path, present)
     return await run(context, arguments)
-
-
-def _counts_everywhere(data: bytes) -> bool:
-    skill = parse(Skill("skill", SkillOrigin.WORKSPACE), files.decoded(data))
-    return skill.always or skill.shared
 
 
 def _sha(data: bytes | None) -> str:
