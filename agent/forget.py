@@ -43,15 +43,15 @@ Holds = Callable[[str], bool]
 
 
 def mentions(transcripts: Sequence[Transcript], holds: Holds) -> int:
-    """The number of messages and summaries with such lines. Blocks."""
+    """The number of messages and summaries about the subject. Blocks."""
     return sum(len(places(transcript.all_entries, holds)) for transcript in transcripts)
 
 
 async def redact(
     transcripts: Sequence[Transcript], holds: Holds, clock: Clock, change: str, fixed: FixedPart
 ) -> tuple[int, int]:
-    """Replaces such lines by a mark, and a fixed part that has them by `fixed`. Returns the numbers of messages and
-    transcripts. Raises `TranscriptNotWritten`."""
+    """Replaces lines about the subject by a mark, and a fixed part with such lines by `fixed`. Returns the numbers of
+    messages and transcripts. Raises `TranscriptNotWritten`."""
     messages = sessions = 0
     for transcript in transcripts:
         found = await asyncio.to_thread(places, transcript.all_entries, holds)

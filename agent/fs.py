@@ -170,7 +170,9 @@ else:
             return True
         status = os.fstat(fd)
         what = status.st_dev, status.st_ino
-        for _ in range(_LOOKS_AGAIN if what in _passed else _LOOKS):  # no clock: it goes on while this stands still
+        for _ in range(
+            _LOOKS_AGAIN if what in _passed else _LOOKS
+        ):  # no clock, which goes on while this process is halted
             if _is_taken(fd):
                 _passed.discard(what)
                 return True
@@ -191,7 +193,7 @@ else:
         return True
 
     def _unlock(fd: int) -> None:
-        with suppress(OSError):  # of a disk that is gone: what was written before is written
+        with suppress(OSError):  # the disk may be gone: the write itself is done
             fcntl.flock(fd, fcntl.LOCK_UN)
 
 
@@ -314,7 +316,7 @@ def replace(folder: Folder, name: str, data: bytes, mode: int, check: Check) -> 
                 os.fsync(fd)
             _check_guards()
             check()
-            with suppress(FileNotFoundError):  # another writer has gone past this one
+            with suppress(FileNotFoundError):  # another writer has removed it, past this one's lock
                 folder.rename(scratch, name)
                 break
         except BaseException:

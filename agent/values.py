@@ -43,14 +43,12 @@ class SessionKey:
 
 @dataclass(frozen=True, slots=True)
 class AttachedDocument:
-    """An attachment as text."""
-
     name: str
     text: str
     path: str = ""
     """The kept file."""
     remark: str = ""
-    """A sentence on what is missing."""
+    """A sentence on missing parts."""
     is_own: bool = False
     """Not text of others."""
 
@@ -146,7 +144,7 @@ class StepCompleted:
 class ResultKind(enum.StrEnum):
     REPLY = "reply"
     SILENCE = "silence"  # the model answered NO_REPLY
-    ERROR = "error"  # `text` says what happened and what to do
+    ERROR = "error"  # `text` says what happened and how to go on
 
 
 @dataclass(frozen=True, slots=True)

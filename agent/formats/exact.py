@@ -1,9 +1,9 @@
-"""Text as people see it before they say yes to it: all of it, and no two texts alike. Pure.
+"""Text as people see it before they consent to it: all of it, and no two texts alike. Pure.
 
-letters, digits and signs, blanks between them, line ends     as they are
-what has no glyph, moves others about, or ends a line unseen  \\uXXXX, \\UXXXXXXXX
-line ends at the beginning and the end                        ⏎
-a back-slash before a u or U, ⏎ itself                        twice; \\u23ce
+letters, digits and signs, blanks between them, line ends           as they are
+characters without a glyph, that move others, or end a line unseen  \\uXXXX, \\UXXXXXXXX
+line ends at the beginning and the end                              ⏎
+a back-slash before a u or U, ⏎ itself                              twice; \\u23ce
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ def _finite(text: str) -> float | None:
 
 
 _DECODER = json.JSONDecoder(parse_constant=lambda _: None, parse_float=_finite)
-"""Made once: `json.loads` makes one for each call, which costs more than a short text."""
+"""Made once: `json.loads` makes a decoder for each call, which costs more than a short text."""
 
 
 def load_json(text: str | bytes, most_deep: int = MOST_DEEP_JSON) -> Any:

@@ -1,4 +1,4 @@
-"""The one way to open SQLite: modes, pragmas, any text, one exception."""
+"""How SQLite is opened: modes, pragmas, any text, one exception."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def connect(path: Path | None, *, wal: bool = False, synchronous: str = "FULL") 
         if wal:
             db.execute("PRAGMA journal_mode = WAL")
         db.execute(f"PRAGMA synchronous = {synchronous}")
-        db.execute("PRAGMA secure_delete = ON")  # what is forgotten is overwritten, not only unlinked
+        db.execute("PRAGMA secure_delete = ON")  # forgotten text is overwritten, not only unlinked
     except BaseException:
         db.close()
         raise

@@ -35,7 +35,7 @@ _PROMISED = re.compile(
 _NUMBER = re.compile(r"\d[\d.,:/-]*")
 _NAME = re.compile(r"(?<=[a-zäöüß,;] )[A-ZÄÖÜÉ][a-zäöüßéèñ]{2,}")
 _SPEAKER = re.compile(r"\A[-*\s]*(?:\d\d:\d\d )?[^\s:][^:\n]{0,60}: ")
-"""Before what somebody said; a name tells no language."""
+"""The speaker before a line, whose name tells no language."""
 _QUESTION = re.compile(r"[?？]\s*$")
 
 

@@ -71,7 +71,7 @@ def for_reading(log: str) -> list[str]:
     for line in log.splitlines():
         if match := JOURNAL_MARK.fullmatch(line):
             ends[-1] = (match[1], JournalSection(int(match[2]), int(match[3]), match[4] == "extract"))
-            parts.append([])  # what comes behind the mark is somebody else's
+            parts.append([])  # lines behind the mark are not the section's
             ends.append(None)
         elif line.startswith("## "):
             parts.append([])
@@ -127,7 +127,7 @@ class JournalProgress:
             )
 
     def forget(self, sessions: Collection[str], holds: Callable[[str], bool]) -> None:
-        """Drops pending sections with what is forgotten."""
+        """Drops pending sections with forgotten text."""
         with self._writing() as db:
             rows = db.execute("SELECT rowid, session, told FROM piece").fetchall()
             gone = [[row] for row, session, told in rows if session in sessions and any(map(holds, _lines(told)))]

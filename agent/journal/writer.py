@@ -69,7 +69,7 @@ class JournalReport:
     told: int = 0
     extracts: int = 0
     problems: tuple[str, ...] = ()
-    """Sentences on what could not be written."""
+    """Sentences on sections that could not be written."""
 
 
 class _Done(enum.Enum):
@@ -173,15 +173,15 @@ class Journal:
                 _log.info("%s: something was forgotten while a day was summarised; it is read again", listed.info.key)
 
     def forget(self, sessions: Collection[str], holds: Callable[[str], bool]) -> None:
-        """Drops pending sections with what is forgotten. Blocks; raises `OSError`."""
+        """Drops pending sections with forgotten text. Blocks; raises `OSError`."""
         self._marks.forget(sessions, holds)
 
-    # what is lacking -------------------------------------------------------------------------------------------
+    # missing sections ------------------------------------------------------------------------------------------
 
     def _sessions_to_write(self, scope_of: ScopeOf, since: date) -> list[tuple[SessionInfo, Scope, date]]:
         """The sessions with the day to begin at, oldest first."""
         reached = self._marks.reached()
-        earliest = since - _LONGEST_ABSENCE if reached else since  # what was said before there was a journal stays so
+        earliest = since - _LONGEST_ABSENCE if reached else since  # messages from before the first journal stay out
         found: list[tuple[SessionInfo, Scope, date]] = []
         for info in reversed(self._archive.sessions()):
             begin = max(earliest, min(since, reached.get(info.id, earliest)))
@@ -370,7 +370,7 @@ def _name(part: Sequence[DayMessage]) -> str:
 
 
 def _fitting(spoken: Sequence[DayMessage], room: int) -> Sequence[DayMessage]:
-    """The first messages that fit, an entry whole; or one of any size."""
+    """The first messages that fit, with whole entries; at least one entry, unless there is hardly room."""
     at = size = 0
     while at < len(spoken):
         end = at + 1

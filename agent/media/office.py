@@ -27,7 +27,7 @@ def from_office(file: IO[bytes], most_chars: int) -> Iterator[str]:
     try:
         with zipfile.ZipFile(file) as archive:
             yield from _text(Parts(archive), most_chars // 2)
-    except (RuntimeError, NotImplementedError) as error:  # what zipfile says of encryption and of rare packings
+    except (RuntimeError, NotImplementedError) as error:  # zipfile's errors for encryption and rare packings
         raise Unreadable("it is protected by a password, or packed in a way that I don't know") from error
 
 

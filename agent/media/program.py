@@ -36,7 +36,7 @@ async def run(command: Sequence[str], file: Path, seconds: float, *, most: int =
     try:
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-I", "-S", kept.__file__, str(stdin or "-"), *arguments),
-            stdin=asyncio.subprocess.PIPE,  # held open for as long as we live
+            stdin=asyncio.subprocess.PIPE,  # held open for as long as this process lives
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
             start_new_session=True,

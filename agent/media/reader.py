@@ -18,7 +18,7 @@ from agent.media.sniff import TOO_MUCH, Kind, Unreadable
 _log = logging.getLogger(__name__)
 
 SECONDS = 30.0
-"""How long reading one file may take once its process has begun; what was read by then counts."""
+"""The time to read a file once its process has begun; the text read by then counts."""
 _STARTING = 60.0
 """Seconds for a process to begin, on a machine that is busy or slow."""
 AT_ONCE = 3
@@ -135,7 +135,7 @@ async def _started(*command: str) -> asyncio.subprocess.Process:
 
 
 async def ended(process: asyncio.subprocess.Process) -> None:
-    """Kills a process and what it has started, and waits for that."""
+    """Kills a process and its children, and waits for its end."""
     if process.returncode is None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             if hasattr(os, "killpg"):

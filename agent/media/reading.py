@@ -61,13 +61,13 @@ def main(arguments: list[str]) -> None:
             remark = _write(_texts(Kind(kind), Path(file), about, int(chars), int(pages)), int(chars))
     except Unreadable as problem:
         remark = str(problem)
-    except BaseException as problem:  # from a library, on a bad file; a panic of one written in Rust is no Exception
+    except BaseException as problem:  # from a library, on a bad file; a panic of Rust is no Exception
         remark = TOO_MUCH if _is_for_want_of_room(problem) else "it is damaged, or of a kind that I can't open"
     print(json.dumps({"end": remark, "ending": ending}), flush=True)
 
 
 def _is_for_want_of_room(problem: BaseException | None) -> bool:
-    """Also True for an error that a library raised from such an error."""
+    """True for an error that has want of memory or stack as its cause, also below a library's error."""
     while problem is not None:
         if isinstance(problem, MemoryError | RecursionError):
             return True

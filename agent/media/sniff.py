@@ -9,7 +9,7 @@ import re
 HEIC = "heic"
 """The ending of photos by Apple's devices, which need a decoder of their own."""
 HEAD = 4_096
-"""Bytes from the beginning of a file that tell what it is."""
+"""Bytes at the beginning of a file that tell its kind."""
 _CONTROL = frozenset(range(32)) - frozenset(b"\t\n\v\f\r\x1b")
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _MAIL = re.compile(rb"(return-path|received|from|date|message-id|mime-version|subject|delivered-to|to):[ \t]", re.I)

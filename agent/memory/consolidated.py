@@ -68,7 +68,7 @@ def store_consolidation(scope: Scope, clock: Clock, found: ConsolidationResult, 
 
 
 def _apply_edits(before: bytes, edits: Sequence[CuratedEdit], name: str) -> bytes:
-    """Raises `_TooMuch`, and `UnreadableFile` for what is not UTF-8."""
+    """Raises `_TooMuch`, and `UnreadableFile` for binary data."""
     files.text_of(before, name)
     after = before
     for edit in edits:

@@ -126,7 +126,7 @@ def read_bytes(path: Path, root: Path, limit: int = MAX_BYTES) -> bytes | None:
 
 
 def copy_out(path: Path, root: Path, to: BinaryIO, most: int) -> None:
-    """Copies a regular file. Raises as `read_text`, also for one missing, empty or larger than `most`."""
+    """Copies a regular file. Raises as `read_text`, also for a missing or empty file or one larger than `most`."""
     name = name_below(path, root)
     with _reading(name), open_parent(path, root) as (folder, real_name):
         size = fs.copy(folder, real_name, to, most)

@@ -101,7 +101,7 @@ def _locate(edit: FilePatch, now: bytes) -> int | None:
     if begin >= 0 and now.startswith(whole, begin) and (edit.below or _ends(now, begin + len(whole))):
         return edit.at
     if edit.added.strip() and begin >= 0 and now.startswith(start, begin) and _ends(now, begin + len(start)):
-        return edit.at  # only what follows has changed
+        return edit.at  # only the text below has changed
     if edit.above or edit.below:
         at = _only_match(now, whole, ends=not edit.below)
         if at is not None:

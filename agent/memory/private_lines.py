@@ -49,14 +49,14 @@ class LeavingText:
     """Text that would leave, decoded in many ways. `earlier`: text that has left before, joined in the same ways."""
 
     texts: tuple[str, ...]
-    """By itself."""
+    """The text by itself."""
     joined: tuple[str, ...] = ()
-    """With what has left before."""
+    """Joined with text that has left before."""
     earlier: tuple[str, ...] = ()
     address: str = ""
     """A page's address without its scheme: a line that names it tells its host nothing."""
     own: str = ""
-    """What the person has just said, in letters and digits."""
+    """The person's own last words, in letters and digits."""
     is_suspect: bool = False
     """Text of others may be the reason: short codes count, too."""
 
@@ -91,7 +91,7 @@ def private_line(scope: Scope, text: str) -> str:
 
 
 def repeated_line(scope: Scope, leaving: LeavingText) -> str:
-    """The first line of the scope's memory that leaves with a text, also in pieces of which it is the last; or ""."""
+    """The first line of the scope's memory that leaves with a text, also as the last of several pieces; or ""."""
     alone, joined, own = _read(leaving.texts), _read(leaving.joined), _Read((leaving.own,))
     earlier = cache(partial(_read, leaving.earlier))
 

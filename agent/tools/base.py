@@ -36,18 +36,18 @@ class ToolError(Exception):
 
 class EffectKind(enum.StrEnum):
     SEND = "send"  # text or files to another audience
-    WRITE = "write"  # a file of another scope, or one that says what Daybook does
+    WRITE = "write"  # a file of another scope, or with rules for Daybook
     WRITE_COMMON = "write-common"  # a file that is read in every chat
     WRITE_SKILL = "write-skill"  # a skill whose text stands in every chat
     ADD_JOB = "add-job"
     REMOVE_JOB = "remove-job"
-    FETCH = "fetch"  # a page whose address could carry what was read
+    FETCH = "fetch"  # a page whose address could carry private text
     SEARCH = "search"  # a search of the web
     DRAW = "draw"  # a picture, made by a server from words
     RUN = "run"  # a program
     USE_TOOL = "use-tool"  # a tool of a server of others
-    USE_NEW_TOOL = "use-new-tool"  # one that the owner has not agreed to yet
-    USE_CHANGED_TOOL = "use-changed-tool"  # one that is described otherwise than when they did
+    USE_NEW_TOOL = "use-new-tool"  # a tool that the owner has not agreed to yet
+    USE_CHANGED_TOOL = "use-changed-tool"  # a tool whose description has changed since they did
 
 
 class EffectNote(enum.StrEnum):
@@ -68,7 +68,7 @@ class Outgoing:
     host: str
     """The recipient: `evil.example`, `mcp:notes`."""
     is_lasting: bool = True
-    """A yes counts for the host in this conversation."""
+    """Consent counts for the host in this conversation."""
     address: str = ""
     """The address of a page."""
 
@@ -88,13 +88,13 @@ class Effect:
     this_turn: bool = False
     """Only what this turn read can be the reason."""
     before: str = ""
-    """Names the present state; a yes counts for that alone."""
+    """Names the present state; consent counts for that state only."""
     after: str = ""
     """Names the state in which the effect is done."""
     outgoing: Outgoing | None = None
-    """What it sends is judged (`agent.session.outgoing`)."""
+    """The text that it sends is judged (`agent.session.outgoing`)."""
     words: tuple[str, ...] = ()
-    """The leading words of a program that a lasting yes would hold for; empty: none can be given."""
+    """The leading words of a program for lasting consent; empty: none can be given."""
     folder: str = ""
     """Where a program runs."""
     notes: tuple[EffectNote, ...] = ()

@@ -34,7 +34,7 @@ R = TypeVar("R")
 _SHOWN_CHARS = 20_000
 _TO_OWNER = re.compile(r"""\bto:[ \t]{0,8}["']?owner\b""")
 _OWN_KINDS = frozenset({".md", ".txt"})
-"""Files that mark what was made from text of others."""
+"""Files in which marks show what was made from text of others."""
 
 
 class TranscriptReader(Protocol):
@@ -74,7 +74,7 @@ class ToolContext:
     sealed: Mapping[str, str] = field(default_factory=dict)
     """Names workspace files that may not change, with the reason."""
     day_of_text: Callable[[Clock], date | None] = Clock.today
-    """The day of what is written down."""
+    """The day of the text that is written down."""
     _known: dict[Path, _Known] = field(default_factory=dict)
 
     def tool(

@@ -65,7 +65,7 @@ def written(context: ToolContext, path: Path, change: Change | None = None, new:
     kind = guarded(context.scope, path)
     if kind is Guarded.FREE:
         return None
-    context.may_change(path)  # what is sealed is not asked about
+    context.may_change(path)  # nobody is asked about a sealed file
     before = files.read_bytes(path, context.scope.folder)
     after = change(before) if change is not None else None
     is_skill = any(names[-1:] == [folded_name(SKILL_FILE)] for names in folded_parts(path, context.scope.folder))
