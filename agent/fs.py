@@ -170,9 +170,8 @@ else:
             return True
         status = os.fstat(fd)
         what = status.st_dev, status.st_ino
-        for _ in range(
-            _LOOKS_AGAIN if what in _passed else _LOOKS
-        ):  # no clock, which goes on while this process is halted
+        # counted, not by a clock, which goes on while this process is halted
+        for _ in range(_LOOKS_AGAIN if what in _passed else _LOOKS):
             if _is_taken(fd):
                 _passed.discard(what)
                 return True
