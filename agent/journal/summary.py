@@ -268,6 +268,5 @@ def _lists(today: _Day) -> str:
     if len(today.open) > MOST_OPEN:
         open_.append(f"☐ … ({len(today.open) - MOST_OPEN}: `memory/open.md`)")
     coming = [f"⏰ {job.time} {job.text}" for job in today.coming]
-    return "\n\n".join(
-        "\n".join(part) for part in (open_, coming) if part
-    )  # no Markdown lists: they would join a list above
+    # no Markdown lists: they would join a list above
+    return "\n\n".join("\n".join(part) for part in (open_, coming) if part)
