@@ -41,7 +41,7 @@ class EffectKind(enum.StrEnum):
     WRITE_SKILL = "write-skill"  # a skill whose text stands in every chat
     ADD_JOB = "add-job"
     REMOVE_JOB = "remove-job"
-    FETCH = "fetch"  # a page whose address could carry private text
+    FETCH = "fetch"  # a page whose address could carry text that was read
     SEARCH = "search"  # a search of the web
     DRAW = "draw"  # a picture, made by a server from words
     RUN = "run"  # a program
