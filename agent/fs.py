@@ -170,8 +170,7 @@ else:
             return True
         status = os.fstat(fd)
         what = status.st_dev, status.st_ino
-        # counted, not by a clock, which goes on while this process is halted
-        for _ in range(_LOOKS_AGAIN if what in _passed else _LOOKS):
+        for _ in range(_LOOKS_AGAIN if what in _passed else _LOOKS):  # no clock: it goes on while this is halted
             if _is_taken(fd):
                 _passed.discard(what)
                 return True
