@@ -1,1 +1,1 @@
-"""The agent: one turn of one session. It imports nothing of ours."""
+"""The agent: runs turns of sessions. It imports neither the gateway nor the channels."""

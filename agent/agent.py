@@ -1,4 +1,4 @@
-"""The facade of an agent: its turns, and all else about its sessions.
+"""The facade of an agent: its turns, and everything about its sessions.
 
 The caller decides who may speak in which session, and runs one turn of a session at a time.
 """
@@ -65,7 +65,7 @@ from agent.values import CHAT, Emit, ResultKind, SessionKey, TurnRequest, TurnRe
 _log = logging.getLogger(__name__)
 
 _STOP_WAITS = 0.5
-"""Seconds that a stop, which must be felt at once, waits for a file that another program holds."""
+"""Seconds that a stop, which has to be quick, waits for a file that another program holds."""
 _END_WAITS = 5.0
 """Seconds that the end waits for such a file."""
 
@@ -129,8 +129,8 @@ class Agent:
         )
 
     async def run(self, *, is_alone: bool = True) -> None:
-        """Does deferred work, and indexes what changed, until cancelled. `is_alone` False: what earlier processes left
-        waits for `deferred.take_up`."""
+        """Does deferred work, and indexes changes, until cancelled. `is_alone` False: the work that earlier processes
+        left waits for `deferred.take_up`."""
         owner = Scope(Audience.OWNER, self.workspace)
         try:
             async with asyncio.TaskGroup() as group:
@@ -161,7 +161,7 @@ class Agent:
         cache, key, scope = self._session_cache, request.session, request.scope
         builder = await cache.builder(key, scope, transcript, offers(), request.model, request.language)
         await branch(conversation, request.said, self._redaction_lock, self._clock)
-        said = [one.id for one in request.said]
+        said = [message.id for message in request.said]
         record = TurnRecord(transcript, turn_of(said, transcript, request.id), self._clock, said)
         incoming = UserInput(
             conversation, record, builder.budget.window, self._recall, self._redaction_lock, self._clock
@@ -214,7 +214,7 @@ class Agent:
         return self._secrets(result.text)
 
     async def allow(self, consent: ConversationConsent) -> None:
-        """Keeps the owner's yes in the conversation that it was for, if it can: what it was said to is done."""
+        """Keeps the owner's consent in its conversation, if possible: the call itself is done."""
         try:
             await self._session_cache.allow(SessionKey(self.settings.name, consent.path), consent.id, consent.allows)
         except (OSError, TranscriptUnusable) as problem:
@@ -255,8 +255,8 @@ class Agent:
         asked: str = "",
         begins: Callable[[], Awaitable[None]] | None = None,
     ) -> Compacted:
-        """Summarises the older part of the conversation; no turn may run meanwhile. `asked` names the request, done
-        once over restarts. Raises `NotCompacted` and `ModelError`."""
+        """Summarises the older part of the conversation; no turn may run meanwhile. `asked` names the request, which is
+        done once over restarts. Raises `NotCompacted` and `ModelError`."""
         builder = await self._session_cache.current_builder(key, scope, model)
         done = made_for(builder, asked)
         if done is None:
@@ -277,11 +277,11 @@ class Agent:
         return await asyncio.to_thread(self._archive.sessions, key)
 
     async def find(self, id: str, key: SessionKey | None = None) -> SessionInfo:
-        """The session of that id, or the only one whose id begins or ends so. Raises `NoSuchSession`."""
+        """The session with that id, or the only session whose id begins or ends so. Raises `NoSuchSession`."""
         return await asyncio.to_thread(self._archive.find, id, key)
 
     async def said_since(self, key: SessionKey, message: str) -> tuple[str, ...]:
-        """The ids of people's messages in the current session, from that one on; empty if it is not there."""
+        """The ids of people's messages in the current session from `message` on; empty if it is not there."""
         transcript = await asyncio.to_thread(self._session_cache.current, key)
         return tuple(itertools.dropwhile(message.__ne__, turns_of_said(transcript.entries if transcript else ())))
 
@@ -297,7 +297,7 @@ class Agent:
         return found
 
     async def rename(self, key: SessionKey, id: str, title: str) -> str:
-        """Gives a session a title, and returns what is kept of it."""
+        """Gives a session a title, and returns it as it is kept."""
         return await asyncio.to_thread(self._archive.rename, key, id, title)
 
     async def put_away(self, key: SessionKey, id: str, *, archived: bool) -> None:
@@ -305,7 +305,7 @@ class Agent:
         await asyncio.to_thread(self._archive.put_away, key, id, archived=archived)
 
     async def export(self, key: SessionKey, id: str | None = None) -> str:
-        """A session as Markdown, by default the current. Raises `NoSuchSession`, `TranscriptUnusable`."""
+        """A session, by default the current, as Markdown. Raises `NoSuchSession`, `TranscriptUnusable`."""
 
         def export() -> str:
             chosen = self._archive.find(id or self._archive.current(key) or "", key)
@@ -314,7 +314,7 @@ class Agent:
         return await asyncio.to_thread(export)
 
     async def prune(self, before: datetime) -> tuple[SessionInfo, ...]:
-        """Deletes sessions last used before that moment, except current ones."""
+        """Deletes sessions last used before that moment, except current sessions."""
         return await asyncio.to_thread(self._archive.prune, before)
 
     async def context_report(self, key: SessionKey, scope: Scope, model: str | None = None) -> report.ContextReport:
@@ -347,7 +347,7 @@ class Agent:
         return await heartbeat(self._model, self.settings.model, str(key), scope, self._clock, self._redaction_lock)
 
     async def why(self, key: SessionKey) -> report.WhyReport | None:
-        """What the last reply was based on."""
+        """The basis of the last reply."""
 
         def look() -> report.WhyReport | None:
             transcript = self._session_cache.current(key)
@@ -356,8 +356,8 @@ class Agent:
         return await asyncio.to_thread(look)
 
     def reading(self, scope: Scope) -> ReadEpoch:
-        """Starts before a turn, whose end is recorded inside `ReadEpoch.writing`; where that is stale, the same request
-        reports the end without what was forgotten."""
+        """Starts an epoch before a turn, whose end is recorded inside `ReadEpoch.writing`; if that is stale, the same
+        request reports the end without the forgotten text."""
         return self._redaction_lock.reading(scope)
 
     async def mentions(self, is_meant: Callable[[SessionKey], bool], finding: ForgetPlan) -> int:
@@ -367,7 +367,7 @@ class Agent:
     async def forget(
         self, is_meant: Callable[[SessionKey], bool], scope: Scope, session: str, shown: ForgetPlan
     ) -> Removal:
-        """Replaces what was shown by a mark, in memory and those sessions. Nothing read before is sent or written
+        """Replaces the shown passages by a mark, in memory and those sessions. Nothing read before is sent or written
         after."""
         async with self._redaction_lock.forgetting(scope):
             finding = await asyncio.to_thread(refresh_plan, shown, scope)
@@ -377,7 +377,7 @@ class Agent:
             fixed = await asyncio.to_thread(self._session_cache.fixed_part, scope)
             said, among = await redact(transcripts, holds, self._clock, done.change, fixed)
             await asyncio.to_thread(self._archive.untitle, is_meant, holds)
-            await asyncio.to_thread(self.journal.forget, [one.header.id for one in transcripts], holds)
+            await asyncio.to_thread(self.journal.forget, [transcript.header.id for transcript in transcripts], holds)
             unpurged = ""
             try:
                 await asyncio.to_thread(self.index.purge, scope, self._clock)
@@ -386,7 +386,7 @@ class Agent:
         return Removal(finding, done.change, done.files, said, among, unpurged, done.kept)
 
     async def bring_back(self, is_meant: Callable[[SessionKey], bool], change: str) -> None:
-        """Undoes what a `forget` did to those sessions."""
+        """Undoes a `forget` in those sessions."""
         transcripts = await asyncio.to_thread(self._session_cache.meant, is_meant)
         await bring_back(transcripts, self._clock, change)
 

@@ -10,17 +10,13 @@ from zoneinfo import ZoneInfo
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
 
-def _utc_now() -> datetime:
-    return datetime.now(UTC)
-
-
 @dataclass(slots=True, eq=False)
 class Clock:
     """`read` returns an aware datetime."""
 
     zone: ZoneInfo
-    """Another once its person says where they are."""
-    read: Callable[[], datetime] = _utc_now
+    """Changes when the person says where they are."""
+    read: Callable[[], datetime] = lambda: datetime.now(UTC)
 
     def now(self) -> datetime:
         return self.read().astimezone(self.zone)

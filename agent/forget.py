@@ -20,7 +20,7 @@ _ONCE_SHOWN_TO_OTHERS = (
     '<daybook-rules name="skills"',
     '<daybook-rules name="skill ',  # the name of one skill follows
 )
-"""How blocks begin that only the owner sees today."""
+"""The beginnings of blocks that only the owner sees today."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,24 +34,24 @@ class Removal:
     messages: int
     sessions: int
     unpurged: str = ""
-    """Why the index on disk still has it."""
+    """Why the index on disk still has the text."""
     kept: tuple[tuple[str, str], ...] = ()
 
 
 Holds = Callable[[str], bool]
-"""Whether a line speaks of what is to be forgotten."""
+"""True for a line about the subject to be forgotten."""
 
 
 def mentions(transcripts: Sequence[Transcript], holds: Holds) -> int:
-    """The number of messages and summaries that mention it. Blocks."""
+    """The number of messages and summaries about the subject. Blocks."""
     return sum(len(places(transcript.all_entries, holds)) for transcript in transcripts)
 
 
 async def redact(
     transcripts: Sequence[Transcript], holds: Holds, clock: Clock, change: str, fixed: FixedPart
 ) -> tuple[int, int]:
-    """Replaces lines that mention it by a mark, and a fixed part by `fixed`. Returns the numbers of messages and
-    transcripts. Raises `TranscriptNotWritten`."""
+    """Replaces lines about the subject by a mark, and a fixed part with such lines by `fixed`. Returns the numbers of
+    messages and transcripts. Raises `TranscriptNotWritten`."""
     messages = sessions = 0
     for transcript in transcripts:
         found = await asyncio.to_thread(places, transcript.all_entries, holds)

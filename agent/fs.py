@@ -1,8 +1,8 @@
-"""How files are written, and the only place that does it: locked, compared with what was known of them, synced.
+"""The only module that writes files: locked, compared with their known state, synced. Everything blocks.
 
-A writer may stand still between any two steps (a paused machine) while another takes over, and then go on. So each
-write compares the file just before it is made. Nobody waits for ever for a lock of who stands still: past it, content
-goes into a file of its own, which is moved into place, and what the other had begun is removed. Everything blocks.
+A writer may halt between any two steps (a paused machine) while another takes over, and then go on. So each write
+compares the file just before. Nobody waits for ever for a halted process's lock: without it, content goes into a new
+file, which is moved into place, and temporary files of the halted process are removed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import BinaryIO
 from weakref import WeakValueDictionary
 
 SCRATCH = ".daybook-tmp"
-"""How temporary names of new content begin; left over only if the process is killed."""
+"""The beginning of names of temporary files; they stay only if the process is killed."""
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _WALKS = os.open in os.supports_dir_fd
@@ -31,11 +31,11 @@ _PIECE = 1_000_000
 """Bytes per read while copying."""
 _LOOK = 0.005
 _LOOKS = 1_000
-"""After so many, which takes this process at least 5 seconds, who holds a lock counts as standing still."""
+"""After so many looks, at least 5 seconds of this process, the holder of a lock counts as halted."""
 _LOOKS_AGAIN = 10
-"""For a lock that was passed already. More than none: it may be another's by now, who only writes."""
+"""Looks at a lock whose holder was halted before. More than none: another process may just be writing by now."""
 _NO_LOCKS = frozenset({errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EBADF})
-"""What file systems without locks say; `doctor` says it too."""
+"""Errors of file systems without locks; `doctor` reports them too."""
 _TRIES = 5
 """Attempts at a file that others change at the same time."""
 
@@ -44,7 +44,7 @@ _log = logging.getLogger(__name__)
 
 
 class ChangedMeanwhile(OSError):
-    """Somebody else has written the file, so it was left as it is."""
+    """Somebody else has written the file, so it is left alone."""
 
     def __init__(self, name: str) -> None:
         super().__init__(errno.EBUSY, "somebody else has written it meanwhile", name)
@@ -98,7 +98,7 @@ class Folder:
 
     def names(self) -> list[str]:
         with os.scandir(self.path if self.fd is None else self.fd) as found:
-            return [one.name for one in found]
+            return [entry.name for entry in found]
 
     def sync(self) -> None:
         if self.fd is not None:
@@ -122,17 +122,17 @@ def folder_at(path: Path) -> Iterator[Folder]:
 _in_process: WeakValueDictionary[tuple[int, int], threading.Lock] = WeakValueDictionary()
 _finding = threading.Lock()
 _holders: dict[tuple[int, int], int] = {}
-"""Which thread has the lock of a folder, by its device and inode."""
+"""The thread that has the lock of a folder, by device and inode."""
 _passed: set[tuple[int, int]] = set()
-"""Device and inode of what is locked by who stands still."""
+"""Device and inode of files and folders that a halted process has locked."""
 
 
 @contextmanager
 def locked(folder: Folder) -> Iterator[None]:
-    """Locks out other threads, and other Daybook processes unless they stand still; editors ignore it.
+    """Locks out other threads, and other Daybook processes unless they are halted; editors ignore it.
 
-    The folder is locked because files are replaced; a killed process holds nothing. Whoever has the lock already goes
-    on, and a thread of this process is waited for however long it takes: it does not stand still.
+    The folder is locked because files are replaced; a killed process holds nothing. A thread that has the lock already
+    goes on; another thread of this process is waited for however long it takes: it is not halted.
     """
     status = folder.path.stat() if folder.fd is None else os.fstat(folder.fd)
     what = status.st_dev, status.st_ino
@@ -165,12 +165,12 @@ else:
     import fcntl
 
     def _lock(fd: int, path: Path) -> bool:
-        """False if who has the lock stands still."""
+        """False if the process that has the lock is halted."""
         if not _passed and _is_taken(fd):
             return True
         status = os.fstat(fd)
         what = status.st_dev, status.st_ino
-        for _ in range(_LOOKS_AGAIN if what in _passed else _LOOKS):  # no clock: it goes on while this stands still
+        for _ in range(_LOOKS_AGAIN if what in _passed else _LOOKS):  # no clock: it goes on while this is halted
             if _is_taken(fd):
                 _passed.discard(what)
                 return True
@@ -181,7 +181,7 @@ else:
         return False
 
     def _is_taken(fd: int) -> bool:
-        """Takes the lock if nobody has it; on a file system without locks everybody does."""
+        """Takes the lock if it is free; always succeeds on a file system without locks."""
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
@@ -191,14 +191,14 @@ else:
         return True
 
     def _unlock(fd: int) -> None:
-        with suppress(OSError):  # of a disk that is gone: what was written before is written
+        with suppress(OSError):  # the disk may be gone: the write itself is done
             fcntl.flock(fd, fcntl.LOCK_UN)
 
 
 def check_unchanged(folder: Folder, name: str, known: os.stat_result | None) -> None:
     """Raises `ChangedMeanwhile`."""
     both = known, folder.stat(name)
-    then, now = (one and (one.st_ino, one.st_size, one.st_mtime_ns) for one in both)
+    then, now = (status and (status.st_ino, status.st_size, status.st_mtime_ns) for status in both)
     if then != now:
         raise ChangedMeanwhile(name)
 
@@ -217,7 +217,7 @@ def tail(folder: Folder, name: str, limit: int) -> bytes:
 
 
 def copy(folder: Folder, name: str, to: BinaryIO, most: int) -> int:
-    """Copies at most `most` + 1 bytes of a regular file; returns their number. Raises `OSError`."""
+    """Copies at most `most` + 1 bytes of a regular file; returns the number. Raises `OSError`."""
     with _open_regular(folder, name) as file:
         copied = 0
         while copied <= most and (piece := file.read(min(_PIECE, most + 1 - copied))):
@@ -236,8 +236,8 @@ def _open_regular(folder: Folder, name: str) -> BinaryIO:
 
 
 def append(folder: Folder, name: str, data: bytes, size: int | None, *, whole: int | None = None) -> None:
-    """Appends and syncs; a failed write is taken back. Call under `locked`. `size`: of the file as the caller knows it,
-    None to make a new one; `whole`: bytes of it that stay, all by default. Raises `ChangedMeanwhile`, `OSError`."""
+    """Appends and syncs; a failed write is taken back. Call under `locked`. `size`: the file's known size, None to make
+    the file; `whole`: bytes that stay, all by default. Raises `ChangedMeanwhile`, `OSError`."""
     new = os.O_CREAT | os.O_EXCL if size is None else 0
     try:
         fd = folder.open(name, os.O_RDWR | os.O_APPEND | new)
@@ -280,7 +280,7 @@ def _write(fd: int, data: bytes, whole: int, size: int) -> None:
 
 
 def _check_named(folder: Folder, name: str, inode: int, size: int) -> None:
-    """Raises `ChangedMeanwhile` if a file has another size, or another file has its name."""
+    """Raises `ChangedMeanwhile` if the file has another size, or another file has its name."""
     named = folder.stat(name)
     if named is None or (named.st_ino, named.st_size) != (inode, size):
         raise ChangedMeanwhile(name)
@@ -314,7 +314,7 @@ def replace(folder: Folder, name: str, data: bytes, mode: int, check: Check) -> 
                 os.fsync(fd)
             _check_guards()
             check()
-            with suppress(FileNotFoundError):  # another writer has gone past this one
+            with suppress(FileNotFoundError):  # another writer has removed it, past this one's lock
                 folder.rename(scratch, name)
                 break
         except BaseException:
@@ -340,7 +340,7 @@ def _new_scratch(folder: Folder) -> tuple[str, int]:
 
 
 def _remove_scratch(folder: Folder) -> None:
-    """Deletes what killed processes have left, and what one that stands still had begun: its move fails."""
+    """Deletes temporary files of killed processes, and of a halted process, whose move then fails."""
     for name in folder.names():
         if name.startswith(SCRATCH):
             with suppress(FileNotFoundError):
@@ -348,7 +348,7 @@ def _remove_scratch(folder: Folder) -> None:
 
 
 def rewrite(path: Path, change: Callable[[bytes | None], str | bytes]) -> None:
-    """Replaces a file (0600) by what `change` makes of its bytes (None: no file), making its folders (0700). Raises
+    """Replaces a file (0600) by `change` of its bytes (None: no file), and makes its folders (0700). Raises
     `ChangedMeanwhile`, `OSError`; the old content stays."""
     make_folder(path.parent)
     with folder_at(path.parent) as folder, locked(folder):
@@ -359,7 +359,7 @@ def rewrite(path: Path, change: Callable[[bytes | None], str | bytes]) -> None:
 
 
 def atomic_write(path: Path, content: str | bytes) -> None:
-    """As `rewrite`, with content that does not depend on what is there."""
+    """As `rewrite`, with content that does not depend on the old content."""
     rewrite(path, lambda _: content)
 
 
@@ -388,13 +388,13 @@ def put_in_place(written: Path, path: Path) -> None:
 
 def make_folder(folder: Path) -> None:
     """Makes a folder and those above it (0700). Raises `OSError`."""
-    missing = [one for one in (folder, *folder.parents) if not one.is_dir()]
+    missing = [path for path in (folder, *folder.parents) if not path.is_dir()]
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     for made in missing:
         sync_folder(made.parent)
 
 
 def sync_folder(folder: Path) -> None:
-    """Does nothing on Windows. Raises `OSError`."""
+    """Syncs a folder; does nothing on Windows. Raises `OSError`."""
     with folder_at(folder) as opened:
         opened.sync()

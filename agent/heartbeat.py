@@ -1,5 +1,5 @@
-"""The heartbeat: a model looks at HEARTBEAT.md now and then, in a small context of its own. Nothing of it is kept. An
-empty list costs no call."""
+"""The heartbeat: a model looks at HEARTBEAT.md now and then, in a small separate context, which is not kept. An empty
+list costs no call."""
 
 from __future__ import annotations
 
@@ -43,32 +43,26 @@ not repeat what the log says was said already, and do not report that all is wel
 async def heartbeat(
     model: Model, settings: ModelSettings, session: str, scope: Scope, clock: Clock, redaction_lock: RedactionLock
 ) -> str | None:
-    """The message to send, if any; None: the list is empty. Raises `ModelError`, `FileError`."""
+    """The message to send, empty for none; None if the list is empty. Raises `ModelError`, `FileError`."""
 
     async def made(reading: ReadEpoch) -> str | None:
-        return await _heartbeat(model, settings, session, scope, clock, reading)
+        wanted = await asyncio.to_thread(_list, scope)
+        if not wanted:
+            return None
+        shown = await asyncio.to_thread(_shown, scope, clock, wanted)
+        answer = await ask_once(
+            model,
+            settings,
+            _SYSTEM,
+            shown,
+            most_tokens=_MOST_TOKENS,
+            purpose=PURPOSE,
+            session=session,
+            is_current=reading.is_current,
+        )
+        return "" if answer is None else said(answer)
 
     return await redaction_lock.until_current(scope, made)
-
-
-async def _heartbeat(
-    model: Model, settings: ModelSettings, session: str, scope: Scope, clock: Clock, reading: ReadEpoch
-) -> str | None:
-    wanted = await asyncio.to_thread(_list, scope)
-    if not wanted:
-        return None
-    shown = await asyncio.to_thread(_shown, scope, clock, wanted)
-    answer = await ask_once(
-        model,
-        settings,
-        _SYSTEM,
-        shown,
-        most_tokens=_MOST_TOKENS,
-        purpose=PURPOSE,
-        session=session,
-        is_current=reading.is_current,
-    )
-    return "" if answer is None else said(answer)
 
 
 def said(answer: str) -> str:
@@ -85,7 +79,7 @@ def said(answer: str) -> str:
 
 
 def _list(scope: Scope) -> str:
-    """The lines, if any is more than comment, heading or empty bullet. Raises `FileError`."""
+    """The list without comments, headings and empty bullets. Raises `FileError`."""
     file = read_text(scope.folder / FILE, scope.folder)
     text = _COMMENT.sub("", file.text) if file is not None else ""
     lines = [line for line in text.splitlines() if not _HEADING.fullmatch(line)]
@@ -98,7 +92,7 @@ def _shown(scope: Scope, clock: Clock, wanted: str) -> str:
     try:
         file = read_text(log_path(scope, now.date()), scope.folder)
         log = "\n".join(for_reading(file.text)) if file is not None else ""
-        open_ = "\n".join(one.text for one in open_items.still_open(scope))
+        open_ = "\n".join(item.text for item in open_items.still_open(scope))
     except FileError as problem:
         _log.warning("the heartbeat sees less: %s", problem)
     if (size := estimate(log)) > _MOST_LOG_TOKENS:

@@ -19,7 +19,7 @@ from agent.memory.files import FileError, read_bytes, sha_of
 from agent.model.base import ToolSpec
 from agent.model.tokens import estimate, estimate_tool
 from agent.search.result_text import QuotedLines
-from agent.session.entries import Entry, LineRanges, MessageEntry, RecalledPassage, SeenFile, system_of
+from agent.session.entries import LineRanges, MessageEntry, RecalledPassage, SeenFile, system_of
 from agent.session.transcript import Transcript
 from agent.tools.foreign_text import in_text, names
 
@@ -36,7 +36,7 @@ class Share:
 class FileShown:
     path: str
     lines: LineRanges
-    """Those shown."""
+    """The lines shown."""
     total_lines: int
     size: int
     modified: datetime | None
@@ -51,7 +51,7 @@ class FileShown:
 
 @dataclass(frozen=True, slots=True)
 class ContextReport:
-    """Tokens, estimated except `counted` by the server, most of `projected`."""
+    """Tokens, estimated; `counted`: the server counted most of `projected`."""
 
     session: str
     """Empty before the first message."""
@@ -120,7 +120,7 @@ def why_report(transcript: Transcript, workspace: Path, clock: Clock) -> WhyRepo
         (
             at
             for at in reversed(range(len(entries)))
-            if isinstance(e := entries[at], MessageEntry) and e.role == "assistant"
+            if isinstance(entry := entries[at], MessageEntry) and entry.role == "assistant"
         ),
         None,
     )
@@ -128,13 +128,16 @@ def why_report(transcript: Transcript, workspace: Path, clock: Clock) -> WhyRepo
         return None
     reply = entries[last]
     assert isinstance(reply, MessageEntry)
-    of_turn = [e for e in entries[:last] if isinstance(e, MessageEntry) and e.meta.turn == reply.meta.turn]
+    in_prompt = [entry for entry in in_context(entries[:last]) if isinstance(entry, MessageEntry)]
+    of_turn = [
+        entry for entry in entries[:last] if isinstance(entry, MessageEntry) and entry.meta.turn == reply.meta.turn
+    ]
     return WhyReport(
         model=reply.meta.model,
         at=clock.local(datetime.fromisoformat(reply.ts)),
         files=shown_files(seen_by(transcript.header, entries[:last]), workspace, clock),
         tools=tuple(entry.meta.tool for entry in of_turn if entry.meta.tool),
-        recalled=_recalled(entries[:last]),
+        recalled=tuple(passage for entry in reversed(in_prompt) for passage in entry.meta.recalled),
         quoted=tuple(dict.fromkeys(lines for entry in of_turn for lines in entry.meta.quoted)),
         foreign=names((*(reply.meta.foreign or ()), *in_text("\n".join(system_of(transcript.header, entries[:last]))))),
     )
@@ -160,11 +163,6 @@ def _sha(workspace: Path, path: str) -> str:
     except FileError:
         return ""
     return sha_of(data) if data is not None else ""
-
-
-def _recalled(entries: Sequence[Entry]) -> tuple[RecalledPassage, ...]:
-    messages = [entry for entry in in_context(entries) if isinstance(entry, MessageEntry)]
-    return tuple(passage for entry in reversed(messages) for passage in entry.meta.recalled)
 
 
 def _shares(system: Sequence[str]) -> tuple[Share, ...]:

@@ -37,7 +37,7 @@ _log = logging.getLogger(__name__)
 class NewSession:
     info: SessionInfo
     unnoted: str = ""
-    """Why the end of the last one is not in the log, a sentence."""
+    """A sentence on why the end of the last session is not in the log."""
 
 
 class SessionLifecycle:
@@ -67,17 +67,17 @@ class SessionLifecycle:
             return await asyncio.to_thread(self._new_session, key, scope)
 
     async def leave_for(self, request: TurnRequest) -> None:
-        """A new session for a turn that needs its own, or after the configured idle time."""
+        """Begins a new session for a turn that needs its own, or after the configured idle time."""
         await (self._begin_anew(request) if request.fresh else self._leave_if_idle(request))
 
     async def defer(self, key: SessionKey, scope: Scope, left: Transcript, reason: ContextLossReason) -> None:
-        """Notes a left session's work, if anybody wrote in it."""
+        """Notes the work for a left session, if anybody wrote in it."""
         last = next((entry.id for entry in reversed(left.entries) if isinstance(entry, MessageEntry)), None)
         if last is not None:
             await self.deferred.defer(DeferredTask(key.path, left.header.id, scope, reason, last))
 
     async def flush_ahead(self, key: SessionKey, scope: Scope) -> None:
-        """Defers the flush that the message after the last answer would set off, so that it does not wait for it."""
+        """Defers the flush that the next message would set off, so that it need not wait."""
         builder = self._session_cache.last_used(key)
         if builder is None or builder.scope != scope or not is_near(builder):
             return
@@ -87,7 +87,7 @@ class SessionLifecycle:
             _log.warning("%s: the next message may have to wait for its flush: %s", key, problem)
 
     async def compacted(self, builder: RequestBuilder, done: Compacted) -> None:
-        """Notes the work for what a summary has replaced."""
+        """Notes the work for entries that a summary replaced."""
         task = DeferredTask(
             builder.session.path, builder.transcript.header.id, builder.scope, ContextLossReason.COMPACTION, done.entry
         )
@@ -99,15 +99,16 @@ class SessionLifecycle:
             return
         transcript = await asyncio.to_thread(self._session_cache.current, request.session)
         last = await self._session_cache.last_activity(request.session)
-        asked_at = min([self._clock.instant(), *(one.at for one in request.said)])  # not when an outage was over
+        # the time of the messages: after an outage they wait for a turn
+        asked_at = min([self._clock.instant(), *(message.at for message in request.said)])
         if transcript is None or last is None or asked_at - last < timedelta(minutes=minutes):
             return
         if not _has_begun(transcript, request):
             await self.leave(request.session, request.scope, ContextLossReason.IDLE)
 
     async def _begin_anew(self, request: TurnRequest) -> None:
-        """Begins a session without deferred work for the last one: no job becomes memory. What the owner has allowed a
-        job holds for its next run."""
+        """Begins a session without deferred work for the last one: no job becomes memory. The owner's consents for a
+        job hold for its next run."""
         last = await asyncio.to_thread(self._session_cache.current, request.session)
         if last is None or not _has_begun(last, request):
             async with self._redaction_lock.writing(request.scope):

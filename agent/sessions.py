@@ -125,7 +125,7 @@ class SessionCache:
         return transcript
 
     def unsaved(self, key: SessionKey, scope: Scope) -> Transcript:
-        """A session that is not on disk. Blocks."""
+        """A new session that is not on disk. Blocks."""
         now = self._clock.now()
         fixed = self.fixed_part(scope)
         header = Header(new_id(now), key.path, key.agent, utc_stamp(now), fixed.system, fixed.files)
@@ -142,8 +142,8 @@ class SessionCache:
         return found
 
     def beside(self, key: SessionKey, id: str) -> tuple[Transcript, ...]:
-        """The transcripts that share a conversation's account of what has left the machine: that of the session which
-        it works for, else those of its tasks. Blocks."""
+        """The transcripts that share a conversation's record of text that left the machine: that of the session it
+        works for, else those of its tasks. Blocks."""
         works_for, is_task, _ = key.path.rpartition(f"/{TASKS}/")
         if is_task:
             asking = self.current(SessionKey(key.agent, works_for))
@@ -155,7 +155,7 @@ class SessionCache:
         return tuple(found)
 
     async def allow(self, key: SessionKey, id: str, what: str) -> None:
-        """Keeps the owner's yes in a conversation. Raises `TranscriptUnusable`."""
+        """Keeps the owner's consent in a conversation. Raises `TranscriptUnusable`."""
         transcript = await asyncio.to_thread(self._read, self._archive.path(key, id))
         if what not in allowed_in(transcript.entries):
             await transcript.append(allowed_mark(transcript.new_id(), utc_stamp(self._clock.now()), what))
@@ -231,7 +231,7 @@ class SessionCache:
             await take_out_owners(transcript, self._clock, partial(self.fixed_part, scope))
 
     def specs(self, key: SessionKey, scope: Scope, transcript: Transcript) -> tuple[ToolSpec, ...]:
-        """What its last request offered; before the first, the default."""
+        """The tools that the last request offered; before the first, the default tools."""
         known = self._builders.get(transcript.path)
         return known.specs if known is not None else tuple(tool.spec for tool in self.tools(key, scope))
 
@@ -240,7 +240,7 @@ class SessionCache:
         return self._tools(key, scope, set())
 
     def author(self, key: SessionKey, scope: Scope) -> Author:
-        """Who signs changes, for `/undo` to find."""
+        """The author of changes that `/undo` finds."""
         return self._history.author(scope, str(key))
 
     def fixed_part(self, scope: Scope) -> FixedPart:

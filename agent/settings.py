@@ -94,7 +94,7 @@ class SearchSettings:
     transcripts: bool = True
     embedding: LocalEmbedderSettings | RemoteEmbedderSettings | None = None
     folder: Path | None = None
-    """Of this computer's index, beside those of others that share the home. None: beside the sessions."""
+    """The folder of this computer's index, if several share the home. None: beside the sessions."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ _AROUND = {
     for kind, marks in enumerate(("*", "_", "~", "`", '"“”„‟«»「」『』＂', "'‘’‚‹›", "()（）", "[]【】", "<>", "{}"))
     for mark in marks
 }
-"""Marks of emphasis, quotes and brackets, with their kind: what one of a kind opens, another closes."""
+"""Marks of emphasis, quotes and brackets, with their kind: marks of a kind open and close each other."""
 
 
 def deliverable_text(text: str) -> str:
@@ -33,20 +33,20 @@ def deliverable_text(text: str) -> str:
 
 
 def is_visible(text: str) -> bool:
-    """True if something of it is drawn: platforms refuse other texts."""
+    """True if any character is drawn: platforms refuse other texts."""
     return any(character not in _BLANKS and unicodedata.category(character) not in _UNSEEN for character in text)
 
 
 class SilentFilter:
-    """Holds a stream's text back while it could still become the token, or what stands around it, at either end."""
+    """Holds a stream's text back while it could still become the token, or marks around it, at either end."""
 
     def __init__(self) -> None:
         self._held: list[str] = []
         self._token_at = 0
-        """Where in `_held` the token begins of which `_matched` letters came."""
+        """Where in `_held` the token begins; `_matched` letters of it came."""
         self._matched = 0
         self._has_token = False
-        """A whole one is in `_held`."""
+        """A whole token is in `_held`."""
         self._at_start = True
         self._in_word = False
 
@@ -87,7 +87,7 @@ class SilentFilter:
             shown.append(character)
 
     def _goes_on(self, character: str) -> bool:
-        """True if the token does; of a whole one, an underscore behind it may still make it another word."""
+        """True if the token goes on; an underscore behind a whole token may still make it another word."""
         if self._matched == len(NO_REPLY):
             return character == "_"
         escapes = character == "\\" and self._matched == 2 and self._held[-1] != "\\"
@@ -97,7 +97,7 @@ class SilentFilter:
         return True
 
     def _decide(self, shown: list[str]) -> None:
-        """Real text begins at `_token_at`: what is held before it is part of the text, or stood around a token."""
+        """Real text begins at `_token_at`: held text before it belongs to it, or stood around a token."""
         before = "".join(self._held[: self._token_at])
         shown.append(_before_text(before) if self._at_start and self._has_token else before)
         shown += self._held[self._token_at :]
@@ -109,7 +109,7 @@ def _is_blank(character: str) -> bool:
 
 
 def _ended(text: str) -> str:
-    """Without the blanks at its end."""
+    """The text without blanks at its end."""
     end = len(text)
     while end and _is_blank(text[end - 1]):
         end -= 1
@@ -117,7 +117,7 @@ def _ended(text: str) -> str:
 
 
 def _before_text(held: str) -> str:
-    """What of a beginning with tokens belongs to the text behind it: marks that they do not close."""
+    """The part of a beginning with tokens that belongs to the text behind it: marks that are not closed."""
     before, between, behind = _around_tokens(held)
     glued = _last_marks(before)
     is_open = _kinds(before + between)
@@ -131,7 +131,7 @@ def _before_text(held: str) -> str:
 
 
 def _behind(held: str) -> str:
-    """What of an end with tokens belongs to the text before it: marks that they did not open."""
+    """The part of an end with tokens that belongs to the text before it: marks that were not opened."""
     before, between, behind = _around_tokens(held)
     glued = _last_marks(before)
     rest = _unclosed(behind, _kinds(glued + between))
@@ -147,11 +147,11 @@ def _behind(held: str) -> str:
         own, rest = own.removesuffix(marks), after  # `** NO_REPLY **`, or a fence around it
     elif "\n" not in kept[len(own) :]:
         own = own.rstrip(_BULLETS)
-    return _ended(own) + (_ended(rest) if any(one in _AROUND for one in rest) else "")
+    return _ended(own) + (_ended(rest) if any(mark in _AROUND for mark in rest) else "")
 
 
 def _around_tokens(held: str) -> tuple[str, str, str]:
-    """What stands before the first token, between tokens, and behind the last."""
+    """The text before the first token, between tokens, and behind the last."""
     tokens = list(_TOKEN.finditer(held))
     first, last = tokens[0], tokens[-1]
     return held[: first.start()], _TOKEN.sub("", held[first.start() : last.end()]), held[last.end() :]
@@ -166,7 +166,7 @@ def _kinds(text: str) -> Counter[int]:
 
 
 def _unclosed(behind: str, is_open: Counter[int]) -> str:
-    """The rest of a text behind what closes open marks, and the stops right behind the token."""
+    """The rest of a text behind marks that close open ones, and stops right behind the token."""
     end = at = 0
     while at < len(behind):
         mark = behind[at]

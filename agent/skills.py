@@ -1,7 +1,7 @@
-"""Skills: `skills/<name>/SKILL.md` in a workspace, and built-in ones. Blocks.
+"""Skills: `skills/<name>/SKILL.md` in a workspace, and built-in skills. Blocks.
 
 People and groups see a skill only if it is built in, says `shared: true`, or lies in their own folder (invariant 8).
-`always: true` puts it into the prompt. Both count only once the owner has said yes to the very text, whoever wrote it.
+`always: true` puts it into the prompt. Both count only after the owner's consent to the very text, whoever wrote it.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ class Skill:
     """Its folder's name."""
     origin: SkillOrigin
     path: str = ""
-    """Of its text; empty if built in."""
+    """The path of its text; empty if built in."""
     description: str = ""
     body: str = ""
     always: bool = False
     shared: bool = False
     waits: bool = False
-    """It says one of these, and the owner has not said yes to its text."""
+    """It says `always` or `shared`, and the owner has not consented to its text."""
     sha: str = ""
     bins: tuple[str, ...] = ()
     env: tuple[str, ...] = ()
@@ -72,7 +72,7 @@ _Stamp = tuple[int, datetime]
 
 
 class Skills:
-    """Parsed again after a change only. `approved`: hashes of the texts that the owner has said yes to. `configured`:
+    """Parses skills again only after a change. `approved`: hashes of texts that the owner consented to. `configured`:
     variables set in the home's `.env`."""
 
     def __init__(
@@ -90,8 +90,8 @@ class Skills:
         self._built_in: tuple[Skill, ...] | None = None
 
     def every(self, scope: Scope | None = None) -> tuple[Skill, ...]:
-        """All that a scope sees (default: the owner), its own broken ones too. Its own hides the workspace's of that
-        name, and both a built-in one."""
+        """All skills that a scope sees (default: the owner), and its own broken skills. Its own skill hides the
+        workspace's of that name, and both hide a built-in skill."""
         scope = scope or Scope(Audience.OWNER, self._workspace)
         found = list(self._own_skills(scope))
         sources: list[Iterable[Skill]] = [self._built_in_skills()]
@@ -133,7 +133,7 @@ class Skills:
         if page is None:
             return replace(broken, problem=f"has no {FILE}")
         others = (entry for entry in inside if entry is not page and not entry.name.startswith("."))
-        beside = tuple(f"{one.name}/" if one.kind is EntryKind.FOLDER else one.name for one in others)
+        beside = tuple(f"{entry.name}/" if entry.kind is EntryKind.FOLDER else entry.name for entry in others)
         skill = replace(self._read_skill(broken, scope.folder / FOLDER / folder.name / FILE, page), beside=beside)
         if not (skill.always or skill.shared) or skill.sha in self._approved():
             return skill

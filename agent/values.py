@@ -1,4 +1,4 @@
-"""What goes into a turn and comes out of it."""
+"""Input and output of a turn."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ CHAT = "chat"
 JOB = "job"
 """The purpose of a turn that the clock asks for."""
 TASK = "task"
-"""The purpose of a turn that works aside."""
+"""The purpose of a turn that does a delegated task."""
 JOBS = "jobs"
-"""Below a chat's session: those of the jobs that report to it, one each."""
+"""The part of a path below a chat's session for each job that reports to it."""
 TASKS = "tasks"
-"""The like for tasks that it has delegated."""
+"""The part of a path below a chat's session for each task that it has delegated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,20 +37,18 @@ class SessionKey:
 
     @property
     def is_aside(self) -> bool:
-        """A job's or a task's. A chat or person of that name has nothing after that word."""
+        """True for a job's or a task's session. A chat or person of that name has nothing after that word."""
         return any(f"/{name}/" in self.path for name in (JOBS, TASKS))
 
 
 @dataclass(frozen=True, slots=True)
 class AttachedDocument:
-    """An attachment as text."""
-
     name: str
     text: str
     path: str = ""
     """The kept file."""
     remark: str = ""
-    """A sentence on what is missing."""
+    """A sentence on missing parts."""
     is_own: bool = False
     """Not text of others."""
 
@@ -77,7 +75,7 @@ class UserMessage:
     quoted: tuple[str | ForwardedText, ...] = ()
     """Text of others that came with it, shown as data."""
     enclosed: tuple[str, ...] = ()
-    """What came with it and is not shown, a sentence each."""
+    """Sentences on attachments that are not shown."""
     overheard: tuple[tuple[str, datetime, str], ...] = ()
     """Earlier messages of a group, not shown yet, as (name, moment, text)."""
     heard: tuple[str, ...] = ()
@@ -111,7 +109,7 @@ class TurnRequest:
     tools: tuple[Tool, ...] = ()
     """Beyond the agent's own, bound to this conversation."""
     model: str | None = None
-    """In place of the configured one."""
+    """In place of the configured model."""
     purpose: str = CHAT
     fresh: bool = False
     """The model sees nothing that came before in the session."""
@@ -146,7 +144,7 @@ class StepCompleted:
 class ResultKind(enum.StrEnum):
     REPLY = "reply"
     SILENCE = "silence"  # the model answered NO_REPLY
-    ERROR = "error"  # `text` says what happened and what to do
+    ERROR = "error"  # `text` says what happened and how to go on
 
 
 @dataclass(frozen=True, slots=True)

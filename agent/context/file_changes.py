@@ -19,7 +19,7 @@ from agent.context.prompt_files import Part, PromptFile, common_places, excerpt,
 from agent.formats import untrusted
 from agent.memory.daily_log import lines_outside_session
 from agent.memory.files import FileText, UnreadableFile
-from agent.memory.limits import text_lines
+from agent.memory.notes import text_lines
 from agent.memory.scope import Scope
 from agent.session.entries import (
     NO_FILE,

@@ -15,7 +15,7 @@ from datetime import datetime
 from agent.clock import WEEKDAYS, Clock
 from agent.context.budget import shortened
 from agent.formats import untrusted
-from agent.formats.message_text import NO_TEXT
+from agent.formats.untrusted import NO_TEXT
 from agent.media.pictures import Picture
 from agent.model.tokens import estimate
 from agent.values import AttachedDocument, ForwardedText, UserMessage

@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from agent.memory.files import FileText, OutOfReach, read_text
-from agent.memory.limits import count_fitting, index_lines_shown, text_lines
+from agent.memory.notes import count_fitting, index_lines_shown, text_lines
 from agent.memory.scope import Audience, Scope
 from agent.session.entries import LineRanges
 from agent.settings import MemorySettings

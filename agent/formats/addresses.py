@@ -1,4 +1,4 @@
-"""Which addresses of the web may be opened: public ones only, however they are written."""
+"""Web addresses that may be opened: public ones only, however they are written."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class AddressRules:
 
 
 def _number(host: str) -> IpAddress | None:
-    """The IP address that a host is, in any of the spellings that programs accept. Raises `AddressRefused`."""
+    """The host as an IP address, in any spelling that programs accept; None for a name. Raises `AddressRefused`."""
     try:
         return ip_address(host)
     except ValueError:

@@ -1,5 +1,5 @@
-"""What a text says, however it is written: in capitals, wide or look-alike letters, with characters between that nobody
-sees, percent-encoded, in base64, hexadecimal or backwards. Pure, and linear in the text.
+"""Reads disguised text: in capitals, wide or look-alike letters, with invisible characters, percent-encoded, in base64,
+hexadecimal or backwards. Pure, and linear in the text.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ _SAID = re.compile(r"[^\W_]{3,}")
 _ODD = re.compile(r"[\x00-\x1f\x7f-\x9f\ufffd]+")
 _DEEPEST = 3
 _LEAST_SAID = 0.4
-"""Of decoded bytes; less is noise."""
+"""The share of decoded bytes that has to be text; less is noise."""
 _MOST = 120
 """Readings of one text."""
 _MOST_OF_PIECES = 40
 _LONGEST = 20_000
-"""Characters that are looked at in more ways than as they stand."""
+"""Characters of a text that is decoded; a longer one is read only as it stands."""
 
 
 def plain(text: str) -> str:
@@ -44,9 +44,9 @@ def plain(text: str) -> str:
     if text.isascii():
         return text.lower().translate(_NOT_BARE)
     split = unicodedata.normalize("NFKD", text.translate(_TAGS))
-    bare = unicodedata.normalize("NFC", "".join(one for one in split if unicodedata.category(one) != "Mn"))
+    bare = unicodedata.normalize("NFC", "".join(letter for letter in split if unicodedata.category(letter) != "Mn"))
     folded = unicodedata.normalize("NFKC", bare.casefold()).translate(_LOOK_ALIKE)
-    return "".join(_digit(one) for one in folded if one.isalnum())
+    return "".join(_digit(letter) for letter in folded if letter.isalnum())
 
 
 @lru_cache(maxsize=256)
@@ -54,11 +54,11 @@ def readings(text: str) -> tuple[str, ...]:
     """Everything that a text may say, in plain letters and digits."""
     found: dict[str, None] = {plain(text): None}
     seen, todo = {text}, [(text, _DEEPEST)]
-    for one, deep in todo:
-        if not deep or len(one) > _LONGEST:
+    for reading, deep in todo:
+        if not deep or len(reading) > _LONGEST:
             continue
         for way in WAYS:
-            for other in way(one):
+            for other in way(reading):
                 if other and other not in seen and len(seen) < _MOST:
                     seen.add(other)
                     todo.append((other, deep - 1))
@@ -67,7 +67,7 @@ def readings(text: str) -> tuple[str, ...]:
 
 
 def of_pieces(pieces: Sequence[str]) -> Iterator[str]:
-    """The texts that pieces give: as they stand one after the other, and each read in some of the ways first."""
+    """The joined pieces, as they stand and with each piece decoded in the same ways."""
     first = tuple(pieces)
     seen, todo = {first}, [(first, _DEEPEST)]
     for some, deep in todo:
@@ -80,19 +80,19 @@ def of_pieces(pieces: Sequence[str]) -> Iterator[str]:
 
 @lru_cache(maxsize=4_096)
 def _ways_of_piece(piece: str) -> tuple[str, ...]:
-    """It, read in each of the ways, or as it stands where it can't be."""
+    """The piece decoded in each of the ways, or as it stands where that fails."""
     return tuple(way(piece) or piece for way in _WAYS_OF_PIECES)
 
 
-def _digit(one: str) -> str:
-    return one if one.isascii() or not one.isdigit() else str(unicodedata.digit(one))
+def _digit(letter: str) -> str:
+    return letter if letter.isascii() or not letter.isdigit() else str(unicodedata.digit(letter))
 
 
 def _seen(text: str) -> Iterator[str]:
-    """As it looks: without what nobody sees, in the usual form of each letter."""
+    """The text without invisible characters, in the usual form of each letter."""
     if not text.isascii():
         usual = unicodedata.normalize("NFKC", text.translate(_TAGS))
-        yield "".join(one for one in usual if unicodedata.category(one) != "Cf")
+        yield "".join(character for character in usual if unicodedata.category(character) != "Cf")
 
 
 def _unescaped(text: str) -> Iterator[str]:
@@ -122,7 +122,7 @@ def _rotated(text: str) -> Iterator[str]:
 
 
 def _of_base64(text: str) -> Iterator[str]:
-    """Runs in it, and all of it without what may part them, from each of the four places where groups may begin."""
+    """Decodes runs, and the whole text without separators, from each of the four places where a group may begin."""
     found = [_BASE64.findall(text), _BASE64_ALONE.findall(text)]
     found += [[re.sub(r"[^A-Za-z0-9+]", "", text)]] if _may_be_cut(text) else []
     runs = [[run for run in some if not run.islower()] for some in found]  # of text it has capitals, words have none
@@ -165,16 +165,16 @@ def _of_hex(text: str) -> Iterator[str]:
 
 def _of_codes(text: str) -> Iterator[str]:
     for run in _CODES.findall(text):
-        numbers = [int(one) for one in re.findall(r"\d+", run)]
-        if all(32 <= one < 127 for one in numbers):
+        numbers = [int(number) for number in re.findall(r"\d+", run)]
+        if all(32 <= number < 127 for number in numbers):
             yield "".join(map(chr, numbers))
 
 
 def _joined(decoded: Iterator[bytes]) -> str:
-    """What can be read of bytes; empty for noise."""
+    """The readable text in the bytes; empty for noise."""
     said: list[str] = []
-    for one in decoded:
-        text = one.decode("utf-8", "replace")
+    for data in decoded:
+        text = data.decode("utf-8", "replace")
         parts = [part for part in _ODD.split(text) if _SAID.search(part)]
         said += parts if sum(map(len, parts)) >= _LEAST_SAID * len(text) else ()
     return "\n".join(said)

@@ -1,9 +1,9 @@
-"""Text as people see it before they say yes to it: all of it, and no two texts alike. Pure.
+"""Text as people see it before they consent to it: all of it, and no two texts alike. Pure.
 
-letters, digits and signs, blanks between them, line ends     as they are
-what has no glyph, moves others about, or ends a line unseen  \\uXXXX, \\UXXXXXXXX
-line ends at the beginning and the end                        ⏎
-a back-slash before a u or U, ⏎ itself                        twice; \\u23ce
+letters, digits and signs, blanks between them, line ends           as they are
+characters without a glyph, that move others, or end a line unseen  \\uXXXX, \\UXXXXXXXX
+line ends at the beginning and the end                              ⏎
+a back-slash before a u or U, ⏎ itself                              twice; \\u23ce
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _PARTS = re.compile(
 
 
 def exactly(text: str) -> str:
-    """A text that is another one for each other text, and shows all of it."""
+    """The text with all of it visible; different for each text."""
     kinds = _not_seen_in(text)
 
     def shown(found: re.Match[str]) -> str:
@@ -49,28 +49,32 @@ def exactly(text: str) -> str:
 
 
 def _stays(text: str, at: int, kinds: frozenset[str]) -> bool:
-    one = text[at]
-    return _BLANKS_AT_END.match(text, at) is None if one == " " else "!" <= one <= "~" or _is_seen(one, kinds)
+    character = text[at]
+    if character == " ":
+        return _BLANKS_AT_END.match(text, at) is None
+    return "!" <= character <= "~" or _is_seen(character, kinds)
 
 
 def _not_seen_in(text: str) -> frozenset[str]:
-    """Kinds of characters by which two texts could look alike: marks that may be written in several ways, and letters
-    from right to left, which change places with digits and other letters."""
+    """Kinds of characters that could make two texts look alike: marks with several spellings, and letters from right
+    to left, which change places with digits and other letters."""
     if text.isascii():
         return frozenset()
     marks = {"M"} if not unicodedata.is_normalized("NFC", text) else set[str]()
     return frozenset(marks | _RIGHT_TO_LEFT if _ASCII_WORD.search(text) else marks)
 
 
-def _is_seen(one: str, kinds: frozenset[str]) -> bool:
-    category = unicodedata.category(one)
-    if category[0] not in _SEEN or one == _LINE_END or _UNSEEN.match(one):
+def _is_seen(character: str, kinds: frozenset[str]) -> bool:
+    category = unicodedata.category(character)
+    if category[0] not in _SEEN or character == _LINE_END or _UNSEEN.match(character):
         return False
-    return unicodedata.normalize("NFC", one) == one and kinds.isdisjoint((category[0], unicodedata.bidirectional(one)))
+    return unicodedata.normalize("NFC", character) == character and kinds.isdisjoint(
+        (category[0], unicodedata.bidirectional(character))
+    )
 
 
-def _escape(one: str) -> str:
-    return f"\\u{ord(one):04x}" if ord(one) < 0x10000 else f"\\U{ord(one):08x}"
+def _escape(character: str) -> str:
+    return f"\\u{ord(character):04x}" if ord(character) < 0x10000 else f"\\U{ord(character):08x}"
 
 
 def fenced(text: str) -> str:
@@ -79,7 +83,7 @@ def fenced(text: str) -> str:
 
 
 def block_of(shown: str) -> str:
-    """The same for a text that may be shown as it is."""
+    """A block of code in Markdown around text that may be shown as it is."""
     longest = max(map(len, re.findall("`+", shown)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}\n{shown}\n{fence}"
@@ -89,7 +93,7 @@ _MARKDOWN = re.compile(r"[\\`*_~#|\[\]<>]")
 
 
 def on_a_line(text: str, longest: int = 2_000) -> str:
-    """A text exactly, in the line of a Markdown text; of a longer one its beginning."""
+    """The text exactly, for one line of Markdown; the beginning of a long text."""
     shown = exactly(text).replace("\n", _LINE_END)
     shown = shown if len(shown) <= longest else f"{shown[: longest - 1]}…"
     return _MARKDOWN.sub(r"\\\g<0>", shown)

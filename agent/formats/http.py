@@ -1,4 +1,4 @@
-"""Calls to servers that speak HTTP. Large: import it where one is called."""
+"""Calls to HTTP servers. Heavy: import it where a server is called."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from agent.formats.addresses import AddressRules, NotPublic
 from agent.formats.network import BadEnvironment, is_here, proxy_for, tls
 
 MOST_BYTES = 20_000_000
-"""Of an answer."""
+"""The size of an answer."""
 
 
 class Unreachable(Exception):
@@ -28,7 +28,7 @@ class RefusedCall(Exception):
 
 
 class PublicResolver(AbstractResolver):
-    """Refuses a name if any of its addresses is not public, as the connection could go to that one."""
+    """Refuses a name if any of its addresses is not public, as the connection could go there."""
 
     def __init__(self, rules: AddressRules, inner: AbstractResolver | None = None) -> None:
         self._rules = rules
@@ -38,7 +38,7 @@ class PublicResolver(AbstractResolver):
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
     ) -> list[ResolveResult]:
         found = await self._inner.resolve(host, port, family)
-        if not all(self._rules.is_public(ipaddress.ip_address(one["host"])) for one in found):
+        if not all(self._rules.is_public(ipaddress.ip_address(address["host"])) for address in found):
             raise NotPublic("it is in a private network")
         return found
 
@@ -47,7 +47,7 @@ class PublicResolver(AbstractResolver):
 
 
 def open_session(key: str) -> aiohttp.ClientSession:
-    """Sends the key as a bearer token, if there is one."""
+    """A session that sends the key, if any, as a bearer token."""
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     return aiohttp.ClientSession(connector=aiohttp.TCPConnector(), cookie_jar=aiohttp.DummyCookieJar(), headers=headers)
 
@@ -75,7 +75,7 @@ async def get(
     headers: Mapping[str, str],
 ) -> bytes:
     """The answer's body; follows no redirect, which would take the key elsewhere. Raises `Unreachable`, `RefusedCall`,
-    and `ValueError` for one too large."""
+    and `ValueError` for a body that is too large."""
     return await _body(session, "GET", url, seconds, connect, params=query, headers=headers)
 
 

@@ -1,4 +1,5 @@
-"""Large imports: without the garbage collector, and without what a library loads for a command line of its own."""
+"""Imports of large libraries: without the garbage collector, and without packages that only their command lines
+need."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from collections.abc import Iterator
 
 @contextlib.contextmanager
 def without_collector() -> Iterator[None]:
-    """Pauses the cycle collector, a fifth of a large import's time, and freezes what was made."""
+    """Pauses the cycle collector, a fifth of a large import's time, and freezes the imported objects."""
     gc.disable()
     try:
         yield
@@ -21,7 +22,7 @@ def without_collector() -> Iterator[None]:
 
 @contextlib.contextmanager
 def without_package(name: str) -> Iterator[None]:
-    """Lets imports inside the block not find a package that nobody has imported yet, as if it was not installed."""
+    """Hides a package that is not imported yet from imports inside the block, as if it was not installed."""
     if name in sys.modules:
         yield
         return

@@ -1,5 +1,5 @@
-"""What the machine's environment says about connections: proxies, certificates. `channels/network.py` reads the same
-for the channels; a test holds them together."""
+"""Proxies and certificates that the machine's environment names. `channels/network.py` reads the same for the channels;
+a test compares them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def is_here(url: str) -> bool:
 
 
 def proxy_for(url: str) -> str | None:
-    """The environment's proxy; none for this machine. Raises `BadEnvironment` for one that speaks no HTTP."""
+    """The environment's proxy; None for this machine. Raises `BadEnvironment` for a proxy that speaks no HTTP."""
     parts = urlsplit(url)
     if is_here(url) or proxy_bypass(parts.hostname or ""):
         return None

@@ -25,7 +25,7 @@ def _finite(text: str) -> float | None:
 
 
 _DECODER = json.JSONDecoder(parse_constant=lambda _: None, parse_float=_finite)
-"""Made once: `json.loads` makes one for each call, which costs more than a short text."""
+"""Made once: `json.loads` makes a decoder for each call, which costs more than a short text."""
 
 
 def load_json(text: str | bytes, most_deep: int = MOST_DEEP_JSON) -> Any:
@@ -71,11 +71,11 @@ def _yaml_error(problem: str, at: Any) -> yaml.MarkedYAMLError:
 
 
 def _depth(value: object, most: int) -> int:
-    """Iterative, so that it needs no stack."""
+    """The depth of nesting, found without recursion."""
     depth, level = 0, [value]
-    while depth <= most and (level := [one for one in level if isinstance(one, list | dict)]):
+    while depth <= most and (level := [node for node in level if isinstance(node, list | dict)]):
         depth += 1
-        level = [inner for one in level for inner in (one.values() if isinstance(one, dict) else one)]
+        level = [inner for node in level for inner in (node.values() if isinstance(node, dict) else node)]
     return depth
 
 

@@ -1,4 +1,4 @@
-"""Strikes known secrets out of text of programs, servers and pages, also encoded and over line ends. Pure."""
+"""Strikes known secrets out of text, also encoded ones and across line ends. Pure."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ STRUCK = "[secret left out]"
 _SHORTEST = 8
 """Characters: shorter ones would tear every text to pieces."""
 _SHORTEST_PART = 8
-"""Of a secret's beginning at a text's end."""
+"""Characters of a secret's beginning at a text's end."""
 _BETWEEN = re.compile(r"\x1b\[[0-9;?]{0,40}[A-Za-z]|[\r\n\0]")
-"""What may stand in the middle of one: line ends of folded text, colours of `grep`, the zeros of UTF-16."""
+"""What may stand inside a secret: line ends of folded text, colours of `grep`, the zeros of UTF-16."""
 
 
 class KnownSecrets:
-    """`shortest`: shorter ones are passed over."""
+    """Secrets below `shortest` characters are not struck out."""
 
     def __init__(self, secrets: Iterable[str], shortest: int = _SHORTEST) -> None:
         forms = {form for secret in secrets if len(secret) >= shortest for form in _forms(secret)}
@@ -32,14 +32,17 @@ class KnownSecrets:
         return self._without(text, mark, is_cut=False)
 
     def before_cut(self, text: str, mark: str = STRUCK) -> str:
-        """The same for a text that goes on: without the beginning of one at its end."""
+        """As a call, also without the beginning of a secret at the end of a text that goes on."""
         return self._without(text, mark, is_cut=True)
 
     def in_bytes(self, data: bytes) -> bytes:
         return self(data.decode("latin-1")).encode("latin-1")
 
     def _without(self, text: str, mark: str, *, is_cut: bool) -> str:
-        folded = _folded(text)
+        if "\x1b" in text:
+            folded = _BETWEEN.sub("", text)
+        else:  # many times as fast
+            folded = text.replace("\n", "").replace("\r", "").replace("\0", "")
         spans = sorted(span for form in self._forms for span in _all(folded, form))
         if is_cut and (part := self._begun(folded)):
             spans.append((len(folded) - part, len(folded)))
@@ -71,12 +74,6 @@ class KnownSecrets:
 NO_SECRETS = KnownSecrets(())
 
 
-def _folded(text: str) -> str:
-    if "\x1b" in text:
-        return _BETWEEN.sub("", text)
-    return text.replace("\n", "").replace("\r", "").replace("\0", "")  # many times as fast
-
-
 def _all(text: str, part: str) -> Iterator[tuple[int, int]]:
     at = text.find(part)
     while at >= 0:
@@ -95,7 +92,7 @@ def _places(text: str) -> array[int]:
 
 
 def _forms(secret: str) -> Iterator[str]:
-    """As it is, and as programs, pages and addresses write it."""
+    """The secret as it is, and as programs, pages and addresses write it."""
     data = secret.encode("utf-8", "surrogatepass")
     yield secret
     yield data.decode("latin-1")

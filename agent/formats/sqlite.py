@@ -1,4 +1,4 @@
-"""The one way to open SQLite: modes, pragmas, any text, one exception."""
+"""How SQLite is opened: modes, pragmas, any text, one exception."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _READER_BUSY = 2.0
 
 
 class StorageUnavailable(OSError):
-    """A database cannot be used now; a write was undone. One sentence."""
+    """A database cannot be used now; a write was undone. The text is a sentence."""
 
     def __init__(self, sentence: str) -> None:
         super().__init__(0, sentence)
@@ -27,7 +27,7 @@ class StorageUnavailable(OSError):
 
 @contextmanager
 def storage_errors(what: str) -> Iterator[None]:
-    """Translates SQLite's errors to `StorageUnavailable`."""
+    """Raises `StorageUnavailable` for SQLite's errors."""
     try:
         yield
     except sqlite3.Error as error:
@@ -46,7 +46,7 @@ def connect(path: Path | None, *, wal: bool = False, synchronous: str = "FULL") 
         if wal:
             db.execute("PRAGMA journal_mode = WAL")
         db.execute(f"PRAGMA synchronous = {synchronous}")
-        db.execute("PRAGMA secure_delete = ON")  # what is forgotten is overwritten, not only unlinked
+        db.execute("PRAGMA secure_delete = ON")  # forgotten text is overwritten, not only unlinked
     except BaseException:
         db.close()
         raise

@@ -1,8 +1,10 @@
-"""Marks untrusted text as data, which cannot close its mark, open another, or pass for a header."""
+"""Marks untrusted text as data, which cannot close its mark, open another, or pass for a header; and reads messages in
+which it was marked (written by `context.header`)."""
 
 from __future__ import annotations
 
 import re
+from datetime import date
 
 from agent.formats.plain_text import repair_surrogates
 
@@ -11,6 +13,10 @@ _HEADER = re.compile(r"^([^\S\n]*+)\[(?=\s*+\d{4}-\d{2}-\d{2}\b)", re.MULTILINE)
 _OPENING = re.compile(r"<daybook-([a-z]++)[^<>]*+>\n")
 _LINE_ENDS = dict.fromkeys(map(ord, "\v\f\x1c\x1d\x1e\x85\u2028\u2029"), "\n")
 _UNSAFE_IN_LABEL = re.compile(r'[\s<>\[\]"·\x00-\x1f\x7f\u2028\u2029]+')
+_DOCUMENT = re.compile(r'^<daybook-document name="([^"]*)"', re.MULTILINE)
+_MESSAGE_HEADER = re.compile(r"\A\[(\d{4}-\d{2}-\d{2}) \w{3} \d{2}:\d{2} [^\n]*\]\n")
+
+NO_TEXT = "(no text)"
 
 
 def clean(text: str) -> str:
@@ -19,12 +25,11 @@ def clean(text: str) -> str:
 
 
 def escape_marks(text: str) -> str:
-    """Text that cannot pass for one of our marks."""
     return _TAG.sub("&lt;", clean(text))
 
 
 def escape(text: str) -> str:
-    """Text that cannot pass for one of our marks or a header."""
+    """Text that cannot pass for a mark or a header."""
     return _HEADER.sub(r"\1\\[", escape_marks(text).translate(_LINE_ENDS))
 
 
@@ -57,3 +62,22 @@ def without_blocks(text: str) -> str:
         at = end + len(closing)
         at += text.startswith("\n", at)
     return "".join([*kept, text[at:]])
+
+
+def day_in_header(text: str) -> date | None:
+    """The day of a message; None without a header."""
+    match = _MESSAGE_HEADER.match(text)
+    try:
+        return date.fromisoformat(match[1]) if match else None
+    except ValueError:
+        return None
+
+
+def person_text(text: str) -> str:
+    """What the person wrote, without header and marked blocks."""
+    return without_blocks(_MESSAGE_HEADER.sub("", text, count=1)).strip()
+
+
+def enclosures(text: str) -> list[str]:
+    """The names of attached documents."""
+    return _DOCUMENT.findall(text)

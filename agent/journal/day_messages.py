@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from datetime import date
 
 from agent.clock import Clock
-from agent.session.entries import Entry
 from agent.session.export import Line, spoken
 from agent.session.transcript import Transcript
 
@@ -46,15 +45,11 @@ def read(transcript: Transcript, clock: Clock) -> DayConversation:
     numbers: list[int] = []
     number = 0
     for entry in transcript.entries:
-        numbers.append(number := _number(entry, number))
+        match = _OUR_ID.fullmatch(entry.id)
+        number = max(int(match[1]) if match else number + 1, number)  # never smaller, whatever was edited
+        numbers.append(number)
     for at, line in spoken(transcript.entries, clock):
         if line.text.strip():
             days.setdefault(line.at.date(), []).append(DayMessage(numbers[at], line))
     # the entry on line n of the file has the number n - 1: the header has none
     return DayConversation(days, tuple(found.line - 1 for found in transcript.damage if not found.torn))
-
-
-def _number(entry: Entry, before: int) -> int:
-    """The entry's place, never smaller than the one before, whatever was edited."""
-    match = _OUR_ID.fullmatch(entry.id)
-    return max(int(match[1]) if match else before + 1, before)

@@ -35,7 +35,7 @@ _PROMISED = re.compile(
 _NUMBER = re.compile(r"\d[\d.,:/-]*")
 _NAME = re.compile(r"(?<=[a-zäöüß,;] )[A-ZÄÖÜÉ][a-zäöüßéèñ]{2,}")
 _SPEAKER = re.compile(r"\A[-*\s]*(?:\d\d:\d\d )?[^\s:][^:\n]{0,60}: ")
-"""Before what somebody said; a name tells no language."""
+"""The speaker before a line, whose name tells no language."""
 _QUESTION = re.compile(r"[?？]\s*$")
 
 
@@ -64,15 +64,17 @@ def language_of_day(lines: Iterable[str]) -> Language | None:
 
 def language_of(spoken: Sequence[DayMessage]) -> Language:
     """The language of the people; English by default."""
-    return language_of_day(one.line.text for one in spoken if one.line.who) or Language.ENGLISH
+    return language_of_day(message.line.text for message in spoken if message.line.who) or Language.ENGLISH
 
 
-def _bullet(one: DayMessage, assistant: str) -> str:
-    return one.line.marked(with_days(_cut(one.told_with(assistant)), one.line.at.date()))
+def _bullet(message: DayMessage, assistant: str) -> str:
+    told = message.told_with(assistant)
+    cut = told if len(told) <= _MOST_CHARS else told[: _MOST_CHARS - 1].rstrip() + "…"
+    return message.line.marked(with_days(cut, message.line.at.date()))
 
 
 def worth_a_line(spoken: Sequence[DayMessage]) -> Sequence[DayMessage]:
-    return [one for at, one in enumerate(spoken) if _is_worth_a_line(spoken, at)]
+    return [message for at, message in enumerate(spoken) if _is_worth_a_line(spoken, at)]
 
 
 def _is_worth_a_line(spoken: Sequence[DayMessage], at: int) -> bool:
@@ -95,13 +97,5 @@ def _weight(spoken: Sequence[DayMessage], at: int) -> int:
     line = spoken[at].line
     weight = 4 * bool(_DECIDED.search(line.text)) + 4 * bool(_PROMISED.search(line.text))
     weight += min(3, len(_NUMBER.findall(line.text))) + min(2, len(_NAME.findall(line.text)))
-    return weight + 3 * _stays_open(spoken, at) + bool(line.who)
-
-
-def _stays_open(spoken: Sequence[DayMessage], at: int) -> bool:
-    line = spoken[at].line
-    return bool(_QUESTION.search(line.text)) and all(one.line.who == line.who for one in spoken[at + 1 :])
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _MOST_CHARS else text[: _MOST_CHARS - 1].rstrip() + "…"
+    stays_open = bool(_QUESTION.search(line.text)) and all(later.line.who == line.who for later in spoken[at + 1 :])
+    return weight + 3 * stays_open + bool(line.who)

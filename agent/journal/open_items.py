@@ -3,7 +3,7 @@
     - [ ] 2026-11-27 Alice: send the invoice (said 2026-11-21)
     - [x] Bob: bring the ladder (said 2026-11-20) (done 2026-11-21)
 
-People may edit it: all else in the file stays; an item is identified by its words.
+People may edit it: other text in the file stays; an item is identified by its words.
 """
 
 from __future__ import annotations
@@ -88,20 +88,20 @@ def read(line: str) -> OpenItem | None:
 def still_open(scope: Scope) -> tuple[OpenItem, ...]:
     """The open items, the earliest due first. Raises `FileError`."""
     file = files.read_text(path(scope), scope.folder)
-    found = [one for line in (file.text if file else "").splitlines() if (one := read(line)) and not one.done]
-    return tuple(sorted(dict.fromkeys(found), key=lambda one: (one.due or date.max, one.text)))
+    found = [item for line in (file.text if file else "").splitlines() if (item := read(line)) and not item.done]
+    return tuple(sorted(dict.fromkeys(found), key=lambda item: (item.due or date.max, item.text)))
 
 
 def keep(scope: Scope, clock: Clock, promises: Sequence[OpenItem]) -> None:
-    """Adds new items, also those promised again after they were done; an open one may move to another day. Raises
+    """Adds new items, also items promised again after they were done; an open item may move to another day. Raises
     `FileError`."""
     if promises:
         files.rewrite(path(scope), scope.folder, clock.today(), lambda now: _with_added(now or _BEGINNING, promises))
 
 
 def close(scope: Scope, clock: Clock, ids: Sequence[str]) -> None:
-    """Ticks those items; unknown ones are skipped. Raises `FileError`."""
-    wanted = frozenset(ids) & {one.id for one in still_open(scope)}
+    """Ticks items; skips unknown ids. Raises `FileError`."""
+    wanted = frozenset(ids) & {item.id for item in still_open(scope)}
     if wanted:
         files.rewrite(
             path(scope), scope.folder, clock.today(), lambda now: _with_ticked(now or b"", wanted, clock.today())
@@ -109,11 +109,11 @@ def close(scope: Scope, clock: Clock, ids: Sequence[str]) -> None:
 
 
 def find(scope: Scope, words: str) -> OpenItem:
-    """The open item of that id, or the one with all words. Raises `NoSuchItem`, `FileError`."""
+    """The open item with that id, or the only item with all the words. Raises `NoSuchItem`, `FileError`."""
     known = still_open(scope)
     wanted = fold(words).split()
-    by_id = [one for one in known if wanted == [one.id]]
-    found = by_id or [one for one in known if wanted and all(word in fold(one.text) for word in wanted)]
+    by_id = [item for item in known if wanted == [item.id]]
+    found = by_id or [item for item in known if wanted and all(word in fold(item.text) for word in wanted)]
     if len(found) != 1:
         if found:
             raise NoSuchItem(
@@ -127,22 +127,22 @@ def find(scope: Scope, words: str) -> OpenItem:
 
 def _with_added(now: bytes, promises: Sequence[OpenItem]) -> bytes:
     lines = now.decode("utf-8", "surrogateescape").split("\n")
-    for one in promises:
-        same = {at: known for at, line in enumerate(lines) if (known := read(line)) and known.id == one.id}
+    for promise in promises:
+        same = {at: known for at, line in enumerate(lines) if (known := read(line)) and known.id == promise.id}
         open_ = next((at for at, known in same.items() if not known.done), None)
         if open_ is not None:
             known = same[open_]
-            if one.due not in (None, known.due):
-                lines[open_] = dataclasses.replace(known, due=one.due).line
-        elif all(_is_later(one, known) for known in same.values()):
-            lines[-1:] = [*filter(None, lines[-1:]), one.line, ""]
+            if promise.due not in (None, known.due):
+                lines[open_] = dataclasses.replace(known, due=promise.due).line
+        elif all(_is_later(promise, known) for known in same.values()):
+            lines[-1:] = [*filter(None, lines[-1:]), promise.line, ""]
     return "\n".join(lines).encode("utf-8", "surrogateescape")
 
 
-def _is_later(one: OpenItem, done: OpenItem) -> bool:
-    """True if it was promised after the other was done, by the list."""
+def _is_later(promise: OpenItem, done: OpenItem) -> bool:
+    """True if `promise` was made after `done` was done, by the list."""
     over = done.closed or done.said
-    return over is not None and one.said is not None and one.said > over
+    return over is not None and promise.said is not None and promise.said > over
 
 
 def _with_ticked(now: bytes, ids: frozenset[str], today: date) -> bytes:

@@ -1,7 +1,7 @@
-"""How far the journal is: which part of which session is in which log, and sections that wait to be written.
+"""How far the journal is: which part of a session is in which log, and pending sections.
 
-One small SQLite file per agent in `state/`. A section is recorded after it was written; after a crash in between, its
-mark in the log shows it. Blocks.
+One SQLite file per agent in `state/`. A section is recorded after it was written; after a crash in between, its mark in
+the log shows it. Blocks.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class JournalSection:
     last: int
     is_extract: bool = False
     tokens: int = 0
-    """Estimate of what a model read for it."""
+    """An estimate of what a model read for it."""
 
     def comment(self, session: str) -> str:
         """A section's mark in the log."""
@@ -53,13 +53,15 @@ class PendingSection:
     last: int
     tokens: int
     source: str
-    """Names its text: after a redaction it is made again."""
+    """A hash of the messages: after a redaction the section is made again."""
     told: SectionText
 
 
 def in_log(log: str, session: str) -> list[JournalSection]:
     found = (match for line in log.splitlines() if (match := JOURNAL_MARK.fullmatch(line)))
-    return [JournalSection(int(one[2]), int(one[3]), one[4] == "extract") for one in found if one[1] == session]
+    return [
+        JournalSection(int(match[2]), int(match[3]), match[4] == "extract") for match in found if match[1] == session
+    ]
 
 
 def for_reading(log: str) -> list[str]:
@@ -69,7 +71,7 @@ def for_reading(log: str) -> list[str]:
     for line in log.splitlines():
         if match := JOURNAL_MARK.fullmatch(line):
             ends[-1] = (match[1], JournalSection(int(match[2]), int(match[3]), match[4] == "extract"))
-            parts.append([])  # what comes behind the mark is somebody else's
+            parts.append([])  # lines behind the mark are not the section's
             ends.append(None)
         elif line.startswith("## "):
             parts.append([])
@@ -83,7 +85,10 @@ def for_reading(log: str) -> list[str]:
 def _is_replaced(end: tuple[str, JournalSection] | None, proper: Sequence[tuple[str, JournalSection]]) -> bool:
     if end is None or not end[1].is_extract:
         return False
-    return any(session == end[0] and one.first <= end[1].first and end[1].last <= one.last for session, one in proper)
+    return any(
+        session == end[0] and section.first <= end[1].first and end[1].last <= section.last
+        for session, section in proper
+    )
 
 
 class JournalProgress:
@@ -122,7 +127,7 @@ class JournalProgress:
             )
 
     def forget(self, sessions: Collection[str], holds: Callable[[str], bool]) -> None:
-        """Drops pending sections with what is forgotten."""
+        """Drops pending sections with forgotten text."""
         with self._writing() as db:
             rows = db.execute("SELECT rowid, session, told FROM piece").fetchall()
             gone = [[row] for row, session, told in rows if session in sessions and any(map(holds, _lines(told)))]
@@ -131,15 +136,15 @@ class JournalProgress:
     def written(self, session: str, day: date, sections: Sequence[JournalSection]) -> None:
         """Records sections, and drops their pending pieces."""
         with self._writing() as db:
-            for one in sections:
+            for section in sections:
                 db.execute(
                     "INSERT OR IGNORE INTO section VALUES (?, ?, ?, ?, ?, ?)",
-                    [session, day.isoformat(), one.first, one.last, one.is_extract, one.tokens],
+                    [session, day.isoformat(), section.first, section.last, section.is_extract, section.tokens],
                 )
-                if not one.is_extract:
+                if not section.is_extract:
                     db.execute(
                         "DELETE FROM piece WHERE session = ? AND day = ? AND last <= ?",
-                        [session, day.isoformat(), one.last],
+                        [session, day.isoformat(), section.last],
                     )
             for table in ("section", "piece"):
                 db.execute(f"DELETE FROM {table} WHERE day < ?", [(day - _KEPT).isoformat()])
@@ -160,8 +165,13 @@ class JournalProgress:
 
 def _written(told: SectionText) -> str:
     promises = [
-        [one.who, one.what, one.due.isoformat() if one.due else "", one.said.isoformat() if one.said else ""]
-        for one in told.promises
+        [
+            promise.who,
+            promise.what,
+            promise.due.isoformat() if promise.due else "",
+            promise.said.isoformat() if promise.said else "",
+        ]
+        for promise in told.promises
     ]
     return json.dumps([list(told.bullets), promises, list(told.closed)], ensure_ascii=False)
 
@@ -169,7 +179,7 @@ def _written(told: SectionText) -> str:
 def _lines(text: str) -> Iterator[str]:
     told = _read(text)
     yield from told.bullets
-    yield from (one.text for one in told.promises)
+    yield from (promise.text for promise in told.promises)
 
 
 def _read(text: str) -> SectionText:

@@ -73,8 +73,6 @@ _WRITE = ToolSpec(
 
 @dataclass(frozen=True, slots=True)
 class SectionText:
-    """`bullets` as in the log."""
-
     bullets: tuple[str, ...] = ()
     promises: tuple[OpenItem, ...] = ()
     closed: tuple[str, ...] = ()
@@ -82,8 +80,8 @@ class SectionText:
 
     def made_from(self, sources: Sequence[str]) -> SectionText:
         """The text with a mark of foreign sources."""
-        bullets = tuple(with_mark(one, sources) for one in self.bullets)
-        promises = tuple(replace(one, what=with_mark(one.what, sources)) for one in self.promises)
+        bullets = tuple(with_mark(bullet, sources) for bullet in self.bullets)
+        promises = tuple(replace(promise, what=with_mark(promise.what, sources)) for promise in self.promises)
         return replace(self, bullets=bullets, promises=promises)
 
 
@@ -95,10 +93,11 @@ def request(
     open_: Sequence[OpenItem],
     reading: ReadEpoch,
 ) -> ModelRequest:
-    known = "\n".join(f"{one.id} {one.text}" for one in open_) or "(none)"
-    conversation = "\n".join(one.text for one in spoken)
+    known = "\n".join(f"{item.id} {item.text}" for item in open_) or "(none)"
+    conversation = "\n".join(message.text for message in spoken)
+    around = [day + timedelta(days=at) for at in range(-_WEEK, _WEEK + 1) if at]  # models compute weekdays badly
     text = (
-        f"The day is {_named(day)}. Days around it: {', '.join(map(_named, _around(day)))}.\n"
+        f"The day is {_named(day)}. Days around it: {', '.join(map(_named, around))}.\n"
         f"{untrusted.marked_block('notice', f'Open promises, with their ids:{chr(10)}{known}')}\n"
         f"{untrusted.marked_block('quoted', conversation)}"
     )
@@ -116,17 +115,12 @@ def request(
     )
 
 
-def _around(day: date) -> list[date]:
-    """The days of a week around: models reckon weekdays badly."""
-    return [day + timedelta(days=at) for at in range(-_WEEK, _WEEK + 1) if at]
-
-
 def _named(day: date) -> str:
     return f"{WEEKDAYS[day.weekday()]} {day.isoformat()}"
 
 
 def read(answer: Completed, day: date, spoken: Sequence[DayMessage]) -> SectionText:
-    """What is usable of an answer, also bullets in plain text."""
+    """The usable parts of an answer, also bullets in plain text."""
     if answer.stop_reason == REFUSED:
         return SectionText()
     for block in answer.content:
@@ -135,19 +129,19 @@ def read(answer: Completed, day: date, spoken: Sequence[DayMessage]) -> SectionT
             return SectionText(
                 tuple(_bullets(given.get("entries"), day, spoken)),
                 tuple(_promises(given.get("promises"), day)),
-                tuple(str(one) for one in _items(given.get("closed")))[:_MOST_PROMISES],
+                tuple(str(id) for id in _items(given.get("closed")))[:_MOST_PROMISES],
             )
     text = said_in(answer.text)
     found = [match for line in text.splitlines() if (match := _BULLET.fullmatch(line))]
-    return SectionText(tuple(_bullet(one[1], one[2], day) for one in found)[:_MOST_BULLETS])
+    return SectionText(tuple(_bullet(match[1], match[2], day) for match in found)[:_MOST_BULLETS])
 
 
 def _bullets(given: Json, day: date, spoken: Sequence[DayMessage]) -> list[str]:
     found: list[str] = []
     time = f"{spoken[0].line.at:%H:%M}"
-    for one in _items(given):
-        if isinstance(one, Mapping) and isinstance(text := one.get("text"), str) and text.strip():
-            told = str(one.get("time")).strip()
+    for entry in _items(given):
+        if isinstance(entry, Mapping) and isinstance(text := entry.get("text"), str) and text.strip():
+            told = str(entry.get("time")).strip()
             time = told if _TIME.fullmatch(told) else time
             found.append(_bullet(time, text, day))
     return found[:_MOST_BULLETS]
@@ -160,10 +154,10 @@ def _bullet(time: str, text: str, day: date) -> str:
 
 def _promises(given: Json, day: date) -> list[OpenItem]:
     found: list[OpenItem] = []
-    for one in _items(given):
-        if isinstance(one, Mapping) and isinstance(what := one.get("what"), str) and tidy(what):
-            who = tidy(str(one.get("who") or "")).replace(":", "")[:60].strip()
-            due = _due(one.get("due"), day) or day_ahead(what, day)
+    for promise in _items(given):
+        if isinstance(promise, Mapping) and isinstance(what := promise.get("what"), str) and tidy(what):
+            who = tidy(str(promise.get("who") or "")).replace(":", "")[:60].strip()
+            due = _due(promise.get("due"), day) or day_ahead(what, day)
             found.append(OpenItem(who, tidy(what), due, day))
     return found[:_MOST_PROMISES]
 

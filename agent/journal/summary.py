@@ -1,4 +1,4 @@
-"""The daily summary: a day in a few sentences, from its log, with open items and what is due next.
+"""The daily summary: a day in a few sentences, from its log, with open items and jobs due next.
 
 The lists are verbatim; the sentences are a model's or the log's, in the log's language.
 """
@@ -66,7 +66,7 @@ class UpcomingJob:
 
 @dataclass(frozen=True, slots=True)
 class SummaryRequest:
-    """A day with what is due on the next, and messages from `since` on."""
+    """A day, jobs due on the next day, and the earliest message to include."""
 
     scope: Scope
     day: date
@@ -109,7 +109,7 @@ class _Day:
     @property
     def is_empty(self) -> bool:
         soon = self.day + timedelta(days=1)
-        return not self.lines and not any(one.due is not None and one.due <= soon for one in self.open)
+        return not self.lines and not any(item.due is not None and item.due <= soon for item in self.open)
 
     @property
     def said(self) -> Sequence[str]:
@@ -119,30 +119,24 @@ class _Day:
 async def summary(
     model: Model, settings: ModelSettings, session: str, asked: SummaryRequest, redaction_lock: RedactionLock
 ) -> Summary | None:
-    """None if there is nothing to say."""
+    """The summary of a day; None if there is nothing to say."""
 
     async def made(reading: ReadEpoch) -> Summary | None:
-        return await _summary(model, settings, session, asked, reading)
+        today = await asyncio.to_thread(_read, asked)
+        if today.is_empty:
+            return None
+        try:
+            told = await _told(model, settings, session, today, reading) if today.said else ""
+        except ModelError as problem:
+            _log.warning("%s: the daily summary is made without a model: %s", session, problem)
+            told = _from_log(today)
+        if today.said and not told:
+            return None
+        text = "\n\n".join(part for part in (told, _lists(today)) if part)
+        basis = hashlib.sha256(_day_shown(today).encode()).hexdigest()[:16]
+        return Summary(text, tuple(today.open[:MOST_OPEN]), basis, today.language)
 
     return await redaction_lock.until_current(asked.scope, made)
-
-
-async def _summary(
-    model: Model, settings: ModelSettings, session: str, asked: SummaryRequest, reading: ReadEpoch
-) -> Summary | None:
-    today = await asyncio.to_thread(_read, asked)
-    if today.is_empty:
-        return None
-    try:
-        told = await _told(model, settings, session, today, reading) if today.said else ""
-    except ModelError as problem:
-        _log.warning("%s: the daily summary is made without a model: %s", session, problem)
-        told = _from_log(today)
-    if today.said and not told:
-        return None
-    text = "\n\n".join(part for part in (told, _lists(today)) if part)
-    basis = hashlib.sha256(_day_shown(today).encode()).hexdigest()[:16]
-    return Summary(text, tuple(today.open[:MOST_OPEN]), basis, today.language)
 
 
 def _read(asked: SummaryRequest) -> _Day:
@@ -175,7 +169,7 @@ def _lines(asked: SummaryRequest, day: date) -> Sequence[str]:
 
 
 def _from(begin: time, lines: Sequence[str]) -> Sequence[str]:
-    """The entries from that time on; one without a time counts like the one above."""
+    """The lines from that time on; a line without a time belongs to the line above."""
     since, late, kept = f"{begin:%H:%M}", False, []
     for line in lines:
         if match := _BULLET.match(line):
@@ -190,7 +184,7 @@ async def _told(model: Model, settings: ModelSettings, session: str, today: _Day
         model,
         settings,
         _SYSTEM,
-        _shown(today),
+        "\n".join([*_earlier_shown(today.earlier), _day_shown(today)]),
         most_tokens=_MOST_TOKENS,
         purpose=PURPOSE,
         session=session,
@@ -199,13 +193,9 @@ async def _told(model: Model, settings: ModelSettings, session: str, today: _Day
     return _from_log(today) if answer is None else deliverable_text(answer)
 
 
-def _shown(today: _Day) -> str:
-    return "\n".join([*_earlier_shown(today.earlier), _day_shown(today)])
-
-
 def _day_shown(today: _Day) -> str:
-    open_ = "\n".join(one.text for one in today.open) or "(none)"
-    coming = "\n".join(f"{one.time} {one.text}" for one in today.coming) or "(none)"
+    open_ = "\n".join(item.text for item in today.open) or "(none)"
+    coming = "\n".join(f"{job.time} {job.text}" for job in today.coming) or "(none)"
     parts = [
         f"The day is {today.day.isoformat()}.",
         _log_of(today.day, today.lines, _MOST_LOG_TOKENS),
@@ -243,7 +233,7 @@ def _from_log(today: _Day) -> str:
         text = _from_lines(part.lines, part.day, today)
         if room < len(text) and room < _MOST_EARLIER_CHARS:
             left = today.earlier[: number + 1]
-            shown.append(f"- … ({sum(len(one.lines) for one in left)}: {_files(left)})")
+            shown.append(f"- … ({sum(len(day.lines) for day in left)}: {_files(left)})")
             break
         shown.append(text)
         room -= len(text)
@@ -271,14 +261,12 @@ def day_heading(language: Language, day: date, today: date) -> str:
 
 
 def _lists(today: _Day) -> str:
-    open_ = [f"☐ {_promise(one, today)}" for one in today.open[:MOST_OPEN]]
+    open_: list[str] = []
+    for item in today.open[:MOST_OPEN]:  # `Alice: send the invoice (on Friday 27 November)`
+        text = f"{item.who}: {item.what}" if item.who else item.what
+        open_.append(f"☐ {text} ({dated_in(today.language, item.due, today.day)})" if item.due else f"☐ {text}")
     if len(today.open) > MOST_OPEN:
         open_.append(f"☐ … ({len(today.open) - MOST_OPEN}: `memory/open.md`)")
-    coming = [f"⏰ {one.time} {one.text}" for one in today.coming]
-    return "\n\n".join("\n".join(part) for part in (open_, coming) if part)  # no lists: they would join what is above
-
-
-def _promise(one: OpenItem, today: _Day) -> str:
-    """`Alice: send the invoice (on Friday 27 November)`."""
-    text = f"{one.who}: {one.what}" if one.who else one.what
-    return f"{text} ({dated_in(today.language, one.due, today.day)})" if one.due else text
+    coming = [f"⏰ {job.time} {job.text}" for job in today.coming]
+    # no Markdown lists: they would join a list above
+    return "\n\n".join("\n".join(part) for part in (open_, coming) if part)

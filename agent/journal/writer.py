@@ -1,7 +1,7 @@
 """Writes the journal: each session's part of a day becomes a section of that day's log, once.
 
-A section ends with a mark of its session and entries; later messages get their own. Long conversations are summarised
-in pieces, each kept at once. Without a model an extract is written, the proper section later.
+A section ends with a mark of its session and entries; later messages get their own section. Long conversations are
+summarised in pieces, each kept at once. Without a model an extract is written, and the proper section later.
 """
 
 from __future__ import annotations
@@ -45,16 +45,16 @@ from agent.values import SessionKey
 _log = logging.getLogger(__name__)
 
 MOST_TOKENS_A_DAY = 100_000
-"""What a model is given to read of one conversation and day; the rest of it becomes an extract."""
+"""Tokens of a conversation and day that a model reads; the rest becomes an extract."""
 _LONGEST_ABSENCE = timedelta(days=35)
-"""A machine that was off for so long still has its last days written."""
+"""After a machine was off for so long, its last days are still written."""
 _PIECE_TOKENS = 24_000
 _LEAST_PIECE = 1_000
 _FIXED_TOKENS = 2_500
 """Instructions, tool and open list."""
 
 _NUMBER_OF_CHAT = re.compile(r"-{1,2}\d+")
-"""A platform's, which says nothing to a reader."""
+"""A platform's number, which tells readers nothing."""
 
 ScopeOf = Callable[[SessionKey], Scope | None]
 Begins = Callable[[SessionKey], AbstractAsyncContextManager[None]]
@@ -69,7 +69,7 @@ class JournalReport:
     told: int = 0
     extracts: int = 0
     problems: tuple[str, ...] = ()
-    """Sentences on what could not be written."""
+    """Sentences on sections that could not be written."""
 
 
 class _Done(enum.Enum):
@@ -88,17 +88,17 @@ class _Work:
     day: date
     spoken: Sequence[DayMessage]
     fresh: Sequence[DayMessage]
-    """Not even in an extract."""
+    """Those that are not even in an extract."""
     after: int
     spent: int
     """Tokens read for this day."""
     talked: DayConversation
     reading: ReadEpoch
-    """The epoch of all this."""
+    """The epoch in which this was read."""
 
 
 class Journal:
-    """Writes one part at a time. `marks`: file of `JournalProgress`."""
+    """Writes one part at a time. `marks`: the file of `JournalProgress`."""
 
     def __init__(
         self,
@@ -124,9 +124,9 @@ class Journal:
     async def write(
         self, scope_of: ScopeOf, since: date, until: date, begins: Begins = lambda _: nullcontext()
     ) -> JournalReport:
-        """Completes the logs of those days of every session with a scope, and of earlier days back to where each was
-        left. `begins` is entered for each part of a session, and may raise `ScopeBusy`: then its scope is left out.
-        Raises `OSError`."""
+        """Completes the logs of those days for every session with a scope, and of earlier days from where it was left.
+        `begins` is entered for each part of a session, and may raise `ScopeBusy`: then its scope is left out. Raises
+        `OSError`."""
         told = extracts = 0
         problems: list[str] = []
         reachable = True
@@ -155,8 +155,11 @@ class Journal:
         """Writes a session's part of a day; reads it again if something was forgotten meanwhile. Raises `FileError`."""
         while True:
             reading = self._redaction_lock.reading(listed.scope)
-            if (work := await asyncio.to_thread(self._as_it_reads, listed, reading)) is None:
+            day = listed.day
+            lacking = await asyncio.to_thread(self._lacking, listed.info, listed.scope, reading, day, day)
+            if not lacking:
                 return _Done.NOTHING
+            work = lacking[0]
             try:
                 if reachable and await self._told(work):
                     return _Done.TOLD
@@ -170,15 +173,15 @@ class Journal:
                 _log.info("%s: something was forgotten while a day was summarised; it is read again", listed.info.key)
 
     def forget(self, sessions: Collection[str], holds: Callable[[str], bool]) -> None:
-        """Drops pending sections with what is forgotten. Blocks; raises `OSError`."""
+        """Drops pending sections with forgotten text. Blocks; raises `OSError`."""
         self._marks.forget(sessions, holds)
 
-    # what is lacking -------------------------------------------------------------------------------------------
+    # missing sections ------------------------------------------------------------------------------------------
 
     def _sessions_to_write(self, scope_of: ScopeOf, since: date) -> list[tuple[SessionInfo, Scope, date]]:
         """The sessions with the day to begin at, oldest first."""
         reached = self._marks.reached()
-        earliest = since - _LONGEST_ABSENCE if reached else since  # what was said before there was a journal stays so
+        earliest = since - _LONGEST_ABSENCE if reached else since  # messages from before the first journal stay out
         found: list[tuple[SessionInfo, Scope, date]] = []
         for info in reversed(self._archive.sessions()):
             begin = max(earliest, min(since, reached.get(info.id, earliest)))
@@ -196,9 +199,6 @@ class Journal:
         found = (self._work(info, scope, reading, day, spoken, talked) for day, spoken in days)
         return [work for work in found if work is not None]
 
-    def _as_it_reads(self, work: _Work, reading: ReadEpoch) -> _Work | None:
-        return next(iter(self._lacking(work.info, work.scope, reading, work.day, work.day)), None)
-
     def _work(
         self,
         info: SessionInfo,
@@ -209,19 +209,23 @@ class Journal:
         talked: DayConversation,
     ) -> _Work | None:
         sections = self._sections(info.id, scope, day)
-        proper = max((one.last for one in sections if not one.is_extract), default=-1)
-        anyhow = max((one.last for one in sections), default=-1)
-        lacking = [one for one in spoken if one.number > proper]
+        proper = max((section.last for section in sections if not section.is_extract), default=-1)
+        anyhow = max((section.last for section in sections), default=-1)
+        lacking = [message for message in spoken if message.number > proper]
         if not lacking:
             return None
-        fresh = [one for one in spoken if one.number > anyhow]
-        return _Work(info, scope, day, lacking, fresh, proper, sum(one.tokens for one in sections), talked, reading)
+        fresh = [message for message in spoken if message.number > anyhow]
+        return _Work(
+            info, scope, day, lacking, fresh, proper, sum(section.tokens for section in sections), talked, reading
+        )
 
     def _sections(self, session: str, scope: Scope, day: date) -> Sequence[JournalSection]:
         marked = self._marks.sections(session, day)
-        known = {(one.first, one.last, one.is_extract) for one in marked}
+        known = {(section.first, section.last, section.is_extract) for section in marked}
         unmarked = [
-            one for one in in_log(self._log(scope, day), session) if (one.first, one.last, one.is_extract) not in known
+            section
+            for section in in_log(self._log(scope, day), session)
+            if (section.first, section.last, section.is_extract) not in known
         ]
         if unmarked:
             self._marks.written(session, day, unmarked)
@@ -242,7 +246,7 @@ class Journal:
         """Writes a model's summary; False if none can be reached. Raises `FileError`, `StaleRead`."""
         kept = await asyncio.to_thread(self._marks.pieces, work.info.id, work.day, work.after)
         pieces, left = _still_good(kept, work.spoken)
-        room = MOST_TOKENS_A_DAY - work.spent - sum(one.tokens for one in pieces)
+        room = MOST_TOKENS_A_DAY - work.spent - sum(earlier.tokens for earlier in pieces)
         budget = (await self._windows.budget(self._settings.model.name)).window
         size = min(_PIECE_TOKENS, max(_LEAST_PIECE, budget - _FIXED_TOKENS - section_request.MOST_TOKENS))
         while left:
@@ -250,7 +254,9 @@ class Journal:
             if not part:
                 break
             try:
-                piece = await self._piece(work, part, [one for earlier in pieces for one in earlier.told.promises])
+                piece = await self._piece(
+                    work, part, [promise for earlier in pieces for promise in earlier.told.promises]
+                )
             except ContextOverflow:
                 if len(part) == 1 or size <= _LEAST_PIECE:
                     piece = _by_extract(part)
@@ -271,9 +277,9 @@ class Journal:
     async def _piece(
         self, work: _Work, part: Sequence[DayMessage], before: Sequence[open_items.OpenItem]
     ) -> PendingSection:
-        """`before`: items of earlier pieces. What a model declines becomes an extract. Raises `NoModel`,
-        `ContextOverflow`, `StaleRead`."""
-        known = {one.id: one for one in (*await asyncio.to_thread(_open, work.scope), *before)}
+        """Summarises a piece; one that the model declines becomes an extract. `before`: items of earlier pieces. Raises
+        `NoModel`, `ContextOverflow`, `StaleRead`."""
+        known = {item.id: item for item in (*await asyncio.to_thread(_open, work.scope), *before)}
         session, open_ = str(work.info.key), [*known.values()]
         request = section_request.request(self._settings.model, session, work.day, part, open_, work.reading)
         try:
@@ -293,31 +299,31 @@ class Journal:
         told = section_request.read(answer, work.day, part)
         if not told.bullets:
             return _by_extract(part, _size(part))
-        sources = tuple(dict.fromkeys(name for one in part for name in one.line.sources))
+        sources = tuple(dict.fromkeys(name for message in part for name in message.line.sources))
         return PendingSection(part[0].number, part[-1].number, _size(part), _name(part), told.made_from(sources))
 
     # into the log ----------------------------------------------------------------------------------------------
 
     def _enter(self, work: _Work, pieces: Sequence[PendingSection], left: Sequence[DayMessage]) -> None:
-        """Writes open items, which a repeat does not double, then the section. Raises `FileError`."""
+        """Writes open items, which a repetition does not double, then the section. Raises `FileError`."""
         bullets = [bullet for piece in pieces for bullet in piece.told.bullets]
         if left:
             remark = LANGUAGES[language_of(work.spoken)].journal.from_here.format(number=f"{MOST_TOKENS_A_DAY:,}")
             bullets += [f"- {left[0].line.at:%H:%M} {remark}", *extract(left)]
         with self._history.author(work.scope).writes(section_request.PURPOSE):
-            open_items.keep(work.scope, self._clock, [one for piece in pieces for one in piece.told.promises])
+            open_items.keep(work.scope, self._clock, [promise for piece in pieces for promise in piece.told.promises])
             open_items.close(work.scope, self._clock, [id for piece in pieces for id in piece.told.closed])
         replaces = len(work.fresh) < len(work.spoken)
         section = JournalSection(
-            work.spoken[0].number, work.spoken[-1].number, tokens=sum(one.tokens for one in pieces)
+            work.spoken[0].number, work.spoken[-1].number, tokens=sum(piece.tokens for piece in pieces)
         )
         self._append(work, work.spoken, section, bullets, "in place of the extract above" if replaces else "")
 
     def _enter_extract(self, work: _Work) -> None:
-        """An extract without what was noted as it was said."""
+        """Writes an extract without the lines that were noted as they were said."""
         section = JournalSection(work.fresh[0].number, work.fresh[-1].number, is_extract=True)
         noted = noted_in(self._log(work.scope, work.day))
-        fresh = [one for one in worth_a_line(work.fresh) if as_said(one.line.text) not in noted]
+        fresh = [message for message in worth_a_line(work.fresh) if as_said(message.line.text) not in noted]
         if fresh:
             self._append(work, work.fresh, section, extract(fresh), "extract")
         else:
@@ -333,7 +339,8 @@ class Journal:
         title = f"{JOURNAL_TITLE.removeprefix('## ')}{_NUMBER_OF_CHAT.sub('', work.info.key.path)} · {span}"
         title += f" ({remark})" if remark else ""
         mark = section.comment(work.info.id)
-        body = "\n".join([*map(_harmless, bullets), "", mark])
+        harmless = [clean(bullet).replace("<!--", "<!‐‐") for bullet in bullets]
+        body = "\n".join([*harmless, "", mark])
         with self._history.author(work.scope).writes(section_request.PURPOSE):
             append_day(work.scope, work.day, heading_line(title) + body + "\n")
         self._marks.written(work.info.id, work.day, [section])
@@ -350,7 +357,7 @@ def _still_good(
     pieces: list[PendingSection] = []
     left = spoken
     for piece in kept:
-        part = [one for one in left if one.number <= piece.last]
+        part = [message for message in left if message.number <= piece.last]
         if not part or part[0].number != piece.first or _name(part) != piece.source:
             break
         pieces.append(piece)
@@ -359,11 +366,11 @@ def _still_good(
 
 
 def _name(part: Sequence[DayMessage]) -> str:
-    return hashlib.sha256("\n".join(one.text for one in part).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return hashlib.sha256("\n".join(message.text for message in part).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _fitting(spoken: Sequence[DayMessage], room: int) -> Sequence[DayMessage]:
-    """The first messages that fit, an entry whole; or one of any size."""
+    """The first messages that fit, with whole entries; at least one entry, unless there is hardly room."""
     at = size = 0
     while at < len(spoken):
         end = at + 1
@@ -377,11 +384,7 @@ def _fitting(spoken: Sequence[DayMessage], room: int) -> Sequence[DayMessage]:
 
 
 def _size(spoken: Sequence[DayMessage]) -> int:
-    return sum(estimate(one.text) + 1 for one in spoken)
-
-
-def _harmless(bullet: str) -> str:
-    return clean(bullet).replace("<!--", "<!‐‐")
+    return sum(estimate(message.text) + 1 for message in spoken)
 
 
 def _open(scope: Scope) -> Sequence[open_items.OpenItem]:

@@ -1,1 +1,1 @@
-"""What comes with a message: told apart by its bytes, kept on disk, read."""
+"""Attachments of messages: recognised by their bytes, kept on disk, read."""

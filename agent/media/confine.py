@@ -1,5 +1,5 @@
-"""Gives up what a process needs no more: other files (Landlock), the network, and most system calls (seccomp). Linux
-only, as far as it can."""
+"""Gives up rights of a process: other files (Landlock), the network, and most system calls (seccomp). Linux only, as
+far as the system allows it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SYSTEM = ("/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/localtime", "/dev
 
 
 def confine(file: Path, target: Path) -> None:
-    """Leaves a process its libraries, one file to read, and one that exists to write. Before any thread is begun."""
+    """Leaves the process its libraries, `file` to read and `target`, which exists, to write. Call before any thread."""
     if sys.platform != "linux":
         return
     libc = ctypes.CDLL(None, use_errno=True)
@@ -46,7 +46,7 @@ def _leave_files(libc: ctypes.CDLL, file: Path, target: Path) -> None:
     if rules < 0:
         return
     try:
-        ours = {Path(one).resolve() for one in (*_SYSTEM, sys.prefix, sys.base_prefix, *filter(None, sys.path))}
+        ours = {Path(place).resolve() for place in (*_SYSTEM, sys.prefix, sys.base_prefix, *filter(None, sys.path))}
         _allow(libc, rules, [*ours, file.resolve()], _READ_FILE | _READ_FOLDER)
         _allow(libc, rules, [target], (_READ_FILE | _WRITE_FILE | _TRUNCATE) & handled)
         libc.syscall(_RESTRICT_SELF, rules, 0)

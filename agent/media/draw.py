@@ -1,4 +1,4 @@
-"""Pictures from words, by a server that speaks OpenAI's `POST /images/generations`."""
+"""Makes pictures on a server that speaks OpenAI's `POST /images/generations`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from agent.formats.parsing import load_json
 from agent.media.painter import DrawnPicture, NotDrawn
 
 SECONDS = 180.0
-"""How long making one picture may take."""
+"""The time to make a picture."""
 MOST_BYTES = 15_000_000
 _FETCH_SECONDS = 60.0
 _ODD = "the server's answer is not what such servers answer"
@@ -25,7 +25,7 @@ _ODD = "the server's answer is not what such servers answer"
 
 @dataclass(frozen=True, slots=True)
 class ImageServer:
-    """`base_url` up to and with `/v1`. The key may be empty."""
+    """`base_url` includes `/v1`; the key may be empty."""
 
     base_url: str
     model: str
@@ -60,7 +60,7 @@ class ImageServer:
         )
 
     async def _asked(self, prompt: str) -> bytes:
-        """Asks for the bytes; some models always give them and refuse to be asked."""
+        """Requests bytes, and again without that wish: some models always give bytes and refuse it."""
         url = f"{self.base_url.rstrip('/')}/images/generations"
         wanted = {"model": self.model, "prompt": prompt, "n": 1}
         async with http.open_session(self.api_key) as session:
@@ -73,10 +73,15 @@ class ImageServer:
             return await http.post(session, url, self.seconds, connect=10, json=wanted)
 
     async def _fetched(self, url: str) -> bytes:
-        """The key goes to the server alone. Raises `NotDrawn`."""
+        """Fetches a picture; sends the key to the own server only. Raises `NotDrawn`."""
         is_own = _origin(url) == _origin(self.base_url)
         if not is_own:
-            _check(url)
+            try:
+                is_safe = AddressRules().checked(url).scheme == "https"
+            except AddressRefused:
+                is_safe = False
+            if not is_safe:
+                raise NotDrawn("its address is not public")
         headers = {"Authorization": f"Bearer {self.api_key}"} if self.api_key and is_own else {}
         connector = aiohttp.TCPConnector(resolver=None if is_own else http.PublicResolver(AddressRules()), ssl=tls())
         timeout = aiohttp.ClientTimeout(total=_FETCH_SECONDS, sock_connect=10)
@@ -95,15 +100,6 @@ class ImageServer:
         except (aiohttp.ClientError, OSError, ValueError) as problem:  # among them TimeoutError
             raise NotDrawn(f"it cannot be fetched ({type(problem).__name__})") from problem
         return bytes(body)
-
-
-def _check(url: str) -> None:
-    try:
-        is_safe = AddressRules().checked(url).scheme == "https"
-    except AddressRefused:
-        is_safe = False
-    if not is_safe:
-        raise NotDrawn("its address is not public")
 
 
 def _origin(url: str) -> tuple[str, str, int | None]:

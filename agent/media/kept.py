@@ -1,9 +1,8 @@
-"""Runs a program that ends with whoever started it: `python kept.py INPUT COMMAND…`. `INPUT`: the file that it reads
-as its stdin, `-` for none.
+"""Runs a program that ends with its starter: `python kept.py INPUT COMMAND…`. `INPUT`: a file for stdin, `-` for none.
 
-A program of the machine would go on after we are killed. This process reads a pipe that only its starter holds open:
-when that ends, the program and what it has started are killed; when the program ends, this ends with its exit code. Run
-by its path, without imports of ours: it starts in milliseconds.
+The program would go on after its starter is killed. This process reads a pipe that only the starter holds open: when
+the pipe ends, it kills the program and its children; when the program ends, it ends with the same exit code. Run by its
+path, without imports of Daybook: it starts in milliseconds.
 """
 
 from __future__ import annotations

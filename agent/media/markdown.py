@@ -9,7 +9,7 @@ AFTER_LINKS = "\f"
 _MOST_SPANNED = 50
 """Columns or rows: a page may claim that a cell spans a million."""
 _MOST_COLUMNS = 200
-"""What comes after them in a row is shown in its last cell."""
+"""Further cells of a row are shown in its last cell."""
 _DEEPEST = 6
 """Indentation of nested lists: deeper ones would make the text grow faster than the file."""
 
@@ -32,13 +32,13 @@ class _Table:
     at: int = 0
     """The open cell."""
     is_layout: bool = False
-    """It has a table in it, and so puts things beside each other: its cells are shown as paragraphs."""
+    """It has a table in it, so it only arranges things: its cells are shown as paragraphs."""
     spanned: dict[int, int] = field(default_factory=dict)
-    """Rows that a cell above reaches into, by column."""
+    """Rows below that a cell spans, by column."""
 
 
 class Markdown:
-    """Takes text and structure in the document's order. What begins may stay open: the next beginning ends it."""
+    """Takes text and structure in the document's order. An element may stay open: the next one ends it."""
 
     def __init__(self) -> None:
         self._lines: list[str] = []
@@ -56,7 +56,7 @@ class Markdown:
         self._text.append(text)
 
     def mark(self, mark: str) -> None:
-        """Begins the open paragraph with the mark of a heading or list."""
+        """Puts the mark of a heading or list before the open paragraph."""
         self._mark = mark
 
     @property
@@ -120,7 +120,7 @@ class Markdown:
             table.cells.append([])
 
     def widen(self, columns: int) -> None:
-        """Lets the open cell, the row's last, span so many columns."""
+        """Makes the open cell, the row's last, span `columns`."""
         if self._tables and self._tables[-1].cells:
             cells = self._tables[-1].cells
             cells += [[] for _ in range(min(columns, _MOST_SPANNED, _MOST_COLUMNS - len(cells) + 1) - 1)]

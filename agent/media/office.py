@@ -11,7 +11,7 @@ from agent.media.opendocument import from_open_document
 from agent.media.parts import Parts
 from agent.media.sheets import from_workbook
 from agent.media.slides import from_slides
-from agent.media.unreadable import Unreadable
+from agent.media.sniff import Unreadable
 from agent.media.word import from_word
 
 OLD_OFFICE = "it is of an old Office format, which I can't open; send it as DOCX, XLSX, PPTX or PDF"
@@ -23,11 +23,11 @@ _SHEET_TYPE = "application/vnd.oasis.opendocument.spreadsheet"
 
 
 def from_office(file: IO[bytes], most_chars: int) -> Iterator[str]:
-    """Raises `Unreadable`, and for a damaged file what the libraries raise."""
+    """Yields the text. Raises `Unreadable`, and the libraries' errors for a damaged file."""
     try:
         with zipfile.ZipFile(file) as archive:
             yield from _text(Parts(archive), most_chars // 2)
-    except (RuntimeError, NotImplementedError) as error:  # what zipfile says of encryption and of rare packings
+    except (RuntimeError, NotImplementedError) as error:  # zipfile's errors for encryption and rare packings
         raise Unreadable("it is protected by a password, or packed in a way that I don't know") from error
 
 
@@ -59,8 +59,8 @@ def _text(parts: Parts, most_cells: int) -> Iterator[str]:
 
 
 def _sheets(parts: Parts, most_cells: int) -> Iterator[str]:
-    """Lets calamine read a copy without what it does not need, cut where it would take too much memory. A cell is shown
-    as two characters or more."""
+    """Has calamine read a copy without parts that it does not need, cut where it would take too much memory. A cell is
+    at least two characters of text."""
     any_cut = False
     copy = io.BytesIO()
     with zipfile.ZipFile(copy, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:

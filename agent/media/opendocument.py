@@ -9,7 +9,7 @@ from agent.media.markdown import Markdown, heading_mark, list_mark
 from agent.media.parts import Attributes, Parts, number, value
 
 _HIDDEN = frozenset({"tracked-changes"})
-"""Has what was deleted."""
+"""Elements with deleted text."""
 _BLOCKS = frozenset({"p", "h"})
 
 
@@ -33,7 +33,7 @@ class _Text:
     _slides: int = 0
     _style: str = ""
     _lists: list[tuple[str, int]] = field(default_factory=list)
-    """The style of each open list, and its last number."""
+    """The style and last number of each open list."""
 
     def start(self, tag: str, given: Attributes) -> None:
         self._hidden += tag in _HIDDEN

@@ -1,4 +1,4 @@
-"""A page of the web as its reader sees it: title, date, text, and where its links lead."""
+"""A web page as text: title, date, main part, and the addresses of its links."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from lxml.html import HtmlElement, HTMLParser, document_fromstring, tostring
 from readability import Document
 
 from agent.media.markdown import AFTER_LINKS
+from agent.media.sniff import Unreadable
 from agent.media.text import HtmlReader, decoded
-from agent.media.unreadable import Unreadable
 
 _MOST_LINKS = 300
 _LONGEST_ADDRESS = 500
@@ -39,7 +39,7 @@ _JSON_DATE = re.compile(r'"datePublished"\s{0,4}:\s{0,4}"(\d{4}-\d{2}-\d{2})')
 
 
 def from_page(data: bytes, address: str, charset: str) -> Iterator[str]:
-    """Raises `Unreadable`."""
+    """Yields the links, then the text. Raises `Unreadable`."""
     text = _decoded(data, charset)
     try:
         page = document_fromstring(text.encode(), parser=HTMLParser(encoding="utf-8"))
@@ -59,7 +59,7 @@ def from_page(data: bytes, address: str, charset: str) -> Iterator[str]:
 
 
 class _LinkedPage(HtmlReader):
-    """Numbers links behind their words."""
+    """Writes a link's number behind its words."""
 
     def __init__(self, base: str) -> None:
         super().__init__()
@@ -93,7 +93,7 @@ class _LinkedPage(HtmlReader):
 
 
 def _decoded(data: bytes, charset: str) -> str:
-    """Text by its byte order mark, the server's word, the page's own, else a guess."""
+    """Text by its byte order mark, the server's charset, the page's own, else a guess."""
     if data.startswith((codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return decoded(data)
     named = _CHARSET.search(data[:_HEAD])
@@ -128,13 +128,13 @@ def _title(page: HtmlElement) -> str:
 
 
 def _published(page: HtmlElement, text: str) -> str:
-    """The day as the page names it, YYYY-MM-DD; empty if it names none."""
-    found = [str(one) for path in _PUBLISHED for one in page.xpath(path)]
+    """The day that the page names, YYYY-MM-DD; empty if none."""
+    found = [str(day) for path in _PUBLISHED for day in page.xpath(path)]
     if match := _JSON_DATE.search(text):
         found.append(match[1])
-    for one in found:
+    for day in found:
         try:
-            return datetime.fromisoformat(one.strip()[:10]).date().isoformat()
+            return datetime.fromisoformat(day.strip()[:10]).date().isoformat()
         except ValueError:
             continue
     return ""

@@ -1,4 +1,4 @@
-"""Pictures that are made from words, and what makes them."""
+"""Pictures made from words, and who makes them."""
 
 from __future__ import annotations
 

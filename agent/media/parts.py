@@ -1,7 +1,7 @@
 """The parts of an Office document, a ZIP archive of XML.
 
-Each is parsed as a stream, so memory does not grow with it; what is unpacked is counted against a limit; a part that
-declares entities is refused (they make small files huge).
+Parts are parsed as streams, so memory does not grow with them; unpacked bytes are limited; a part that declares
+entities, which make small files huge, is refused.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 from xml.parsers import expat
 
-from agent.media.unreadable import Unreadable
+from agent.media.sniff import Unreadable
 
 MOST_UNPACKED = 256 * 1024 * 1024
 """Bytes of all parts of one document together."""
@@ -26,7 +26,7 @@ Attributes = Mapping[str, str]
 
 
 class Handler(Protocol):
-    """Names come without a prefix."""
+    """Gets names without a prefix."""
 
     def start(self, tag: str, given: Attributes) -> None: ...
 
@@ -45,7 +45,7 @@ class Parts:
         self.names = frozenset(self.archive.namelist())
 
     def parse(self, name: str, handler: Handler) -> Iterator[None]:
-        """Feeds a part to the handler; stops after each piece, so that it can be taken away."""
+        """Feeds a part to the handler; yields after each piece, whose text can then be taken."""
         parser = expat.ParserCreate()
         parser.buffer_text = True
         parser.StartElementHandler = lambda tag, given: handler.start(local(tag), given)
@@ -72,7 +72,7 @@ class Parts:
                 yield chunk
 
     def read_rows(self, name: str, most_rows: int, most_cells: int) -> tuple[bytes, bool]:
-        """A part of a workbook, cut after so many rows or cells with a value, and if it was."""
+        """A part of a workbook, cut after so many rows or cells with a value; and whether it was cut."""
         data = io.BytesIO()
         open_tags: list[str] = []
         rows, cells, cut = 0, 0, -1
@@ -108,7 +108,7 @@ class Parts:
         return data.getvalue(), False
 
     def relations(self, name: str) -> dict[str, tuple[str, str]]:
-        """Kind and path of the parts that a part refers to, by reference."""
+        """Kind and path of the related parts, by reference."""
         folder, file = posixpath.split(name)
         found = _Relations(folder)
         self.parse_whole(f"{folder}/_rels/{file}.rels", found)
@@ -133,7 +133,7 @@ class _Relations:
 
 
 def local(name: str) -> str:
-    """The name of an element or attribute without its prefix."""
+    """The name without its prefix."""
     return name.rpartition(":")[2]
 
 

@@ -11,15 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from agent.media.sniff import HEAD, HEIC, sniffed
-from agent.media.unreadable import Unreadable
+from agent.media.sniff import HEAD, HEIC, Unreadable, sniffed
 
 if TYPE_CHECKING:
     from PIL import Image
 
 LONGEST_SIDE = 1_568
 MOST_BYTES = 1_000_000
-"""So that twenty of them, in base64, stay below 32 MB."""
+"""Twenty such pictures, in base64, stay below 32 MB."""
 MOST_PIXELS = 100_000_000
 """About 400 MB in memory."""
 _FORMATS = ("JPEG", "PNG", "GIF", "WEBP", "BMP", "TIFF", "AVIF", "HEIF")
@@ -37,16 +36,19 @@ class Picture:
     path: str
     """The file that a model is shown."""
     original: str
-    """The one that came."""
+    """The file that came."""
 
 
 def shrink(source: Path, target: Path) -> str:
-    """Returns the ending, jpg or png. Raises `Unreadable`, and for a damaged picture what Pillow raises."""
+    """Writes the picture; returns its ending, jpg or png. Raises `Unreadable`, and Pillow's errors for a damaged
+    one."""
     from PIL import Image, ImageOps  # noqa: PLC0415 (heavy; only where a picture is read)
 
     Image.MAX_IMAGE_PIXELS = None  # ours is checked below, with a sentence
     warnings.simplefilter("ignore")
-    if _is_heic(source):
+    with source.open("rb") as file:
+        _, ending = sniffed(file.read(HEAD))
+    if ending == HEIC:
         _open_heic_too()
     with Image.open(source, formats=_FORMATS) as opened:
         width, height = opened.size
@@ -75,7 +77,7 @@ def shrink(source: Path, target: Path) -> str:
 
 
 def _load(picture: Image.Image) -> None:
-    """Raises `MemoryError` also where the library of HEIC says so in words."""
+    """Raises `MemoryError` also where the HEIC library raises `RuntimeError` for it."""
     try:
         picture.load()
     except RuntimeError as problem:
@@ -85,7 +87,7 @@ def _load(picture: Image.Image) -> None:
 
 
 def _in_eight_bits(picture: Image.Image) -> Image.Image:
-    """Grey of scanners and cameras, in more bits than are shown: `convert` alone would make it all white."""
+    """Scales grey of scanners and cameras that has more bits: `convert` alone would make it all white."""
     match picture.mode:
         case "I;16" | "I;16B" | "I;16L" | "I;16N":
             low, high = 0.0, 65_535.0
@@ -97,14 +99,8 @@ def _in_eight_bits(picture: Image.Image) -> Image.Image:
     return picture.convert("F").point(lambda grey: grey * scale - low * scale).convert("L")
 
 
-def _is_heic(source: Path) -> bool:
-    with source.open("rb") as file:
-        _, ending = sniffed(file.read(HEAD))
-    return ending == HEIC
-
-
 def _open_heic_too() -> None:
-    """Decodes only the picture itself: what else is in such a file may show another thing."""
+    """Registers a decoder for the main picture only: other images in the file may show another thing."""
     try:
         from pillow_heif import register_heif_opener  # noqa: PLC0415 (heavy, and not for every machine)
     except ImportError as missing:

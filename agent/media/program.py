@@ -1,4 +1,4 @@
-"""Runs a program of the machine that reads or writes a file. It ends with this process, however that ends."""
+"""Runs an installed program that reads or writes a file. It ends with this process, however that ends."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _KNOWN = frozenset(
     }
 )
 _KNOWN_KINDS = ("LC_", "XDG_")
-"""All that a program knows of our environment: no keys. It reads what strangers send."""
+"""All that a program, which reads strangers' files, sees of the environment: no keys."""
 
 
 class ProgramFailed(Exception):
@@ -36,7 +36,7 @@ async def run(command: Sequence[str], file: Path, seconds: float, *, most: int =
     try:
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-I", "-S", kept.__file__, str(stdin or "-"), *arguments),
-            stdin=asyncio.subprocess.PIPE,  # held open for as long as we live
+            stdin=asyncio.subprocess.PIPE,  # held open for as long as this process lives
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
             start_new_session=True,

@@ -1,4 +1,4 @@
-"""Reads untrusted files in a process with limits (`reading`), which ends with whoever waits for it."""
+"""Reads untrusted files in a process with limits (`reading`), which ends with this one."""
 
 from __future__ import annotations
 
@@ -13,22 +13,21 @@ from pathlib import Path
 
 from agent.formats.parsing import load_json
 from agent.media.markdown import AFTER_LINKS
-from agent.media.sniff import Kind
-from agent.media.unreadable import TOO_MUCH, Unreadable
+from agent.media.sniff import TOO_MUCH, Kind, Unreadable
 
 _log = logging.getLogger(__name__)
 
 SECONDS = 30.0
-"""How long reading one file may take once its process has begun; what was read by then counts."""
+"""The time to read a file once its process has begun; the text read by then counts."""
 _STARTING = 60.0
 """Seconds for a process to begin, on a machine that is busy or slow."""
 AT_ONCE = 3
-"""Processes. Who may wait for whom is decided by those who ask."""
+"""Processes; callers decide whose file waits."""
 _LONGEST_REMARK = 300
 _PICTURES = frozenset({"jpg", "png"})
 _READABLE = frozenset({Kind.PDF, Kind.ZIP, Kind.OLD_OFFICE, Kind.HTML, Kind.MAIL, Kind.TEXT})
 _ENVIRONMENT = ("PATH", "PYTHONPATH", "PYTHONHOME", "SYSTEMROOT", "TMPDIR")
-"""All that the reading process knows of ours: no keys."""
+"""All that the reading process sees of the environment: no keys."""
 _HINTS = {
     Kind.SVG: "it is an SVG drawing, which I can't open; send it as PNG",
     Kind.VIDEO: "I can't watch videos",
@@ -53,7 +52,7 @@ class _End:
 
 
 class Reader:
-    """Reads at most `most_chars` of a document and `most_pages` of a PDF, for `seconds` on a file."""
+    """Reads at most `most_chars` of a document and `most_pages` of a PDF, within `seconds` for each file."""
 
     def __init__(self, most_chars: int, most_pages: int, seconds: float = SECONDS) -> None:
         self._most_chars = most_chars
@@ -89,7 +88,7 @@ class Reader:
         return end.ending
 
     async def _run(self, kind: Kind, file: Path, about: str) -> tuple[list[str], _End | None]:
-        """The process's texts, and its last word, if any. A file may have taken it over: no word of it is trusted."""
+        """The process's texts, and its end, if sent. A file may control the process: its output is not trusted."""
         texts: list[str] = []
         left, has_begun = self._most_chars, False
         limits = (str(self._most_chars), str(self._most_pages))
@@ -121,7 +120,6 @@ class Reader:
 
 
 async def _started(*command: str) -> asyncio.subprocess.Process:
-    """Raises `Unreadable`."""
     try:
         return await asyncio.create_subprocess_exec(
             *command,
@@ -137,7 +135,7 @@ async def _started(*command: str) -> asyncio.subprocess.Process:
 
 
 async def ended(process: asyncio.subprocess.Process) -> None:
-    """Kills a process and what it has started, and waits for that."""
+    """Kills a process and its children, and waits for its end."""
     if process.returncode is None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             if hasattr(os, "killpg"):

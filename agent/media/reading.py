@@ -1,10 +1,9 @@
 """Reads one file in a process of its own: `python -m agent.media.reading KIND FILE ABOUT CHARS PAGES`.
 ABOUT is where a picture goes, or the address and the encoding of a page of the web.
 
-A file may eat memory or time, or break the library: here only this process, which has limits, sees no other file, and
-has no network. What is found is written
-at once, a JSON object a line: `{"begun": true}` as its time begins, `{"text": …}` any number of times, at last `{"end":
-REMARK, "ending": …}`. So a process that is ended leaves what it had.
+A file may use up memory or time, or break the library: only this process suffers, which has limits, no other file and
+no network. It writes at once, a JSON object a line: `{"begun": true}` as its time begins, `{"text": …}` any number of
+times, at last `{"end": REMARK, "ending": …}`. So a killed process leaves what it had read.
 """
 
 from __future__ import annotations
@@ -23,24 +22,25 @@ from typing import IO
 
 from agent.media.confine import confine
 from agent.media.office import from_office, from_old_office
-from agent.media.pdf import from_pdf
 from agent.media.pictures import shrink
-from agent.media.sniff import Kind
+from agent.media.sniff import TOO_MUCH, Kind, Unreadable
 from agent.media.text import decoded, from_html, from_mail
-from agent.media.unreadable import TOO_MUCH, Unreadable
 
 MOST_MEMORY = 1024 * 1024 * 1024
 MOST_CPU = 60
-"""Seconds beside those that its start took. More than the parent's clock lets pass: it ends a process that nobody waits
-for any more."""
+"""Seconds after the start. More than the parent's clock allows: it ends a process that nobody waits for."""
 MOST_WRITTEN = 64 * 1024 * 1024
 """Bytes of a picture."""
 _DEATH_SIGNAL = 1
 """PR_SET_PDEATHSIG (prctl(2))."""
 _PIECE = 5_000
 """Characters of one line: twelve bytes each at most as JSON, and asyncio reads no line of more than 64 KiB."""
+_SCANNED = 20
+"""A PDF with fewer characters a page is a scan: what little text there is was stamped on it."""
+_SPELLED = str.maketrans({"\r": None, "\x02": None, "\ufffe": None, "\xad": None})
+"""PDFium ends lines as Windows does, and marks where it joined a word that a line's end had cut."""
 _MARKUP = 8
-"""A page takes so many characters for one that its reader sees, if not more."""
+"""Characters of a page for each character of its text."""
 
 
 def main(arguments: list[str]) -> None:
@@ -49,7 +49,8 @@ def main(arguments: list[str]) -> None:
     if kind == Kind.PICTURE:
         target.touch()
     confine(Path(file), target)
-    _end_with_parent()
+    if sys.platform == "linux":  # elsewhere the limits end this process, or the next line that nobody reads
+        ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL)
     _limit()
     print(json.dumps({"begun": True}), flush=True)
     ending = ""
@@ -60,13 +61,13 @@ def main(arguments: list[str]) -> None:
             remark = _write(_texts(Kind(kind), Path(file), about, int(chars), int(pages)), int(chars))
     except Unreadable as problem:
         remark = str(problem)
-    except BaseException as problem:  # from a library, on a bad file; a panic of one written in Rust is no Exception
+    except BaseException as problem:  # from a library, on a bad file; a panic of Rust is no Exception
         remark = TOO_MUCH if _is_for_want_of_room(problem) else "it is damaged, or of a kind that I can't open"
     print(json.dumps({"end": remark, "ending": ending}), flush=True)
 
 
 def _is_for_want_of_room(problem: BaseException | None) -> bool:
-    """Libraries put an error of their own before it."""
+    """True for an error that has want of memory or stack as its cause, also below a library's error."""
     while problem is not None:
         if isinstance(problem, MemoryError | RecursionError):
             return True
@@ -78,7 +79,7 @@ def _texts(kind: Kind, path: Path, about: str, chars: int, pages: int) -> Iterat
     with path.open("rb") as file:
         match kind:
             case Kind.PDF:
-                yield from from_pdf(path, pages)
+                yield from _from_pdf(path, pages)
             case Kind.ZIP:
                 yield from from_office(file, chars)
             case Kind.OLD_OFFICE:
@@ -94,6 +95,36 @@ def _texts(kind: Kind, path: Path, about: str, chars: int, pages: int) -> Iterat
                 yield from from_mail(file.read())
             case _:
                 yield _start_of(file, chars)
+
+
+def _from_pdf(path: Path, most_pages: int) -> Iterator[str]:
+    """Yields at most `most_pages`, each after its number. Raises `Unreadable`, also at the end for pages left out, and
+    PDFium's error for a damaged file."""
+    # heavy; only where a PDF is read
+    from pypdfium2 import PdfDocument, PdfiumError  # type: ignore[import-untyped] # noqa: PLC0415
+    from pypdfium2.raw import FPDF_ERR_PASSWORD, FPDF_ERR_SECURITY  # type: ignore[import-untyped] # noqa: PLC0415
+
+    try:
+        document = PdfDocument(path)
+    except PdfiumError as error:
+        if error.err_code in (FPDF_ERR_PASSWORD, FPDF_ERR_SECURITY):
+            raise Unreadable("it is protected by a password") from error
+        raise
+    pages = len(document)
+    found = 0
+    for number in range(min(pages, most_pages)):
+        page = document[number]
+        words = page.get_textpage()
+        text = words.get_text_range().translate(_SPELLED).strip()
+        words.close()
+        page.close()
+        found += len(text)
+        if text:
+            yield f"[Page {number + 1} of {pages}]\n{text}\n\n"
+    if found < _SCANNED * min(pages, most_pages):
+        raise Unreadable("it has pictures of pages and hardly any text; send me the pages as photos")
+    if pages > most_pages:
+        raise Unreadable(f"only the first {most_pages} of its {pages:,} pages are shown")
 
 
 def _start_of(file: IO[bytes], chars: int) -> str:
@@ -118,14 +149,8 @@ def _write(texts: Iterator[str], most: int) -> str:
     return ""
 
 
-def _end_with_parent() -> None:
-    """Has Linux kill us then. Elsewhere the limits end us, or the next line that nobody reads."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL)
-
-
 def _limit() -> None:
-    """Sets limits. Where the system has none (Windows; macOS for memory), the parent's clock ends us."""
+    """Sets limits. Where the system has none (Windows; macOS for memory), the parent's clock ends the process."""
     try:
         import resource  # noqa: PLC0415 (not on every system)
     except ImportError:

@@ -1,4 +1,4 @@
-"""Workbooks (.xlsx, .xlsb, .xls, .ods) as lines, cells apart by tabs."""
+"""Workbooks (.xlsx, .xlsb, .xls, .ods) as lines of cells, separated by tabs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import date, datetime, time, timedelta
 from itertools import islice
 from typing import IO
 
-from agent.media.unreadable import Unreadable
+from agent.media.sniff import Unreadable
 
 _ROWS = 100
 """Rows of one piece."""

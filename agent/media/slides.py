@@ -106,7 +106,8 @@ class _Text:
         self._open.pop()
         match tag:
             case "p":
-                self._mark()
+                mark = list_mark(self._bullet, self._depth) if self._bullet else ""
+                self.markdown.mark(heading_mark(1) if self._place in _TITLES else mark)
                 self.markdown.end_paragraph()
             case "tr":
                 self.markdown.end_row()
@@ -117,9 +118,3 @@ class _Text:
         shown = self._place == "body" if self._is_note else self._place not in _NOT_SHOWN
         if shown and self._open[-1] == "t":
             self.markdown.add(text)
-
-    def _mark(self) -> None:
-        if self._place in _TITLES:
-            self.markdown.mark(heading_mark(1))
-        else:
-            self.markdown.mark(list_mark(self._bullet, self._depth) if self._bullet else "")

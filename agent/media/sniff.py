@@ -1,5 +1,5 @@
-"""What a file is, by its bytes; its name and type only tell one kind of text from another, and sound from film. Pure.
-It looks at so few bytes that it needs no process with limits."""
+"""The kind of a file, by its bytes; its name and type only distinguish texts, and sound from film. Pure. Few bytes are
+read, so no process with limits is needed."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import enum
 import re
 
 HEIC = "heic"
-"""The ending of what Apple's devices photograph; it takes a decoder of its own."""
+"""The ending of photos by Apple's devices, which need a decoder of their own."""
 HEAD = 4_096
-"""Bytes from the beginning of a file that tell what it is."""
+"""Bytes at the beginning of a file that tell its kind."""
 _CONTROL = frozenset(range(32)) - frozenset(b"\t\n\v\f\r\x1b")
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _MAIL = re.compile(rb"(return-path|received|from|date|message-id|mime-version|subject|delivered-to|to):[ \t]", re.I)
@@ -18,6 +18,13 @@ _HTML = re.compile(rb"\s*+" + _COMMENTS + rb"<(?:!doctype html|html|head|body)\b
 _SVG = re.compile(
     rb"\s*+(?:<\?xml[^>]*+>\s*+)?+" + _COMMENTS + rb"(?:<!doctype svg[^>]*+>\s*+)?+<(?:\w++:)?svg\b", re.I | re.S
 )
+
+
+TOO_MUCH = "reading it takes more time or memory than it may have"
+
+
+class Unreadable(Exception):
+    """The end of a sentence about the file: "it is protected by a password"."""
 
 
 class Kind(enum.StrEnum):
@@ -70,7 +77,7 @@ _BRANDS: tuple[tuple[tuple[bytes, ...], Kind, str], ...] = (
 
 
 def sniffed(head: bytes, name: str = "", media_type: str = "") -> tuple[Kind, str]:
-    """The kind of a file that begins with `head` (up to `HEAD` bytes), and its name's ending."""
+    """The kind of a file that begins with `head` (up to `HEAD` bytes), and an ending for its name."""
     if not head:
         return Kind.EMPTY, "bin"
     if head[:4] == b"RIFF":
@@ -88,7 +95,7 @@ def sniffed(head: bytes, name: str = "", media_type: str = "") -> tuple[Kind, st
 
 
 def _is_sound(name: str, media_type: str) -> bool:
-    """True without film: recorders write sound into the same boxes."""
+    """True for sound in a container that may also hold film."""
     return media_type.startswith("audio/") or name.casefold().endswith((".m4a", ".weba"))
 
 
@@ -98,17 +105,14 @@ def _text_kind(head: bytes, name: str, media_type: str) -> tuple[Kind, str]:
         return Kind.SVG, "svg"
     if _HTML.match(start) or (media_type == "text/html" and b"<" in head):
         return Kind.HTML, "html"
-    if _MAIL.match(start) and (name.endswith(".eml") or media_type == "message/rfc822" or _headers(start) > 2):
+    headers = sum(_MAIL.match(line) is not None for line in start.split(b"\n\n")[0].splitlines())
+    if _MAIL.match(start) and (name.endswith(".eml") or media_type == "message/rfc822" or headers > 2):
         return Kind.MAIL, "eml"
     return Kind.TEXT, "txt"
 
 
-def _headers(start: bytes) -> int:
-    return sum(_MAIL.match(line) is not None for line in start.split(b"\n\n")[0].splitlines())
-
-
 def _is_text(head: bytes) -> bool:
-    """True for text in any encoding; a stray NUL does not change that."""
+    """True for text in any encoding, also with a stray NUL."""
     if head.startswith(_UTF16):
         return True
     return sum(byte in _CONTROL for byte in head) * 20 <= len(head)

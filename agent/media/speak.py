@@ -1,5 +1,5 @@
-"""Text to speech, by a server that speaks OpenAI's `POST /audio/speech` or by a program. What is not Ogg/Opus, as chats
-want it, is converted where ffmpeg is installed."""
+"""Text to speech, by a server that speaks OpenAI's `POST /audio/speech` or by a program. Chats want Ogg/Opus: other
+sound is converted where ffmpeg is installed."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from agent.media.sniff import HEAD, Kind, sniffed
 log = logging.getLogger(__name__)
 
 SECONDS = 60.0
-"""How long speaking one answer may take, and converting it."""
+"""The time to speak an answer, and to convert it."""
 MOST_BYTES = 15_000_000
-"""Of a recording; an hour of speech in Opus."""
+"""The size of a recording; an hour of speech in Opus."""
 CONVERTER = "ffmpeg"
 _OPUS_HEAD = 64
 
@@ -42,7 +42,7 @@ class Speaker(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SpeechServer:
-    """`base_url` up to and with `/v1`. The key may be empty."""
+    """`base_url` includes `/v1`; the key may be empty."""
 
     base_url: str
     model: str

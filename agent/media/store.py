@@ -1,7 +1,7 @@
-"""Files that came with messages, kept by their content: `media/<aa>/<sha256>.<ending>` beside the sessions.
+"""Files of messages, kept by their content: `media/<aa>/<sha256>.<ending>` beside the sessions.
 
-A file is whole or not there, and the same content kept once. Paths are relative to the folder with `media` in it, so
-that a home can be moved. Blocks.
+A file is whole or absent; the same content is kept once. Paths are relative to the folder with `media` in it, so that a
+home can be moved. Blocks.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Store:
                 path.unlink()
 
     def keep(self, scratch: Path, ending: str) -> str:
-        """Takes over a file of `scratch`; returns its path. Raises `OSError`."""
+        """Moves a file of `scratch` into the store; returns its path. Raises `OSError`."""
         digest = hashlib.sha256()
         with scratch.open("rb") as file:
             while chunk := file.read(_CHUNK):
@@ -56,15 +56,16 @@ class Store:
         return kept
 
     def place(self, path: str) -> Path:
-        """Raises `ValueError` for what is no path of ours."""
+        """The file of a kept path. Raises `ValueError` for other paths."""
         if not _PATH.fullmatch(path):
             raise ValueError(f"{path!r} is not the path of a kept file")
         return self.root / path
 
     def clean(self, sessions: Path, before: float) -> int:
-        """Deletes files last written before that moment (seconds since 1970) that no transcript names; returns how
-        many. What cannot be read or deleted stays."""
-        old = [path for path in self._files() if _is_older(path, before)]
+        """Deletes files last written before that moment (seconds since 1970) that no transcript names, where it can;
+        returns their number."""
+        kept = (path for path in (self.root / FOLDER).glob("*/*") if path.is_file())
+        old = [path for path in kept if _is_older(path, before)]
         if not old:
             return 0
         named = set(_named(sessions))
@@ -76,11 +77,6 @@ class Store:
                     gone += 1
         return gone
 
-    def _files(self) -> Iterator[Path]:
-        for path in (self.root / FOLDER).glob("*/*"):
-            if path.is_file():
-                yield path
-
 
 def _is_older(path: Path, before: float) -> bool:
     try:
@@ -90,7 +86,7 @@ def _is_older(path: Path, before: float) -> bool:
 
 
 def _named(sessions: Path) -> Iterator[str]:
-    """Raises `OSError` for an unreadable transcript: then nothing may be deleted."""
+    """Paths that transcripts name. Raises `OSError` for an unreadable one: then nothing may be deleted."""
     for transcript in sessions.rglob("*.jsonl"):
         with transcript.open("rb") as file:
             for line in file:

@@ -1,5 +1,5 @@
-"""Refuses system calls that no reader of a file needs (seccomp): sockets, also those that have a path, which Landlock
-does not know; other processes and programs; and what changes a file without opening it.
+"""Refuses system calls that a reader of files does not need (seccomp): sockets, also local ones, which Landlock allows;
+other processes and programs; and changes of a file without opening it.
 
 Linux on x86-64 and ARM, 64 bits each; elsewhere nothing is refused.
 """
@@ -18,7 +18,7 @@ _MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 """The column in the tables below, and AUDIT_ARCH_…"""
 _NONE = -1
 _REFUSED = {
-    # sockets: io_uring makes them without being asked for one
+    # sockets: io_uring makes them too
     "socket": (41, 198),
     "socketpair": (53, 199),
     "io_uring_setup": (425, 425),
@@ -86,7 +86,7 @@ _OTHER_ABI = 0x40000000
 
 _LOAD, _EQUALS, _AT_LEAST, _HAS, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT = 0, 4, 16
-"""Offsets in what a filter reads."""
+"""Offsets in the data of a filter."""
 _ALLOW, _ERROR = 0x7FFF0000, 0x00050000
 
 
@@ -95,7 +95,7 @@ class _Program(ctypes.Structure):
 
 
 def refuse_system_calls(libc: ctypes.CDLL) -> None:
-    """For this process and its threads, for good. It may gain no more privileges (PR_SET_NO_NEW_PRIVS)."""
+    """Lasts, for this process and its threads. PR_SET_NO_NEW_PRIVS must be set."""
     machine = _MACHINES.get(platform.machine())
     if machine is not None:
         code = _code(*machine, os.getpid())

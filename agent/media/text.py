@@ -12,7 +12,7 @@ from email.message import EmailMessage, MIMEPart
 from html.parser import HTMLParser
 
 from agent.media.markdown import Markdown, heading_mark, list_mark
-from agent.media.unreadable import Unreadable
+from agent.media.sniff import Unreadable
 
 _NOT_SHOWN = frozenset({"script", "style", "noscript", "template", "svg", "math", "iframe", "object"})
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
@@ -49,8 +49,8 @@ _HEADERS = ("From", "To", "Cc", "Date", "Subject")
 
 
 def decoded(data: bytes, *, cut: bool = False) -> str:
-    """Text by its mark, else UTF-8, else Windows-1252, in which every byte means something. `cut`: the last character
-    may not be whole."""
+    """Text by its byte order mark, else UTF-8, else Windows-1252, in which every byte means something. `cut`: the last
+    character may not be whole."""
     for bom, name in _BOMS:
         if data.startswith(bom):
             return data.decode(name, "replace")
@@ -61,7 +61,7 @@ def decoded(data: bytes, *, cut: bool = False) -> str:
 
 
 def from_html(text: str) -> str:
-    """What a reader of the page sees, as Markdown."""
+    """The visible text of a page, as Markdown."""
     page = HtmlReader()
     page.feed(text)
     page.close()
@@ -70,7 +70,7 @@ def from_html(text: str) -> str:
 
 
 def from_mail(data: bytes) -> Iterator[str]:
-    """Headers, then the words, then the names of what is attached."""
+    """Yields headers, then the text, then the names of attachments."""
     mail = email.message_from_bytes(data, policy=email.policy.default)
     if not isinstance(mail, EmailMessage):
         raise Unreadable("it is not an e-mail")

@@ -9,10 +9,10 @@ from typing import Protocol
 
 from agent.formats.parsing import load_json
 from agent.media.program import ProgramFailed, run
-from agent.media.unreadable import Unreadable
+from agent.media.sniff import Unreadable
 
 SECONDS = 300.0
-"""How long one recording may take: a program on a small machine is not much faster than speech."""
+"""The time for one recording: a program on a small machine is not much faster than speech."""
 _MOST_BYTES = 400_000
 
 
@@ -23,7 +23,7 @@ class Transcriber(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """`base_url` up to and with `/v1`. The key may be empty."""
+    """`base_url` includes `/v1`; the key may be empty."""
 
     base_url: str
     model: str
@@ -57,7 +57,7 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """`command` with the file's path for `{file}`; its stdout are the words."""
+    """`command` gets the file's path for `{file}`, and prints the words."""
 
     command: tuple[str, ...]
 

@@ -13,7 +13,7 @@ _NOTES = re.compile(r"word/(foot|end)notes\.xml")
 _HEADING = re.compile(r"heading ([1-9])")
 _PLACE = re.compile(r"%([1-9])")
 _HIDDEN = frozenset({"Fallback", "moveFrom"})
-"""What an older program shows instead of the same again, and where a moved paragraph was."""
+"""Repeated content for older programs, and the old place of a moved paragraph."""
 _BROKEN = {"br": "\n", "cr": "\n", "noBreakHyphen": "-"}
 _LEVELS = 9
 _MOST_BASES = 10
@@ -40,7 +40,7 @@ def from_word(parts: Parts) -> Iterator[str]:
 
 @dataclass
 class _Format:
-    """What a paragraph or its style says of heading and list, if anything."""
+    """The heading and list that a paragraph or its style names, if any."""
 
     heading: int | None = None
     list: str = ""

@@ -1,6 +1,6 @@
-"""What the owner's yes holds for: texts of skills by their hash, and programs as long as nobody else writes. Blocks.
+"""The owner's consents: to skills, by the hash of their text, and to programs as long as nobody else writes. Blocks.
 
-One SQLite file per agent in `state/`. A lost one asks anew.
+One SQLite file per agent in `state/`. If it is lost, the owner is asked again.
 """
 
 from __future__ import annotations
@@ -34,12 +34,11 @@ class Consents:
         self._clock = clock
 
     def approve_skill(self, sha: str) -> None:
-        """Stores the owner's yes to a skill's text."""
         with self._open() as db:
             db.execute("INSERT INTO skills VALUES (?, ?) ON CONFLICT DO NOTHING", [sha, self._now()])
 
     def approved_skills(self) -> frozenset[str]:
-        """None where they cannot be read."""
+        """Their hashes; none where they cannot be read."""
         if not self._file.exists():
             return frozenset()
         with suppress(StorageUnavailable), self._open() as db:
@@ -51,19 +50,20 @@ class Consents:
             return db.execute("SELECT 1 FROM skills_asked WHERE sha = ?", [sha]).fetchone() is not None
 
     def asked_about_skill(self, sha: str) -> None:
-        """Notes that the question about a text is on its way to the owner."""
+        """Notes that the owner is being asked about a text."""
         with self._open() as db:
             db.execute("INSERT INTO skills_asked VALUES (?) ON CONFLICT DO NOTHING", [sha])
 
     def program_wrote(self, argv: Sequence[str]) -> None:
-        """Ends what other programs were allowed for as long as nobody else writes. The newest of each is kept."""
+        """Ends consents that hold as long as nobody else writes, except this program's. Keeps each program's newest
+        write."""
         beginnings = _beginnings(argv)
         with self._open() as db:
             db.execute("DELETE FROM program_writes WHERE beginnings = ?", [beginnings])
             db.execute("INSERT INTO program_writes (ts, beginnings) VALUES (?, ?)", [self._now(), beginnings])
 
     def last_program_write(self, words: Sequence[str]) -> int:
-        """The number of the last one by a program that does not begin with `words`."""
+        """The number of the last write by a program whose command line does not begin with `words`."""
         with self._open() as db:
             others = "SELECT coalesce(max(number), 0) FROM program_writes WHERE instr(beginnings, ?) = 0"
             return int(db.execute(others, [_beginnings(words).split()[-1]]).fetchone()[0])
@@ -83,7 +83,7 @@ class Consents:
 
 
 def _beginnings(argv: Sequence[str]) -> str:
-    """Names each beginning of a command line by a hash: its words may be secret."""
+    """A hash of each beginning of a command line, whose words may be secret."""
     whole, found = hashlib.sha256(), []
     for word in argv:
         whole.update(json.dumps(word).encode())

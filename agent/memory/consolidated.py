@@ -39,8 +39,6 @@ class ConsolidationResult:
 
 
 class _TooMuch(FileError):
-    """`after` is the refused content."""
-
     def __init__(self, after: bytes) -> None:
         super().__init__(_TOO_MUCH)
         self.after = after
@@ -70,7 +68,7 @@ def store_consolidation(scope: Scope, clock: Clock, found: ConsolidationResult, 
 
 
 def _apply_edits(before: bytes, edits: Sequence[CuratedEdit], name: str) -> bytes:
-    """Raises `_TooMuch`, and `UnreadableFile` for what is not UTF-8."""
+    """Raises `_TooMuch`, and `UnreadableFile` for binary data."""
     files.text_of(before, name)
     after = before
     for edit in edits:
@@ -79,7 +77,9 @@ def _apply_edits(before: bytes, edits: Sequence[CuratedEdit], name: str) -> byte
         except FileError as problem:
             # not the message: it quotes the file, and a log must not hold memories
             _log.info("skipped an edit of %s (%s)", name, type(problem).__name__)
-    if _lost_bytes(before, after) * _SAFE_SHARE > len(before):
+    kept = set(after.splitlines())
+    lost = sum(len(line) + 1 for line in before.splitlines() if line not in kept)
+    if lost * _SAFE_SHARE > len(before):
         raise _TooMuch(after)
     return after
 
@@ -90,11 +90,6 @@ def _apply_edit(before: bytes, edit: CuratedEdit, name: str) -> bytes:
     if files.clean(edit.new_text).strip("\n").encode() in before.replace(b"\r\n", b"\n"):
         return before
     return append_lines(before, edit.new_text, name)
-
-
-def _lost_bytes(before: bytes, after: bytes) -> int:
-    kept = set(after.splitlines())
-    return sum(len(line) + 1 for line in before.splitlines() if line not in kept)
 
 
 def _propose(scope: Scope, clock: Clock, path: Path, after: bytes, source: str, why: str) -> None:

@@ -1,7 +1,7 @@
 """Daily logs and HISTORY.md: their format, and the changes that they allow (invariant 7). Pure.
 
-A HISTORY.md paragraph is one line: `[YYYY-MM-DD HH:MM] text (source)`. An extract made without a model is later
-replaced by a paragraph at the end that names it.
+A HISTORY.md paragraph is one line: `[YYYY-MM-DD HH:MM] text (source)`. A later paragraph that names an extract, made
+without a model, replaces it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def log_path(scope: Scope, day: date) -> Path:
 
 
 def day_of(path: Path) -> date | None:
-    """The day of `memory/YYYY-MM-DD.md` in any letter case."""
+    """The day of `memory/YYYY-MM-DD.md`, in any letter case; None for other paths."""
     match = _NAME.fullmatch(path.name)
     if match is None or path.parent.name.casefold() != "memory":
         return None

@@ -126,7 +126,7 @@ def read_bytes(path: Path, root: Path, limit: int = MAX_BYTES) -> bytes | None:
 
 
 def copy_out(path: Path, root: Path, to: BinaryIO, most: int) -> None:
-    """Copies a regular file. Raises as `read_text`, also for one missing, empty or larger than `most`."""
+    """Copies a regular file. Raises as `read_text`, also for a missing or empty file or one larger than `most`."""
     name = name_below(path, root)
     with _reading(name), open_parent(path, root) as (folder, real_name):
         size = fs.copy(folder, real_name, to, most)
@@ -141,7 +141,7 @@ def copy_out(path: Path, root: Path, to: BinaryIO, most: int) -> None:
 
 
 def entries(path: Path, root: Path) -> list[FolderEntry]:
-    """Entries by name, links unfollowed. Raises `UnreadableFile`."""
+    """The folder's entries by name, without following links. Raises `UnreadableFile`."""
     name = name_below(path, root)
     with _reading(name):
         try:
@@ -156,7 +156,7 @@ def entries(path: Path, root: Path) -> list[FolderEntry]:
 
 
 def rewrite(path: Path, root: Path, today: date, change: Callable[[bytes | None], bytes]) -> FileText:
-    """Atomically replaces a file by what `change` makes of its bytes (None: no file).
+    """Atomically replaces a file by `change` of its bytes (None: no file).
 
     `change` may raise `FileError`, and runs again if the file changed meanwhile. Raises `NotWritten`, also for a daily
     log that would shrink or is of another day.
@@ -177,8 +177,8 @@ def rewrite(path: Path, root: Path, today: date, change: Callable[[bytes | None]
 def put_back(
     path: Path, root: Path, today: date, change: Callable[[bytes | None], bytes | None], *, redacts: bool = False
 ) -> FileText | None:
-    """Rewrites a file, for undo, forget and imports only: may delete (None) and shorten today's log; with `redacts`
-    also change past logs and HISTORY.md."""
+    """Rewrites a file as undo, forget and imports may: `change` may delete it (None) and shorten today's log; with
+    `redacts` also change past logs and HISTORY.md."""
     return _write(
         path, root, change, lambda real, before, after: None if redacts else daily_log.refusal_to_change(real, today)
     )
@@ -245,7 +245,7 @@ def remove(path: Path, root: Path, today: date, may_go: Callable[[bytes], None] 
 
 
 def check_writable(path: Path, root: Path) -> None:
-    """Raises `NotWritten` if such a file cannot be written; makes its folder."""
+    """Makes the file's folder. Raises `NotWritten` if the file could not be written."""
     name = name_below(path, root)
     with _writing(path, root, name) as (folder, real_name):
         known = folder.stat(real_name)
@@ -256,7 +256,7 @@ def check_writable(path: Path, root: Path) -> None:
 
 
 def add(path: Path, root: Path, data: bytes) -> None:
-    """Writes a new file of any kind; one of that name stays. Raises `NotWritten`."""
+    """Writes a new file of any kind; an existing file stays. Raises `NotWritten`."""
     name = name_below(path, root)
     with _writing(path, root, name) as (folder, real_name):
         if (known := folder.stat(real_name)) is None:
@@ -291,7 +291,7 @@ def decoded(data: bytes) -> str:
 
 
 def append(path: Path, root: Path, addition: Callable[[str], str], beginning: str) -> None:
-    """Appends what `addition` makes of the end of a text of any size. A new file starts with `beginning`. Raises
+    """Appends `addition` of the file's end to a text of any size. A new file starts with `beginning`. Raises
     `NotWritten`."""
     name = name_below(path, root)
     with _writing(path, root, name) as (folder, real_name):
@@ -354,14 +354,14 @@ def _raise_refusal(refusal: str | None) -> None:
 
 
 def _folder_refusal(name: str, known: os.stat_result | None) -> str | None:
-    """What belongs into a folder could never be written if its name were a file's."""
+    """Refuses a file with the name of one of Daybook's folders, which could then never be made."""
     if known is not None or "/".join(map(folded_name, name.split("/"))) not in FOLDERS:
         return None
     return Sentence("{name} is the name of a folder here; give the file another name, such as {name}.md", name=name)
 
 
 def _read_only_refusal(name: str, known: os.stat_result | None) -> str | None:
-    """A rename would replace a read-only file all the same."""
+    """Refuses a read-only file, which a rename would replace all the same."""
     if known is None or not stat.S_ISREG(known.st_mode) or known.st_mode & stat.S_IWUSR:
         return None
     return Sentence("{name} was not written: its owner has made it read-only", name=name)

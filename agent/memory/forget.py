@@ -1,6 +1,6 @@
-"""Finds and removes what a scope's memory says of something. Blocks.
+"""Finds and removes passages of a scope's memory about something. Blocks.
 
-Logs and HISTORY.md keep a mark in its place (`[forgotten 2026-11-21]`). The change history does not keep the text.
+Logs and HISTORY.md keep a mark in place of a passage (`[forgotten 2026-11-21]`). The change history drops the text.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _LEAST = 2
 
 @dataclass(frozen=True, slots=True)
 class ForgetPassage:
-    """A passage to forget: `text` begins at `line` (from 1) of `path`."""
+    """`text` begins at `line` (from 1) of `path`."""
 
     path: str
     line: int
@@ -60,7 +60,7 @@ class ForgetResult:
 
 
 def find(scope: Scope, wanted: str) -> ForgetPlan:
-    """Passages with the phrase `wanted`, else with all its words, else with similar ones. Raises `FileError` if it is
+    """Passages with the phrase `wanted`, else with all its words, else with similar words. Raises `FileError` if it is
     too short."""
     if len(fold(wanted).strip()) < _LEAST:
         raise FileError(Sentence("that is too short to be looked for; write a word or two of what I shall forget"))
@@ -77,12 +77,12 @@ def refresh_plan(shown: ForgetPlan, scope: Scope) -> ForgetPlan:
     """The plan with matching passages written since. Raises `FileError`."""
     now = find(scope, shown.wanted)
     known = {(passage.path, passage.text) for passage in shown.places}
-    more = (one for one in now.places if (one.path, one.text) not in known)
+    more = (passage for passage in now.places if (passage.path, passage.text) not in known)
     return replace(shown, places=(*shown.places, *more), unread=now.unread)
 
 
 def forget(history: History, scope: Scope, clock: Clock, session: str, finding: ForgetPlan) -> ForgetResult:
-    """Removes the passages still as shown; undone for ten minutes. Raises `StorageUnavailable`."""
+    """Removes passages that are still as shown; can be undone for ten minutes. Raises `StorageUnavailable`."""
     by_path: dict[str, list[ForgetPassage]] = {}
     for passage in finding.places:
         by_path.setdefault(passage.path, []).append(passage)
@@ -134,7 +134,7 @@ def files_left(scope: Scope, finding: ForgetPlan) -> tuple[str, ...]:
     folder, holds = scope.folder, line_matcher(finding)
     found: list[str] = []
     try:
-        exported = [one.name for one in files.entries(folder / "exports", folder) if one.kind is EntryKind.FILE]
+        exported = [entry.name for entry in files.entries(folder / "exports", folder) if entry.kind is EntryKind.FILE]
     except UnreadableFile:
         exported = []
     for path in (
@@ -170,7 +170,7 @@ def _remove(scope: Scope, clock: Clock, path: str, places: Sequence[ForgetPassag
 
 
 def _without_passages(name: str, places: Sequence[ForgetPassage], mark: str, now: bytes | None) -> bytes | None:
-    """Passages are removed where they are now. Raises `UnreadableFile` for binary data."""
+    """Removes passages where they are now. Raises `UnreadableFile` for binary data."""
     if now is None:
         return None
     files.text_of(now, name)
@@ -249,7 +249,7 @@ def _memory_texts(scope: Scope, unread: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def _phrase(wanted: str) -> Callable[[str], bool]:
-    """Whole words, ignoring case, accents and width."""
+    """Matches whole words, ignoring case, accents and width."""
     phrase = re.escape(" ".join(fold(wanted).split())).replace(r"\ ", r"\s+")
     start = "" if is_unspaced(fold(wanted).strip()[:1]) else r"(?<!\w)"
     end = "" if is_unspaced(fold(wanted).strip()[-1:]) else r"(?!\w)"
@@ -262,31 +262,31 @@ def _all_words(wanted: str) -> Callable[[str], bool]:
 
     def holds(text: str) -> bool:
         there = frozenset(terms(fold(text)))
-        return bool(needed) and all(one in there or (one[-1] == "s" and one[:-1] in there) for one in needed)
+        return bool(needed) and all(word in there or (word[-1] == "s" and word[:-1] in there) for word in needed)
 
     return holds
 
 
 def _similar_words(wanted: str) -> Callable[[str], bool]:
-    """Other forms of the words, also shortened (`cumple`) or written together (`wifi`). Of an unspaced run, most of its
-    pairs of letters."""
+    """Matches other forms of the words, also shortened (`cumple`) or written together (`wifi`); of an unspaced run,
+    most of its pairs of letters."""
     needed = list(dict.fromkeys(query_terms(wanted)))
 
     def holds(text: str) -> bool:
         folded = fold(text)
         there = frozenset((*terms(folded), *terms(folded.replace("-", ""))))
-        found = [one for one in needed if one in there or any(_are_similar(one, other) for other in there)]
-        left = [one for one in needed if one not in found]
+        found = [
+            word
+            for word in needed
+            if word in there or (not is_unspaced(word) and any(is_same_word(word, other) for other in there))
+        ]
+        left = [word for word in needed if word not in found]
         unspaced = sum(map(is_unspaced, found))
         return bool(found) and all(map(is_unspaced, left)) and len(left) <= unspaced
 
     return holds
 
 
-def _are_similar(one: str, other: str) -> bool:
-    return not is_unspaced(one) and is_same_word(one, other)
-
-
 def _matchers(wanted: str) -> tuple[Callable[[str], bool], ...]:
-    """The nearest first."""
+    """From the strictest to the loosest."""
     return _phrase(wanted), _all_words(wanted), _similar_words(wanted)

@@ -28,8 +28,8 @@ from agent.memory.scope import Scope
 
 
 class Recorder(Protocol):
-    """Keeps what undoes edits. If `record` raises `OSError`, the edit is not made; `withdraw` removes one whose write
-    failed."""
+    """Records edits for undo. If `record` raises `OSError`, the edit is not made; `withdraw` removes the last edit if
+    its write failed."""
 
     def record(self, edit: FilePatch) -> None: ...
 
@@ -92,7 +92,7 @@ _COLUMNS = "id, ts, scope, session, by, path, summary, undone_by"
 
 
 class NoSuchChange(LookupError):
-    """No change, or several, match the id. A sentence."""
+    """No change, or several, match the id. The text is a sentence."""
 
 
 class ChangeKind(enum.StrEnum):
@@ -163,11 +163,11 @@ class History:
         return [Change(*row) for row in rows]
 
     def signed(self, beginning: str) -> list[Change]:
-        """Changes by what begins so, newest first. Raises `StorageUnavailable`."""
+        """Changes whose signature begins so, newest first. Raises `StorageUnavailable`."""
         return [change for change in self.changes() if change.by.startswith(beginning)]
 
     def find(self, id: str) -> Change:
-        """The change of an id, or of a unique end of one. Raises `NoSuchChange`, `StorageUnavailable`."""
+        """The change with that id, or the only change whose id ends so. Raises `NoSuchChange`, `StorageUnavailable`."""
         with self._reading() as db:
             rows = db.execute(
                 f"SELECT {_COLUMNS} FROM changes WHERE id = ?1 OR (length(?1) > 3 AND substr(id, -length(?1)) = ?1)",
@@ -187,10 +187,11 @@ class History:
                 [session, UNDO],
             )
             changes = (Change(*row) for row in rows if row[0] not in self._skipped)
-            return next((one for one in changes if one.summary != _FORGOTTEN or one.id in self._restorable), None)
+            return next(
+                (change for change in changes if change.summary != _FORGOTTEN or change.id in self._restorable), None
+            )
 
     def of_id(self, session: str, id: str) -> Change | None:
-        """That change of the session, if it is not undone."""
         with self._reading() as db:
             rows = db.execute(
                 f"SELECT {_COLUMNS} FROM changes WHERE session = ? AND undone_by = '' AND id = ?", [session, id]
@@ -198,7 +199,7 @@ class History:
             return next((Change(*row) for row in rows), None)
 
     def pass_over(self, change: Change) -> None:
-        """Marks a change as not undoable, so that /undo skips it."""
+        """Has `last` skip a change that cannot be undone."""
         self._skipped.add(change.id)
 
     def last_edit(self, counts: Callable[[str], bool]) -> str:
@@ -208,7 +209,7 @@ class History:
             return next((f"{change}:{number}" for change, number, path in rows if counts(path)), "")
 
     def edits(self, change: Change) -> tuple[FilePatch, ...] | None:
-        """None if their text is forgotten."""
+        """The change's edits; None if their text is forgotten."""
         self._drop_expired()
         if change.by == FORGET:
             kept = self._restorable.get(change.id)
@@ -232,13 +233,13 @@ class History:
         return edits, tuple(row[0] for row in rows if row[2] is None)
 
     def undone(self, change: Change, by: str) -> None:
-        """Undoing an undo makes the first change undoable again."""
+        """Marks a change as undone. Undoing an undo makes the first change undoable again."""
         with self._writing() as db:
             db.execute("UPDATE changes SET undone_by = ? WHERE id = ?", [by, change.id])
             db.execute("UPDATE changes SET undone_by = '' WHERE undone_by = ?", [change.id])
 
     def forget(self, scope: str, holds: Callable[[str, str], bool]) -> None:
-        """Overwrites every edit of the scope with `holds(path, text)`. Raises `StorageUnavailable`."""
+        """Overwrites the text of each edit of the scope with `holds(path, text)`. Raises `StorageUnavailable`."""
         with self._writing() as db:
             rows = db.execute(
                 "SELECT e.number, c.id, e.path, e.removed, e.added, e.above, e.below FROM edits e "
@@ -332,7 +333,7 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """An empty `session` is Daybook itself."""
+    """`session` is empty for Daybook itself."""
 
     history: History
     scope: Scope
@@ -340,8 +341,8 @@ class Author:
 
     @contextmanager
     def writes(self, by: str) -> Iterator[ChangeRecorder]:
-        """Records all writes inside as one change, signed `by`. Nested blocks make their own, signed as the outer
-        one."""
+        """Records all writes inside as one change, signed `by`. Nested blocks record their own, with the outer
+        signature."""
         around = recorder()
         if isinstance(around, ChangeRecorder):
             unit = ChangeRecorder(self.history, around.scope, around.session, around.by)

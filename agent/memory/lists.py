@@ -38,21 +38,21 @@ def all_lists(scope: Scope, clock: Clock) -> list[KeptList]:
 
 
 def named(name: str, lists: Sequence[KeptList]) -> list[KeptList]:
-    """Those of that name, else those whose name has it or is in it; all of them for a name that says nothing."""
+    """The lists of that name, else those whose name has it or is in it; all for an empty name."""
     wanted = fold(name).strip()
-    exact = [one for one in lists if fold(one.name) == wanted]
-    return exact or [one for one in lists if fold(one.name) in wanted or wanted in fold(one.name)]
+    exact = [kept for kept in lists if fold(kept.name) == wanted]
+    return exact or [kept for kept in lists if fold(kept.name) in wanted or wanted in fold(kept.name)]
 
 
 def with_items(scope: Scope, clock: Clock, old: KeptList, items: Sequence[str]) -> KeptList:
-    """Writes it with these items. Raises `FileError`."""
+    """Saves a list with other items, and returns it. Raises `FileError`."""
     body = "\n".join(f"- {' '.join(files.clean(item).split())}" for item in items) or _EMPTY
     notes.save(scope, clock, old.name, old.description, old.type or "reference", body)
     return KeptList(old.name, old.description, old.type, tuple(items))
 
 
 def having(wanted: str, items: Sequence[str]) -> list[str]:
-    """The items meant by a word or two: the same, else those that have it or are in it."""
+    """The items that equal `wanted`, else those that have it or are in it."""
     want = fold_for_index(wanted).strip()
     same = [item for item in items if fold_for_index(item) == want]
     return same or [item for item in items if want and (want in fold_for_index(item) or fold_for_index(item) in want)]

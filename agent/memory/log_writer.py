@@ -57,7 +57,7 @@ def append_day(scope: Scope, day: date, section: str) -> Path:
 
 
 def append_history(scope: Scope, clock: Clock, paragraph: str, source: str = "", *, extract: bool = False) -> Path:
-    """Adds a one-line paragraph to HISTORY.md, once per source; one after the source's `extract` says so. Raises
+    """Adds a one-line paragraph to HISTORY.md, once per source; the paragraph after an `extract` names it. Raises
     `NotWritten`."""
     now = clock.now()
     path = daily_log.history_path(scope)

@@ -1,5 +1,6 @@
 """Notes: one memory each, in `memory/notes/<slug>.md`, with a line `- [name](memory/notes/slug.md) - description` in
-the index, whose other text is kept. People edit front matter, so any text can be parsed. Blocks."""
+the index, whose other text is kept; and how much of the index fits the prompt. People edit front matter, so any text
+can be parsed. Blocks."""
 
 from __future__ import annotations
 
@@ -19,7 +20,6 @@ from agent.clock import Clock
 from agent.formats.parsing import load_yaml
 from agent.formats.plain_text import slug
 from agent.memory import files
-from agent.memory.limits import lines_shown
 from agent.memory.paths import FileError, UnreadableFile
 from agent.memory.provenance import sources_in
 from agent.memory.scope import Scope
@@ -32,8 +32,8 @@ _TITLE_LINES = 20
 
 
 def with_line(index: bytes, path: str, name: str, description: str, shown: Callable[[str], int] = len) -> bytes:
-    """The index with one line for the note: in its old place, else after the last note's; in a section near the top
-    where the prompt would not show that (`shown` counts lines)."""
+    """The index with one line for the note: in its old place, else after the last note's; in a section near the top if
+    the prompt would not show that place (`shown` counts lines)."""
     label = name.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]")
     line = f"- [{label}]({path})" + (f" - {description}" if description else "")
     lines = _lines(index)
@@ -51,7 +51,7 @@ def with_line(index: bytes, path: str, name: str, description: str, shown: Calla
 
 
 def _line_positions(lines: Sequence[str], line: str) -> Iterator[tuple[list[str], int]]:
-    """Candidates, the usual place first: all lines, and the new line's number from 0."""
+    """Candidates, the usual place first: all lines, and the number of the new line, from 0."""
     head = next((at for at, text in enumerate(lines[:-1]) if text.strip() == NEW_NOTES), None)
     if head is not None:
         at = head + 1 + (lines[head + 1].strip(" \t\r") == "\n")
@@ -191,7 +191,7 @@ class _Taken(FileError):
 
 
 def index_path(scope: Scope) -> Path:
-    """The file of curated facts and note lines: MEMORY.md or memory.md, for a group GROUP.md."""
+    """The index, which also has curated facts: MEMORY.md or memory.md, for a group GROUP.md."""
     name = scope.prompt_files[-1]
     path = scope.folder / name
     if name == "MEMORY.md" and not path.exists() and (scope.folder / "memory.md").exists():
@@ -200,7 +200,7 @@ def index_path(scope: Scope) -> Path:
 
 
 def listing(scope: Scope, clock: Clock) -> list[Note]:
-    """The notes, last changed first. An unreadable one's description is the reason."""
+    """The notes, last changed first. The description of an unreadable note is the reason."""
     found = [
         (entry.changed, _note(scope, entry.name, clock.local(entry.changed).date()))
         for entry in files.entries(scope.folder / FOLDER, scope.folder)
@@ -219,8 +219,8 @@ def save(
     may_replace: Callable[[Path, bytes], None] = lambda path, before: None,
     settings: MemorySettings | None = None,
 ) -> SavedNote:
-    """Writes a note and its index line. One of that name (ignoring case and spacing) keeps file, day and extra fields.
-    `may_replace` may raise `FileError`. Raises `FileError`."""
+    """Writes a note and its index line. A note of that name (ignoring case and spacing) keeps file, day and extra
+    fields. `may_replace` may raise `FileError`. Raises `FileError`."""
     title, summary = _one_line(name), _one_line(description)
     if not title:
         raise files.NotWritten("a note needs a name")
@@ -232,12 +232,12 @@ def save(
     limits = settings or MemorySettings()
     shown = partial(lines_shown, index, scope.folder, settings=limits)
     note = f"{FOLDER}/{path.name}"
-    index_file = files.rewrite(
-        index,
-        scope.folder,
-        clock.today(),
-        lambda before: with_line(_checked_bytes(before, index.name), note, title, summary, shown),
-    )
+
+    def with_note(before: bytes | None) -> bytes:
+        files.text_of(before or b"", index.name)  # raises for binary data
+        return with_line(before or b"", note, title, summary, shown)
+
+    index_file = files.rewrite(index, scope.folder, clock.today(), with_note)
     return SavedNote(path, file, replaced, index, index_file)
 
 
@@ -303,22 +303,62 @@ def _note(scope: Scope, file_name: str, changed: date) -> Note:
 
 
 def _candidate_paths(scope: Scope, clock: Clock, title: str) -> list[Path]:
-    """Files of that name, then free names of its slug."""
+    """Files of notes with that name, then names from its slug."""
     base = slug(title)
     names = [f"{base}.md", *(f"{base}-{number}.md" for number in range(2, _MOST_OF_ONE_SLUG))]
     present = [Path(note.path).name for note in listing(scope, clock) if _same_name(note.name, title)]
     return [scope.folder / FOLDER / name for name in present + names]
 
 
-def _checked_bytes(data: bytes | None, name: str) -> bytes:
-    """Raises `UnreadableFile` for binary data."""
-    files.text_of(data or b"", name)
-    return data or b""
-
-
 def _one_line(text: str) -> str:
     return " ".join(files.clean(text).split())
 
 
-def _same_name(one: str, other: str) -> bool:
-    return unicodedata.normalize("NFC", one).casefold() == unicodedata.normalize("NFC", other).casefold()
+def _same_name(name: str, other: str) -> bool:
+    return unicodedata.normalize("NFC", name).casefold() == unicodedata.normalize("NFC", other).casefold()
+
+
+# how much of an index or file fits the prompt ------------------------------------------------------------------
+
+INDEX_NAMES = ("MEMORY.md", "memory.md")
+
+
+def is_index(path: Path, folder: Path) -> bool:
+    return path.parent == folder and path.name in INDEX_NAMES
+
+
+def text_lines(text: str) -> list[str]:
+    """Lines with their ends, as tools and the search index count them."""
+    *whole, rest = text.split("\n")
+    return [*(f"{line}\n" for line in whole), *([rest] if rest else [])]
+
+
+def count_fitting(lines: Sequence[str], limit: int, size: Callable[[str], int] = len) -> int:
+    used = 0
+    for count, line in enumerate(lines):
+        used += size(line)
+        if used > limit:
+            return count
+    return len(lines)
+
+
+def index_lines_shown(lines: Sequence[str], settings: MemorySettings) -> int:
+    sized = lines[: settings.max_index_lines]
+    return count_fitting(sized, settings.max_index_bytes, lambda line: len(line.encode("utf-8", "replace")))
+
+
+def lines_shown(path: Path, folder: Path, text: str, settings: MemorySettings) -> int:
+    """The number of lines of MEMORY.md or GROUP.md in the prompt."""
+    lines = text_lines(files.clean(text))
+    return (
+        index_lines_shown(lines, settings) if is_index(path, folder) else count_fitting(lines, settings.max_file_chars)
+    )
+
+
+def fullness(file: files.FileText, most_lines: int, most_bytes: int) -> str | None:
+    """How far a file exceeds the prompt, in words; None if it fits."""
+    lines = file.text.count("\n") + (not file.text.endswith("\n") and bool(file.text))
+    if lines <= most_lines and file.size <= most_bytes:
+        return None
+    shown = f"only its first {most_lines:,} lines or {most_bytes:,} bytes are in the prompt"
+    return f"{lines:,} lines and {file.size:,} bytes; {shown}"

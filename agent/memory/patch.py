@@ -1,6 +1,6 @@
 """A change of one file and its undo. Pure.
 
-Context lines let a change be undone although the file was edited elsewhere; an ambiguous place is left alone.
+With its context lines a change can be undone although the file was edited elsewhere; not at an ambiguous place.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _SHOWN_CHARS = 2_000
 
 
 class Conflict(FileError):
-    """The file was edited there since, which the text quotes."""
+    """The file was edited there since; the text quotes it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ def _locate(edit: FilePatch, now: bytes) -> int | None:
     if begin >= 0 and now.startswith(whole, begin) and (edit.below or _ends(now, begin + len(whole))):
         return edit.at
     if edit.added.strip() and begin >= 0 and now.startswith(start, begin) and _ends(now, begin + len(start)):
-        return edit.at  # only what follows has changed
+        return edit.at  # only the text below has changed
     if edit.above or edit.below:
         at = _only_match(now, whole, ends=not edit.below)
         if at is not None:

@@ -1,7 +1,7 @@
 """Resolves paths to workspace files, for every access.
 
-A model's path is checked as text (`inside`); files are opened folder by folder without following links, so that a link
-swapped in meanwhile cannot lead out.
+A model's path is checked as text (`inside`); files are opened folder by folder without following links, so that a new
+link cannot lead out.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FOLDERS = frozenset(
     {"memory", "memory/notes", "memory/imported", "memory/proposals", "skills", *FOLDERS_OF_OTHERS, "exports"}
     | {"media", "pictures", "programs", "received"}
 )
-"""Of a workspace's layout, relative to a scope's folder: no file has these names."""
+"""Daybook's folders, relative to a scope's folder: no file has these names."""
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _WALKS = os.open in os.supports_dir_fd
@@ -46,8 +46,8 @@ class OutOfReach(UnreadableFile):
 
 
 def inside(scope: Scope, path: str) -> Path:
-    """The path that a plain relative `path` names. Raises `OutOfReach`. The disk is not consulted, so nothing outside
-    is revealed."""
+    """The file of a plain relative `path`. Raises `OutOfReach`. Does not read the disk, so it reveals nothing
+    outside."""
     shown = _quoted(path)
     if len(path) > MAX_PATH_CHARS:
         raise OutOfReach(f"{shown} is too long for a path (at most {MAX_PATH_CHARS} characters)")
@@ -61,15 +61,12 @@ def inside(scope: Scope, path: str) -> Path:
         raise OutOfReach(f"{shown} contains '..'; give a path below this conversation's folder")
     if any(len(part.encode()) > MAX_NAME_BYTES for part in parts):
         raise OutOfReach(f"{shown} has a name longer than {MAX_NAME_BYTES} bytes")
-    if _is_closed(scope, [part.casefold() for part in parts]):
+    names = [part.casefold() for part in parts]
+    # `state` and `config.yaml` are there if the home is the workspace
+    is_closed_at_top = scope.audience is Audience.OWNER and bool(_CLOSED_AT_TOP.intersection(names[:1]))
+    if is_closed_at_top or _CLOSED_ANYWHERE.intersection(names):
         raise OutOfReach(f"{shown} belongs to the machinery and is closed to tools")
     return scope.folder.joinpath(*parts)
-
-
-def _is_closed(scope: Scope, names: list[str]) -> bool:
-    """`state` and `config.yaml` matter if the home is the workspace."""
-    at_top = scope.audience is Audience.OWNER and bool(_CLOSED_AT_TOP.intersection(names[:1]))
-    return at_top or bool(_CLOSED_ANYWHERE.intersection(names))
 
 
 @contextmanager
@@ -102,8 +99,8 @@ def open_parent(path: Path, root: Path, *, make: bool = False) -> Iterator[tuple
 
 
 def _make_root(root: Path) -> None:
-    """Makes the folder of a person or group, in a workspace that is there: one that was deleted or moved is not made
-    again by what is written, as what it held would seem never to have been."""
+    """Makes the folder of a person or group in an existing workspace. A workspace that was deleted or moved is not made
+    again: its content would seem never to have been."""
     workspace = root.parent.parent if root.parent.name in FOLDERS_OF_OTHERS else root
     if not workspace.is_dir():
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(workspace))
@@ -170,7 +167,7 @@ def name_below(path: Path, root: Path) -> str:
 
 
 def folded_name(name: str) -> str:
-    """A name as the least particular file system compares it."""
+    """A name as the most tolerant file system compares it."""
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold()).rstrip(". ")
 
 
@@ -179,7 +176,7 @@ def folded_parts(path: Path, root: Path) -> tuple[Sequence[str], Sequence[str]]:
     real, real_root = Path(os.path.realpath(path)), Path(os.path.realpath(root))
     given = path.relative_to(root).parts
     leads = real.relative_to(real_root).parts if real.is_relative_to(real_root) else given
-    return [folded_name(one) for one in given], [folded_name(one) for one in leads]
+    return [folded_name(part) for part in given], [folded_name(part) for part in leads]
 
 
 def _quoted(path: str) -> str:

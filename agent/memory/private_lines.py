@@ -16,7 +16,7 @@ from agent.memory.provenance import without_mark
 from agent.memory.scope import Audience, Scope
 
 _LEAST = 24
-"""Minimum letters and digits for a line to count; a letter of Chinese or Japanese says as much as three."""
+"""Minimum letters and digits for a line to count; a Chinese or Japanese letter counts as three."""
 _TOP = ("MEMORY.md", "memory.md", "USER.md", "TOOLS.md", "GROUP.md")
 _NOTES = "memory/notes"
 _LOGS = "memory"
@@ -25,9 +25,9 @@ _PARTS = re.compile(r"[.!?;:…] |[。！？；]|\]\([^)\n]{0,300}\) - ")
 _RUN = 8
 """Letters and digits in a row that count as taken from a line."""
 _SHARE = 0.8
-"""Of a part of a line: as much in such runs is the line."""
+"""The share of a part in such runs from which it counts as repeated."""
 _LONGEST = 50_000
-"""Letters and digits of a text in which such runs are looked for; whole parts are found in any."""
+"""Letters and digits of a text that is searched for such runs; whole parts are found in longer texts too."""
 _NUMBER = re.compile(r"\d(?:[-./ ]?\d){3,40}")
 _DATE = re.compile(r"(?:19|20)\d\d|(?:19|20)\d\d[-./]?[01]\d(?:[-./]?[0-3]\d)?|[0-3]?\d[-./][01]?\d[-./](?:19|20)?\d\d")
 _PIECE = re.compile(r"[^\s/]+")
@@ -41,30 +41,28 @@ class _Part:
     line: str
     plain: str
     is_log: bool
-    """Of a day's log, which has what people said, too."""
+    """In a daily log, which also has what people said."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeavingText:
-    """What would leave, by everything that it may say. `earlier`: what has left before, joined in the same ways."""
+    """Text that would leave, decoded in many ways. `earlier`: text that has left before, joined in the same ways."""
 
     texts: tuple[str, ...]
-    """By itself."""
+    """The text by itself."""
     joined: tuple[str, ...] = ()
-    """With what has left before."""
+    """Joined with text that has left before."""
     earlier: tuple[str, ...] = ()
     address: str = ""
-    """Of a page, without its scheme: a line that names it says nothing to its host."""
+    """A page's address without its scheme: a line that names it tells its host nothing."""
     own: str = ""
-    """What the person has just said, in letters and digits."""
+    """The person's own last words, in letters and digits."""
     is_suspect: bool = False
     """Text of others may be the reason: short codes count, too."""
 
 
 @dataclass(slots=True)
 class _Read:
-    """The readings of some texts."""
-
     forms: tuple[str, ...]
     runs: set[str] = field(default_factory=set)
 
@@ -93,7 +91,7 @@ def private_line(scope: Scope, text: str) -> str:
 
 
 def repeated_line(scope: Scope, leaving: LeavingText) -> str:
-    """The first line of the scope's memory that leaves with a text, also in pieces of which it is the last; or ""."""
+    """The first line of the scope's memory that leaves with a text, also as the last of several pieces; or ""."""
     alone, joined, own = _read(leaving.texts), _read(leaving.joined), _Read((leaving.own,))
     earlier = cache(partial(_read, leaving.earlier))
 
@@ -123,7 +121,7 @@ def _read(texts: Iterable[str]) -> _Read:
 
 
 def _taken(part: str, runs: set[str]) -> int:
-    """How many letters and digits stand in runs."""
+    """The number of letters and digits in runs."""
     if len(part) < _LEAST or not runs:
         return 0
     starts = [at for at in range(len(part) - _RUN + 1) if part[at : at + _RUN] in runs]
@@ -143,12 +141,12 @@ def _parts_of(text: str, is_log: bool) -> tuple[_Part, ...]:
 
 
 def _weight(bare: str) -> int:
-    return len(bare) if bare.isascii() else sum(3 if "\u2e80" <= one <= "\ud7ff" else 1 for one in bare)
+    return len(bare) if bare.isascii() else sum(3 if "\u2e80" <= letter <= "\ud7ff" else 1 for letter in bare)
 
 
 @lru_cache(maxsize=256)
 def _codes_of(text: str) -> tuple[tuple[str, str, bool], ...]:
-    """Line, code, and whether it is long enough to be nothing else."""
+    """Line, code, and whether the code is too long to be anything else."""
     found = []
     for line in text.splitlines():
         begin = _BEGINNING.match(line)
@@ -172,7 +170,7 @@ def _memory_texts(scope: Scope) -> Iterator[tuple[str, bool]]:
             found = files.entries(scope.folder / folder, scope.folder)
         except FileError:
             continue
-        names = [one.name for one in found if one.kind is EntryKind.FILE]
+        names = [entry.name for entry in found if entry.kind is EntryKind.FILE]
         paths += [(scope.folder / folder / name, folder == _LOGS and name[:1].isdigit()) for name in names]
     for path, is_log in paths:
         try:

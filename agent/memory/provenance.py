@@ -46,7 +46,7 @@ _current: ContextVar[Provenance | None] = ContextVar("provenance", default=None)
 
 @contextmanager
 def provenance_of_writes(provenance: Provenance) -> Iterator[None]:
-    """Applies to all Markdown written inside, in threads too."""
+    """Marks all Markdown written inside, in threads too."""
     token = _current.set(provenance)
     try:
         yield
@@ -55,7 +55,7 @@ def provenance_of_writes(provenance: Provenance) -> Iterator[None]:
 
 
 def normalized(text: str) -> str:
-    """Letters and digits, normalised for comparison."""
+    """Letters and digits only, normalised for comparison."""
     if text.isascii():
         return text.lower().translate(_NOT_BARE)
     return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", text).casefold()))
@@ -92,7 +92,7 @@ def own_mark(text: str) -> str:
 
 
 def add_marks(before: str, after: str) -> str:
-    """`after` with marks on new lines: of the provenance in force, and of lines that they replace."""
+    """`after` with marks on new lines: from the provenance in force, and from lines that they replace."""
     current = _current.get()
     if current is None or before == after:
         return after
@@ -165,7 +165,7 @@ def _lines_to_mark(lines: Sequence[str], fresh: Sequence[int]) -> list[int]:
 
 def _has_no_text_below(lines: Sequence[str], at: int) -> bool:
     heading = _HEADING.match(lines[at])
-    below = next((lines[one] for one in range(at + 1, len(lines)) if lines[one].strip()), "#")
+    below = next((lines[number] for number in range(at + 1, len(lines)) if lines[number].strip()), "#")
     next_heading = _HEADING.match(below)
     return below == "#" or bool(heading and next_heading and len(next_heading[0]) <= len(heading[0]))
 

@@ -25,7 +25,7 @@ class StaleRead(Exception):
 
 
 class RedactionLock:
-    """Locks and epochs of one agent's scopes, on one event loop."""
+    """Locks and epochs of an agent's scopes, on one event loop."""
 
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()
@@ -43,9 +43,14 @@ class RedactionLock:
             yield
 
     async def write(self, scope: Scope, write: Callable[[], Awaitable[None]]) -> None:
-        """Runs `write` to its end even if cancelled, one at a time, never during a redaction. Messages do not wait for
+        """Runs `write` to its end even if cancelled; one at a time, never during a redaction. Messages do not wait for
         it: another program may hold the file."""
-        task = asyncio.create_task(self._write_alone(scope, write))
+
+        async def alone() -> None:
+            async with self._file_locks[scope.name]:
+                await write()
+
+        task = asyncio.create_task(alone())
         self._writes.add(task)
         task.add_done_callback(self._writes.discard)
         try:
@@ -53,10 +58,6 @@ class RedactionLock:
         except asyncio.CancelledError:
             task.add_done_callback(_log_failure)
             raise
-
-    async def _write_alone(self, scope: Scope, write: Callable[[], Awaitable[None]]) -> None:
-        async with self._file_locks[scope.name]:
-            await write()
 
     async def all_written(self) -> None:
         while self._writes:

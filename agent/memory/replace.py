@@ -63,7 +63,7 @@ def _ambiguous(data: bytes, offsets: list[int], name: str) -> str:
 
 
 def _nearest(text: str, wanted: str) -> str:
-    """Preselects by common letter pairs, since comparing is slow."""
+    """Quotes the most similar passage. Common letter pairs preselect, since comparing is slow."""
     lines = text.split("\n")
     height = min(len(wanted.strip("\n").split("\n")), 40)
     pairs = [_pairs(line) for line in lines]

@@ -1,4 +1,4 @@
-"""Scopes: who listens, and which memory may be seen. Privacy is decided here only (invariant 8): prompt, tools, search
+"""Scopes: who listens, and which memory they may see. Only this decides privacy (invariant 8): prompt, tools, search
 and recall take all paths from here."""
 
 from __future__ import annotations
@@ -25,8 +25,6 @@ class Audience(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """One audience's memory."""
-
     audience: Audience
     workspace: Path
     id: str = ""

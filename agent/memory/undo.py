@@ -26,8 +26,8 @@ class NotRestored(FileError):
 
 
 def restore(history: History, scope: Scope, clock: Clock, change: Change, session: str = "") -> tuple[str, ...]:
-    """The undo can itself be undone. Raises `StorageUnavailable`, `NotRestored`, and `patch.Conflict` if the file was
-    edited there since."""
+    """Undoes a change; returns the paths. The undo can itself be undone. Raises `StorageUnavailable`, `NotRestored`,
+    and `patch.Conflict` if the file was edited there since."""
     if change.undone_by:
         raise NotRestored(
             Sentence("this change is undone already; restore {change} to bring it back", change=change.undone_by)
@@ -52,8 +52,8 @@ def restore(history: History, scope: Scope, clock: Clock, change: Change, sessio
 
 
 def take_back(scope: Scope, clock: Clock, edits: Iterable[FilePatch]) -> tuple[set[str], dict[str, str]]:
-    """Undoes each edit whose file is still as the edit left it; the newest comes first. Returns the paths undone, and
-    those kept, with the reason. Files deleted since, or never written because of a crash, are passed over."""
+    """Undoes each edit, newest first, whose file is as the edit left it. Returns the paths undone, and those kept, with
+    the reason. Skips files that are deleted or, after a crash, were never written."""
     done: set[str] = set()
     kept: dict[str, str] = {}
     for edit in edits:
@@ -73,7 +73,7 @@ def take_back(scope: Scope, clock: Clock, edits: Iterable[FilePatch]) -> tuple[s
 
 
 def _remove_empty_folders(path: Path, stays: Path) -> None:
-    """Removes those that a file leaves behind, up to the workspace or its memory."""
+    """Removes folders that became empty, up to the workspace or its memory."""
     for folder in path.parents:
         if folder == stays or stays.is_relative_to(folder):
             return

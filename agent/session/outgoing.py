@@ -18,7 +18,7 @@ from functools import cached_property
 from urllib.parse import unquote, unquote_plus, urlsplit
 
 from agent.formats.decoded import of_pieces, plain
-from agent.formats.message_text import person_text
+from agent.formats.untrusted import person_text
 from agent.memory.private_lines import LeavingText, repeated_line
 from agent.memory.provenance import marked_lines
 from agent.memory.scope import Scope

@@ -7,8 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from agent.clock import Clock, utc_stamp
-from agent.formats.message_text import NO_TEXT, enclosures, person_text
-from agent.formats.untrusted import label
+from agent.formats.untrusted import NO_TEXT, enclosures, label, person_text
 from agent.media.pictures import Picture
 from agent.model.base import REFUSED, Block, Completed, Usage, result_block, text_in
 from agent.search.result_text import QuotedLines

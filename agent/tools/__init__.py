@@ -14,12 +14,8 @@ from agent.settings import MemorySettings
 from agent.skills import Skills
 from agent.tools.base import Tool
 from agent.tools.context import ToolContext, TranscriptReader
-from agent.tools.files import file_tools
+from agent.tools.files import file_tools, skill_tools
 from agent.tools.memory import memory_tools
-from agent.tools.skills import skill_tools
-
-
-def _ignore(path: Path) -> None: ...
 
 
 def build(
@@ -28,14 +24,14 @@ def build(
     settings: MemorySettings,
     search: Search,
     files: bool = True,
-    wrote: Callable[[Path], None] = _ignore,
+    wrote: Callable[[Path], None] = lambda path: None,
     skills: Skills | None = None,
     author: Author | None = None,
     past: TranscriptReader | None = None,
     sealed: Mapping[str, str] | None = None,
     day_of_text: Callable[[Clock], date | None] = Clock.today,
 ) -> tuple[Tool, ...]:
-    """The tools of one conversation, in fixed order. They know what it has read: build them once.
+    """The tools of one conversation, in fixed order. They keep what it has read: build them once.
 
     `wrote` gets each changed file's path in the event loop; `author` signs changes; `past` opens a private scope's past
     sessions; `sealed` as in `TurnRequest`, `day_of_text` as in `ToolContext`.

@@ -26,7 +26,7 @@ class ToolResult:
 
 
 class ToolError(Exception):
-    """A failure, as the model reads it. `foreign`: text of others in it. `pictures`: shown beside it."""
+    """A failure, as the model reads it. `foreign`: text of others in it; `pictures`: shown beside it."""
 
     def __init__(self, message: str, foreign: tuple[ForeignText, ...] = (), pictures: tuple[Picture, ...] = ()) -> None:
         super().__init__(message)
@@ -36,22 +36,22 @@ class ToolError(Exception):
 
 class EffectKind(enum.StrEnum):
     SEND = "send"  # text or files to another audience
-    WRITE = "write"  # a file of another scope, or one that says what Daybook does
+    WRITE = "write"  # a file of another scope, or with rules for Daybook
     WRITE_COMMON = "write-common"  # a file that is read in every chat
     WRITE_SKILL = "write-skill"  # a skill whose text stands in every chat
     ADD_JOB = "add-job"
     REMOVE_JOB = "remove-job"
-    FETCH = "fetch"  # a page whose address could carry what was read
+    FETCH = "fetch"  # a page whose address could carry text that was read
     SEARCH = "search"  # a search of the web
     DRAW = "draw"  # a picture, made by a server from words
     RUN = "run"  # a program
     USE_TOOL = "use-tool"  # a tool of a server of others
-    USE_NEW_TOOL = "use-new-tool"  # one that the owner has not agreed to yet
-    USE_CHANGED_TOOL = "use-changed-tool"  # one that is described otherwise than when they did
+    USE_NEW_TOOL = "use-new-tool"  # a tool that the owner has not agreed to yet
+    USE_CHANGED_TOOL = "use-changed-tool"  # a tool whose description has changed since they did
 
 
 class EffectNote(enum.StrEnum):
-    """Names of `ApprovalStrings`: what the owner must know beside the effect."""
+    """What the owner must also know about an effect, by its name in `ApprovalStrings`."""
 
     NETWORK = "with_network"
     NO_SANDBOX = "no_sandbox"
@@ -63,19 +63,19 @@ class EffectNote(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
-    """What a call sends to a host that is not the owner's: a message to a stranger."""
+    """Marks a call that sends something to a host that is not the owner's."""
 
     host: str
-    """Names who gets it: `evil.example`, `mcp:notes`."""
+    """The recipient: `evil.example`, `mcp:notes`."""
     is_lasting: bool = True
-    """A yes counts for the host in this conversation."""
+    """Consent counts for the host in this conversation."""
     address: str = ""
-    """Of a page."""
+    """The address of a page."""
 
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """An effect outside the conversation. The owner is asked if text of others may be the reason."""
+    """An effect outside the conversation. The owner is asked if text of others may be its reason."""
 
     kind: EffectKind
     target: str
@@ -88,13 +88,13 @@ class Effect:
     this_turn: bool = False
     """Only what this turn read can be the reason."""
     before: str = ""
-    """Names the present state; a yes counts for that alone."""
+    """Names the present state; consent counts for that state only."""
     after: str = ""
     """Names the state in which the effect is done."""
     outgoing: Outgoing | None = None
-    """What it sends is judged (`agent.session.outgoing`)."""
+    """The text that it sends is judged (`agent.session.outgoing`)."""
     words: tuple[str, ...] = ()
-    """The leading words of a program that a lasting yes would hold for; empty: none can be given."""
+    """The leading words of a program for lasting consent; empty: none can be given."""
     folder: str = ""
     """Where a program runs."""
     notes: tuple[EffectNote, ...] = ()
@@ -102,7 +102,7 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class Once:
-    """An effect that leaves the machine: once for each call."""
+    """Runs a call whose effect leaves the machine, once."""
 
     run: Callable[[Json, str], Awaitable[ToolResult]]
     """As `Tool.run`, with the call's id, the same over restarts."""
@@ -111,11 +111,7 @@ class Once:
     approved: Callable[[Json, str], Awaitable[ToolResult]] | None = None
     """Replaces `run` after the owner's yes."""
     begun: Callable[[str], Awaitable[str]] | None = None
-    """What an approved call has begun before, by its id; else empty."""
-
-
-def _always() -> bool:
-    return True
+    """What an approved call has already begun, by its id; else empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,10 +131,10 @@ class Tool:
     """The effect that a call would have; raises `ToolError`."""
     approved: Callable[[Json], Awaitable[ToolResult]] | None = None
     """Replaces `run` after the owner's yes."""
-    is_offered: Callable[[], bool] = _always
+    is_offered: Callable[[], bool] = lambda: True
     """False: the model does not see it yet. May change within a turn."""
     server: str = ""
-    """Whose text its description is; empty: ours."""
+    """The server that wrote its description; empty: Daybook."""
 
     @property
     def name(self) -> str:
@@ -146,13 +142,13 @@ class Tool:
 
 
 def offered(tools: Iterable[Tool]) -> tuple[ToolSpec, ...]:
-    """What the model sees of them now."""
+    """Specifications of the tools that the model sees now."""
     return tuple(tool.spec for tool in tools if tool.is_offered())
 
 
 @dataclass(frozen=True, slots=True)
 class ConversationConsent:
-    """What the owner's yes allows in a conversation, as its transcript keeps it."""
+    """What the owner's consent allows in a conversation, as its transcript keeps it."""
 
     path: str
     """The session's path."""
@@ -172,16 +168,16 @@ class EffectRequest:
     causes: tuple[ForeignText, ...]
     """Text of others that may be its reason."""
     consent: ConversationConsent | None = None
-    """What a yes is good for beyond this call."""
+    """What the owner's consent allows beyond this call."""
 
 
 class OwnerConsent(Protocol):
-    """Asks the owner on behalf of one turn.
+    """Asks the owner for one turn.
 
-    ask          returns the result for the model; asks once while it is open. Raises `ToolError`
+    ask          returns the result for the model; asks once while the question is open. Raises `ToolError`
     fate         the result of a call that was interrupted while it asked; else empty
     outcomes     sentences that are new to the session, by id
-    acknowledge  the session knows these
+    acknowledge  the session knows these outcomes
     """
 
     async def ask(self, wanted: EffectRequest) -> str: ...

@@ -1,4 +1,4 @@
-"""The state that a conversation's tools share: its scope, and what it has read."""
+"""The state that a conversation's tools share: its scope, and which files it has read."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import ParamSpec, Protocol, TypeVar
 from agent.clock import Clock
 from agent.memory.files import FileText, clean, sha_of, text_of
 from agent.memory.history import Author
-from agent.memory.limits import fullness, is_index
+from agent.memory.notes import fullness, is_index
 from agent.memory.paths import FileError, folded_parts, inside, name_below
 from agent.memory.scope import Scope
 from agent.model.base import Json
@@ -34,29 +34,29 @@ R = TypeVar("R")
 _SHOWN_CHARS = 20_000
 _TO_OWNER = re.compile(r"""\bto:[ \t]{0,8}["']?owner\b""")
 _OWN_KINDS = frozenset({".md", ".txt"})
-"""Files that mark what was made from text of others."""
+"""Files in which marks show what was made from text of others."""
 
 
 class TranscriptReader(Protocol):
-    """A past session by the path of its hits. Blocks. Raises `FileError`."""
+    """Opens a past session by the path of its hits. Blocks. Raises `FileError`."""
 
     def opened(self, scope: Scope, path: str, clock: Clock) -> Sequence[Passage] | None: ...
 
 
 class Unseen(FileError):
-    """A write would replace unseen text, which this shows."""
+    """A write would replace text that the conversation has not seen; the message shows it."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """Lines that the conversation has seen, from the first."""
+    """How many lines of a file the conversation has seen, from the first."""
 
     sha: str
     lines: int
 
 
 Work = Callable[["ToolContext", A], Awaitable[str | ToolResult]]
-"""What a tool does. Text of others in a bare text is found by its marks."""
+"""The work of a tool. In a bare text, text of others is found by its marks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class ToolContext:
     sealed: Mapping[str, str] = field(default_factory=dict)
     """Names workspace files that may not change, with the reason."""
     day_of_text: Callable[[Clock], date | None] = Clock.today
-    """The day of what is written down."""
+    """The day of the text that is written down."""
     _known: dict[Path, _Known] = field(default_factory=dict)
 
     def tool(
@@ -131,7 +131,7 @@ class ToolContext:
         return ToolError(said, found)
 
     def path(self, given: str) -> Path:
-        """The path in the scope's folder. Raises `ToolError`."""
+        """The file in the scope's folder. Raises `ToolError`."""
         try:
             return inside(self.scope, given)
         except FileError as error:
@@ -144,7 +144,7 @@ class ToolContext:
         return QuotedLines(name_below(path, self.scope.workspace), (first, last), is_part)
 
     def foreign(self, path: Path, text: str) -> tuple[ForeignText, ...]:
-        """What is foreign in a file: all if it is of others or cannot have marks. Blocks."""
+        """The foreign parts of a file: all of it if it is of others or cannot have marks. Blocks."""
         for names in folded_parts(path, self.scope.folder):
             kind = Path(names[-1]).suffix if names else ""
             if is_of_others("/".join(names), self.scope) or (
@@ -154,7 +154,7 @@ class ToolContext:
         return in_text(text)
 
     def fullness(self, path: Path, file: FileText) -> str:
-        """A warning if the prompt no longer shows all of an index."""
+        """A warning if the prompt does not show all of an index; else empty."""
         if not is_index(path, self.scope.folder):
             return ""
         full = fullness(file, self.settings.max_index_lines, self.settings.max_index_bytes)
@@ -170,7 +170,7 @@ class ToolContext:
                 raise ToolError(f"{self.name(path)} was not changed: {why}")
 
     def has_read(self, path: Path, file: FileText, first: int, last: int) -> None:
-        """Notes lines as shown. Only those without a gap from the first count."""
+        """Notes that lines were shown; counts only those from the first without a gap."""
         known = self._known.get(path)
         so_far = known.lines if known is not None and known.sha == file.sha else 0
         if first <= so_far + 1:
@@ -222,7 +222,7 @@ class ToolContext:
 
 
 def _is_own_schedule(names: Sequence[str], text: str) -> bool:
-    """True for jobs that are all for this chat."""
+    """True for a schedule whose jobs all report to the owner."""
     others = (line for line in text.splitlines() if "to:" in line and not _TO_OWNER.search(line))
     return names == ["schedule.yaml"] and not any(others)
 

@@ -1,4 +1,4 @@
-"""`read_file`, `write_file`, `edit_file`, `list_files`: the files of the scope's folder."""
+"""The tools for the files of the scope's folder (`read_file` and others), and `skill_read`."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from agent.memory.files import EntryKind, FileText, FolderEntry
 from agent.memory.paths import FileError
 from agent.memory.replace import replace_once
 from agent.search.result_text import QuotedLines
+from agent.skills import FOLDER as SKILLS
+from agent.skills import Skill, Skills
 from agent.tools import guard
-from agent.tools.arguments import EditFile, ListFiles, ReadFile, WriteFile
+from agent.tools.arguments import EditFile, ListFiles, ReadFile, SkillRead, WriteFile
 from agent.tools.base import Tool, ToolError, ToolResult
 from agent.tools.context import ToolContext, count_lines, lines_of
 from agent.tools.foreign_text import foreign
@@ -128,7 +130,7 @@ async def _edit(context: ToolContext, arguments: EditFile) -> str:
 
 
 async def replace_passage(context: ToolContext, path: Path, old_text: str, new_text: str) -> str:
-    """Edits a file; returns where. Raises `ToolError`."""
+    """Edits a file; returns a sentence that says where. Raises `ToolError`."""
     name = context.name(path)
     await context.blocking(context.may_change, path)
     before: list[FileText] = []
@@ -173,7 +175,7 @@ def _line(entry: FolderEntry, age: str) -> str:
 
 
 def missing(context: ToolContext, path: Path) -> str:
-    """There is no such file, with similar names. Blocks. Raises `FileError`."""
+    """A sentence that the file is missing, with similar names. Blocks. Raises `FileError`."""
     said, folder = f"there is no file {context.name(path)}", context.scope.folder
     if near := _near(path.parent, path.name, folder):
         return f"{said}; its folder has {', '.join(near)}"
@@ -190,5 +192,31 @@ def _near(within: Path, name: str, root: Path) -> list[str]:
 
 def _first_difference(before: str, after: str) -> int:
     pairs = enumerate(zip(before, after, strict=False))
-    same = next((at for at, (one, other) in pairs if one != other), min(len(before), len(after)))
+    same = next((at for at, (old, new) in pairs if old != new), min(len(before), len(after)))
     return after.count("\n", 0, same) + 1
+
+
+def skill_tools(context: ToolContext, skills: Skills) -> tuple[Tool, ...]:
+    async def read(context: ToolContext, arguments: SkillRead) -> str:
+        every = await context.blocking(skills.every, context.scope)
+        return _skill_text(arguments.name.strip(), every)
+
+    return (context.tool("skill_read", "Read a skill's text.", SkillRead, read, reads_only=True),)
+
+
+def _skill_text(name: str, every: tuple[Skill, ...]) -> str:
+    skill = next((skill for skill in every if skill.name == name), None)
+    if skill is None:
+        names = [skill.name for skill in every if not skill.problem]
+        near = difflib.get_close_matches(name.casefold(), names, n=1, cutoff=0.6)
+        hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(names) or 'none'}"
+        raise ToolError(f"there is no skill {name[:64]!r}; {hint}")
+    if skill.problem:
+        raise ToolError(f"the skill {skill.name} {skill.problem}")
+    remarks = []
+    if skill.missing:
+        remarks.append(f"[It cannot be used now, missing: {', '.join(skill.missing)}. Say so instead of improvising.]")
+    if skill.beside:
+        beside = ", ".join(f"{SKILLS}/{skill.name}/{name}" for name in skill.beside)
+        remarks.append(f"[Beside it, for read_file: {beside}]")
+    return "\n".join([skill.body.rstrip(), *remarks])

@@ -18,7 +18,7 @@ from agent.search.results import Hit
 _EXPORTS = "exports"
 _LINE_CHARS = 120
 _MOST = 12
-"""Sources that are kept of one message or result; the first line of one is enough to know it by."""
+"""Sources that are kept of one message or result."""
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _BLOCK = re.compile(
     r'^<daybook-(document|quoted|overheard|enclosed|shown|changed|recalled)(?: name="([^"\n]*)")?', re.M
@@ -31,7 +31,7 @@ _KINDS = {
     "shown": "a picture",
 }
 _CARRIERS = frozenset({"changed", "recalled"})
-"""Blocks of memory: foreign is in them what has a mark."""
+"""Blocks of memory: only their marked lines are foreign."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +49,15 @@ def foreign(source: str, text: str = "", *, is_talk: bool = False) -> ForeignTex
 
 
 def first_line(text: str) -> str:
-    line = next((one for one in text.splitlines() if visible(one)), "")
+    line = next((line for line in text.splitlines() if visible(line)), "")
     return visible(line, _LINE_CHARS)
 
 
 def visible(text: str, longest: int = 0) -> str:
     """The text on one line, without invisible characters and changes of direction. `longest` 0: all of it."""
     cut = text[: 4 * longest] if longest else text
-    shown = " ".join("".join(" " if unicodedata.category(one) in _UNSEEN else one for one in cut).split())
+    blanked = (" " if unicodedata.category(character) in _UNSEEN else character for character in cut)
+    shown = " ".join("".join(blanked).split())
     return shown if not longest or len(shown) <= longest else shown[: longest - 1].rstrip() + "…"
 
 
@@ -126,12 +127,12 @@ def is_of_others(path: str, scope: Scope) -> bool:
 
 
 def unique(found: Iterable[ForeignText]) -> tuple[ForeignText, ...]:
-    """The first of each source, as many as are worth keeping."""
+    """The first text of each source, at most `_MOST`."""
     first: dict[str, ForeignText] = {}
-    for one in found:
-        first.setdefault(one.source, one)
+    for text in found:
+        first.setdefault(text.source, text)
     return tuple(first.values())[:_MOST]
 
 
 def names(found: Sequence[ForeignText]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(one.source for one in found))
+    return tuple(dict.fromkeys(text.source for text in found))

@@ -1,4 +1,4 @@
-"""Files that only the owner may change, by the given path and by where it leads, in any case and Unicode form."""
+"""Files that only the owner may change, by their path and its target, in any case and Unicode form."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from agent.tools.context import ToolContext, Work
 _COMMON_NAMES = ("AGENTS.md", "CLAUDE.md", "SOUL.md", "IDENTITY.md")
 _RULES_NAMES = ("TOOLS.md", "HEARTBEAT.md", "schedule.yaml")
 GUARDED_FILES = (*_COMMON_NAMES, *_RULES_NAMES)
-"""At the top of the owner's workspace."""
+"""Files at the top of the owner's workspace."""
 GUARDED_FOLDERS = (SKILLS, *sorted(FOLDERS_OF_OTHERS))
 _COMMON, _RULES = (frozenset(map(folded_name, names)) for names in (_COMMON_NAMES, _RULES_NAMES))
 
 
 class Guarded(enum.IntEnum):
-    """The greatest of several counts."""
+    """Kinds of files; of several the greatest counts."""
 
     FREE = 0
     RULES = 1
@@ -56,19 +56,23 @@ def _guarded(audience: Audience, names: Sequence[str]) -> Guarded:
 
 
 Change = Callable[[bytes | None], bytes | None]
-"""What a file would say, by what it says; None: it would be gone."""
+"""The future content of a file, by its present content; None: no file."""
 
 
 def written(context: ToolContext, path: Path, change: Change | None = None, new: str = "") -> Effect | None:
-    """The effect of putting `new` into a file. Blocks. Raises `FileError`, `ToolError`."""
+    """The effect of a change of a file, where `new` is the text to show; None for free files. Blocks. Raises
+    `FileError`, `ToolError`."""
     kind = guarded(context.scope, path)
     if kind is Guarded.FREE:
         return None
-    context.may_change(path)  # what is sealed is not asked about
+    context.may_change(path)  # nobody is asked about a sealed file
     before = files.read_bytes(path, context.scope.folder)
     after = change(before) if change is not None else None
     is_skill = any(names[-1:] == [folded_name(SKILL_FILE)] for names in folded_parts(path, context.scope.folder))
-    everywhere = is_skill and after is not None and _counts_everywhere(after)
+    everywhere = False
+    if is_skill and after is not None:
+        skill = parse(Skill("skill", SkillOrigin.WORKSPACE), files.decoded(after))
+        everywhere = skill.always or skill.shared
     for_others = kind is Guarded.OTHERS or path.suffix.lower() == ".yaml"  # jobs that report to others
     private = private_line(context.scope, new) if for_others else ""
     kinds = {Guarded.COMMON: EffectKind.WRITE_COMMON}
@@ -102,22 +106,17 @@ async def of_edit(context: ToolContext, arguments: EditFile) -> Effect | None:
 
 
 def _lines(text: str) -> list[str]:
-    """Other signs that end a line for Python are shown as what they are."""
+    """Splits at newlines only: other line ends of Python are shown as they are."""
     return text.removesuffix("\n").split("\n") if text else []
 
 
 async def approved(context: ToolContext, arguments: WriteFile, run: Work[WriteFile]) -> str | ToolResult:
-    """Changes a file that may not have been read."""
+    """Runs a write that the owner approved, whether or not the conversation has read the file."""
     path = context.path(arguments.path)
     present = await context.blocking(files.read_text, path, context.scope.folder)
     if present is not None:
         context.has_made(path, present)
     return await run(context, arguments)
-
-
-def _counts_everywhere(data: bytes) -> bool:
-    skill = parse(Skill("skill", SkillOrigin.WORKSPACE), files.decoded(data))
-    return skill.always or skill.shared
 
 
 def _sha(data: bytes | None) -> str:

@@ -1,4 +1,4 @@
-"""The memory tools: write down and find again."""
+"""The memory tools."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ async def _search(context: ToolContext, arguments: MemorySearch) -> ToolResult:
     most = room_for(len(queries), context.settings.search.max_chars)
     room = min(arguments.max_chars, most)
     result = await context.blocking(search_text, found, context.scope, context.clock.today(), room)
-    others = unique(one for hit in result.hits for one in in_hit(hit, context.scope))
+    others = unique(text for hit in result.hits for text in in_hit(hit, context.scope))
     return ToolResult(result.text, tuple(result.quoted), others)
 
 
@@ -229,7 +229,7 @@ def _of_file(
 
 
 async def _past_session(context: ToolContext, arguments: MemoryGet) -> str | None:
-    """A past session's lines, if a hit named the path."""
+    """Lines of a past session, if its hits name the path."""
     said = (
         await context.blocking(context.past.opened, context.scope, arguments.path, context.clock)
         if context.past
@@ -241,14 +241,15 @@ async def _past_session(context: ToolContext, arguments: MemoryGet) -> str | Non
     last = first + arguments.lines - 1
     shown: list[str] = []
     room, day = _MOST_CHARS, None
-    for one in (one for one in said if first <= one.start <= last):
-        if one.day != day:
-            shown.append(f"[{one.day}]")
-            day = one.day
-        shown.append(f"{one.start}: {one.text[:_MOST_CHARS]}")
+    wanted = [passage for passage in said if first <= passage.start <= last]
+    for passage in wanted:
+        if passage.day != day:
+            shown.append(f"[{passage.day}]")
+            day = passage.day
+        shown.append(f"{passage.start}: {passage.text[:_MOST_CHARS]}")
         room -= len(shown[-1]) + 1
-        if room <= 0 and one is not said[-1]:
-            shown.append(f"[Cut here: read on with from={one.end + 1}]")
+        if room <= 0 and passage is not said[-1]:
+            shown.append(f"[Cut here: read on with from={passage.end + 1}]")
             break
     return "\n".join(shown)
 

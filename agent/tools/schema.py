@@ -1,4 +1,4 @@
-"""Arguments of tools: their JSON Schema, and what a model wrote."""
+"""Arguments of tools: their JSON Schema, and checking them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from agent.model.base import Json, ToolSpec
 from agent.tools.base import ToolError
 
 _SENT = ("type", "items", "minimum", "enum", "minLength", "description")
-"""The parts of a schema that are sent: they are in every request."""
+"""The parts of a schema that are sent; they cost tokens in every request."""
 _MOST_PROBLEMS = 2
 _KINDS = {
     str: "a string",
@@ -79,7 +79,7 @@ def spec(name: str, description: str, model: type[Arguments]) -> ToolSpec:
     schema = model.model_json_schema()
     properties: dict[str, Json] = {}
     for argument, node in schema["properties"].items():
-        parts = {**next((one for one in node.get("anyOf", ()) if one != {"type": "null"}), {}), **node}
+        parts = {**next((choice for choice in node.get("anyOf", ()) if choice != {"type": "null"}), {}), **node}
         if "const" in parts:
             parts["enum"] = [parts["const"]]
         properties[argument] = {part: parts[part] for part in _SENT if part in parts}
@@ -99,7 +99,7 @@ def takes(model: type[A], work: Callable[[A], Awaitable[R]]) -> Callable[[Json],
 
 
 def read(given: object, model: type[A]) -> A:
-    """Null counts as left out. Raises `ToolError` with what is wrong."""
+    """The checked arguments; null counts as left out. Raises `ToolError` with the problems."""
     fields = {field.alias or name: field for name, field in model.model_fields.items()}
     if isinstance(given, Mapping):
         given = {

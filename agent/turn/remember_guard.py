@@ -14,7 +14,7 @@ from datetime import date, datetime
 
 from agent.clock import Clock
 from agent.formats import untrusted
-from agent.formats.message_text import person_text
+from agent.formats.untrusted import person_text
 from agent.languages.days_meant import with_days
 from agent.languages.remember import asks_to_remember
 from agent.memory import daily_log

@@ -1,4 +1,4 @@
-"""Opens a public address of the web: every address is checked, the connection goes to what was checked.
+"""Opens public web addresses: every address is checked, and the connection goes to the checked address.
 
 No proxy is used, since it would look the name up again; no cookie is kept, no key sent.
 """
@@ -19,13 +19,12 @@ from yarl import URL
 from agent.formats.addresses import AddressRefused, AddressRules, NotPublic
 from agent.formats.http import PublicResolver
 from agent.formats.network import BadEnvironment, tls
-from agent.media.reader import Reader, Reading
-from agent.media.sniff import HEAD, Kind, sniffed
-from agent.media.unreadable import Unreadable
+from agent.media.reader import Reader
+from agent.media.sniff import HEAD, Kind, Unreadable, sniffed
 from agent.web.page import Page, PageUnavailable
 
 SECONDS = 20.0
-"""For the whole of it, redirects too."""
+"""The time for a page, with its redirects."""
 MOST_BYTES = 5_000_000
 _MOST_REDIRECTS = 5
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -37,7 +36,7 @@ _HEADERS = {
 _PACKINGS = {"": False, "identity": False, "gzip": True, "x-gzip": True, "deflate": True}
 _GZIP = b"\x1f\x8b"
 _HEAD = len(_GZIP)
-"""Bytes that tell how it is packed."""
+"""Bytes that tell how a body is packed."""
 _ONLY_WHOLE = frozenset({Kind.PDF, Kind.ZIP, Kind.OLD_OFFICE})
 
 
@@ -48,13 +47,13 @@ class _Answer:
     charset: str
     body: bytes
     is_cut: bool
-    """Longer than is read."""
+    """It was too long to be read whole."""
     is_broken: bool
     """Its server did not send the end."""
 
 
 class Fetcher:
-    """`resolver` looks names up, by default the system's; what it finds is checked by `rules`."""
+    """`resolver` looks names up, by default the system's; `rules` check the addresses."""
 
     def __init__(
         self,
@@ -124,18 +123,16 @@ class Fetcher:
             with tempfile.TemporaryDirectory(prefix="daybook-page-") as folder:
                 file = Path(folder) / "page"
                 await asyncio.to_thread(file.write_bytes, answer.body)
-                reading = await self._reading(file, kind, answer)
+                if kind is Kind.HTML:
+                    reading = await self._reader.page(file, str(answer.address), answer.charset)
+                else:
+                    reading = await self._reader.text(file, kind)
         except (Unreadable, OSError) as problem:
             raise PageUnavailable(str(problem) or "it cannot be read") from problem
         cut = f"only its first {MOST_BYTES // 1_000_000} MB were read" if answer.is_cut else ""
         broken = "it is cut: its server did not send its end" if answer.is_broken else ""
         remark = "; ".join(filter(None, (reading.remark or cut, broken)))
         return Page(str(answer.address), reading.text, reading.links, remark)
-
-    async def _reading(self, file: Path, kind: Kind, answer: _Answer) -> Reading:
-        if kind is Kind.HTML:
-            return await self._reader.page(file, str(answer.address), answer.charset)
-        return await self._reader.text(file, kind)
 
 
 async def _body(answer: aiohttp.ClientResponse, address: URL) -> _Answer:
@@ -158,11 +155,11 @@ async def _body(answer: aiohttp.ClientResponse, address: URL) -> _Answer:
 
 
 class _Unpacker:
-    """Reads gzip, also in several parts, and deflate with its head or without."""
+    """Reads gzip, also in several parts, and deflate with or without its head."""
 
     def __init__(self) -> None:
         self.is_over = False
-        """Nothing comes that could be another part."""
+        """No further part can follow."""
         self._begun = b""
         self._part, self._is_new = zlib.decompressobj(), True
 
@@ -188,7 +185,7 @@ class _Unpacker:
 
 
 def _window_bits(head: bytes) -> int:
-    """Tells zlib what to read: gzip, deflate as it is specified, or the raw one that some servers send."""
+    """zlib's number for gzip, for deflate as it is specified, or for raw deflate, which some servers send."""
     if head.startswith(_GZIP):
         return zlib.MAX_WBITS | 16
     has_head = head[0] & 0x0F == zlib.DEFLATED and int.from_bytes(head[:_HEAD]) % 31 == 0

@@ -1,4 +1,4 @@
-"""A page of the web, and a result of a search, as tools show them."""
+"""Web pages and search results as tools show them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class PageUnavailable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """`links` are lines `[number] address`; `remark` says what is missing, as the end of a sentence about it."""
+    """`links` are lines `[number] address`; `remark` says what is missing, as the end of a sentence about the page."""
 
     address: str
     text: str

@@ -32,7 +32,7 @@ _SPELLED = {
 
 @dataclass(frozen=True, slots=True)
 class SearXng:
-    """`base_url`: of a server whose settings allow the format JSON."""
+    """A server at `base_url` whose settings allow the format JSON."""
 
     base_url: str
 
@@ -40,9 +40,9 @@ class SearXng:
         url = f"{self.base_url.rstrip('/')}/search"
         found = await _asked(url, {"q": query, "format": "json"}, {}, "tools.web_search.base_url")
         return [
-            _result(one, "title", "url", "content", "publishedDate")
-            for one in _listed(found, "results")
-            if one.get("url")
+            _result(row, "title", "url", "content", "publishedDate")
+            for row in _listed(found, "results")
+            if row.get("url")
         ][:_MOST]
 
 
@@ -57,12 +57,12 @@ class Brave:
         found = await _asked(url, {"q": query[:400], "count": str(_MOST)}, headers, "tools.web_search.api_key")
         web = found.get("web")
         rows = _listed(web, "results") if isinstance(web, Mapping) else []
-        return [_result(one, "title", "url", "description", "page_age") for one in rows if one.get("url")][:_MOST]
+        return [_result(row, "title", "url", "description", "page_age") for row in rows if row.get("url")][:_MOST]
 
 
 @dataclass(frozen=True, slots=True)
 class ModelSearch:
-    """Anthropic's server searches, in a call of its own: the conversation keeps plain results."""
+    """Anthropic's server searches, in a separate call: the conversation keeps plain results."""
 
     model: Model
     name: str
@@ -120,7 +120,7 @@ async def _asked(url: str, query: Mapping[str, str], headers: Mapping[str, str],
 
 def _listed(found: Mapping[str, object], name: str) -> Sequence[Mapping[str, object]]:
     rows = found.get(name)
-    return [one for one in rows if isinstance(one, Mapping)] if isinstance(rows, list) else []
+    return [row for row in rows if isinstance(row, Mapping)] if isinstance(rows, list) else []
 
 
 def _result(row: Mapping[str, object], title: str, address: str, snippet: str, date: str) -> WebResult:

@@ -10,7 +10,7 @@ from agent.context.prompt_files import common_places, read
 from agent.languages.sentences import Sentence
 from agent.memory.consents import Consents
 from agent.memory.files import read_text
-from agent.memory.limits import INDEX_NAMES, fullness
+from agent.memory.notes import INDEX_NAMES, fullness
 from agent.memory.paths import UnreadableFile
 from agent.memory.scope import Audience, Scope
 from agent.skills import Skills

@@ -13,9 +13,8 @@ from agent.clock import Clock, utc_stamp
 from agent.formats.sqlite import StorageUnavailable
 from agent.media.painter import DrawnPicture, NotDrawn, Painter
 from agent.media.reader import Reader
-from agent.media.sniff import HEAD, Kind, sniffed
+from agent.media.sniff import HEAD, Kind, Unreadable, sniffed
 from agent.media.store import Store
-from agent.media.unreadable import Unreadable
 from agent.memory import files
 from agent.memory.files import sha_of
 from agent.memory.paths import FileError, inside

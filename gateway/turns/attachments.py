@@ -22,10 +22,9 @@ from agent.clock import Clock
 from agent.formats.parsing import load_json
 from agent.fs import atomic_write
 from agent.media.reader import AT_ONCE, Reader
-from agent.media.sniff import HEAD, Kind, sniffed
+from agent.media.sniff import HEAD, Kind, Unreadable, sniffed
 from agent.media.store import FOLDER, Store
 from agent.media.transcribe import Transcriber
-from agent.media.unreadable import Unreadable
 from channels.message import Attachment, Channel, InboundMessage, NotFetched
 from channels.tasks import backoff
 from gateway.messages.active_work import ActiveWork

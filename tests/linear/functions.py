@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 from agent import heartbeat
 from agent.context import budget, recall_gate
-from agent.formats import message_text, parsing, plain_text, untrusted
+from agent.formats import parsing, plain_text, untrusted
 from agent.journal import open_items, progress
 from agent.languages import dates, days_meant, order_words, remember, terms
 from agent.media import sniff
@@ -153,8 +153,8 @@ FUNCTIONS: Mapping[str, Act] = {
     "agent.formats.untrusted.label": untrusted.label,
     "agent.formats.untrusted.marked_block": lambda said: untrusted.marked_block("document", said, name=said),
     "agent.formats.untrusted.without_blocks": untrusted.without_blocks,
-    "agent.formats.message_text.person_text": message_text.person_text,
-    "agent.formats.message_text.enclosures": message_text.enclosures,
+    "agent.formats.untrusted.person_text": untrusted.person_text,
+    "agent.formats.untrusted.enclosures": untrusted.enclosures,
     "agent.model.tokens.estimate": tokens.estimate,
     "agent.context.budget.shortened": lambda said: budget.shortened(said, 500),
     "agent.tools.foreign_text.foreign": lambda said: foreign_text.foreign(said, said),

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from agent.formats.message_text import NO_TEXT, person_text
+from agent.formats.untrusted import NO_TEXT, person_text
 from agent.languages.clauses import order_in
 from agent.languages.order_words import MOST_CHARS, OrderKind
 from agent.languages.orders import past_day

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from datetime import date
 
 from agent.clock import Clock
-from agent.formats.message_text import NO_TEXT, day_in_header, person_text
+from agent.formats.untrusted import NO_TEXT, day_in_header, person_text
 from agent.languages.codes import ALL_LANGUAGES, Language
 from agent.languages.days_meant import with_days
 from agent.languages.examples import ABILITIES

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from agent.clock import Clock
 from agent.context.header import header, rendered
 from agent.formats import untrusted
-from agent.formats.message_text import NO_TEXT, enclosures, person_text
+from agent.formats.untrusted import NO_TEXT, enclosures, person_text
 from agent.values import AttachedDocument, UserMessage
 
 CLOCK = Clock(ZoneInfo("Europe/Berlin"))

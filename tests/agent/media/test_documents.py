@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from agent.media.reader import Reader
+from agent.media.sniff import TOO_MUCH, Unreadable
 from agent.media.text import from_html
-from agent.media.unreadable import TOO_MUCH, Unreadable
 from tests import files
 from tests.agent.media.test_reading import read, refused
 

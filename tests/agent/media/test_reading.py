@@ -21,8 +21,7 @@ from PIL import Image
 
 from agent.media.pictures import LONGEST_SIDE, MOST_BYTES
 from agent.media.reader import Reader, Reading, ended
-from agent.media.sniff import HEAD, Kind, sniffed
-from agent.media.unreadable import TOO_MUCH, Unreadable
+from agent.media.sniff import HEAD, TOO_MUCH, Kind, Unreadable, sniffed
 from tests import files
 from tests.agent.long_conversation import LoopClock
 

@@ -13,8 +13,8 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
+from agent.media.sniff import Unreadable
 from agent.media.transcribe import Endpoint, Program, Transcriber
-from agent.media.unreadable import Unreadable
 from tests import forked
 
 
