@@ -57,7 +57,7 @@ def gateway_command(context: CliContext, terminal: bool, no_browser: bool) -> No
     file_system.wait_for(context.home.path)
     config = context.config()
     streams = (sys.stdin, sys.stdout) if terminal else (sys.stdout, sys.stderr)
-    is_watched = all(one.isatty() for one in streams)
+    is_watched = all(stream.isatty() for stream in streams)
     is_again = os.environ.pop(_RESTARTED, "") != ""
     if terminal and is_watched and not is_again:
         config = with_zone(context, config)
@@ -191,13 +191,13 @@ def _stopped_by_signals(stop: asyncio.Event) -> Iterator[None]:
         log.info("Stopping after the current reply (Ctrl-C again to quit now).")
         stop.set()
 
-    for one in _SIGNALS:
-        loop.add_signal_handler(one, stopped)
+    for number in _SIGNALS:
+        loop.add_signal_handler(number, stopped)
     try:
         yield
     finally:
-        for one in _SIGNALS:
-            loop.remove_signal_handler(one)
+        for number in _SIGNALS:
+            loop.remove_signal_handler(number)
 
 
 async def _greet(gateway: Gateway, config: Config, home: Home, person: _Person, *, terminal: bool) -> None:
@@ -223,7 +223,7 @@ async def _greet(gateway: Gateway, config: Config, home: Home, person: _Person, 
                 log.warning("the browser didn't open: %s", error)
     if not rows(await gateway.operations["sessions.list"]({})):
         click.echo(f"{ABILITIES.in_language(language)}\n{said(language, 'For example:')}")
-        click.echo("\n".join(f"  {one.in_language(language)}" for one in FIRST))
+        click.echo("\n".join(f"  {example.in_language(language)}" for example in FIRST))
     click.echo(said(language, "Type a message, or /help. (Ctrl-C stops a reply, Ctrl-D quits.)"))
 
 

@@ -28,10 +28,10 @@ _LOOK_AGAIN = 0.05
 
 async def settled(gateway: Gateway) -> None:
     """Waits until each channel has connected or failed once, but not for long."""
-    sources = [one for one in gateway.sources if one.source.name in (*_PLATFORMS, "web")]
+    sources = [source for source in gateway.sources if source.source.name in (*_PLATFORMS, "web")]
     try:
         async with asyncio.timeout(_SETTLED_WITHIN):
-            while not all(_has_tried(one.status) for one in sources):  # noqa: ASYNC110  a status rings no bell
+            while not all(_has_tried(source.status) for source in sources):  # noqa: ASYNC110  a status rings no bell
                 await asyncio.sleep(_LOOK_AGAIN)
     except TimeoutError:
         pass  # the greeting says which of them still connect
@@ -55,7 +55,7 @@ async def greeting(gateway: Gateway, config: Config, home: Home, language: Langu
 
 
 def _connections(gateway: Gateway, config: Config, home: Home, language: Language) -> Iterator[tuple[str, str]]:
-    sources = {one.source.name: one for one in gateway.sources}
+    sources = {source.source.name: source for source in gateway.sources}
     if gateway.web is not None:
         yield said(language, "Page"), gateway.web.address or _trouble(sources["web"])
         if (port := gateway.web.port) != config.channels.web.port and config.channels.web.port and port:
@@ -84,11 +84,11 @@ def _trouble(source: SupervisedSource) -> str:
 
 async def _next_steps(gateway: Gateway, config: Config, home: Home, language: Language) -> list[str]:
     known = rows(await gateway.operations["pair.list"]({}))
-    has_owner = bool(config.owners) or any(one.get("state") == Role.OWNER for one in known)
+    has_owner = bool(config.owners) or any(row.get("state") == Role.OWNER for row in known)
     bots = [
-        said(language, "{account} on {platform}", account=one.account, platform=_PLATFORMS[one.source.name])
-        for one in gateway.sources
-        if one.source.name in _PLATFORMS and one.status.is_connected
+        said(language, "{account} on {platform}", account=source.account, platform=_PLATFORMS[source.source.name])
+        for source in gateway.sources
+        if source.source.name in _PLATFORMS and source.status.is_connected
     ]
     if not bots or has_owner:
         return []

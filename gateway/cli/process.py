@@ -59,7 +59,8 @@ class ProcessOperations:
         async with self._examining:
             found = await asyncio.to_thread(examine, self._home, os.environ)
         return [
-            {"check": one.check, "ok": one.ok, "message": parts(one.message), "fix": parts(one.fix)} for one in found
+            {"check": finding.check, "ok": finding.ok, "message": parts(finding.message), "fix": parts(finding.fix)}
+            for finding in found
         ]
 
     async def log(self, parameters: Params) -> Json:

@@ -113,7 +113,7 @@ class PromptTerminal:
             self._loop.add_signal_handler(signal.SIGINT, self._interrupt)
         try:
             async with asyncio.TaskGroup() as self._tasks:
-                helpers = [self._tasks.create_task(one) for one in (self._print_items(), self._move_sign())]
+                helpers = [self._tasks.create_task(work) for work in (self._print_items(), self._move_sign())]
                 self._tasks.create_task(self._read_footer())
                 helpers.append(self._tasks.create_task(self._say_all()))
                 await self._prompted(gone)
@@ -123,8 +123,8 @@ class PromptTerminal:
                     self.failed = True
                     await self._print(f"{said(self._language, 'The gateway has stopped.')}\n")
                 self._is_open = False
-                for one in helpers:
-                    one.cancel()
+                for helper in helpers:
+                    helper.cancel()
         finally:
             self._is_open = False
             gone.cancel()
@@ -255,7 +255,7 @@ class PromptTerminal:
         self._buttons = final.buttons or self._buttons
         shown = self._rendered(rest.strip("\n")) if rest.strip() else ""
         if final.buttons:
-            shown += "  ".join(f"[{number}] {one.label}" for number, one in enumerate(final.buttons, 1)) + "\n"
+            shown += "  ".join(f"[{number}] {button.label}" for number, button in enumerate(final.buttons, 1)) + "\n"
         comes_by_itself = final.reply_to not in self._mine and not self._is_busy
         await self._print(f"{shown}\n{_BELL * comes_by_itself}")
         if self._tasks:
@@ -357,7 +357,7 @@ class _Completer(Completer):
 
     def __init__(self, commands: Iterable[CommandInfo], language: Language) -> None:
         self._language = language
-        self._commands = {one.name: one for one in commands}
+        self._commands = {command.name: command for command in commands}
         self._paths = PathCompleter(expanduser=True)
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterator[Completion]:
@@ -368,14 +368,14 @@ class _Completer(Completer):
             yield from self._words(before[1:])
 
     def _files(self, path: str, event: CompleteEvent, *, is_quoted: bool) -> Iterator[Completion]:
-        for one in self._paths.get_completions(Document(path), event):
-            whole = path + one.text
+        for completion in self._paths.get_completions(Document(path), event):
+            whole = path + completion.text
             if Path(whole).expanduser().is_dir():
-                yield Completion(f"{one.text}{os.sep}", display=one.display)
+                yield Completion(f"{completion.text}{os.sep}", display=completion.display)
             elif " " in whole and not is_quoted:
-                yield Completion(f'"{whole}"', -len(path), display=one.display)
+                yield Completion(f'"{whole}"', -len(path), display=completion.display)
             else:
-                yield Completion(f'{one.text}"' if is_quoted else one.text, display=one.display)
+                yield Completion(f'{completion.text}"' if is_quoted else completion.text, display=completion.display)
 
     def _words(self, typed: str) -> Iterator[Completion]:
         name, space, argument = typed.partition(" ")

@@ -53,7 +53,7 @@ def rows_of(text: str, columns: int) -> list[str]:
 def _markdown(text: str) -> Markdown:
     """The text as Markdown whose lines end where they were written, as in a chat."""
     markdown = Markdown(text, code_theme="ansi_dark", hyperlinks=False)
-    markdown.parsed = [one for token in tokens_of(protected(text)) for one in _shown(token)]
+    markdown.parsed = [part for token in tokens_of(protected(text)) for part in _shown(token)]
     for token in _with_children(markdown.parsed):
         if token.type == "softbreak":
             token.type = "hardbreak"
@@ -78,11 +78,13 @@ def _shown(token: Token) -> list[Token]:
 
 
 def _readable(text: str) -> str:
-    return "".join((readable(one.formula) or one.written) if isinstance(one, Tex) else one for one in pieces(text))
+    return "".join(
+        (readable(piece.formula) or piece.written) if isinstance(piece, Tex) else piece for piece in pieces(text)
+    )
 
 
 def _with_children(tokens: list[Token]) -> list[Token]:
-    return [one for token in tokens for one in (token, *(token.children or ()))]
+    return [part for token in tokens for part in (token, *(token.children or ()))]
 
 
 def last_block(text: str) -> int:

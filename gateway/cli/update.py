@@ -74,7 +74,7 @@ def _in_index() -> _Found:
 
 
 def _numbers(text: str) -> list[int]:
-    return [int(one) for one in re.findall(r"\d+", text)]
+    return [int(number) for number in re.findall(r"\d+", text)]
 
 
 def _ran(folder: Path, *command: str) -> str:

@@ -30,7 +30,7 @@ _PLAIN = re.compile(r"[!-~]*")
 
 def path_of(key: str) -> ConfigPath:
     """The path of a dotted key, as `channels.web.port`. Raises `ConfigError`."""
-    known = [one.name for one in known_keys()]
+    known = [known_key.name for known_key in known_keys()]
     parts = key.strip().split(".")
     if not _KEY.fullmatch(key.strip()) or not any(_is_within(parts, name.split(".")) for name in known):
         hint = did_you_mean(key.strip(), known)
@@ -73,9 +73,13 @@ def set_values(
         else:
             new_config = with_value(new_config, path, value, str(home.config_file))
     variables, _ = dotenv.parse(new_env, str(home.env_file))
-    loaded = parse(new_config, variables | {name: one for name, one in environ.items() if one}, str(home.config_file))
-    before = {one.key for one in load(home, environ).warnings} if config else set()
-    unknown = [one for one in loaded.warnings if one.text.startswith("unknown key") and one.key not in before]
+    loaded = parse(
+        new_config, variables | {name: text for name, text in environ.items() if text}, str(home.config_file)
+    )
+    before = {warning.key for warning in load(home, environ).warnings} if config else set()
+    unknown = [
+        warning for warning in loaded.warnings if warning.text.startswith("unknown key") and warning.key not in before
+    ]
     if unknown:
         raise ConfigError(unknown)
     if (read_text(home.config_file), read_text(home.env_file)) != (config, env):
@@ -213,7 +217,7 @@ def _with_variable(text: str, name: str, value: str, path: ConfigPath) -> str:
         raise ConfigError([ConfigProblem(".env", 0, ".".join(map(str, path)), what)])
     line = f"{name}={dotenv.quoted(value)}\n" if value else ""
     lines = text.splitlines(keepends=True)
-    own = [at for at, one in enumerate(lines) if name in dotenv.parse(one)[0]]
+    own = [at for at, written in enumerate(lines) if name in dotenv.parse(written)[0]]
     if own:
         lines[own[-1]] = line
         for at in own[:-1]:

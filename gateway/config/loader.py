@@ -214,7 +214,7 @@ class _Document:
         path = self._written(loc)
         known = _keys_around(Config, loc)
         name = str(loc[-1])
-        elsewhere = ", ".join(f"{one}.{name}" for one in _sections_with(name)[:3])
+        elsewhere = ", ".join(f"{section}.{name}" for section in _sections_with(name)[:3])
         hint = (
             did_you_mean(name, known)
             or (elsewhere and Sentence("; it belongs under another key: {keys}", keys=elsewhere))

@@ -368,7 +368,7 @@ def _without_other_server(common: Validated, own: Validated) -> Validated:
         return common
     if its["provider"] == (model.get("provider") or _provider(model)):
         return common
-    return common | {"model": {key: one for key, one in model.items() if key not in ("api_key", "base_url")}}
+    return common | {"model": {key: value for key, value in model.items() if key not in ("api_key", "base_url")}}
 
 
 def _laid_over(below: Validated, above: Validated) -> Validated:

@@ -66,8 +66,8 @@ def _settings_of_servers(config: Config) -> Iterator[str]:
     """Values of MCP servers' environments that are no keys but sentences, folders and addresses."""
     for agent in config.agents.values():
         for server in agent.tools.mcp.values():
-            for one in server.env.values() if isinstance(server, LocalMcpServer) else ():
-                value = one.get_secret_value()
+            for setting in server.env.values() if isinstance(server, LocalMcpServer) else ():
+                value = setting.get_secret_value()
                 if not _KEY.fullmatch(value):
                     yield value
 
@@ -79,5 +79,5 @@ def known_secrets(config: Config, env_file: str, others: Iterable[str] = ()) -> 
     plain = json.dumps(config.model_dump(mode="json"), ensure_ascii=False)
     secrets = {*secrets_of(config), *(value for value in values.values() if value not in plain)}
     secrets = secrets - set(_settings_of_servers(config)) | set(others)
-    passwords = {urlsplit(one).password or "" for one in secrets if one.startswith(("postgres", "http"))}
-    return KnownSecrets(secrets | {unquote(one) for one in passwords} | passwords)
+    passwords = {urlsplit(secret).password or "" for secret in secrets if secret.startswith(("postgres", "http"))}
+    return KnownSecrets(secrets | {unquote(password) for password in passwords} | passwords)

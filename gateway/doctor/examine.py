@@ -46,10 +46,13 @@ def examine(home: Home, environ: Mapping[str, str]) -> list[Finding]:
     try:
         loaded = load(home, environ)
     except ConfigError as error:
-        bad = [Finding("config", False, str(one), Sentence("edit {file}", file=one.file)) for one in error.problems]
+        bad = [
+            Finding("config", False, str(problem), Sentence("edit {file}", file=problem.file))
+            for problem in error.problems
+        ]
         return [*bad, *_home(home), *_disk(home), *_contents(home)]
     config = loaded.config
-    warnings = [Finding("config", True, Sentence("warning: {what}", what=str(one))) for one in loaded.warnings]
+    warnings = [Finding("config", True, Sentence("warning: {what}", what=str(warning))) for warning in loaded.warnings]
     checks: list[Callable[[], list[Finding]]] = [
         lambda: telegram(config.channels.telegram),
         lambda: discord(config.channels.discord),
@@ -118,7 +121,7 @@ def _home(home: Home) -> Iterator[Finding]:
 
 def _nearest(path: Path) -> Path:
     """`path`, or the nearest folder above that can be seen."""
-    return next((one for one in (path, *path.parents) if os.path.lexists(one)), Path(path.anchor))
+    return next((candidate for candidate in (path, *path.parents) if os.path.lexists(candidate)), Path(path.anchor))
 
 
 def _contents(home: Home, config: Config | None = None) -> Iterator[Finding]:
@@ -153,7 +156,7 @@ async def _troubles(home: Home) -> list[str]:
     except (NotRunning, OperationError, TimeoutError):
         return []
     troubles = found.get("troubles") if isinstance(found, Mapping) else None
-    return [str(one) for one in troubles] if isinstance(troubles, list) else []
+    return [str(trouble) for trouble in troubles] if isinstance(troubles, list) else []
 
 
 def private_paths(home: Home) -> list[Path]:
@@ -251,11 +254,11 @@ def _transcripts(home: Home) -> Iterator[Finding]:
                 Sentence("move {path} somewhere else; the conversation then starts over", path=path),
             )
             continue
-        for one in damage:
-            if not one.torn:  # a torn tail mends itself at the next turn
+        for damaged in damage:
+            if not damaged.torn:  # a torn tail mends itself at the next turn
                 bad += 1
                 what = Sentence(
-                    "line {line} of {path} is damaged and skipped: {why}", line=one.line, path=path, why=one.why
+                    "line {line} of {path} is damaged and skipped: {why}", line=damaged.line, path=path, why=damaged.why
                 )
                 yield Finding("transcripts", False, what, "restore the file from a backup, or delete that line")
     if not bad:

@@ -80,7 +80,7 @@ def _next_runs(jobs: tuple[Job, ...], last: Mapping[str, Run], zone: ZoneInfo, n
     count, off = Sentence(some, count=len(jobs)), len(jobs) - len(on)
     yield Sentence("{jobs}, {count} of them off", jobs=count, count=off) if off else count
     dues = [(due, job) for job in on if (due := next_after(job.when, job.zone(zone), now)) is not None]
-    for due, job in sorted(dues, key=lambda one: one[0])[:_SHOWN]:
+    for due, job in sorted(dues, key=lambda pair: pair[0])[:_SHOWN]:
         yield next_run(job.id, due, last.get(job.id), zone, now)
 
 

@@ -133,5 +133,5 @@ class Embedders:
         return EmbeddingIndex(known)
 
     def close(self) -> None:
-        for one in self._known.values():
-            one.close()
+        for embedder in self._known.values():
+            embedder.close()

@@ -50,9 +50,11 @@ class FileOperations:
         _, scope = self._of(parameters)
         path = str(parameters.get("path") or "")
         found = await _done(files.entries, self._inside(scope, path), scope.folder)
-        shown = [one for one in found if one.kind in (EntryKind.FILE, EntryKind.FOLDER) and one.name not in _HIDDEN]
-        shown.sort(key=lambda one: (one.kind is not EntryKind.FOLDER, one.name.casefold()))
-        listed = [_entry_json(path, one) for one in shown[:_MOST_ENTRIES]]
+        shown = [
+            entry for entry in found if entry.kind in (EntryKind.FILE, EntryKind.FOLDER) and entry.name not in _HIDDEN
+        ]
+        shown.sort(key=lambda entry: (entry.kind is not EntryKind.FOLDER, entry.name.casefold()))
+        listed = [_entry_json(path, entry) for entry in shown[:_MOST_ENTRIES]]
         return {"path": path, "entries": listed, "more": len(shown) - len(listed)}
 
     async def read(self, parameters: Params) -> Json:
@@ -97,8 +99,8 @@ class FileOperations:
         _, scope = self._of(parameters)
         items = await _done(open_items.still_open, scope)
         return [
-            {"text": one.what, "who": one.who, "due": one.due.isoformat() if one.due is not None else ""}
-            for one in items
+            {"text": item.what, "who": item.who, "due": item.due.isoformat() if item.due is not None else ""}
+            for item in items
         ]
 
     async def context(self, parameters: Params) -> Json:
@@ -114,7 +116,7 @@ class FileOperations:
             "window": report.budget.window,
             "used": report.projected,
             "parts": parts,
-            "files": [{"path": one.path, "cut": one.is_cut} for one in report.files],
+            "files": [{"path": file.path, "cut": file.is_cut} for file in report.files],
         }
 
     def _of(self, parameters: Params) -> tuple[Agent, Scope]:

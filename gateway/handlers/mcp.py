@@ -78,7 +78,7 @@ class McpOperations:
 
     def _find(self, parameters: Params) -> ManagedServer:
         name, agent = required(parameters, "name"), str(parameters.get("agent") or self._default)
-        known = {server.name: server for one, server in self._catalog.servers() if one == agent}
+        known = {server.name: server for its_agent, server in self._catalog.servers() if its_agent == agent}
         if name not in known:
             raise OperationError(no_server(name, known))
         return known[name]

@@ -77,7 +77,7 @@ class ScheduleOperations:
             "timezone": clock.zone.key,
             "today": clock.today().isoformat(),
             "from": first.isoformat(),
-            "days": [{"day": one.day.isoformat(), "entries": [*map(self._entry_json, one.entries)]} for one in days],
+            "days": [{"day": day.day.isoformat(), "entries": [*map(self._entry_json, day.entries)]} for day in days],
         }
 
     def _entry_json(self, entry: WeekEntry) -> Json:
@@ -249,7 +249,7 @@ def _seen(parameters: Params) -> SeenJob | None:
         return None
     when = value.get("when")
     fields = when.items() if isinstance(when, Mapping) else ()
-    return SeenJob(str(value.get("text", "")), {name: str(one) for name, one in fields})
+    return SeenJob(str(value.get("text", "")), {name: str(field) for name, field in fields})
 
 
 def _date(parameters: Params, name: str) -> date | None:

@@ -159,14 +159,14 @@ class SetupOperations:
             "yaml": shown(config),
             "keys": [
                 {
-                    "key": one.name,
-                    "value": shown_value(config, tuple(one.name.split("."))),
-                    "default": one.default,
-                    "allowed": one.allowed,
-                    "text": one.text,
+                    "key": key.name,
+                    "value": shown_value(config, tuple(key.name.split("."))),
+                    "default": key.default,
+                    "allowed": key.allowed,
+                    "text": key.text,
                 }
-                for one in keys()
-                if "*" not in one.name
+                for key in keys()
+                if "*" not in key.name
             ],
         }
 
@@ -213,7 +213,7 @@ class SetupOperations:
         try:
             return await asyncio.to_thread(work)
         except ConfigError as error:
-            problems = (joined((one.key, one.text), ": ") for one in error.problems)
+            problems = (joined((problem.key, problem.text), ": ") for problem in error.problems)
             raise OperationError(joined(problems, "; ")) from error
         except HomeError as error:
             raise OperationError(str(error)) from error
@@ -248,7 +248,7 @@ def _plain(value: Json) -> Value:
         return {str(key): _plain(inner) for key, inner in value.items()}
     if isinstance(value, str | int | float) or value is None:
         return value
-    return [_plain(one) for one in value]
+    return [_plain(item) for item in value]
 
 
 def _json(result: CheckResult) -> Json:

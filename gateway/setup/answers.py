@@ -108,9 +108,12 @@ def _values(answers: SetupAnswers, before: Config) -> dict[ConfigPath, Value]:
     if not answers.timezone:
         values.pop(_KEYS["timezone"], None)
     if answers.owner_id is not None:
-        first = next((one for one in before.owners if one.startswith(_TELEGRAM)), None)
+        first = next((account for account in before.owners if account.startswith(_TELEGRAM)), None)
         owner = [f"{_TELEGRAM}{answers.owner_id}"] if answers.owner_id else []
-        values["owners",] = [*owner, *(one for one in before.owners if one != first and one not in owner)]
+        values["owners",] = [
+            *owner,
+            *(account for account in before.owners if account != first and account not in owner),
+        ]
     if answers.summary is not None:
         values[*_SUMMARY, "enabled"] = answers.summary != "off"
         if answers.summary not in ("", "off"):

@@ -87,8 +87,8 @@ class CheckResult:
     def said(self, language: Language) -> str:
         """The same in another language."""
         clauses = [self.text, self.fix] if self.fix and not self.ok else [self.text]
-        known = (one if isinstance(one, Translatable) else Sentence(one) for one in clauses)
-        whole = ": ".join(str(translated(language, one)) for one in known)
+        known = (clause if isinstance(clause, Translatable) else Sentence(clause) for clause in clauses)
+        whole = ": ".join(str(translated(language, clause)) for clause in known)
         whole = f"{whole[:1].upper()}{whole[1:]}"
         return whole if whole.endswith((".", "?", "!", "…", "。")) else said(language, "{why}.", why=whole)
 

@@ -100,7 +100,7 @@ class GatewayWebHost:
     async def link_json(self, _: Params) -> Json:
         """`{address, link, phone, why}`: as `web.address`, with fresh links for this machine and for another device of
         its network, or ""."""
-        if any(one.source.name == "web" for one in self._sources):
+        if any(source.source.name == "web" for source in self._sources):
             await self.begun.wait()
         return {
             "address": self.address,
@@ -110,8 +110,8 @@ class GatewayWebHost:
         }
 
     def _why_closed(self) -> str:
-        states = (one.status for one in self._sources if one.source.name == "web")
-        return "" if self.address else next((it.last_error for it in states), "")
+        states = (source.status for source in self._sources if source.source.name == "web")
+        return "" if self.address else next((state.last_error for state in states), "")
 
     @property
     def owners_url(self) -> str:
@@ -142,7 +142,7 @@ class GatewayWebHost:
         self.begun.set()
 
     async def channels(self) -> Mapping[str, ChannelStatus]:
-        return {one.source.name: one.status for one in self._sources}
+        return {source.source.name: source.status for source in self._sources}
 
     async def call(self, operation: str, parameters: Mapping[str, object]) -> object:
         try:
