@@ -13,8 +13,7 @@ from agent.formats.sqlite import StorageUnavailable
 from agent.languages.sentences import Sentence, joined
 from gateway.backup.archive import CopyDatabase, Manifest, copy_of, is_encrypted, restore, write
 from gateway.backup.errors import BackupError
-from gateway.cli.context import CliContext, CommandFailed
-from gateway.cli.invocation import typed
+from gateway.cli.context import CliContext, CommandFailed, typed
 from gateway.config import ConfigError, load
 from gateway.home import Home, HomeError
 

@@ -21,9 +21,8 @@ from gateway import file_system, log_setup
 from gateway.app import open_gateway
 from gateway.cli.browser import has_browser, open_link
 from gateway.cli.chat import piped_lines
-from gateway.cli.context import CliContext, run, terminal_language
+from gateway.cli.context import CliContext, run, terminal_language, typed
 from gateway.cli.greeting import greeting, settled
-from gateway.cli.invocation import typed
 from gateway.cli.process import ProcessOperations
 from gateway.cli.repl import HomeWait, LocalChat, Repl
 from gateway.cli.rpc import rows

@@ -12,7 +12,7 @@ from agent.languages.codes import Language
 from agent.languages.sentences import Sentence, said, translated
 from agent.languages.zones import zone_name
 from channels.message import ChannelStatus, Health
-from gateway.cli.invocation import typed
+from gateway.cli.context import typed
 from gateway.cli.rpc import rows
 from gateway.config import Config
 from gateway.home import Home, shown, version

@@ -13,12 +13,11 @@ import click
 
 from agent.languages.sentences import Sentence, said, translated
 from gateway.cli.confirm import is_confirmed
-from gateway.cli.context import CliContext, CommandFailed, Misconfigured, terminal_language
+from gateway.cli.context import CliContext, CommandFailed, Misconfigured, terminal_language, typed
 from gateway.cli.embedder import fetch_into
-from gateway.cli.invocation import typed
 from gateway.cli.zone import ask_zone
 from gateway.config import Config, ConfigError
-from gateway.config.zone import is_zone_chosen
+from gateway.config.edit import is_zone_chosen
 from gateway.embedder.build import is_there
 from gateway.embedder.offer import LATER, decline, offer_of
 from gateway.home import HomeError

@@ -12,8 +12,7 @@ import click
 
 from agent.languages.sentences import Sentence
 from agent.languages.system_reasons import reason_of
-from gateway.cli.context import CliContext, CommandFailed
-from gateway.cli.invocation import typed
+from gateway.cli.context import CliContext, CommandFailed, typed
 from gateway.cli.screen import plain
 from gateway.home import shown
 from gateway.log_setup import last_lines, older

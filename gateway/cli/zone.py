@@ -14,8 +14,8 @@ from agent.languages.zones import nearest, zone_name, zones_meant
 from gateway.cli.confirm import is_confirmed
 from gateway.cli.context import CliContext, CommandFailed, Misconfigured, terminal_language
 from gateway.config import Config, ConfigError
+from gateway.config.edit import choose_zone, is_zone_chosen
 from gateway.config.values import machine_zone
-from gateway.config.zone import choose_zone, is_zone_chosen
 from gateway.home import HomeError
 
 _OFFERED = 6

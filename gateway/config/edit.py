@@ -15,6 +15,7 @@ from gateway.config import dotenv, yaml_tree
 from gateway.config.errors import ConfigError, ConfigPath, ConfigProblem, did_you_mean
 from gateway.config.loader import LoadedConfig, from_environment, load, parse, read_text
 from gateway.config.reference import keys as known_keys
+from gateway.config.schema import Config
 from gateway.config.yaml_tree import Value
 from gateway.home import Home
 
@@ -26,6 +27,11 @@ HEADER = """\
 """How a new `config.yaml` begins."""
 _KEY = re.compile(r"[\w-]+(?:\.[\w-]+)*")
 _PLAIN = re.compile(r"[!-~]*")
+_UNASKED = re.compile(
+    r"^(?P<key>timezone:[ \t]*)(?:Etc/)?(?:UTC|UCT|GMT|Universal|Zulu)[ \t]+# decides when a day begins[ \t]*$",
+    re.MULTILINE,
+)
+"""What the set-up of earlier versions wrote on a machine without a zone, asked or not."""
 
 
 def path_of(key: str) -> ConfigPath:
@@ -224,3 +230,20 @@ def _with_variable(text: str, name: str, value: str, path: ConfigPath) -> str:
             lines[at] = ""
         return "".join(lines)
     return f"{text}{_line_end(text)}{line}"
+
+
+def is_zone_chosen(home: Home, config: Config) -> bool:
+    """False where the machine's zone is used because nobody named one. Blocks. Raises `ConfigError`, `OSError`."""
+    if "timezone" not in config.model_fields_set:
+        return False
+    return _UNASKED.search(read_text(home.config_file) or "") is None
+
+
+def choose_zone(home: Home, zone: str, environ: Mapping[str, str]) -> Config:
+    """Writes down a zone that a person named. Blocks. Raises `ConfigError`, `HomeError`, `OSError`."""
+    home.create()
+    config = set_values(home, {("timezone",): zone}, environ, HEADER).config
+    written = read_text(home.config_file) or ""
+    if _UNASKED.search(written):
+        atomic_write(home.config_file, _UNASKED.sub(rf"\g<key>{zone}", written))
+    return config

@@ -17,12 +17,11 @@ from agent.languages.sentences import Sentence, joined
 from agent.languages.zones import is_same_time, zone_name
 from agent.model.base import Json
 from gateway.config import Config, ConfigError, load, shown
-from gateway.config.edit import path_of, set_values, value_of
+from gateway.config.edit import choose_zone, path_of, set_values, value_of
 from gateway.config.reference import keys
 from gateway.config.show import shown_value
 from gateway.config.values import is_zone
 from gateway.config.yaml_tree import Value
-from gateway.config.zone import choose_zone
 from gateway.embedder.fetch import LOADED
 from gateway.home import Home, HomeError
 from gateway.policy.home_zone import HomeZone

@@ -10,12 +10,11 @@ from pathlib import Path
 from agent.fs import atomic_write
 from agent.workspace import create, template_folder
 from gateway.config import Config, ConfigError, load
-from gateway.config.edit import HEADER, set_values, with_value
+from gateway.config.edit import HEADER, choose_zone, set_values, with_value
 from gateway.config.errors import ConfigPath
 from gateway.config.loader import parse
 from gateway.config.show import shown_value
 from gateway.config.yaml_tree import Value
-from gateway.config.zone import choose_zone
 from gateway.home import Home
 
 _NAME_LINE = re.compile(r"^- Name:[ \t]*(?P<name>[^\r\n]*?)[ \t]*\r?$", re.MULTILINE)

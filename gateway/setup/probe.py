@@ -22,9 +22,9 @@ from agent.languages.zones import is_utc
 from agent.model.base import Json
 from channels.network import WrongVariable, certificates_problem, proxy_for, tls
 from gateway.config import Config
+from gateway.config.edit import is_zone_chosen
 from gateway.config.errors import did_you_mean
 from gateway.config.values import named_zone
-from gateway.config.zone import is_zone_chosen
 from gateway.home import Home
 from gateway.spoken_time import span
 

@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from gateway.cli import daybook
 from gateway.config import load
-from gateway.doctor.mcp import servers
+from gateway.doctor.tools import servers
 from gateway.home import Home
 from tests.gateway.mcp.conftest import PROGRAM
 
