@@ -40,8 +40,6 @@ class _SaidInTerminal(click.ClickException):
 
 
 class CommandFailed(_SaidInTerminal):
-    """The command failed."""
-
     exit_code = 1
 
 
@@ -75,7 +73,6 @@ class CliContext:
         return str(translated(self.language, text))
 
     def heads(self, *heads: str) -> list[str]:
-        """The heads of a table."""
         return [self.said_of(head) for head in heads]
 
     def config(self) -> Config:
@@ -120,7 +117,6 @@ def _only(error: BaseException) -> BaseException:
 
 
 def print_json(value: Json) -> None:
-    """Prints the one document on stdout."""
     click.echo(json.dumps(value, ensure_ascii=False, indent=2))
 
 
@@ -135,7 +131,7 @@ def show_time(stamp: object, zone: ZoneInfo) -> str:
 
 
 def typed(home: Home, *words: str) -> str:
-    """A command for this home: `daybook web`, or `.venv/bin/daybook web` where that is how it is found from here."""
+    """A command for this home as it is typed in this folder: `daybook web`, or `.venv/bin/daybook web`."""
     return shlex.join([*_program(), *_home_option(home), *words])
 
 

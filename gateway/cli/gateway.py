@@ -71,14 +71,14 @@ def gateway_command(context: CliContext, terminal: bool, no_browser: bool) -> No
 
 @dataclass(frozen=True, slots=True)
 class _Person:
-    """Who started it at a terminal and watches. `console`: the log's handler."""
+    """The person who started it at a terminal and watches. `console`: the log's handler."""
 
     console: logging.StreamHandler[log_setup.LogStream]
     no_browser: bool
 
 
 async def _run(home: Home, config: Config, *, terminal: bool, person: _Person | None) -> bool:
-    """True if the gateway is to start again."""
+    """Runs the gateway until it stops; True if it is to start again."""
     stop, again = asyncio.Event(), asyncio.Event()
 
     def restart() -> None:
@@ -160,7 +160,7 @@ def _begin_anew(why: str) -> None:
 
 
 def _stay() -> None:
-    """Nobody else could serve the home meanwhile."""
+    """Goes on, because nobody else could serve the home meanwhile."""
 
 
 def _start_again() -> None:

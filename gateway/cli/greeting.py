@@ -42,7 +42,7 @@ def _has_tried(status: ChannelStatus) -> bool:
 
 
 async def greeting(gateway: Gateway, config: Config, home: Home, language: Language) -> list[str]:
-    """For people, in the user's zone."""
+    """The lines of the greeting, with the time in the user's zone."""
     here, zone = f"{datetime.now(config.zone):%H:%M}", zone_name(language, str(config.zone))
     running = said(
         language, "Daybook {version} is running. It is {time} in {zone}.", version=version(), time=here, zone=zone

@@ -72,7 +72,7 @@ def _show_rest(file: Path, position: int) -> None:
 
 
 def _show_from(stream: BinaryIO, position: int) -> int:
-    """Whole lines only: the rest of one that is being written comes next time."""
+    """Shows whole lines only: a line that is being written comes next time. Returns where they end."""
     stream.seek(position)
     for line in stream:
         if not line.endswith(b"\n"):

@@ -1,4 +1,4 @@
-"""`daybook mcp`: the servers of tools that are configured, what they have, and the owner's logins at them."""
+"""`daybook mcp`: the configured servers of tools, their tools, and the owner's logins at them."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def list_servers(context: CliContext, agent: str | None, as_json: bool) -> None:
         found.append(
             {
                 "name": name,
-                "where": _where(config),
+                "where": " ".join(config.command) if isinstance(config, LocalMcpServer) else config.url,
                 "scopes": list(config.scopes),
                 "ask": config.ask,
                 "tools": None if tools is None else [tool.name for tool in tools if _is_wanted(config, tool.name)],
@@ -189,10 +189,6 @@ def _configured(context: CliContext, agent: str | None) -> Mapping[str, LocalMcp
 
 def _is_wanted(config: LocalMcpServer | RemoteMcpServer, tool: str) -> bool:
     return not config.tools or tool in config.tools
-
-
-def _where(config: LocalMcpServer | RemoteMcpServer) -> str:
-    return " ".join(config.command) if isinstance(config, LocalMcpServer) else config.url
 
 
 def _login(server: Mapping[str, Json]) -> str:

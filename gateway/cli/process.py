@@ -55,7 +55,7 @@ class ProcessOperations:
         return {"started": self._started}
 
     async def examine(self, _: Params) -> Json:
-        """What `daybook doctor` finds: `[{check, ok, message, fix}]`, texts as of `parts`. Takes some seconds."""
+        """Runs `daybook doctor`: `[{check, ok, message, fix}]`, texts as of `parts`. Takes some seconds."""
         async with self._examining:
             found = await asyncio.to_thread(examine, self._home, os.environ)
         return [

@@ -1,4 +1,4 @@
-"""The conversation at a terminal: a line to type in, apart from what comes, with history, completion and files."""
+"""The conversation at a terminal: a line to type in, below the answers, with history, completion and files."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from gateway.rpc.client import NotRunning
 from gateway.rpc.protocol import OperationError
 
 _BELL = "\a"
-"""What comes of itself rings: the person may look elsewhere."""
+"""Rings for an answer that nobody waits for: the person may look elsewhere."""
 _TWICE = 2.0
 """Seconds within which a second Ctrl-C leaves."""
 _MOVES = 0.4
@@ -55,7 +55,7 @@ _STYLE = Style.from_dict(
 
 @dataclass(frozen=True, slots=True)
 class _Item:
-    """What is to be printed above the prompt."""
+    """A text to be printed above the prompt."""
 
     text: str
     printed: asyncio.Future[None]
@@ -105,7 +105,7 @@ class PromptTerminal:
     # what the person does
 
     async def converse(self, chat: ChatConnection, *, handles_sigint: bool) -> None:
-        """Until Ctrl-D, Ctrl-C twice, or the gateway's end."""
+        """Takes messages until Ctrl-D, Ctrl-C twice, or the gateway's end."""
         self._chat = chat
         self._is_open = True
         gone = asyncio.ensure_future(chat.ended())
@@ -136,7 +136,7 @@ class PromptTerminal:
                 self._loop.remove_signal_handler(signal.SIGINT)
 
     async def _prompted(self, gone: asyncio.Future[None]) -> None:
-        """One prompt for all that is typed: between two of them keys would be lost."""
+        """Shows a single prompt for everything that is typed: between two prompts keys would be lost."""
         reading = asyncio.ensure_future(self._session.prompt_async(handle_sigint=False))
         awaited: set[asyncio.Future[Any]] = {reading, gone}
         await asyncio.wait(awaited, return_when=asyncio.FIRST_COMPLETED)
@@ -237,7 +237,7 @@ class PromptTerminal:
             self._write(text)
 
     def flush(self) -> None:
-        """Nothing waits here."""
+        """Nothing waits: `write` prints at once."""
 
     def _grow(self, text: str) -> None:
         if not text.startswith(self._above):  # it began anew
@@ -283,7 +283,7 @@ class PromptTerminal:
         return self._hint if self._hint and is_fresh else self._footer
 
     async def _read_footer(self) -> None:
-        """The model, how full its context is, and the day's cost."""
+        """Updates the model, how full its context is, and the day's cost."""
         assert self._chat is not None
         try:
             context = await self._chat.call("memory.context", {})
@@ -326,7 +326,7 @@ class PromptTerminal:
 
 
 def with_files(text: str) -> tuple[str, Sequence[Path]]:
-    """The text, in which `@path` became the file's name where there is such a file, and these files."""
+    """Replaces each `@path` of a file that exists by its name; returns the text and these files."""
     found: list[Path] = []
 
     def name(match: re.Match[str]) -> str:

@@ -18,7 +18,7 @@ from gateway.cli.table import print_table
 
 _JOBS_SHOWN = 5
 _LABEL = 11
-"""Cells of a label and what is between it and its text."""
+"""Cells from the beginning of a label to its text."""
 _USED = ("calls", "input", "output", "cache_read", "cost_usd")
 _WHAT = ("day", "purpose", "session", "model")
 _SUMMED = ("calls", "input", "output", "cache_read", "cache_write", "cost_usd")
@@ -47,7 +47,7 @@ def status_command(context: CliContext, as_json: bool) -> None:
 
 
 def _lines(context: CliContext, status: Mapping[str, Json], zone: ZoneInfo) -> Iterator[tuple[str, str]]:
-    """Each with its label."""
+    """The labels and texts of the lines."""
     troubles = status.get("troubles")
     for trouble in troubles if isinstance(troubles, list) else ():
         yield context.said("trouble"), str(trouble)

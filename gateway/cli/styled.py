@@ -1,4 +1,4 @@
-"""Where colours and Markdown are shown: at a terminal that can, to a person who wants them."""
+"""Shows colours and Markdown at terminals that have colours, unless `NO_COLOR` is set."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PARSER = MarkdownIt("commonmark", {"html": False}).enable(["strikethrough", "ta
 """Finds where blocks begin."""
 
 _THEME = Theme({"markdown.code": "cyan", "markdown.code_block": "cyan"})
-"""Rich's own puts a black ground behind code, a stain on a light terminal."""
+"""Rich's own theme puts black behind code, on light terminals too."""
 
 
 def is_styled(out: TextIO, environment: Mapping[str, str] = os.environ) -> bool:
@@ -33,7 +33,7 @@ def is_styled(out: TextIO, environment: Mapping[str, str] = os.environ) -> bool:
 
 
 def render(out: TextIO, shown: RenderableType) -> str:
-    """What to write to `out`, in its present width, without spaces at the ends of lines."""
+    """The text to write to `out`, as wide as it is now, without spaces at the ends of lines."""
     console = Console(file=out, force_terminal=True, highlight=False, markup=False, emoji=False, theme=_THEME)
     with console.capture() as capture:
         console.print(shown)
@@ -41,7 +41,7 @@ def render(out: TextIO, shown: RenderableType) -> str:
 
 
 def markdown(out: TextIO, text: str) -> str:
-    """What shows Markdown at the terminal `out`."""
+    """Markdown as text to write to the terminal `out`."""
     return render(out, _markdown(text))
 
 
@@ -66,7 +66,7 @@ def _markdown(text: str) -> Markdown:
 
 
 def _shown(token: Token) -> list[Token]:
-    """What looks like HTML stays text: it is not left out."""
+    """Makes HTML a paragraph of text, so that it is not left out."""
     if token.type != "html_block":
         return [token]
     inner = [Token("text", "", 0, content=token.content.rstrip("\n"))]
@@ -88,6 +88,6 @@ def _with_children(tokens: list[Token]) -> list[Token]:
 
 
 def last_block(text: str) -> int:
-    """Where the last block of Markdown begins, which may still change by what follows."""
+    """The offset of the last block of Markdown, which may still change as text is added."""
     begins = [token.map[0] for token in _PARSER.parse(text) if token.level == 0 and token.map]
     return sum(len(line) for line in text.splitlines(keepends=True)[: begins[-1]]) if begins else 0

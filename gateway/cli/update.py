@@ -27,7 +27,7 @@ class _Found:
     is_newer: bool
     newest: str
     commands: str
-    """That bring it."""
+    """For a shell; they install the newest version."""
 
 
 @click.command("update")

@@ -80,7 +80,7 @@ def _show_phone(context: CliContext, link: str) -> None:
 
 
 def qr_lines(link: str) -> list[str]:
-    """A QR code in half blocks, light where it is printed."""
+    """A QR code in half blocks; the printed parts are light."""
     rows = [[not bit for bit in row] for row in segno.make(link, error="l", micro=False).matrix_iter(border=2)]
     rows += [[False] * len(rows[0])] * (len(rows) % 2)
     pairs = zip(rows[::2], rows[1::2], strict=True)

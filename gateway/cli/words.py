@@ -15,10 +15,10 @@ from agent.languages.sentences import Sentence, sentences_of
 from gateway.cli.context import terminal_language
 
 Say = Callable[[str], str]
-"""A text in another language."""
+"""Translates a text."""
 _Command = TypeVar("_Command", bound=click.Command)
 _VERBATIM = "\b"
-"""Begins a paragraph of help that is to be typed."""
+"""Begins a paragraph of help that shows what to type."""
 _PLACEHOLDER = re.compile(r"[A-Z](?:[A-Z ]*[A-Z])?")
 _CLICKS = frozenset(
     [
@@ -56,11 +56,11 @@ _CLICKS = frozenset(
         Sentence("{name} {filename!r} is not readable."),
     ]
 )
-"""What people meet of click's own texts."""
+"""Click's own texts that people may see."""
 
 
 def translate_click() -> None:
-    """Has click ask for its own texts here: from gettext, it takes binary files alone."""
+    """Makes click take its own texts from here: gettext would need binary files."""
     for module in (core, decorators, exceptions, formatting, parser, termui, types):
         vars(module).update(_=_of_click, ngettext=_counted)
 
@@ -79,7 +79,7 @@ def say_in(language: Language) -> Say:
 
 
 def in_words_of(command: _Command, say: Say) -> _Command:
-    """A copy whose `--help` is in that language. Names of commands and options stay."""
+    """Copies a command, its `--help` translated by `say`. Names of commands and options stay."""
     made = copy.copy(command)
     made.help, made.epilog = (_paragraphs(text, say) for text in (command.help, command.epilog))
     made.options_metavar = command.options_metavar and _placeholders(command.options_metavar, say)

@@ -1,4 +1,4 @@
-"""Sets single keys of `config.yaml` and `.env`; everything else stays as its owner wrote it."""
+"""Sets single keys of `config.yaml` and `.env`, also the chosen time zone; all else stays as its owner wrote it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _UNASKED = re.compile(
     r"^(?P<key>timezone:[ \t]*)(?:Etc/)?(?:UTC|UCT|GMT|Universal|Zulu)[ \t]+# decides when a day begins[ \t]*$",
     re.MULTILINE,
 )
-"""What the set-up of earlier versions wrote on a machine without a zone, asked or not."""
+"""The line that the set-up of earlier versions wrote on a machine without a zone, asked or not."""
 
 
 def path_of(key: str) -> ConfigPath:
@@ -138,7 +138,7 @@ def _edited(text: str, keys: list[str], value: Value) -> str:
         keys = keys[1:]
     if mark is None or node is None:  # the file says nothing yet
         return f"{text}{_line_end(text)}{_block(keys, value, 0)}\n"
-    if keys and _source(text, node) == "":
+    if keys and _at(text, node.start_mark) == _at(text, node.end_mark):  # nothing is written behind the key
         return _after_line(text, mark.end_mark.line, _block(keys, value, mark.start_mark.column + 2))
     return _replaced(text, mark, node, _flow(keys, value))
 
@@ -172,10 +172,6 @@ def _end(node: yaml.Node) -> yaml.Mark:
         last = node.value[-1]
         return _end(last[1] if isinstance(last, tuple) else last)
     return node.end_mark
-
-
-def _source(text: str, node: yaml.Node) -> str:
-    return text[_at(text, node.start_mark) : _at(text, node.end_mark)]
 
 
 def _at(text: str, mark: yaml.Mark) -> int:

@@ -113,7 +113,7 @@ def load(home: Home, environ: Mapping[str, str]) -> LoadedConfig:
 
 
 def parse(text: str, variables: Mapping[str, str], file: str = "config.yaml") -> LoadedConfig:
-    """Raises `ConfigError`."""
+    """The configuration in the text of a `config.yaml`. Raises `ConfigError`."""
     return _Document(file, yaml_tree.parse(text, file), variables).loaded()
 
 
@@ -267,7 +267,7 @@ def _value_at(value: Value, path: ConfigPath) -> Value:
 
 
 def _remove(value: Value, loc: ConfigPath) -> None:
-    """Removes an unknown key, also the common section's that an agent inherited."""
+    """Removes an unknown key, also one that an agent inherited from a common section."""
     for part in loc[:-1]:
         if isinstance(value, dict) and part in value:
             value = value[str(part)]

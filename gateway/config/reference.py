@@ -1,4 +1,4 @@
-"""What each key of `config.yaml` is for, and the page of it in `docs/configuration.md`."""
+"""A sentence for each key of `config.yaml`, and the page `docs/configuration.md` that shows them."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ SENTENCES: Mapping[str, str] = {
 Schema: TypeAlias = Mapping[str, Any]
 """A JSON Schema, or a part of one."""
 _AGENTS = ("agents.*.model.", "agents.*.session.", "agents.*.memory.", "agents.*.tools.")
-"""What repeats the common sections."""
+"""Keys that repeat the common sections."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +201,7 @@ def keys() -> tuple[Key, ...]:
 
 
 def markdown() -> str:
-    """`docs/configuration.md`."""
+    """The text of `docs/configuration.md`."""
     parts = [
         "# Configuration",
         "All keys of `~/.daybook/config.yaml`. Each has a default, so that the file holds only what differs, and may "
@@ -253,7 +253,7 @@ def _variants(document: Schema, schema: Schema) -> Iterator[Schema]:
 
 
 def _is_map(variants: list[Schema]) -> bool:
-    """True where the parts are listed instead."""
+    """True where the keys inside are listed instead of the key itself."""
     return any(
         isinstance(variant.get("additionalProperties"), dict) or "$ref" in variant.get("items", {})
         for variant in variants

@@ -63,7 +63,7 @@ def _secrets(value: object) -> Iterator[str]:
 
 
 def _settings_of_servers(config: Config) -> Iterator[str]:
-    """Values of MCP servers' environments that are no keys but sentences, folders and addresses."""
+    """Values in the environments of MCP servers that are sentences, folders or addresses, not keys."""
     for agent in config.agents.values():
         for server in agent.tools.mcp.values():
             for setting in server.env.values() if isinstance(server, LocalMcpServer) else ():
@@ -73,8 +73,8 @@ def _settings_of_servers(config: Config) -> Iterator[str]:
 
 
 def known_secrets(config: Config, env_file: str, others: Iterable[str] = ()) -> KnownSecrets:
-    """All that must not leave by what programs, servers and pages print. `env_file`: its text; a value of it that the
-    configuration shows openly is none."""
+    """The secrets that no output of programs, servers and pages may hold. `env_file`: the text of `.env`; a value in it
+    that the configuration shows openly is no secret."""
     values, _ = dotenv.parse(env_file)
     plain = json.dumps(config.model_dump(mode="json"), ensure_ascii=False)
     secrets = {*secrets_of(config), *(value for value in values.values() if value not in plain)}

@@ -37,7 +37,7 @@ from gateway.store.schema import STEPS, schema_version
 _LEAST_FREE = 200_000_000
 """Bytes that should be free on the home's disk."""
 _STUCK_AFTER = timedelta(minutes=15)
-"""A message that waits for longer is stuck, or nothing runs that would serve it."""
+"""A message that waits for longer is stuck, or no gateway runs."""
 
 
 def examine(home: Home, environ: Mapping[str, str]) -> list[Finding]:
@@ -77,7 +77,7 @@ def examine(home: Home, environ: Mapping[str, str]) -> list[Finding]:
 
 
 def silent(home: Home) -> list[Finding]:
-    """What keeps every other check from an end: the home's file system does not answer."""
+    """A finding if the home's file system does not answer: then no other check would end."""
     if Question(home.path).is_answered(PATIENCE):
         return []
     what = Sentence("the file system of {path} does not answer", path=home.path)
@@ -142,7 +142,7 @@ def _contents(home: Home, config: Config | None = None) -> Iterator[Finding]:
 
 
 def _lost(home: Home) -> Iterator[Finding]:
-    """What a running gateway misses: from the disk alone nobody can tell that it was there."""
+    """Asks a running gateway what it misses: the disk alone doesn't tell what was there."""
     for trouble in asyncio.run(_troubles(home)):
         what = Sentence("the running Daybook misses something: {what}", what=trouble)
         yield Finding("home", False, what, "put it back, or restart Daybook")
@@ -159,7 +159,7 @@ async def _troubles(home: Home) -> list[str]:
 
 
 def private_paths(home: Home) -> list[Path]:
-    """What holds secrets and memory, if it exists."""
+    """Paths of secrets and memory, whether they exist or not."""
     return [home.path, home.state, home.env_file, home.web_token, home.database, home.config_file]
 
 
@@ -205,7 +205,7 @@ def _workspaces(home: Home, config: Config) -> Iterator[Finding]:
 
 
 def _unreadable_pages(folder: Path) -> Iterator[Finding]:
-    """Checks the owner's own files, edited with anything."""
+    """Checks the Markdown files, which people edit with any program."""
     bad = 0
     for page in sorted(folder.rglob("*.md")):
         if page.is_dir() and not page.is_symlink():

@@ -37,7 +37,7 @@ _SHOWN = 5
 def check_schedule(
     home: Home, workspace: Path, config: Config, now: datetime, on: Collection[str]
 ) -> Iterator[Finding]:
-    """`on`: the channels that are on."""
+    """Checks the file of jobs and their runs. `on`: the channels that are on."""
     path = workspace / FILE
     fix = Sentence("correct {path}; until then all jobs run as before", path=path)
     try:

@@ -66,7 +66,7 @@ def security(home: Home, environ: Mapping[str, str]) -> list[Finding]:
 
 
 def _found(check: Callable[[Home, Config], Iterator[Finding]], home: Home, config: Config) -> list[Finding]:
-    """What a check finds; a home that it cannot take is a finding too."""
+    """The findings of a check; its failure is a finding, too."""
     try:
         return list(check(home, config))
     except Exception as error:

@@ -73,7 +73,7 @@ async def _probed(configured: dict[str, LocalMcpServer | RemoteMcpServer], login
 
 
 def programs(home: Home, config: Config) -> Iterator[Finding]:
-    """Nothing where no agent runs programs."""
+    """Checks the sandbox; finds nothing where no agent runs programs."""
     if not any(agent.tools.exec for agent in config.agents.values()):
         return
     sandbox = find_sandbox(home, config)

@@ -22,7 +22,7 @@ _SECRETS = frozenset({"password", "passwort", "contraseña", "passe", "pin", "to
 _SECRETS_WITHOUT_SPACES = ("密码", "パスワード")
 _KEY_BEGINNINGS = ("sk-", "ghp_", "github_pat_", "xox", "akia", "eyj", "glpat-", "-----begin")
 _KEY_CHARS = 20
-"""A word with digits in it that is as long is a key."""
+"""A word of letters and digits is a key from this length on."""
 _STREET_ENDS = ("straße", "strasse", "gasse", "allee", "platz")
 _STREETS = frozenset({"street", "st", "road", "rd", "avenue", "ave", "lane", "rue", "calle", "via", "str"})
 

@@ -67,7 +67,7 @@ class SessionOperations:
         return {**_session_json(info), "text": await agent.export(info.key, info.id)}
 
     async def rename(self, parameters: Params) -> Json:
-        """`{id, title}`: an empty title takes a given one back."""
+        """`{id, title}`: an empty title takes a given title back."""
         agent, info = await self._find(required(parameters, "id"))
         title = parameters.get("title")
         if not isinstance(title, str):

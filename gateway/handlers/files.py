@@ -23,7 +23,7 @@ from gateway.rpc.protocol import Operation, OperationError, Params, required
 
 T = TypeVar("T")
 _BY = "page"
-"""How the change history signs what was written there."""
+"""How the change history signs a change made on the page."""
 _MOST_ENTRIES = 2_000
 _HIDDEN = frozenset({"state", ".git"})
 
@@ -95,7 +95,7 @@ class FileOperations:
         return {"saved": True, "hash": written.sha}
 
     async def open(self, parameters: Params) -> Json:
-        """`{agent?}`: what was promised and is not done, as `{text, who, due}`."""
+        """`{agent?}`: promises that are not kept yet, as `{text, who, due}`."""
         _, scope = self._of(parameters)
         items = await _done(open_items.still_open, scope)
         return [
@@ -132,7 +132,7 @@ class FileOperations:
 
 
 async def _done(work: Callable[..., T], *arguments: object) -> T:
-    """In a thread. Raises `OperationError`."""
+    """Does blocking work in a thread. Raises `OperationError`."""
     try:
         return await asyncio.to_thread(work, *arguments)
     except FileError as problem:

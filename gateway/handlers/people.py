@@ -147,8 +147,8 @@ class PeopleOperations:
         }
 
     async def approvals(self, _: Params) -> Json:
-        """A list of `{id, what, content, private, because, chat, until, lasting}`: what waits for the owner's yes,
-        oldest first. `lasting`: the words that a lasting yes would count for, if it can be given."""
+        """The questions that wait for the owner's yes, oldest first: a list of `{id, what, content, private, because,
+        chat, until, lasting}`. `lasting`: the words that a lasting yes would count for, if it can be given."""
         return [
             {
                 "id": approval.question.id,
@@ -164,7 +164,7 @@ class PeopleOperations:
         ]
 
     async def answer(self, parameters: Params) -> Json:
-        """`{id, answer: yes | always | no}`: `{id, message}`, what came of it."""
+        """`{id, answer: yes | always | no}`: `{id, message}`, which says what was done."""
         id, answer = required(parameters, "id").upper(), required(parameters, "answer")
         if answer not in ("yes", "no", ALWAYS):
             raise OperationError("answer must be yes, always or no.")

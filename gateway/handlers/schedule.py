@@ -36,7 +36,7 @@ _UNCLEAR = Sentence(
 )
 _WHENS: tuple[str, ...] = ("at", "every", "cron")
 _EARLIEST, _LATEST = date(2000, 1, 1), date(2200, 1, 1)
-"""Of weeks that can be asked for."""
+"""Days between which the first day of a week must be."""
 
 
 class ScheduleOperations:
@@ -169,7 +169,7 @@ class ScheduleOperations:
         return {"id": job.id, "message": await self._running(job.id)}
 
     async def _running(self, id: str) -> str:
-        """What came of a run that was just started by hand."""
+        """Says how a run went that was just started by hand."""
         if self._schedule.is_running:
             return Sentence("{id} is running now.", id=id)
         (run,) = await self._schedule.run_state.history(id, 1)

@@ -1,4 +1,4 @@
-"""What a person answers in the set-up: what is there now, and writing what changed."""
+"""The answers of the set-up: which are in force, and writing those that changed."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def problem_with(field: str, text: str) -> str:
 
 
 def _values(answers: SetupAnswers, before: Config) -> dict[ConfigPath, Value]:
-    """What has to be written for the answers that differ from what is in force."""
+    """The values to write for the answers that differ from the configuration."""
     given = {name: getattr(answers, name) for name in _KEYS}
     values: dict[ConfigPath, Value] = {_KEYS[name]: text or None for name, text in given.items() if text is not None}
     if not answers.timezone:

@@ -18,7 +18,7 @@ _QUESTION = "Say hello in one short sentence."
 _ANSWER_TOKENS = 300
 """Enough for a model that thinks first."""
 _LOADING = 90.0
-"""Seconds for an answer: a server of one's own may have to load the model first."""
+"""Seconds for an answer: a local server may have to load the model first."""
 _MOST_NAMED = 8
 _API = {"anthropic": MESSAGES.name, "openai": CHAT_COMPLETIONS.name}
 _LONGEST = 300
@@ -89,7 +89,7 @@ def _is_of_other_kind(entry: Mapping[str, Json], provider: str) -> bool:
 
 
 def _has_no_such_path(reply: ProbeReply, name: str) -> bool:
-    """False if it is the model that was not found."""
+    """True if the server has no such path; False if the model was not found."""
     said = str(reply.body)
     return reply.status in (404, 405) and name not in said and "not_found_error" not in said
 

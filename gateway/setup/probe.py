@@ -40,7 +40,7 @@ class Finding:
 
 
 class Outcome(StrEnum):
-    """What a check of the set-up found, for programs that have sentences of their own for it."""
+    """What a check of the set-up found, for programs with sentences of their own."""
 
     FINE = "fine"
     MISSING = "missing"
@@ -70,7 +70,7 @@ class CheckResult:
 
     @property
     def refused(self) -> bool:
-        """What was given is wrong; False where it could not be checked now, and may be right."""
+        """True if the given value is wrong; False also where it could not be checked now."""
         return self.outcome in (
             Outcome.MISSING,
             Outcome.MALFORMED,
@@ -188,7 +188,7 @@ def _date(text: str | None) -> datetime | None:
 
 
 def _reason(error: BaseException, timeout: float) -> str:
-    """In the system's words where the system refused: the clients' own tell an address, or only that it failed."""
+    """Why a request failed, in the system's words if it has some: the clients' own hold the address, or say little."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, TimeoutError) and not cause.errno:

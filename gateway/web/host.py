@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 FRESH_SECONDS = 2.0
-"""Who asks more often gets the same figures: anybody on this machine may ask, and counting costs something."""
+"""Figures that are asked for more often stay the same: anybody on this machine may ask, and counting costs."""
 _OVERLAP = timedelta(minutes=1)
 """An answer is committed no later than this after the moment that it is recorded with."""
 
@@ -120,7 +120,7 @@ class GatewayWebHost:
 
     @property
     def port(self) -> int:
-        """0 while the page is closed."""
+        """The page's port; 0 while the page is closed."""
         return urlsplit(self.address).port or 0
 
     def new_link(self) -> str:
