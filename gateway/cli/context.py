@@ -110,7 +110,7 @@ def run(work: Coroutine[object, object, T]) -> T:
 
 
 def _only(error: BaseException) -> BaseException:
-    """The one cause of a group's failure; any other error as it is."""
+    """The cause of a group's failure if there is only one; any other error as it is."""
     if isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
         return _only(error.exceptions[0])
     return error

@@ -88,7 +88,7 @@ def _offer_embedder(context: CliContext, config: Config, wants_one: bool | None,
     if wants_one is None and asks and question:
         try:
             wants_one = is_confirmed(str(translated(context.language, question)), default=False)
-        except click.Abort:  # all else is set up, and who pipes answers in may know of no such question
+        except click.Abort:  # all else is set up, and whoever pipes answers in may not expect this question
             return
     if wants_one is False:
         with _readable_errors(context.home.path):
@@ -142,7 +142,7 @@ class _Questions:
         return ask_zone() if is_new and sys.stdin.isatty() else self._ask("timezone", Sentence("Your time zone"))
 
     def _model(self, found: SetupAnswers) -> SetupAnswers:
-        """Asks for key and address until the server takes them, then for one of its models."""
+        """Asks for key and address until the server takes them, then for a model that it has."""
         url: str | None = None
         own = self.config.model.server()
         while True:

@@ -269,7 +269,7 @@ class PromptTerminal:
         return f"\x1b[1;36m>\x1b[0m \x1b[1m{lines}\x1b[0m\n" if self._has_markdown else f"> {lines}\n"
 
     def _message(self) -> StyleAndTextTuples:
-        """The growing end of an answer, or a sign that one is made, and the prompt below it."""
+        """The growing end of an answer, or a sign that it is being made, and the prompt below."""
         size = self._session.output.get_size()
         left = self._growing[len(self._above) :].strip("\n")
         rows = rows_of(left, size.columns - 1)[-max(size.rows - _BELOW, 1) :] if left else []

@@ -55,7 +55,7 @@ def update_command(check: bool) -> None:
 
 
 def _in_checkout(folder: Path) -> _Found:
-    """Compares the commit here with the one that its branch has where it was cloned from."""
+    """Compares this commit with the newest commit of its branch at the origin."""
     branch = _ran(folder, "git", "rev-parse", "--abbrev-ref", "HEAD")
     here = _ran(folder, "git", "rev-parse", "HEAD")
     there = _ran(folder, "git", "ls-remote", "origin", f"refs/heads/{branch}").partition("\t")[0]

@@ -213,7 +213,7 @@ def _is_written(text: str, path: ConfigPath, file: Path) -> bool:
 
 
 def _with_variable(text: str, name: str, value: str, path: ConfigPath) -> str:
-    """`.env` with a variable set in its line or a new one; without it where the value is empty."""
+    """The text of `.env` with a variable set in its line or a new line; without its line if the value is empty."""
     if not _PLAIN.fullmatch(value):
         what = Sentence("allowed: a key without spaces, line breaks and accents")
         raise ConfigError([ConfigProblem(".env", 0, ".".join(map(str, path)), what)])

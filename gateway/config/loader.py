@@ -184,7 +184,7 @@ class _Document:
         return ConfigProblem(self._file, self._tree.line(path), dotted(path), text)
 
     def _written(self, path: ConfigPath) -> ConfigPath:
-        """The path in the file for one in the model: without pydantic's marks, and for inherited keys in the common
+        """The path in the file for a path in the model: without pydantic's marks, and for inherited keys in the common
         section."""
         value: Value = self._filled.value
         found: list[str | int] = []

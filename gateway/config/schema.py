@@ -372,7 +372,7 @@ def _without_other_server(common: Validated, own: Validated) -> Validated:
 
 
 def _laid_over(below: Validated, above: Validated) -> Validated:
-    """Merges mappings key by key; all else, lists too, is replaced. A null above means what is below."""
+    """Merges mappings key by key; all else, lists too, is replaced. A null above leaves the value below."""
     joined = dict(below)
     for key, value in above.items():
         under = joined.get(key)

@@ -32,7 +32,7 @@ def shown(config: Config) -> str:
 
 
 def shown_value(config: Config, path: ConfigPath) -> Json:
-    """One value as people may see it, if it is there."""
+    """The value at a path as people may see it; None if nothing is there."""
     value: Json = config.model_dump(mode="json")
     for part in path:
         value = value.get(str(part)) if isinstance(value, dict) else None

@@ -25,7 +25,7 @@ def mend(home: Home, environ: Mapping[str, str]) -> list[str]:
         with home.hold():
             done += _leftovers(home)
     except HomeBusy:
-        pass  # what a running Daybook has is no leftover
+        pass  # a running Daybook still uses its socket
     return done
 
 

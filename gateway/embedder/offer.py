@@ -143,7 +143,7 @@ class EmbedderOffer:
         return joined([Sentence("That didn't work: {why}.", why=why), by_hand(self._home)])
 
     def _use(self) -> None:
-        """Gives agents without an embedder their present one. Blocks."""
+        """Gives each agent without an embedder its configured one, once that is there. Blocks."""
         for name, agent in self._agents.items():
             settings = embedding_of(self._config.agents[name].memory.search.embedding, self._home)
             if not agent.index.embeds and (index := self._embedders.semantic_index(settings)) is not None:

@@ -235,7 +235,7 @@ def _text(parameters: Params, name: str) -> str | None:
 
 
 def _secret(parameters: Params, name: str, kept: object) -> str:
-    """A secret as it is given; `***` and nothing given mean the one that is kept."""
+    """A secret as it is given; `***` and nothing given mean the kept secret."""
     given = _text(parameters, name)
     if given is not None and given != "***":
         return given

@@ -26,8 +26,8 @@ _LONGEST = 300
 
 @dataclass(frozen=True, slots=True)
 class ModelCheck(CheckResult):
-    """`models`: what the server has, if it says so. `answer`: what the model said to a test question. `provider`: by
-    which it answered."""
+    """`models`: what the server has, if it says so. `answer`: what the model said to a test question. `provider`:
+    whose API it answered by."""
 
     models: tuple[str, ...] = ()
     answer: str = ""
@@ -84,7 +84,7 @@ def check_model(provider: str, key: str, base_url: str | None, name: str, *, ask
 
 
 def _is_of_other_kind(entry: Mapping[str, Json], provider: str) -> bool:
-    """True if a server describes a model as those of the other kind do, which many do that have both."""
+    """True if a model's entry has the other provider's form, as many servers with both APIs send it."""
     return entry.get("object" if provider == "anthropic" else "type") == "model"
 
 
@@ -95,8 +95,7 @@ def _has_no_such_path(reply: ProbeReply, name: str) -> bool:
 
 
 def _is_wrong_address(reply: ProbeReply, name: str, models: Sequence[str]) -> bool:
-    """True for a path that is not there, or that leads elsewhere, where a key is not sent; False if it is the model
-    that the server does not have."""
+    """True if the path is missing, or leads elsewhere, where no key is sent; False if only the model is missing."""
     leads_on = 300 <= reply.status < 400
     return leads_on or (_has_no_such_path(reply, name) and (not models or name in models))
 

@@ -175,8 +175,8 @@ class GatewayWebHost:
 
 
 def read_token(config: WebConfig, home: Home) -> str:
-    """Creates the token if missing. Blocks. Raises `OSError`, and `ValueError` for an empty one, which would admit
-    everybody."""
+    """The page's token, made if it is missing. Blocks. Raises `OSError`, and `ValueError` for an empty token, which
+    would admit everybody."""
     if config.token is not None:
         return _sound(
             config.token.get_secret_value(),
@@ -222,7 +222,7 @@ _ANSWERED_WITHIN = 10.0
 @dataclass(frozen=True, slots=True)
 class PageLink:
     """The page's address with links that log in once: for this machine, and for another device of its network. `why`:
-    the gateway runs, the page doesn't."""
+    the reason if the gateway runs and the page doesn't."""
 
     address: str = ""
     link: str = ""
