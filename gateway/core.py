@@ -23,7 +23,7 @@ from agent.fs import guarded
 from agent.languages.sentences import Sentence
 from agent.model.base import Model, Warmable
 from gateway.config import Config, ModelConfig, known_secrets
-from gateway.config.zone import is_zone_chosen
+from gateway.config.edit import is_zone_chosen
 from gateway.embedder.build import Embedders
 from gateway.factories import build_agent, rules
 from gateway.home import Home, HomeBusy, shown

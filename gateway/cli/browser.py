@@ -1,4 +1,4 @@
-"""Opens a link that logs in, in the person's browser, where there is one and they sit in front of it."""
+"""Opens a link that logs in, in the browser of the person at this computer."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def open_link(home: Home, link: str) -> None:
 
 
 def _redirect(file: Path, link: str) -> Path:
-    """The file may stay: its link works once, and not for long."""
+    """Writes a page that leads to the link. It may stay: the link works once, and not for long."""
     with contextlib.suppress(FileNotFoundError):
         file.unlink()
     refresh = html.escape(f"0; url={link}")

@@ -5,9 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shlex
+import shutil
+import sys
 from collections.abc import Coroutine, Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from pathlib import Path
 from typing import LiteralString, TypeVar
 from zoneinfo import ZoneInfo
 
@@ -19,11 +23,13 @@ from agent.model.base import Json
 from channels.terminal import TerminalMessageNotKept
 from gateway import log_setup
 from gateway.config import Config, ConfigError, ConfigProblem, load, secrets_of
-from gateway.home import Home, HomeError
+from gateway.home import Home, HomeError, find_home
 from gateway.rpc.protocol import OperationError
 from gateway.spoken_time import spoken, spoken_day
 
 T = TypeVar("T")
+
+_NAME = "daybook"
 
 
 class _SaidInTerminal(click.ClickException):
@@ -34,8 +40,6 @@ class _SaidInTerminal(click.ClickException):
 
 
 class CommandFailed(_SaidInTerminal):
-    """The command failed."""
-
     exit_code = 1
 
 
@@ -69,7 +73,6 @@ class CliContext:
         return str(translated(self.language, text))
 
     def heads(self, *heads: str) -> list[str]:
-        """The heads of a table."""
         return [self.said_of(head) for head in heads]
 
     def config(self) -> Config:
@@ -107,14 +110,13 @@ def run(work: Coroutine[object, object, T]) -> T:
 
 
 def _only(error: BaseException) -> BaseException:
-    """The one cause of a group's failure; any other error as it is."""
+    """The cause of a group's failure if there is only one; any other error as it is."""
     if isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
         return _only(error.exceptions[0])
     return error
 
 
 def print_json(value: Json) -> None:
-    """Prints the one document on stdout."""
     click.echo(json.dumps(value, ensure_ascii=False, indent=2))
 
 
@@ -126,3 +128,29 @@ def show_time(stamp: object, zone: ZoneInfo) -> str:
     if len(stamp) == len("2026-11-22"):
         return spoken_day(date.fromisoformat(stamp), now.astimezone(zone).date()).in_language(terminal_language())
     return spoken(datetime.fromisoformat(stamp), now, zone).in_language(terminal_language())
+
+
+def typed(home: Home, *words: str) -> str:
+    """A command for this home as it is typed in this folder: `daybook web`, or `.venv/bin/daybook web`."""
+    return shlex.join([*_program(), *_home_option(home), *words])
+
+
+def _program() -> list[str]:
+    script = Path(sys.argv[0]).absolute()
+    if script.stem != _NAME:  # `python -m gateway`
+        script = Path(sys.executable).with_name(_NAME)
+    if not script.is_file():
+        return [sys.executable, "-m", "gateway"]
+    on_path = shutil.which(_NAME)
+    if on_path and Path(on_path).samefile(script):
+        return [_NAME]
+    here = Path.cwd()
+    return [str(script.relative_to(here) if script.is_relative_to(here) else script)]
+
+
+def _home_option(home: Home) -> list[str]:
+    try:
+        is_usual = find_home(None, {}) == home  # $DAYBOOK_HOME may be set for this command alone
+    except HomeError:  # the user has no folder
+        is_usual = False
+    return [] if is_usual else ["--home", str(home.path)]

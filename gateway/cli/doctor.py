@@ -30,7 +30,12 @@ def doctor_command(context: CliContext, as_json: bool, fixes: bool, is_security:
     )
     bad = [finding for finding in findings if not finding.ok]
     if as_json:
-        print_json([{"check": one.check, "ok": one.ok, "message": one.message, "cure": one.fix} for one in findings])
+        print_json(
+            [
+                {"check": finding.check, "ok": finding.ok, "message": finding.message, "cure": finding.fix}
+                for finding in findings
+            ]
+        )
     else:
         language = context.language
         for sentence in mended:

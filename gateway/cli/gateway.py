@@ -21,9 +21,8 @@ from gateway import file_system, log_setup
 from gateway.app import open_gateway
 from gateway.cli.browser import has_browser, open_link
 from gateway.cli.chat import piped_lines
-from gateway.cli.context import CliContext, run, terminal_language
+from gateway.cli.context import CliContext, run, terminal_language, typed
 from gateway.cli.greeting import greeting, settled
-from gateway.cli.invocation import typed
 from gateway.cli.process import ProcessOperations
 from gateway.cli.repl import HomeWait, LocalChat, Repl
 from gateway.cli.rpc import rows
@@ -58,7 +57,7 @@ def gateway_command(context: CliContext, terminal: bool, no_browser: bool) -> No
     file_system.wait_for(context.home.path)
     config = context.config()
     streams = (sys.stdin, sys.stdout) if terminal else (sys.stdout, sys.stderr)
-    is_watched = all(one.isatty() for one in streams)
+    is_watched = all(stream.isatty() for stream in streams)
     is_again = os.environ.pop(_RESTARTED, "") != ""
     if terminal and is_watched and not is_again:
         config = with_zone(context, config)
@@ -73,14 +72,14 @@ def gateway_command(context: CliContext, terminal: bool, no_browser: bool) -> No
 
 @dataclass(frozen=True, slots=True)
 class _Person:
-    """Who started it at a terminal and watches. `console`: the log's handler."""
+    """The person who started it at a terminal and watches. `console`: the log's handler."""
 
     console: logging.StreamHandler[log_setup.LogStream]
     no_browser: bool
 
 
 async def _run(home: Home, config: Config, *, terminal: bool, person: _Person | None) -> bool:
-    """True if the gateway is to start again."""
+    """Runs the gateway until it stops; True if it is to start again."""
     stop, again = asyncio.Event(), asyncio.Event()
 
     def restart() -> None:
@@ -164,7 +163,7 @@ def _begin_anew(why: str) -> None:
 
 
 def _stay() -> None:
-    """Nobody else could serve the home meanwhile."""
+    """Goes on, because nobody else could serve the home meanwhile."""
 
 
 def _start_again() -> None:
@@ -194,13 +193,13 @@ def _stopped_by_signals(stop: asyncio.Event) -> Iterator[None]:
         log.info("Stopping after the current reply (Ctrl-C again to quit now).")
         stop.set()
 
-    for one in _SIGNALS:
-        loop.add_signal_handler(one, stopped)
+    for number in _SIGNALS:
+        loop.add_signal_handler(number, stopped)
     try:
         yield
     finally:
-        for one in _SIGNALS:
-            loop.remove_signal_handler(one)
+        for number in _SIGNALS:
+            loop.remove_signal_handler(number)
 
 
 async def _greet(gateway: Gateway, config: Config, home: Home, person: _Person, *, terminal: bool) -> None:
@@ -226,7 +225,7 @@ async def _greet(gateway: Gateway, config: Config, home: Home, person: _Person, 
                 log.warning("the browser didn't open: %s", error)
     if not rows(await gateway.operations["sessions.list"]({})):
         click.echo(f"{ABILITIES.in_language(language)}\n{said(language, 'For example:')}")
-        click.echo("\n".join(f"  {one.in_language(language)}" for one in FIRST))
+        click.echo("\n".join(f"  {example.in_language(language)}" for example in FIRST))
     click.echo(said(language, "Type a message, or /help. (Ctrl-C stops a reply, Ctrl-D quits.)"))
 
 

@@ -12,7 +12,7 @@ from agent.languages.codes import Language
 from agent.languages.sentences import Sentence, said, translated
 from agent.languages.zones import zone_name
 from channels.message import ChannelStatus, Health
-from gateway.cli.invocation import typed
+from gateway.cli.context import typed
 from gateway.cli.rpc import rows
 from gateway.config import Config
 from gateway.home import Home, shown, version
@@ -28,10 +28,10 @@ _LOOK_AGAIN = 0.05
 
 async def settled(gateway: Gateway) -> None:
     """Waits until each channel has connected or failed once, but not for long."""
-    sources = [one for one in gateway.sources if one.source.name in (*_PLATFORMS, "web")]
+    sources = [source for source in gateway.sources if source.source.name in (*_PLATFORMS, "web")]
     try:
         async with asyncio.timeout(_SETTLED_WITHIN):
-            while not all(_has_tried(one.status) for one in sources):  # noqa: ASYNC110  a status rings no bell
+            while not all(_has_tried(source.status) for source in sources):  # noqa: ASYNC110  a status rings no bell
                 await asyncio.sleep(_LOOK_AGAIN)
     except TimeoutError:
         pass  # the greeting says which of them still connect
@@ -42,7 +42,7 @@ def _has_tried(status: ChannelStatus) -> bool:
 
 
 async def greeting(gateway: Gateway, config: Config, home: Home, language: Language) -> list[str]:
-    """For people, in the user's zone."""
+    """The lines of the greeting, with the time in the user's zone."""
     here, zone = f"{datetime.now(config.zone):%H:%M}", zone_name(language, str(config.zone))
     running = said(
         language, "Daybook {version} is running. It is {time} in {zone}.", version=version(), time=here, zone=zone
@@ -55,7 +55,7 @@ async def greeting(gateway: Gateway, config: Config, home: Home, language: Langu
 
 
 def _connections(gateway: Gateway, config: Config, home: Home, language: Language) -> Iterator[tuple[str, str]]:
-    sources = {one.source.name: one for one in gateway.sources}
+    sources = {source.source.name: source for source in gateway.sources}
     if gateway.web is not None:
         yield said(language, "Page"), gateway.web.address or _trouble(sources["web"])
         if (port := gateway.web.port) != config.channels.web.port and config.channels.web.port and port:
@@ -84,11 +84,11 @@ def _trouble(source: SupervisedSource) -> str:
 
 async def _next_steps(gateway: Gateway, config: Config, home: Home, language: Language) -> list[str]:
     known = rows(await gateway.operations["pair.list"]({}))
-    has_owner = bool(config.owners) or any(one.get("state") == Role.OWNER for one in known)
+    has_owner = bool(config.owners) or any(row.get("state") == Role.OWNER for row in known)
     bots = [
-        said(language, "{account} on {platform}", account=one.account, platform=_PLATFORMS[one.source.name])
-        for one in gateway.sources
-        if one.source.name in _PLATFORMS and one.status.is_connected
+        said(language, "{account} on {platform}", account=source.account, platform=_PLATFORMS[source.source.name])
+        for source in gateway.sources
+        if source.source.name in _PLATFORMS and source.status.is_connected
     ]
     if not bots or has_owner:
         return []

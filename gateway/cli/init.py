@@ -13,12 +13,11 @@ import click
 
 from agent.languages.sentences import Sentence, said, translated
 from gateway.cli.confirm import is_confirmed
-from gateway.cli.context import CliContext, CommandFailed, Misconfigured, terminal_language
+from gateway.cli.context import CliContext, CommandFailed, Misconfigured, terminal_language, typed
 from gateway.cli.embedder import fetch_into
-from gateway.cli.invocation import typed
 from gateway.cli.zone import ask_zone
 from gateway.config import Config, ConfigError
-from gateway.config.zone import is_zone_chosen
+from gateway.config.edit import is_zone_chosen
 from gateway.embedder.build import is_there
 from gateway.embedder.offer import LATER, decline, offer_of
 from gateway.home import HomeError
@@ -29,7 +28,7 @@ from gateway.setup.probe import CheckResult
 from gateway.setup.telegram import check_telegram
 
 _NONE = "-"
-"""Typed to remove what is set."""
+"""Typed to remove a value."""
 
 
 @click.command("init")
@@ -89,7 +88,7 @@ def _offer_embedder(context: CliContext, config: Config, wants_one: bool | None,
     if wants_one is None and asks and question:
         try:
             wants_one = is_confirmed(str(translated(context.language, question)), default=False)
-        except click.Abort:  # all else is set up, and who pipes answers in may know of no such question
+        except click.Abort:  # all else is set up, and whoever pipes answers in may not expect this question
             return
     if wants_one is False:
         with _readable_errors(context.home.path):
@@ -104,7 +103,7 @@ def _offer_embedder(context: CliContext, config: Config, wants_one: bool | None,
 
 @dataclass(frozen=True, slots=True)
 class _Questions:
-    """`given` is not asked; `now` are the defaults, with secrets as `***`."""
+    """Asks the questions of the set-up. `given` is not asked; `now` has the defaults, with secrets as `***`."""
 
     given: SetupAnswers
     now: SetupAnswers
@@ -112,7 +111,7 @@ class _Questions:
     is_zone_chosen: bool
 
     def asked(self) -> SetupAnswers:
-        """The answers; what was not changed is None."""
+        """The answers; None for each that changes nothing."""
         found = replace(
             self.given,
             name=self._ask("name", Sentence("What should I call you?")),
@@ -138,12 +137,12 @@ class _Questions:
         )
 
     def _zone(self) -> str | None:
-        """In words that people know, at a terminal; a zone that is set is shown as all else is."""
+        """Asks in words that people know, unless a zone is chosen already or nobody sits at a terminal."""
         is_new = self.given.timezone is None and not self.is_zone_chosen
         return ask_zone() if is_new and sys.stdin.isatty() else self._ask("timezone", Sentence("Your time zone"))
 
     def _model(self, found: SetupAnswers) -> SetupAnswers:
-        """Asks for key and address until the server takes them, then for one of its models."""
+        """Asks for key and address until the server takes them, then for a model that it has."""
         url: str | None = None
         own = self.config.model.server()
         while True:
@@ -176,7 +175,7 @@ class _Questions:
     def _ask(
         self, name: str, question: Sentence, without: str = "", check: Callable[[str], CheckResult] | None = None
     ) -> str | None:
-        """One answer, asked for until it is valid and not refused; None for what stays as it is."""
+        """Asks until the answer is valid and not refused; None where the present value stays."""
         given, now = getattr(self.given, name), str(getattr(self.now, name) or "")
         if given is not None:
             if check and given:

@@ -12,8 +12,7 @@ import click
 
 from agent.languages.sentences import Sentence
 from agent.languages.system_reasons import reason_of
-from gateway.cli.context import CliContext, CommandFailed
-from gateway.cli.invocation import typed
+from gateway.cli.context import CliContext, CommandFailed, typed
 from gateway.cli.screen import plain
 from gateway.home import shown
 from gateway.log_setup import last_lines, older
@@ -73,7 +72,7 @@ def _show_rest(file: Path, position: int) -> None:
 
 
 def _show_from(stream: BinaryIO, position: int) -> int:
-    """Whole lines only: the rest of one that is being written comes next time."""
+    """Shows whole lines only: a line that is being written comes next time. Returns where they end."""
     stream.seek(position)
     for line in stream:
         if not line.endswith(b"\n"):

@@ -50,7 +50,7 @@ def revoke(context: CliContext, account: str) -> None:
 
 def _state(context: CliContext, row: dict[str, Json]) -> str:
     known = Sentence("waiting"), Sentence("owner"), Sentence("person"), Sentence("member")
-    return context.said_of(next((one for one in known if one == row.get("state")), row.get("state")))
+    return context.said_of(next((state for state in known if state == row.get("state")), row.get("state")))
 
 
 def _say(value: object) -> None:

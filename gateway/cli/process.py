@@ -56,11 +56,12 @@ class ProcessOperations:
         return {"started": self._started}
 
     async def examine(self, _: Params) -> Json:
-        """What `daybook doctor` finds: `[{check, ok, message, fix}]`, texts as of `parts`. Takes some seconds."""
+        """Runs `daybook doctor`: `[{check, ok, message, fix}]`, texts as of `parts`. Takes some seconds."""
         async with self._examining:
             found = await asyncio.to_thread(examine, self._home, os.environ, FEATURES)
         return [
-            {"check": one.check, "ok": one.ok, "message": parts(one.message), "fix": parts(one.fix)} for one in found
+            {"check": finding.check, "ok": finding.ok, "message": parts(finding.message), "fix": parts(finding.fix)}
+            for finding in found
         ]
 
     async def log(self, parameters: Params) -> Json:

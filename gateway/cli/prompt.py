@@ -1,4 +1,4 @@
-"""The conversation at a terminal: a line to type in, apart from what comes, with history, completion and files."""
+"""The conversation at a terminal: a line to type in, below the answers, with history, completion and files."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from gateway.rpc.client import NotRunning
 from gateway.rpc.protocol import OperationError
 
 _BELL = "\a"
-"""What comes of itself rings: the person may look elsewhere."""
+"""Rings for an answer that nobody waits for: the person may look elsewhere."""
 _TWICE = 2.0
 """Seconds within which a second Ctrl-C leaves."""
 _MOVES = 0.4
@@ -55,7 +55,7 @@ _STYLE = Style.from_dict(
 
 @dataclass(frozen=True, slots=True)
 class _Item:
-    """What is to be printed above the prompt."""
+    """A text to be printed above the prompt."""
 
     text: str
     printed: asyncio.Future[None]
@@ -105,7 +105,7 @@ class PromptTerminal:
     # what the person does
 
     async def converse(self, chat: ChatConnection, *, handles_sigint: bool) -> None:
-        """Until Ctrl-D, Ctrl-C twice, or the gateway's end."""
+        """Takes messages until Ctrl-D, Ctrl-C twice, or the gateway's end."""
         self._chat = chat
         self._is_open = True
         gone = asyncio.ensure_future(chat.ended())
@@ -113,7 +113,7 @@ class PromptTerminal:
             self._loop.add_signal_handler(signal.SIGINT, self._interrupt)
         try:
             async with asyncio.TaskGroup() as self._tasks:
-                helpers = [self._tasks.create_task(one) for one in (self._print_items(), self._move_sign())]
+                helpers = [self._tasks.create_task(work) for work in (self._print_items(), self._move_sign())]
                 self._tasks.create_task(self._read_footer())
                 helpers.append(self._tasks.create_task(self._say_all()))
                 await self._prompted(gone)
@@ -123,8 +123,8 @@ class PromptTerminal:
                     self.failed = True
                     await self._print(f"{said(self._language, 'The gateway has stopped.')}\n")
                 self._is_open = False
-                for one in helpers:
-                    one.cancel()
+                for helper in helpers:
+                    helper.cancel()
         finally:
             self._is_open = False
             gone.cancel()
@@ -136,7 +136,7 @@ class PromptTerminal:
                 self._loop.remove_signal_handler(signal.SIGINT)
 
     async def _prompted(self, gone: asyncio.Future[None]) -> None:
-        """One prompt for all that is typed: between two of them keys would be lost."""
+        """Shows a single prompt for everything that is typed: between two prompts keys would be lost."""
         reading = asyncio.ensure_future(self._session.prompt_async(handle_sigint=False))
         awaited: set[asyncio.Future[Any]] = {reading, gone}
         await asyncio.wait(awaited, return_when=asyncio.FIRST_COMPLETED)
@@ -237,7 +237,7 @@ class PromptTerminal:
             self._write(text)
 
     def flush(self) -> None:
-        """Nothing waits here."""
+        """Nothing waits: `write` prints at once."""
 
     def _grow(self, text: str) -> None:
         if not text.startswith(self._above):  # it began anew
@@ -255,7 +255,7 @@ class PromptTerminal:
         self._buttons = final.buttons or self._buttons
         shown = self._rendered(rest.strip("\n")) if rest.strip() else ""
         if final.buttons:
-            shown += "  ".join(f"[{number}] {one.label}" for number, one in enumerate(final.buttons, 1)) + "\n"
+            shown += "  ".join(f"[{number}] {button.label}" for number, button in enumerate(final.buttons, 1)) + "\n"
         comes_by_itself = final.reply_to not in self._mine and not self._is_busy
         await self._print(f"{shown}\n{_BELL * comes_by_itself}")
         if self._tasks:
@@ -269,7 +269,7 @@ class PromptTerminal:
         return f"\x1b[1;36m>\x1b[0m \x1b[1m{lines}\x1b[0m\n" if self._has_markdown else f"> {lines}\n"
 
     def _message(self) -> StyleAndTextTuples:
-        """The growing end of an answer, or a sign that one is made, and the prompt below it."""
+        """The growing end of an answer, or a sign that it is being made, and the prompt below."""
         size = self._session.output.get_size()
         left = self._growing[len(self._above) :].strip("\n")
         rows = rows_of(left, size.columns - 1)[-max(size.rows - _BELOW, 1) :] if left else []
@@ -283,7 +283,7 @@ class PromptTerminal:
         return self._hint if self._hint and is_fresh else self._footer
 
     async def _read_footer(self) -> None:
-        """The model, how full its context is, and the day's cost."""
+        """Updates the model, how full its context is, and the day's cost."""
         assert self._chat is not None
         try:
             context = await self._chat.call("memory.context", {})
@@ -326,7 +326,7 @@ class PromptTerminal:
 
 
 def with_files(text: str) -> tuple[str, Sequence[Path]]:
-    """The text, in which `@path` became the file's name where there is such a file, and these files."""
+    """Replaces each `@path` of a file that exists by its name; returns the text and these files."""
     found: list[Path] = []
 
     def name(match: re.Match[str]) -> str:
@@ -357,7 +357,7 @@ class _Completer(Completer):
 
     def __init__(self, commands: Iterable[CommandInfo], language: Language) -> None:
         self._language = language
-        self._commands = {one.name: one for one in commands}
+        self._commands = {command.name: command for command in commands}
         self._paths = PathCompleter(expanduser=True)
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterator[Completion]:
@@ -368,14 +368,14 @@ class _Completer(Completer):
             yield from self._words(before[1:])
 
     def _files(self, path: str, event: CompleteEvent, *, is_quoted: bool) -> Iterator[Completion]:
-        for one in self._paths.get_completions(Document(path), event):
-            whole = path + one.text
+        for completion in self._paths.get_completions(Document(path), event):
+            whole = path + completion.text
             if Path(whole).expanduser().is_dir():
-                yield Completion(f"{one.text}{os.sep}", display=one.display)
+                yield Completion(f"{completion.text}{os.sep}", display=completion.display)
             elif " " in whole and not is_quoted:
-                yield Completion(f'"{whole}"', -len(path), display=one.display)
+                yield Completion(f'"{whole}"', -len(path), display=completion.display)
             else:
-                yield Completion(f'{one.text}"' if is_quoted else one.text, display=one.display)
+                yield Completion(f'{completion.text}"' if is_quoted else completion.text, display=completion.display)
 
     def _words(self, typed: str) -> Iterator[Completion]:
         name, space, argument = typed.partition(" ")

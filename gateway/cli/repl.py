@@ -30,10 +30,9 @@ from gateway.rpc.server import serve
 from gateway.server import Gateway
 
 _STARTING = 30.0
-"""Seconds in which a gateway that holds the home opens its socket, or another command that acts alone is done; on a
-slow machine too."""
+"""Seconds after which, even on a slow machine, the process that holds the home has opened its socket or ended."""
 _SILENT = 3.0
-"""Seconds after which it says what it waits for."""
+"""Seconds without a word about what it waits for."""
 
 
 class HomeWait:
@@ -143,7 +142,7 @@ async def _alone(
 
 _STOPPED = Sentence("Daybook stopped before it answered. Your message is saved and will be answered later.")
 _LOOK_AGAIN = 0.2
-"""Seconds between two looks at what became of a message: what ends in silence brings nothing that could be awaited."""
+"""Seconds between two looks at a message's outcome: a turn without an answer sends nothing to wait for."""
 
 
 class Repl:

@@ -27,8 +27,6 @@ from gateway.rpc.protocol import Operation, OperationError, Params
 
 @dataclass(frozen=True, slots=True)
 class RpcAnswer:
-    """A result."""
-
     value: Json
     running: bool
     """It came from a running gateway."""
@@ -37,11 +35,11 @@ class RpcAnswer:
 
 Call = Callable[[str, Params], Awaitable[Json]]
 Beside = Callable[[Call], Coroutine[object, object, None]]
-"""Something done while an operation runs, until that ends; it may ask for others."""
+"""Work beside an operation, cancelled when that ends; it may call other operations."""
 
 
 def ask(context: CliContext, operation: str, **params: Json) -> RpcAnswer:
-    """Calls an operation: prints nothing, raises what ends a command."""
+    """Calls an operation. Raises `CommandFailed` and `Misconfigured`."""
     return ask_beside(context, operation, params, None)
 
 

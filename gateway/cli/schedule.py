@@ -175,6 +175,6 @@ def _task(row: Mapping[str, Json]) -> str:
 def _when(row: Mapping[str, Json], zone: ZoneInfo) -> str:
     """A job's time in the words of `/jobs`."""
     value = row.get("when")
-    fields = {name: str(one) for name, one in value.items()} if isinstance(value, Mapping) else {}
+    fields = {name: str(field) for name, field in value.items()} if isinstance(value, Mapping) else {}
     elsewhere = f" ({row.get('timezone')})" if row.get("timezone") != zone.key else ""
     return joined([in_words(parse(fields)), elsewhere], "") if fields else ""

@@ -1,4 +1,4 @@
-"""What a pipe, or a terminal without cursor and colours, shows of a conversation."""
+"""Shows a conversation in a pipe, or at a terminal without cursor and colours."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gateway.rpc.protocol import MessageOutcome
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 """Characters that would command the terminal instead of being shown; a text may come from anywhere."""
 _BELL = "\a"
-"""What comes of itself rings: the person may look elsewhere."""
+"""Rings for an answer that nobody waits for: the person may look elsewhere."""
 
 OutcomeOf = Callable[[str], Awaitable[MessageOutcome]]
 
@@ -28,7 +28,7 @@ class Screen:
                Otherwise `out` gets only the answer; other replies go to `err`, marked as earlier
     at_prompt  the prompt is on the screen, and shown again after what arrives
 
-    It is a stream, too (`log_setup.LogStream`): a line of the log never lands in one that is being typed or written.
+    It is also a `log_setup.LogStream`, so that the log never writes into a line that is being typed or shown.
 
     Where `out` is gone (`| head`), that future raises `BrokenPipeError`.
     """
@@ -45,7 +45,7 @@ class Screen:
         self._answer: asyncio.Future[Final] | None = None
 
     def expect(self, message_id: str, outcome: OutcomeOf) -> asyncio.Future[Final]:
-        """Waits for the answer to `message_id` from now on."""
+        """Returns a future that `show` settles with the answer to `message_id`."""
         self._waiting_for, self._outcome = message_id, outcome
         self._answer = asyncio.get_running_loop().create_future()
         return self._answer
@@ -110,7 +110,7 @@ class Screen:
         return bool(turn) and final.key.startswith(f"{turn}:")
 
     def _grow(self, text: str) -> None:
-        """Prints what is new, or all of a reply that was reset."""
+        """Prints the new part of a reply, or all of a reply that began anew."""
         if self.at_prompt and text and not self._growing:
             self._print(self.out, "\n")
         if not text.startswith(self._growing):
@@ -132,5 +132,5 @@ def encodable(stream: TextIO, text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """The text without what would command a terminal."""
+    """The text without characters that would command a terminal."""
     return _CONTROL.sub("", text)

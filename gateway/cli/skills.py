@@ -110,6 +110,6 @@ def _faults(row: dict[str, Json]) -> list[str]:
     return [
         *([f"{row['problem']}"] if row["problem"] else []),
         *([Sentence("waits for your yes: `daybook skills approve {name}`", name=row["name"])] if row["waits"] else []),
-        *(Sentence("missing: {what}", what=one) for one in (missing if isinstance(missing, list) else [])),
-        *(str(one) for one in (remarks if isinstance(remarks, list) else [])),
+        *(Sentence("missing: {what}", what=name) for name in (missing if isinstance(missing, list) else [])),
+        *(str(remark) for remark in (remarks if isinstance(remarks, list) else [])),
     ]

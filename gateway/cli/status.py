@@ -18,7 +18,7 @@ from gateway.cli.table import print_table
 
 _JOBS_SHOWN = 5
 _LABEL = 11
-"""Cells of a label and what is between it and its text."""
+"""Cells from the beginning of a label to its text."""
 _USED = ("calls", "input", "output", "cache_read", "cost_usd")
 _WHAT = ("day", "purpose", "session", "model")
 _SUMMED = ("calls", "input", "output", "cache_read", "cache_write", "cost_usd")
@@ -32,7 +32,7 @@ def status_command(context: CliContext, as_json: bool) -> None:
     answer = ask(context, "status")
     status = dict(_part(answer.value))
     if not answer.running:
-        others = [one for one in rows(status.get("gateways")) if one.get("pid") != os.getpid()]
+        others = [gateway for gateway in rows(status.get("gateways")) if gateway.get("pid") != os.getpid()]
         status["gateways"] = list(others)
         is_stored = context.said("Daybook isn't running; this is what is stored. `daybook gateway` starts it.")
         elsewhere = context.said(
@@ -47,21 +47,21 @@ def status_command(context: CliContext, as_json: bool) -> None:
 
 
 def _lines(context: CliContext, status: Mapping[str, Json], zone: ZoneInfo) -> Iterator[tuple[str, str]]:
-    """Each with its label."""
+    """The labels and texts of the lines."""
     troubles = status.get("troubles")
     for trouble in troubles if isinstance(troubles, list) else ():
         yield context.said("trouble"), str(trouble)
     gateways = rows(status.get("gateways"))
-    shared = {part.get("name") for one in gateways for part in rows(one.get("connections"))}
+    shared = {part.get("name") for gateway in gateways for part in rows(gateway.get("connections"))}
     for name, channel in _part(status.get("channels")).items():
         if name not in shared:
             yield name, _state(context, _part(channel))
-    for one in gateways:
-        known = {"process": one.get("pid"), "host": one.get("host"), "count": one.get("people_and_groups")}
+    for gateway in gateways:
+        known = {"process": gateway.get("pid"), "host": gateway.get("host"), "count": gateway.get("people_and_groups")}
         leads = context.said("leads: process {process} on {host}, answers {count} people and groups", **known)
         helps = context.said("helps: process {process} on {host}, answers {count} people and groups", **known)
-        yield context.said("gateway"), leads if one.get("leads") else helps
-        for connection in rows(one.get("connections")):
+        yield context.said("gateway"), leads if gateway.get("leads") else helps
+        for connection in rows(gateway.get("connections")):
             yield f"  {connection.get('name')}", _state(context, connection)
     inbox, outbox, usage = (_part(status.get(name)) for name in ("inbox", "outbox", "usage"))
     yield context.said("sessions"), str(status.get("sessions"))
@@ -100,7 +100,7 @@ def usage_command(context: CliContext, days: int, as_json: bool) -> None:
     lines: list[list[object]] = [[row.get(name) for name in (*_WHAT, *_SUMMED)] for row in used]
     if len(used) > 1:
         sums = (sum(value for row in used if isinstance(value := row.get(name), int | float)) for name in _SUMMED)
-        lines.append([context.said("total"), *[""] * (len(_WHAT) - 1), *(round(one, 6) for one in sums)])
+        lines.append([context.said("total"), *[""] * (len(_WHAT) - 1), *(round(total, 6) for total in sums)])
     heads = context.heads(
         *(Sentence("day"), Sentence("purpose"), Sentence("session"), Sentence("model")),
         *(Sentence("calls"), Sentence("input"), Sentence("output"), Sentence("cache read"), Sentence("cache write")),

@@ -1,4 +1,4 @@
-"""Where colours and Markdown are shown: at a terminal that can, to a person who wants them."""
+"""Shows colours and Markdown at terminals that have colours, unless `NO_COLOR` is set."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PARSER = MarkdownIt("commonmark", {"html": False}).enable(["strikethrough", "ta
 """Finds where blocks begin."""
 
 _THEME = Theme({"markdown.code": "cyan", "markdown.code_block": "cyan"})
-"""Rich's own puts a black ground behind code, a stain on a light terminal."""
+"""Rich's own theme puts black behind code, on light terminals too."""
 
 
 def is_styled(out: TextIO, environment: Mapping[str, str] = os.environ) -> bool:
@@ -33,7 +33,7 @@ def is_styled(out: TextIO, environment: Mapping[str, str] = os.environ) -> bool:
 
 
 def render(out: TextIO, shown: RenderableType) -> str:
-    """What to write to `out`, in its present width, without spaces at the ends of lines."""
+    """The text to write to `out`, as wide as it is now, without spaces at the ends of lines."""
     console = Console(file=out, force_terminal=True, highlight=False, markup=False, emoji=False, theme=_THEME)
     with console.capture() as capture:
         console.print(shown)
@@ -41,7 +41,7 @@ def render(out: TextIO, shown: RenderableType) -> str:
 
 
 def markdown(out: TextIO, text: str) -> str:
-    """What shows Markdown at the terminal `out`."""
+    """Markdown as text to write to the terminal `out`."""
     return render(out, _markdown(text))
 
 
@@ -53,7 +53,7 @@ def rows_of(text: str, columns: int) -> list[str]:
 def _markdown(text: str) -> Markdown:
     """The text as Markdown whose lines end where they were written, as in a chat."""
     markdown = Markdown(text, code_theme="ansi_dark", hyperlinks=False)
-    markdown.parsed = [one for token in tokens_of(protected(text)) for one in _shown(token)]
+    markdown.parsed = [part for token in tokens_of(protected(text)) for part in _shown(token)]
     for token in _with_children(markdown.parsed):
         if token.type == "softbreak":
             token.type = "hardbreak"
@@ -66,7 +66,7 @@ def _markdown(text: str) -> Markdown:
 
 
 def _shown(token: Token) -> list[Token]:
-    """What looks like HTML stays text: it is not left out."""
+    """Makes HTML a paragraph of text, so that it is not left out."""
     if token.type != "html_block":
         return [token]
     inner = [Token("text", "", 0, content=token.content.rstrip("\n"))]
@@ -78,14 +78,16 @@ def _shown(token: Token) -> list[Token]:
 
 
 def _readable(text: str) -> str:
-    return "".join((readable(one.formula) or one.written) if isinstance(one, Tex) else one for one in pieces(text))
+    return "".join(
+        (readable(piece.formula) or piece.written) if isinstance(piece, Tex) else piece for piece in pieces(text)
+    )
 
 
 def _with_children(tokens: list[Token]) -> list[Token]:
-    return [one for token in tokens for one in (token, *(token.children or ()))]
+    return [part for token in tokens for part in (token, *(token.children or ()))]
 
 
 def last_block(text: str) -> int:
-    """Where the last block of Markdown begins, which may still change by what follows."""
+    """The offset of the last block of Markdown, which may still change as text is added."""
     begins = [token.map[0] for token in _PARSER.parse(text) if token.level == 0 and token.map]
     return sum(len(line) for line in text.splitlines(keepends=True)[: begins[-1]]) if begins else 0

@@ -27,7 +27,7 @@ class _Found:
     is_newer: bool
     newest: str
     commands: str
-    """That bring it."""
+    """For a shell; they install the newest version."""
 
 
 @click.command("update")
@@ -55,7 +55,7 @@ def update_command(check: bool) -> None:
 
 
 def _in_checkout(folder: Path) -> _Found:
-    """Compares the commit here with the one that its branch has where it was cloned from."""
+    """Compares this commit with the newest commit of its branch at the origin."""
     branch = _ran(folder, "git", "rev-parse", "--abbrev-ref", "HEAD")
     here = _ran(folder, "git", "rev-parse", "HEAD")
     there = _ran(folder, "git", "ls-remote", "origin", f"refs/heads/{branch}").partition("\t")[0]
@@ -74,7 +74,7 @@ def _in_index() -> _Found:
 
 
 def _numbers(text: str) -> list[int]:
-    return [int(one) for one in re.findall(r"\d+", text)]
+    return [int(number) for number in re.findall(r"\d+", text)]
 
 
 def _ran(folder: Path, *command: str) -> str:

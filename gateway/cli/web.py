@@ -11,8 +11,7 @@ import segno
 from agent.languages.sentences import Sentence
 from agent.languages.system_reasons import reason_of
 from gateway.cli.browser import has_browser, open_link
-from gateway.cli.context import CliContext, CommandFailed, print_json, run
-from gateway.cli.invocation import typed
+from gateway.cli.context import CliContext, CommandFailed, print_json, run, typed
 from gateway.web.host import page_link, read_token
 
 _QR_INK = ("\x1b[97;40m", "\x1b[0m")
@@ -81,7 +80,7 @@ def _show_phone(context: CliContext, link: str) -> None:
 
 
 def qr_lines(link: str) -> list[str]:
-    """A QR code in half blocks, light where it is printed."""
+    """A QR code in half blocks; the printed parts are light."""
     rows = [[not bit for bit in row] for row in segno.make(link, error="l", micro=False).matrix_iter(border=2)]
     rows += [[False] * len(rows[0])] * (len(rows) % 2)
     pairs = zip(rows[::2], rows[1::2], strict=True)

@@ -15,10 +15,10 @@ from agent.languages.sentences import Sentence, sentences_of
 from gateway.cli.context import terminal_language
 
 Say = Callable[[str], str]
-"""A text in another language."""
+"""Translates a text."""
 _Command = TypeVar("_Command", bound=click.Command)
 _VERBATIM = "\b"
-"""Begins a paragraph of help that is to be typed."""
+"""Begins a paragraph of help that shows what to type."""
 _PLACEHOLDER = re.compile(r"[A-Z](?:[A-Z ]*[A-Z])?")
 _CLICKS = frozenset(
     [
@@ -56,11 +56,11 @@ _CLICKS = frozenset(
         Sentence("{name} {filename!r} is not readable."),
     ]
 )
-"""What people meet of click's own texts."""
+"""Click's own texts that people may see."""
 
 
 def translate_click() -> None:
-    """Has click ask for its own texts here: from gettext, it takes binary files alone."""
+    """Makes click take its own texts from here: gettext would need binary files."""
     for module in (core, decorators, exceptions, formatting, parser, termui, types):
         vars(module).update(_=_of_click, ngettext=_counted)
 
@@ -69,8 +69,8 @@ def _of_click(english: str) -> str:
     return sentences_of(terminal_language()).get(english, english) if english in _CLICKS else english
 
 
-def _counted(one: str, several: str, count: int) -> str:
-    return _of_click(one if count == 1 else several)
+def _counted(singular: str, plural: str, count: int) -> str:
+    return _of_click(singular if count == 1 else plural)
 
 
 def say_in(language: Language) -> Say:
@@ -79,14 +79,14 @@ def say_in(language: Language) -> Say:
 
 
 def in_words_of(command: _Command, say: Say) -> _Command:
-    """A copy whose `--help` is in that language. Names of commands and options stay."""
+    """Copies a command, its `--help` translated by `say`. Names of commands and options stay."""
     made = copy.copy(command)
     made.help, made.epilog = (_paragraphs(text, say) for text in (command.help, command.epilog))
     made.options_metavar = command.options_metavar and _placeholders(command.options_metavar, say)
-    made.params = [_parameter(one, say) for one in command.params]
+    made.params = [_parameter(parameter, say) for parameter in command.params]
     if isinstance(made, click.Group):
         made.subcommand_metavar = made.subcommand_metavar and _placeholders(made.subcommand_metavar, say)
-        made.commands = {name: in_words_of(one, say) for name, one in made.commands.items()}
+        made.commands = {name: in_words_of(inner, say) for name, inner in made.commands.items()}
     return made
 
 
@@ -107,7 +107,10 @@ def _parameter(parameter: click.Parameter, say: Say) -> click.Parameter:
 def _paragraphs(text: str | None, say: Say) -> str | None:
     if text is None:
         return None
-    shown = (one if one.startswith(_VERBATIM) else say(" ".join(one.split())) for one in text.split("\n\n"))
+    shown = (
+        paragraph if paragraph.startswith(_VERBATIM) else say(" ".join(paragraph.split()))
+        for paragraph in text.split("\n\n")
+    )
     return "\n\n".join(shown).strip()
 
 

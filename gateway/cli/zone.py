@@ -14,15 +14,15 @@ from agent.languages.zones import nearest, zone_name, zones_meant
 from gateway.cli.confirm import is_confirmed
 from gateway.cli.context import CliContext, CommandFailed, Misconfigured, terminal_language
 from gateway.config import Config, ConfigError
+from gateway.config.edit import choose_zone, is_zone_chosen
 from gateway.config.values import machine_zone
-from gateway.config.zone import choose_zone, is_zone_chosen
 from gateway.home import HomeError
 
 _OFFERED = 6
 
 
 def ask_zone() -> str:
-    """Asks who sits at the terminal whether the machine's clock is theirs, else where they are."""
+    """Asks whether the machine's clock shows the person's time, else where they are."""
     now, zone, language = datetime.now(UTC), machine_zone(), terminal_language()
     here = f"{now.astimezone(ZoneInfo(zone)):%H:%M}"
     if is_confirmed(said(language, "Is it {time} where you are?", time=here), default=True):
@@ -48,7 +48,7 @@ def ask_zone() -> str:
 
 
 def _chosen(zones: Sequence[str], now: datetime) -> str:
-    """A zone of the list, or other words."""
+    """Asks for a zone of the list, or for another place."""
     language = terminal_language()
     for number, zone in enumerate(zones, start=1):
         place, at = zone_name(language, zone), now.astimezone(ZoneInfo(zone))
@@ -58,7 +58,7 @@ def _chosen(zones: Sequence[str], now: datetime) -> str:
 
 
 def with_zone(context: CliContext, config: Config) -> Config:
-    """The configuration with a zone that somebody chose, who is asked where nobody did."""
+    """The configuration, after asking for the time zone if nobody has chosen it."""
     try:
         if is_zone_chosen(context.home, config):
             return config

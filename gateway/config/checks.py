@@ -99,7 +99,8 @@ def _limits(config: Config) -> Iterator[ConfigFinding]:
 def prices_of(config: ModelConfig, provider: str = "") -> Prices:
     """The prices at a provider's server, by default the model's own."""
     own = {
-        name: TokenPrice(one.input, one.output, one.cache_write, one.cache_read) for name, one in config.prices.items()
+        name: TokenPrice(price.input, price.output, price.cache_write, price.cache_read)
+        for name, price in config.prices.items()
     }
     if (provider or config.provider) != "openai":
         return Prices(own)

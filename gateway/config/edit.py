@@ -1,4 +1,4 @@
-"""Sets single keys of `config.yaml` and `.env`; everything else stays as its owner wrote it."""
+"""Sets single keys of `config.yaml` and `.env`, also the chosen time zone; all else stays as its owner wrote it."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from gateway.config import dotenv, yaml_tree
 from gateway.config.errors import ConfigError, ConfigPath, ConfigProblem, did_you_mean
 from gateway.config.loader import LoadedConfig, from_environment, load, parse, read_text
 from gateway.config.reference import keys as known_keys
+from gateway.config.schema import Config
 from gateway.config.yaml_tree import Value
 from gateway.home import Home
 
@@ -26,11 +27,16 @@ HEADER = """\
 """How a new `config.yaml` begins."""
 _KEY = re.compile(r"[\w-]+(?:\.[\w-]+)*")
 _PLAIN = re.compile(r"[!-~]*")
+_UNASKED = re.compile(
+    r"^(?P<key>timezone:[ \t]*)(?:Etc/)?(?:UTC|UCT|GMT|Universal|Zulu)[ \t]+# decides when a day begins[ \t]*$",
+    re.MULTILINE,
+)
+"""The line that the set-up of earlier versions wrote on a machine without a zone, asked or not."""
 
 
 def path_of(key: str) -> ConfigPath:
     """The path of a dotted key, as `channels.web.port`. Raises `ConfigError`."""
-    known = [one.name for one in known_keys()]
+    known = [known_key.name for known_key in known_keys()]
     parts = key.strip().split(".")
     if not _KEY.fullmatch(key.strip()) or not any(_is_within(parts, name.split(".")) for name in known):
         hint = did_you_mean(key.strip(), known)
@@ -73,9 +79,13 @@ def set_values(
         else:
             new_config = with_value(new_config, path, value, str(home.config_file))
     variables, _ = dotenv.parse(new_env, str(home.env_file))
-    loaded = parse(new_config, variables | {name: one for name, one in environ.items() if one}, str(home.config_file))
-    before = {one.key for one in load(home, environ).warnings} if config else set()
-    unknown = [one for one in loaded.warnings if one.text.startswith("unknown key") and one.key not in before]
+    loaded = parse(
+        new_config, variables | {name: text for name, text in environ.items() if text}, str(home.config_file)
+    )
+    before = {warning.key for warning in load(home, environ).warnings} if config else set()
+    unknown = [
+        warning for warning in loaded.warnings if warning.text.startswith("unknown key") and warning.key not in before
+    ]
     if unknown:
         raise ConfigError(unknown)
     if (read_text(home.config_file), read_text(home.env_file)) != (config, env):
@@ -128,7 +138,7 @@ def _edited(text: str, keys: list[str], value: Value) -> str:
         keys = keys[1:]
     if mark is None or node is None:  # the file says nothing yet
         return f"{text}{_line_end(text)}{_block(keys, value, 0)}\n"
-    if keys and _source(text, node) == "":
+    if keys and _at(text, node.start_mark) == _at(text, node.end_mark):  # nothing is written behind the key
         return _after_line(text, mark.end_mark.line, _block(keys, value, mark.start_mark.column + 2))
     return _replaced(text, mark, node, _flow(keys, value))
 
@@ -162,10 +172,6 @@ def _end(node: yaml.Node) -> yaml.Mark:
         last = node.value[-1]
         return _end(last[1] if isinstance(last, tuple) else last)
     return node.end_mark
-
-
-def _source(text: str, node: yaml.Node) -> str:
-    return text[_at(text, node.start_mark) : _at(text, node.end_mark)]
 
 
 def _at(text: str, mark: yaml.Mark) -> int:
@@ -207,16 +213,33 @@ def _is_written(text: str, path: ConfigPath, file: Path) -> bool:
 
 
 def _with_variable(text: str, name: str, value: str, path: ConfigPath) -> str:
-    """`.env` with a variable set in its line or a new one; without it where the value is empty."""
+    """The text of `.env` with a variable set in its line or a new line; without its line if the value is empty."""
     if not _PLAIN.fullmatch(value):
         what = Sentence("allowed: a key without spaces, line breaks and accents")
         raise ConfigError([ConfigProblem(".env", 0, ".".join(map(str, path)), what)])
     line = f"{name}={dotenv.quoted(value)}\n" if value else ""
     lines = text.splitlines(keepends=True)
-    own = [at for at, one in enumerate(lines) if name in dotenv.parse(one)[0]]
+    own = [at for at, written in enumerate(lines) if name in dotenv.parse(written)[0]]
     if own:
         lines[own[-1]] = line
         for at in own[:-1]:
             lines[at] = ""
         return "".join(lines)
     return f"{text}{_line_end(text)}{line}"
+
+
+def is_zone_chosen(home: Home, config: Config) -> bool:
+    """False where the machine's zone is used because nobody named one. Blocks. Raises `ConfigError`, `OSError`."""
+    if "timezone" not in config.model_fields_set:
+        return False
+    return _UNASKED.search(read_text(home.config_file) or "") is None
+
+
+def choose_zone(home: Home, zone: str, environ: Mapping[str, str]) -> Config:
+    """Writes down a zone that a person named. Blocks. Raises `ConfigError`, `HomeError`, `OSError`."""
+    home.create()
+    config = set_values(home, {("timezone",): zone}, environ, HEADER).config
+    written = read_text(home.config_file) or ""
+    if _UNASKED.search(written):
+        atomic_write(home.config_file, _UNASKED.sub(rf"\g<key>{zone}", written))
+    return config

@@ -113,7 +113,7 @@ def load(home: Home, environ: Mapping[str, str]) -> LoadedConfig:
 
 
 def parse(text: str, variables: Mapping[str, str], file: str = "config.yaml") -> LoadedConfig:
-    """Raises `ConfigError`."""
+    """The configuration in the text of a `config.yaml`. Raises `ConfigError`."""
     return _Document(file, yaml_tree.parse(text, file), variables).loaded()
 
 
@@ -184,7 +184,7 @@ class _Document:
         return ConfigProblem(self._file, self._tree.line(path), dotted(path), text)
 
     def _written(self, path: ConfigPath) -> ConfigPath:
-        """The path in the file for one in the model: without pydantic's marks, and for inherited keys in the common
+        """The path in the file for a path in the model: without pydantic's marks, and for inherited keys in the common
         section."""
         value: Value = self._filled.value
         found: list[str | int] = []
@@ -214,7 +214,7 @@ class _Document:
         path = self._written(loc)
         known = _keys_around(Config, loc)
         name = str(loc[-1])
-        elsewhere = ", ".join(f"{one}.{name}" for one in _sections_with(name)[:3])
+        elsewhere = ", ".join(f"{section}.{name}" for section in _sections_with(name)[:3])
         hint = (
             did_you_mean(name, known)
             or (elsewhere and Sentence("; it belongs under another key: {keys}", keys=elsewhere))
@@ -267,7 +267,7 @@ def _value_at(value: Value, path: ConfigPath) -> Value:
 
 
 def _remove(value: Value, loc: ConfigPath) -> None:
-    """Removes an unknown key, also the common section's that an agent inherited."""
+    """Removes an unknown key, also one that an agent inherited from a common section."""
     for part in loc[:-1]:
         if isinstance(value, dict) and part in value:
             value = value[str(part)]

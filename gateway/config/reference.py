@@ -1,4 +1,4 @@
-"""What each key of `config.yaml` is for, and the page of it in `docs/configuration.md`."""
+"""A sentence for each key of `config.yaml`, and the page `docs/configuration.md` that shows them."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ SENTENCES: Mapping[str, str] = {
 Schema: TypeAlias = Mapping[str, Any]
 """A JSON Schema, or a part of one."""
 _AGENTS = ("agents.*.model.", "agents.*.session.", "agents.*.memory.", "agents.*.tools.")
-"""What repeats the common sections."""
+"""Keys that repeat the common sections."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +201,7 @@ def keys() -> tuple[Key, ...]:
 
 
 def markdown() -> str:
-    """`docs/configuration.md`."""
+    """The text of `docs/configuration.md`."""
     parts = [
         "# Configuration",
         "All keys of `~/.daybook/config.yaml`. Each has a default, so that the file holds only what differs, and may "
@@ -222,19 +222,23 @@ def markdown() -> str:
 
 def _leaves(document: Schema, schema: Schema, name: str, default: object) -> Iterator[tuple[str, Schema, object]]:
     variants = list(_variants(document, schema))
-    inner = [one for one in variants if "properties" in one]
-    if len(inner) < len([one for one in variants if one.get("type") != "null"]) and name and not _is_map(variants):
+    inner = [variant for variant in variants if "properties" in variant]
+    if (
+        len(inner) < len([variant for variant in variants if variant.get("type") != "null"])
+        and name
+        and not _is_map(variants)
+    ):
         yield name, schema, default
-    for one in inner:
-        for key, field in one["properties"].items():
+    for variant in inner:
+        for key, field in variant["properties"].items():
             resolved = _resolved(document, field)
             given = default.get(key) if isinstance(default, dict) else None
             value = field.get("default", resolved.get("default")) if given is None else given
             yield from _leaves(document, resolved, f"{name}.{key}" if name else key, value)
-    for one in variants:
-        if isinstance(more := one.get("additionalProperties"), dict):
+    for variant in variants:
+        if isinstance(more := variant.get("additionalProperties"), dict):
             yield from _leaves(document, _resolved(document, more), f"{name}.*", None)
-        items = _resolved(document, one["items"]) if isinstance(one.get("items"), dict) else {}
+        items = _resolved(document, variant["items"]) if isinstance(variant.get("items"), dict) else {}
         if "properties" in items:
             yield from _leaves(document, items, f"{name}.*", None)
 
@@ -242,15 +246,18 @@ def _leaves(document: Schema, schema: Schema, name: str, default: object) -> Ite
 def _variants(document: Schema, schema: Schema) -> Iterator[Schema]:
     resolved = _resolved(document, schema)
     choices = resolved.get("anyOf") or resolved.get("oneOf")
-    for one in choices or ():
-        yield from _variants(document, one)
+    for choice in choices or ():
+        yield from _variants(document, choice)
     if not choices:
         yield resolved
 
 
 def _is_map(variants: list[Schema]) -> bool:
-    """True where the parts are listed instead."""
-    return any(isinstance(one.get("additionalProperties"), dict) or "$ref" in one.get("items", {}) for one in variants)
+    """True where the keys inside are listed instead of the key itself."""
+    return any(
+        isinstance(variant.get("additionalProperties"), dict) or "$ref" in variant.get("items", {})
+        for variant in variants
+    )
 
 
 def _resolved(document: Schema, schema: Schema) -> Schema:
@@ -261,7 +268,7 @@ def _resolved(document: Schema, schema: Schema) -> Schema:
 def _allowed(schema: Schema, text: str) -> str:
     """The values of a choice, unless the sentence names them."""
     variants = schema.get("anyOf") or [schema]
-    values = [f"`{value}`" for one in variants for value in one.get("enum", ())]
+    values = [f"`{value}`" for variant in variants for value in variant.get("enum", ())]
     return "" if all(value in text for value in values) else ", ".join(values)
 
 

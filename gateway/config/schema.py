@@ -48,7 +48,7 @@ Fraction = Annotated[float, Field(ge=0, le=1)]
 DmPolicy = Literal["pairing", "allowlist", "open", "off"]
 Mention = Literal["required", "optional"]
 Validated = dict[str, Any]
-"""The fields above the one whose default is being made."""
+"""The fields above the field whose default is being made."""
 
 
 class Price(Section):
@@ -294,7 +294,7 @@ class Route(Section):
 
 
 SHARED_SECTIONS = ("model", "session", "memory", "tools")
-"""What may be repeated under an agent."""
+"""Sections that may be repeated under an agent."""
 
 
 class BackupConfig(Section):
@@ -334,7 +334,7 @@ class Config(Section):
 
     @property
     def postgres_url(self) -> str | None:
-        """None: the messages are in SQLite."""
+        """The address of the database; None where the messages are in SQLite."""
         return self.database_url.get_secret_value() if self.database_url is not None else None
 
     @property
@@ -362,17 +362,17 @@ def _complete(name: str, agent: object, common: Validated) -> object:
 
 
 def _without_other_server(common: Validated, own: Validated) -> Validated:
-    """What an agent inherits: not the key and address of another provider than its own."""
+    """The sections that an agent inherits, without the key and address of another provider than its own."""
     model, its = common.get("model"), own.get("model")
     if not isinstance(model, dict) or not isinstance(its, dict) or not its.get("provider"):
         return common
     if its["provider"] == (model.get("provider") or _provider(model)):
         return common
-    return common | {"model": {key: one for key, one in model.items() if key not in ("api_key", "base_url")}}
+    return common | {"model": {key: value for key, value in model.items() if key not in ("api_key", "base_url")}}
 
 
 def _laid_over(below: Validated, above: Validated) -> Validated:
-    """Merges mappings key by key; all else, lists too, is replaced. A null above means what is below."""
+    """Merges mappings key by key; all else, lists too, is replaced. A null above leaves the value below."""
     joined = dict(below)
     for key, value in above.items():
         under = joined.get(key)

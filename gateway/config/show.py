@@ -32,7 +32,7 @@ def shown(config: Config) -> str:
 
 
 def shown_value(config: Config, path: ConfigPath) -> Json:
-    """One value as people may see it, if it is there."""
+    """The value at a path as people may see it; None if nothing is there."""
     value: Json = config.model_dump(mode="json")
     for part in path:
         value = value.get(str(part)) if isinstance(value, dict) else None
@@ -63,21 +63,21 @@ def _secrets(value: object) -> Iterator[str]:
 
 
 def _settings_of_servers(config: Config) -> Iterator[str]:
-    """Values of MCP servers' environments that are no keys but sentences, folders and addresses."""
+    """Values in the environments of MCP servers that are sentences, folders or addresses, not keys."""
     for agent in config.agents.values():
         for server in agent.tools.mcp.values():
-            for one in server.env.values() if isinstance(server, LocalMcpServer) else ():
-                value = one.get_secret_value()
+            for setting in server.env.values() if isinstance(server, LocalMcpServer) else ():
+                value = setting.get_secret_value()
                 if not _KEY.fullmatch(value):
                     yield value
 
 
 def known_secrets(config: Config, env_file: str, others: Iterable[str] = ()) -> KnownSecrets:
-    """All that must not leave by what programs, servers and pages print. `env_file`: its text; a value of it that the
-    configuration shows openly is none."""
+    """The secrets that no output of programs, servers and pages may hold. `env_file`: the text of `.env`; a value in it
+    that the configuration shows openly is no secret."""
     values, _ = dotenv.parse(env_file)
     plain = json.dumps(config.model_dump(mode="json"), ensure_ascii=False)
     secrets = {*secrets_of(config), *(value for value in values.values() if value not in plain)}
     secrets = secrets - set(_settings_of_servers(config)) | set(others)
-    passwords = {urlsplit(one).password or "" for one in secrets if one.startswith(("postgres", "http"))}
-    return KnownSecrets(secrets | {unquote(one) for one in passwords} | passwords)
+    passwords = {urlsplit(secret).password or "" for secret in secrets if secret.startswith(("postgres", "http"))}
+    return KnownSecrets(secrets | {unquote(password) for password in passwords} | passwords)

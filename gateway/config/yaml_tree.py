@@ -93,7 +93,7 @@ _SYNTAX = {
     "that cannot start any token": Sentence("found a sign that no value begins with; put the value into quotes"),
     "expected": Sentence("look at the indentation and brackets here and in the line above"),
 }
-"""What to say where a parser's words have that in them."""
+"""What to say, by a part of the parser's message."""
 
 
 def _syntax_problem(error: yaml.MarkedYAMLError, file: str) -> ConfigProblem:

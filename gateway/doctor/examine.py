@@ -40,7 +40,7 @@ from gateway.store.schema import STEPS, schema_version
 _LEAST_FREE = 200_000_000
 """Bytes that should be free on the home's disk."""
 _STUCK_AFTER = timedelta(minutes=15)
-"""A message that waits for longer is stuck, or nothing runs that would serve it."""
+"""A message that waits for longer is stuck, or no gateway runs."""
 
 
 def examine(home: Home, environ: Mapping[str, str], features: Sequence[Feature] = ()) -> list[Finding]:
@@ -48,10 +48,13 @@ def examine(home: Home, environ: Mapping[str, str], features: Sequence[Feature] 
     try:
         loaded = load(home, environ)
     except ConfigError as error:
-        bad = [Finding("config", False, str(one), Sentence("edit {file}", file=one.file)) for one in error.problems]
+        bad = [
+            Finding("config", False, str(problem), Sentence("edit {file}", file=problem.file))
+            for problem in error.problems
+        ]
         return [*bad, *_home(home), *_disk(home), *_contents(home)]
     config = loaded.config
-    warnings = [Finding("config", True, Sentence("warning: {what}", what=str(one))) for one in loaded.warnings]
+    warnings = [Finding("config", True, Sentence("warning: {what}", what=str(warning))) for warning in loaded.warnings]
     checks: list[Callable[[], list[Finding]]] = [
         lambda: telegram(config.channels.telegram),
         lambda: discord(config.channels.discord),
@@ -82,7 +85,7 @@ def _of_feature(feature: Feature, home: Home, config: Config) -> list[Finding]:
 
 
 def silent(home: Home) -> list[Finding]:
-    """What keeps every other check from an end: the home's file system does not answer."""
+    """A finding if the home's file system does not answer: then no other check would end."""
     if Question(home.path).is_answered(PATIENCE):
         return []
     what = Sentence("the file system of {path} does not answer", path=home.path)
@@ -125,7 +128,7 @@ def _home(home: Home) -> Iterator[Finding]:
 
 def _nearest(path: Path) -> Path:
     """`path`, or the nearest folder above that can be seen."""
-    return next((one for one in (path, *path.parents) if os.path.lexists(one)), Path(path.anchor))
+    return next((candidate for candidate in (path, *path.parents) if os.path.lexists(candidate)), Path(path.anchor))
 
 
 def _contents(home: Home, config: Config | None = None) -> Iterator[Finding]:
@@ -147,7 +150,7 @@ def _contents(home: Home, config: Config | None = None) -> Iterator[Finding]:
 
 
 def _lost(home: Home) -> Iterator[Finding]:
-    """What a running gateway misses: from the disk alone nobody can tell that it was there."""
+    """Asks a running gateway what it misses: the disk alone doesn't tell what was there."""
     for trouble in asyncio.run(_troubles(home)):
         what = Sentence("the running Daybook misses something: {what}", what=trouble)
         yield Finding("home", False, what, "put it back, or restart Daybook")
@@ -160,11 +163,11 @@ async def _troubles(home: Home) -> list[str]:
     except (NotRunning, OperationError, TimeoutError):
         return []
     troubles = found.get("troubles") if isinstance(found, Mapping) else None
-    return [str(one) for one in troubles] if isinstance(troubles, list) else []
+    return [str(trouble) for trouble in troubles] if isinstance(troubles, list) else []
 
 
 def private_paths(home: Home) -> list[Path]:
-    """What holds secrets and memory, if it exists."""
+    """Paths of secrets and memory, whether they exist or not."""
     return [home.path, home.state, home.env_file, home.web_token, home.database, home.config_file]
 
 
@@ -210,7 +213,7 @@ def _workspaces(home: Home, config: Config) -> Iterator[Finding]:
 
 
 def _unreadable_pages(folder: Path) -> Iterator[Finding]:
-    """Checks the owner's own files, edited with anything."""
+    """Checks the Markdown files, which people edit with any program."""
     bad = 0
     for page in sorted(folder.rglob("*.md")):
         if page.is_dir() and not page.is_symlink():
@@ -258,11 +261,11 @@ def _transcripts(home: Home) -> Iterator[Finding]:
                 Sentence("move {path} somewhere else; the conversation then starts over", path=path),
             )
             continue
-        for one in damage:
-            if not one.torn:  # a torn tail mends itself at the next turn
+        for damaged in damage:
+            if not damaged.torn:  # a torn tail mends itself at the next turn
                 bad += 1
                 what = Sentence(
-                    "line {line} of {path} is damaged and skipped: {why}", line=one.line, path=path, why=one.why
+                    "line {line} of {path} is damaged and skipped: {why}", line=damaged.line, path=path, why=damaged.why
                 )
                 yield Finding("transcripts", False, what, "restore the file from a backup, or delete that line")
     if not bad:

@@ -1,4 +1,4 @@
-"""Checks of what speaks and of what makes pictures."""
+"""Checks of speech and of pictures."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _WORD = "Hello."
 
 
 def speech(config: MediaConfig, seconds: float = _SECONDS) -> Iterator[Finding]:
-    """Says a word."""
+    """Checks speech by saying a word."""
     speaker = build_speaker(config)
     if speaker is None:
         return
@@ -56,7 +56,7 @@ def _unspoken(problem: str) -> Finding:
 
 
 def pictures(config: MediaConfig) -> Iterator[Finding]:
-    """Asks the server for its models: a picture would cost something."""
+    """Checks pictures by asking the server for its models: a picture would cost something."""
     images = config.images
     if images is None:
         return

@@ -14,7 +14,7 @@ from gateway.home import Home, HomeBusy, HomeError
 
 
 def mend(home: Home, environ: Mapping[str, str]) -> list[str]:
-    """Says what was mended, or why it could not be. Blocks."""
+    """Mends what it can; returns a sentence for each thing that was mended. Blocks."""
     done: list[str] = []
     try:
         done += _folders(home, environ)
@@ -25,7 +25,7 @@ def mend(home: Home, environ: Mapping[str, str]) -> list[str]:
         with home.hold():
             done += _leftovers(home)
     except HomeBusy:
-        pass  # what a running Daybook has is no leftover
+        pass  # a running Daybook still uses its socket
     return done
 
 

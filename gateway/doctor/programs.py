@@ -24,7 +24,7 @@ _NOT_AS_ROOT = "run Daybook as the user of before, or delete {file} if programs 
 
 
 def programs(home: Home, config: Config) -> Iterator[Finding]:
-    """Nothing where no agent runs programs."""
+    """Checks the sandbox; finds nothing where no agent runs programs."""
     if not any(agent.tools.exec for agent in config.agents.values()):
         return
     sandbox = find_sandbox(home, config)

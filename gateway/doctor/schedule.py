@@ -37,7 +37,7 @@ _SHOWN = 5
 def check_schedule(
     home: Home, workspace: Path, config: Config, now: datetime, on: Collection[str]
 ) -> Iterator[Finding]:
-    """`on`: the channels that are on."""
+    """Checks the file of jobs and their runs. `on`: the channels that are on."""
     path = workspace / FILE
     fix = Sentence("correct {path}; until then all jobs run as before", path=path)
     try:
@@ -80,7 +80,7 @@ def _next_runs(jobs: tuple[Job, ...], last: Mapping[str, Run], zone: ZoneInfo, n
     count, off = Sentence(some, count=len(jobs)), len(jobs) - len(on)
     yield Sentence("{jobs}, {count} of them off", jobs=count, count=off) if off else count
     dues = [(due, job) for job in on if (due := next_after(job.when, job.zone(zone), now)) is not None]
-    for due, job in sorted(dues, key=lambda one: one[0])[:_SHOWN]:
+    for due, job in sorted(dues, key=lambda pair: pair[0])[:_SHOWN]:
         yield next_run(job.id, due, last.get(job.id), zone, now)
 
 

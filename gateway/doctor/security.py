@@ -45,7 +45,10 @@ def security(home: Home, environ: Mapping[str, str]) -> list[Finding]:
     try:
         config = load(home, environ).config
     except ConfigError as error:
-        return [Finding("config", False, str(one), Sentence("edit {file}", file=one.file)) for one in error.problems]
+        return [
+            Finding("config", False, str(problem), Sentence("edit {file}", file=problem.file))
+            for problem in error.problems
+        ]
     except OSError as error:
         return [Finding("config", False, Sentence("can't be read: {why}", why=error), "see who owns the home's files")]
     checks: tuple[Callable[[Home, Config], Iterator[Finding]], ...] = (
@@ -63,7 +66,7 @@ def security(home: Home, environ: Mapping[str, str]) -> list[Finding]:
 
 
 def _found(check: Callable[[Home, Config], Iterator[Finding]], home: Home, config: Config) -> list[Finding]:
-    """What a check finds; a home that it cannot take is a finding too."""
+    """The findings of a check; its failure is a finding, too."""
     try:
         return list(check(home, config))
     except Exception as error:
@@ -233,7 +236,7 @@ def _programs(home: Home, config: Config) -> Iterator[Finding]:
 
 
 def _servers(home: Home, config: Config) -> Iterator[Finding]:
-    every = {name: one for agent in config.agents.values() for name, one in agent.tools.mcp.items()}
+    every = {name: server for agent in config.agents.values() for name, server in agent.tools.mcp.items()}
     for name, server in every.items():
         if server.ask == "none":
             yield Finding(

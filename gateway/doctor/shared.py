@@ -1,4 +1,4 @@
-"""What several gateways on one home need: their database, clocks that agree, a file system with locks."""
+"""Checks what several gateways on one home need: a database, clocks that agree, a file system with locks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOST_SKEW = timedelta(seconds=5)
 
 
 def check_shared(home: Home, config: Config) -> Iterator[Finding]:
-    """Nothing where the messages are in SQLite."""
+    """Checks a home on PostgreSQL; finds nothing where the messages are in SQLite."""
     url = config.postgres_url
     if url is None:
         return
@@ -68,7 +68,7 @@ def _database(connection: Connection) -> Iterator[Finding]:
 
 
 def _files(home: Home) -> Iterator[Finding]:
-    """Tries in the home what several computers rely on."""
+    """Tries locks and fsync in the home, on which several computers rely."""
     probe = home.state / "doctor.lock"
     first, second = (FileLock(probe, timeout=0, thread_local=False, is_singleton=False) for _ in range(2))
     try:

@@ -22,7 +22,7 @@ _SECRETS = frozenset({"password", "passwort", "contraseña", "passe", "pin", "to
 _SECRETS_WITHOUT_SPACES = ("密码", "パスワード")
 _KEY_BEGINNINGS = ("sk-", "ghp_", "github_pat_", "xox", "akia", "eyj", "glpat-", "-----begin")
 _KEY_CHARS = 20
-"""A word with digits in it that is as long is a key."""
+"""A word of letters and digits is a key from this length on."""
 _STREET_ENDS = ("straße", "strasse", "gasse", "allee", "platz")
 _STREETS = frozenset({"street", "st", "road", "rd", "avenue", "ave", "lane", "rue", "calle", "via", "str"})
 
@@ -58,7 +58,9 @@ def _is_key(word: str) -> bool:
     if word.casefold().startswith(_KEY_BEGINNINGS):
         return len(word) >= 8
     is_mixed = any(map(str.isdigit, word)) and any(map(str.isalpha, word))
-    return len(word) >= _KEY_CHARS and is_mixed and all(one.isalnum() or one in "-_+=" for one in word)
+    return (
+        len(word) >= _KEY_CHARS and is_mixed and all(character.isalnum() or character in "-_+=" for character in word)
+    )
 
 
 def _is_address(word: str) -> bool:
@@ -72,15 +74,15 @@ def _has_street(words: Sequence[str]) -> bool:
         folded = word.casefold()
         if folded in _STREETS or (folded.endswith(_STREET_ENDS) and word[:1].isupper()):
             near = (*words[max(0, at - 2) : at], *words[at + 1 : at + 3])
-            if any(one[:1].isdecimal() and len(one) <= 5 for one in near):
+            if any(neighbour[:1].isdecimal() and len(neighbour) <= 5 for neighbour in near):
                 return True
     return False
 
 
 def _is_number(word: str) -> bool:
     """`4711`, `K4711`, `0171/12345`; not `10-12`."""
-    runs = "".join(one if one.isdecimal() else " " for one in word).split()
-    is_plain = all(one.isdecimal() or one in _NUMBER_MARKS for one in word)
+    runs = "".join(character if character.isdecimal() else " " for character in word).split()
+    is_plain = all(character.isdecimal() or character in _NUMBER_MARKS for character in word)
     return any(len(run) >= 4 for run in runs) or (is_plain and sum(map(len, runs)) >= 5)
 
 

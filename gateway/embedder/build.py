@@ -96,14 +96,14 @@ def needs(settings: LocalEmbedderSettings | RemoteEmbedderSettings) -> str:
 
 
 def encoder(settings: LocalEmbedderSettings | RemoteEmbedderSettings) -> Encoder:
-    """Blocks. Raises `NoEmbedding`."""
+    """Builds the encoder of these settings. Blocks. Raises `NoEmbedding`."""
     if isinstance(settings, RemoteEmbedderSettings):
         return RemoteEncoder(settings.base_url, settings.model, settings.api_key)
     return local_encoder(settings)
 
 
 def local_encoder(settings: LocalEmbedderSettings) -> LocalModel:
-    """Blocks. Raises `NoEmbedding`."""
+    """Loads a local model. Blocks. Raises `NoEmbedding`."""
     if absent := missing():
         raise NoEmbedding(absent)
     from agent.search.vectors.local import LocalModel  # noqa: PLC0415 (70 MB, only for a local model)
@@ -133,5 +133,5 @@ class Embedders:
         return EmbeddingIndex(known)
 
     def close(self) -> None:
-        for one in self._known.values():
-            one.close()
+        for embedder in self._known.values():
+            embedder.close()

@@ -27,7 +27,7 @@ _SECONDS = 30.0
 class EmbedderCheck:
     model: str
     engine: str
-    """"" and `megabytes` 0 for a server."""
+    """Empty for a server, whose `megabytes` are 0."""
     where: str
     size: int
     """Numbers in a vector."""

@@ -28,7 +28,7 @@ SHA256 = {
     "model.onnx": "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6",
     "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
 }
-"""Of what a vector depends on."""
+"""Of the files that a vector depends on."""
 LOADED, KEPT = 105, 23
 """Megabytes. What runs the model is 45 more to load, where it is not installed."""
 

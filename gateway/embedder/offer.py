@@ -26,7 +26,7 @@ QUESTION = Sentence("Find memories by what they mean, not just by their words?")
 GAIN = Sentence("Search by meaning finds about two in ten of the answers that words alone miss")
 LATER = Sentence("`daybook memory embedder --fetch` adds search by meaning later.")
 _FEW = 64
-"""Texts without a vector that are no bar's worth: those of the last hours, which are embedded within seconds."""
+"""Fewer texts without a vector need no progress bar: those of the last hours are embedded within seconds."""
 
 
 def offer_of(home: Home, config: Config) -> str:
@@ -143,7 +143,7 @@ class EmbedderOffer:
         return joined([Sentence("That didn't work: {why}.", why=why), by_hand(self._home)])
 
     def _use(self) -> None:
-        """Gives agents without an embedder their present one. Blocks."""
+        """Gives each agent without an embedder its configured one, once that is there. Blocks."""
         for name, agent in self._agents.items():
             settings = embedding_of(self._config.agents[name].memory.search.embedding, self._home)
             if not agent.index.embeds and (index := self._embedders.semantic_index(settings)) is not None:

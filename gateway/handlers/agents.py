@@ -68,7 +68,7 @@ class SessionOperations:
         return {**_session_json(info), "text": await agent.export(info.key, info.id)}
 
     async def rename(self, parameters: Params) -> Json:
-        """`{id, title}`: an empty title takes a given one back."""
+        """`{id, title}`: an empty title takes a given title back."""
         agent, info = await self._find(required(parameters, "id"))
         title = parameters.get("title")
         if not isinstance(title, str):
@@ -88,7 +88,7 @@ class SessionOperations:
         if not isinstance(days, int) or days < 1:
             raise OperationError("days must be a whole number of at least 1.")
         before = self.services.clock.now() - timedelta(days=days)
-        removed = [one for agent in self.services.agents.values() for one in await agent.prune(before)]
+        removed = [info for agent in self.services.agents.values() for info in await agent.prune(before)]
         return {"removed": [info.id for info in removed]}
 
     async def replaceable(self, parameters: Params) -> Json:
@@ -101,7 +101,7 @@ class SessionOperations:
         since = await self.services.agents[agent].said_since(SessionKey(agent, path), user_message_id(row.message))
         if not since and (await self.services.inbox.fate(channel, row.message.address.account, message)).done:
             raise OperationError(_OVER)
-        if not all(one.startswith(f"{channel}:") for one in since):
+        if not all(id.startswith(f"{channel}:") for id in since):
             raise OperationError(_WENT_ON)
         return {"ok": True}
 
@@ -171,7 +171,9 @@ class SkillOperations:
     async def approve(self, parameters: Params) -> Json:
         """Stores the owner's yes to a skill's present text."""
         name, sha = required(parameters, "name"), required(parameters, "sha")
-        skill = next((one for one in await self._skills(parameters) if one.name == name and one.sha == sha), None)
+        skill = next(
+            (known for known in await self._skills(parameters) if known.name == name and known.sha == sha), None
+        )
         if skill is None:
             raise OperationError(
                 Sentence("There is no skill {name} with that text. `daybook skills show {name}` shows it.", name=name)

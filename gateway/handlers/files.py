@@ -23,7 +23,7 @@ from gateway.rpc.protocol import Operation, OperationError, Params, required
 
 T = TypeVar("T")
 _BY = "page"
-"""How the change history signs what was written there."""
+"""How the change history signs a change made on the page."""
 _MOST_ENTRIES = 2_000
 _HIDDEN = frozenset({"state", ".git"})
 
@@ -50,9 +50,11 @@ class FileOperations:
         _, scope = self._of(parameters)
         path = str(parameters.get("path") or "")
         found = await _done(files.entries, self._inside(scope, path), scope.folder)
-        shown = [one for one in found if one.kind in (EntryKind.FILE, EntryKind.FOLDER) and one.name not in _HIDDEN]
-        shown.sort(key=lambda one: (one.kind is not EntryKind.FOLDER, one.name.casefold()))
-        listed = [_entry_json(path, one) for one in shown[:_MOST_ENTRIES]]
+        shown = [
+            entry for entry in found if entry.kind in (EntryKind.FILE, EntryKind.FOLDER) and entry.name not in _HIDDEN
+        ]
+        shown.sort(key=lambda entry: (entry.kind is not EntryKind.FOLDER, entry.name.casefold()))
+        listed = [_entry_json(path, entry) for entry in shown[:_MOST_ENTRIES]]
         return {"path": path, "entries": listed, "more": len(shown) - len(listed)}
 
     async def read(self, parameters: Params) -> Json:
@@ -93,12 +95,12 @@ class FileOperations:
         return {"saved": True, "hash": written.sha}
 
     async def open(self, parameters: Params) -> Json:
-        """`{agent?}`: what was promised and is not done, as `{text, who, due}`."""
+        """`{agent?}`: promises that are not kept yet, as `{text, who, due}`."""
         _, scope = self._of(parameters)
         items = await _done(open_items.still_open, scope)
         return [
-            {"text": one.what, "who": one.who, "due": one.due.isoformat() if one.due is not None else ""}
-            for one in items
+            {"text": item.what, "who": item.who, "due": item.due.isoformat() if item.due is not None else ""}
+            for item in items
         ]
 
     async def context(self, parameters: Params) -> Json:
@@ -114,7 +116,7 @@ class FileOperations:
             "window": report.budget.window,
             "used": report.projected,
             "parts": parts,
-            "files": [{"path": one.path, "cut": one.is_cut} for one in report.files],
+            "files": [{"path": file.path, "cut": file.is_cut} for file in report.files],
         }
 
     def _of(self, parameters: Params) -> tuple[Agent, Scope]:
@@ -130,7 +132,7 @@ class FileOperations:
 
 
 async def _done(work: Callable[..., T], *arguments: object) -> T:
-    """In a thread. Raises `OperationError`."""
+    """Does blocking work in a thread. Raises `OperationError`."""
     try:
         return await asyncio.to_thread(work, *arguments)
     except FileError as problem:

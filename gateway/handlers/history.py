@@ -36,8 +36,8 @@ class HistoryOperations:
             audience, _, id = str(scope).partition(":")
             scope = f"{audience}:{id.replace(':', '-')}" if id else audience  # a group is CHANNEL:CHAT to a person
             try:
-                for one in self.services.agents.values():
-                    scope_named(scope, one.workspace)
+                for agent in self.services.agents.values():
+                    scope_named(scope, agent.workspace)
             except ValueError as error:
                 raise OperationError(no_scope(scope)) from error
         most = number(parameters, "n") or -1

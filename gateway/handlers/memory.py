@@ -133,14 +133,14 @@ class MemoryOperations:
             raise OperationError(str(error)) from error
         results: list[Json] = [
             {
-                "question": one.test.question,
-                "words": list(one.test.words),
-                "line": one.test.line,
-                "passed": one.passed,
-                "missing": list(one.missing),
-                "where": one.where,
+                "question": result.test.question,
+                "words": list(result.test.words),
+                "line": result.test.line,
+                "passed": result.passed,
+                "missing": list(result.missing),
+                "where": result.where,
             }
-            for one in report.results
+            for result in report.results
         ]
         return {"results": results, "gaps": list(report.gaps), "unread": list(report.unread)}
 

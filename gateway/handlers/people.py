@@ -35,25 +35,25 @@ class PeopleOperations:
         access = self.services.access
         waiting: list[Json] = [
             {
-                "code": one.code,
-                "channel": one.channel,
-                "user_id": one.user_id,
-                "name": one.name,
-                "expires": one.expires_at,
+                "code": request.code,
+                "channel": request.channel,
+                "user_id": request.user_id,
+                "name": request.name,
+                "expires": request.expires_at,
                 "state": "waiting",
             }
-            for one in access.requests()
+            for request in access.requests()
         ]
         known: list[Json] = [
             {
                 "code": "",
-                "channel": one.channel,
-                "user_id": one.user_id,
-                "name": one.name,
+                "channel": account.channel,
+                "user_id": account.user_id,
+                "name": account.name,
                 "expires": "",
-                "state": one.role,
+                "state": account.role,
             }
-            for one in access.approvals()
+            for account in access.approvals()
         ]
         return waiting + known
 
@@ -98,30 +98,32 @@ class PeopleOperations:
         mention, per_minute, allow, spent_usd, limit_usd}]}`, the owner first; sums are today's."""
         services = self.services
         chats = await services.database.run(chat_rows.known)
-        names = {f"{one.address.channel}:{one.user_id}": one.user_name for one in reversed(chats)}
-        titles = {_group_of(one): one.title for one in reversed(chats) if one.kind is ChatKind.GROUP}
+        names = {f"{chat.address.channel}:{chat.user_id}": chat.user_name for chat in reversed(chats)}
+        titles = {_group_of(chat): chat.title for chat in reversed(chats) if chat.kind is ChatKind.GROUP}
         found: dict[str, list[KnownAccount]] = {}
-        for one in services.access.known_accounts():
-            found.setdefault("" if one.role is Role.OWNER else one.person, []).append(one)
+        for account in services.access.known_accounts():
+            found.setdefault("" if account.role is Role.OWNER else account.person, []).append(account)
         return {
             "people": [
-                self._person_json(accounts, names) for _, accounts in sorted(found.items(), key=lambda it: it[0] != "")
+                self._person_json(accounts, names)
+                for _, accounts in sorted(found.items(), key=lambda entry: entry[0] != "")
             ],
-            "groups": [self._group_json(one, titles) for one in services.access.group_list()],
+            "groups": [self._group_json(group, titles) for group in services.access.group_list()],
         }
 
     def _person_json(self, accounts: Sequence[KnownAccount], names: Mapping[str, str]) -> Json:
         first, services = accounts[0], self.services
         is_owner = first.role is Role.OWNER
         spender = (Audience.OWNER, "") if is_owner else (Audience.PERSON, first.person)
-        of_account = {one.account: one.name or names.get(one.account, "") for one in accounts}
+        of_account = {account.account: account.name or names.get(account.account, "") for account in accounts}
         own_name = "" if first.person == first.account.replace(":", "-", 1) else first.person
         return {
             "id": first.person,
             "name": own_name or next(filter(None, of_account.values()), ""),
             "role": first.role or "",
             "accounts": [
-                {"id": one.account, "name": of_account[one.account], "approved": one.is_approved} for one in accounts
+                {"id": account.account, "name": of_account[account.account], "approved": account.is_approved}
+                for account in accounts
             ],
             "spent_usd": round(services.ledger.spent_today_by(spender), 6),
             "limit_usd": None if is_owner else services.limits.person_daily_usd,
@@ -145,29 +147,31 @@ class PeopleOperations:
         }
 
     async def approvals(self, _: Params) -> Json:
-        """A list of `{id, what, content, private, because, chat, until, lasting}`: what waits for the owner's yes,
-        oldest first. `lasting`: the words that a lasting yes would count for, if it can be given."""
+        """The questions that wait for the owner's yes, oldest first: a list of `{id, what, content, private, because,
+        chat, until, lasting}`. `lasting`: the words that a lasting yes would count for, if it can be given."""
         return [
             {
-                "id": one.question.id,
-                "what": one.what,
-                "content": one.content,
-                "private": one.private,
-                "because": one.because,
-                "chat": one.chat,
-                "until": one.question.until,
-                "lasting": one.lasting,
+                "id": approval.question.id,
+                "what": approval.what,
+                "content": approval.content,
+                "private": approval.private,
+                "because": approval.because,
+                "chat": approval.chat,
+                "until": approval.question.until,
+                "lasting": approval.lasting,
             }
-            for one in await self.services.approvals.listed()
+            for approval in await self.services.approvals.listed()
         ]
 
     async def answer(self, parameters: Params) -> Json:
-        """`{id, answer: yes | always | no}`: `{id, message}`, what came of it."""
+        """`{id, answer: yes | always | no}`: `{id, message}`, which says what was done."""
         id, answer = required(parameters, "id").upper(), required(parameters, "answer")
         if answer not in ("yes", "no", ALWAYS):
             raise OperationError("answer must be yes, always or no.")
         approvals = self.services.approvals
-        if answer == ALWAYS and not any(one.question.id == id and one.lasting for one in await approvals.listed()):
+        if answer == ALWAYS and not any(
+            approval.question.id == id and approval.lasting for approval in await approvals.listed()
+        ):
             raise OperationError(Sentence("That can't be allowed for always; answer yes or no."))
         try:
             message = await approvals.answer_from_elsewhere(id, is_yes=answer != "no", is_lasting=answer == ALWAYS)

@@ -36,7 +36,7 @@ _UNCLEAR = Sentence(
 )
 _WHENS: tuple[str, ...] = ("at", "every", "cron")
 _EARLIEST, _LATEST = date(2000, 1, 1), date(2200, 1, 1)
-"""Of weeks that can be asked for."""
+"""Days between which the first day of a week must be."""
 
 
 class ScheduleOperations:
@@ -77,7 +77,7 @@ class ScheduleOperations:
             "timezone": clock.zone.key,
             "today": clock.today().isoformat(),
             "from": first.isoformat(),
-            "days": [{"day": one.day.isoformat(), "entries": [*map(self._entry_json, one.entries)]} for one in days],
+            "days": [{"day": day.day.isoformat(), "entries": [*map(self._entry_json, day.entries)]} for day in days],
         }
 
     def _entry_json(self, entry: WeekEntry) -> Json:
@@ -169,7 +169,7 @@ class ScheduleOperations:
         return {"id": job.id, "message": await self._running(job.id)}
 
     async def _running(self, id: str) -> str:
-        """What came of a run that was just started by hand."""
+        """Says how a run went that was just started by hand."""
         if self._schedule.is_running:
             return Sentence("{id} is running now.", id=id)
         (run,) = await self._schedule.run_state.history(id, 1)
@@ -249,7 +249,7 @@ def _seen(parameters: Params) -> SeenJob | None:
         return None
     when = value.get("when")
     fields = when.items() if isinstance(when, Mapping) else ()
-    return SeenJob(str(value.get("text", "")), {name: str(one) for name, one in fields})
+    return SeenJob(str(value.get("text", "")), {name: str(field) for name, field in fields})
 
 
 def _date(parameters: Params, name: str) -> date | None:

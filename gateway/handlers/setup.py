@@ -17,12 +17,11 @@ from agent.languages.sentences import Sentence, joined
 from agent.languages.zones import is_same_time, zone_name
 from agent.model.base import Json
 from gateway.config import Config, ConfigError, load, shown
-from gateway.config.edit import path_of, set_values, value_of
+from gateway.config.edit import choose_zone, path_of, set_values, value_of
 from gateway.config.reference import keys
 from gateway.config.show import shown_value
 from gateway.config.values import is_zone
 from gateway.config.yaml_tree import Value
-from gateway.config.zone import choose_zone
 from gateway.embedder.fetch import LOADED
 from gateway.home import Home, HomeError
 from gateway.policy.home_zone import HomeZone
@@ -159,14 +158,14 @@ class SetupOperations:
             "yaml": shown(config),
             "keys": [
                 {
-                    "key": one.name,
-                    "value": shown_value(config, tuple(one.name.split("."))),
-                    "default": one.default,
-                    "allowed": one.allowed,
-                    "text": one.text,
+                    "key": key.name,
+                    "value": shown_value(config, tuple(key.name.split("."))),
+                    "default": key.default,
+                    "allowed": key.allowed,
+                    "text": key.text,
                 }
-                for one in keys()
-                if "*" not in one.name
+                for key in keys()
+                if "*" not in key.name
             ],
         }
 
@@ -213,7 +212,7 @@ class SetupOperations:
         try:
             return await asyncio.to_thread(work)
         except ConfigError as error:
-            problems = (joined((one.key, one.text), ": ") for one in error.problems)
+            problems = (joined((problem.key, problem.text), ": ") for problem in error.problems)
             raise OperationError(joined(problems, "; ")) from error
         except HomeError as error:
             raise OperationError(str(error)) from error
@@ -236,7 +235,7 @@ def _text(parameters: Params, name: str) -> str | None:
 
 
 def _secret(parameters: Params, name: str, kept: object) -> str:
-    """A secret as it is given; `***` and nothing given mean the one that is kept."""
+    """A secret as it is given; `***` and nothing given mean the kept secret."""
     given = _text(parameters, name)
     if given is not None and given != "***":
         return given
@@ -248,7 +247,7 @@ def _plain(value: Json) -> Value:
         return {str(key): _plain(inner) for key, inner in value.items()}
     if isinstance(value, str | int | float) or value is None:
         return value
-    return [_plain(one) for one in value]
+    return [_plain(item) for item in value]
 
 
 def _json(result: CheckResult) -> Json:

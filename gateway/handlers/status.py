@@ -81,17 +81,17 @@ class StatusOperations:
         return {
             "gateways": [
                 {
-                    "host": one.host,
-                    "pid": one.pid,
-                    "leads": one.leads,
-                    "people_and_groups": one.scopes,
-                    "seen_seconds_ago": round(one.seconds, 1),
+                    "host": gateway.host,
+                    "pid": gateway.pid,
+                    "leads": gateway.leads,
+                    "people_and_groups": gateway.scopes,
+                    "seen_seconds_ago": round(gateway.seconds, 1),
                     "connections": [
                         {"name": part.name, "state": part.health, "last_error": part.trouble}
-                        for part in one.connections
+                        for part in gateway.connections
                     ],
                 }
-                for one in gateways
+                for gateway in gateways
             ],
             "sessions": len(sessions),
             "inbox": {"waiting": inbox.waiting, "oldest": inbox.oldest, "unreadable": inbox.unreadable},
@@ -101,16 +101,16 @@ class StatusOperations:
                 "failed": outbox.failed,
                 "repeated": outbox.repeated,
             },
-            "model_waits": [{"model": one, "until": utc_stamp(until)} for one, until in waits.items()],
+            "model_waits": [{"model": model, "until": utc_stamp(until)} for model, until in waits.items()],
             "jobs": jobs_json(await services.jobs.rows(OPERATOR), _NEXT_JOBS),
             "usage": {
                 "day": services.clock.today().isoformat(),
-                "calls": sum(one.calls for one in today),
-                "input": sum(one.input for one in today),
-                "output": sum(one.output for one in today),
-                "cache_read": sum(one.cache_read for one in today),
-                "cache_write": sum(one.cache_write for one in today),
-                "cost_usd": round(sum(one.cost for one in today), 6),
+                "calls": sum(row.calls for row in today),
+                "input": sum(row.input for row in today),
+                "output": sum(row.output for row in today),
+                "cache_read": sum(row.cache_read for row in today),
+                "cache_write": sum(row.cache_write for row in today),
+                "cost_usd": round(sum(row.cost for row in today), 6),
             },
         }
 
@@ -135,17 +135,17 @@ class UsageOperations:
         sums = await self.services.ledger.sums(number(parameters, "days") or _DAYS)
         return [
             {
-                "day": one.day,
-                "purpose": one.purpose,
-                "session": one.session,
-                "model": one.model,
-                "calls": one.calls,
-                "input": one.input,
-                "output": one.output,
-                "cache_read": one.cache_read,
-                "cache_write": one.cache_write,
-                "cost_usd": round(one.cost, 6),
-                "unpriced_calls": one.unpriced,
+                "day": row.day,
+                "purpose": row.purpose,
+                "session": row.session,
+                "model": row.model,
+                "calls": row.calls,
+                "input": row.input,
+                "output": row.output,
+                "cache_read": row.cache_read,
+                "cache_write": row.cache_write,
+                "cost_usd": round(row.cost, 6),
+                "unpriced_calls": row.unpriced,
             }
-            for one in sums
+            for row in sums
         ]

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 from agent.clock import Clock
 from gateway.config import Config
-from gateway.config.zone import choose_zone, is_zone_chosen
+from gateway.config.edit import choose_zone, is_zone_chosen
 from gateway.home import Home
 from gateway.policy.preferences import Preferences
 

@@ -1,4 +1,4 @@
-"""What a person answers in the set-up: what is there now, and writing what changed."""
+"""The answers of the set-up: which are in force, and writing those that changed."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from pathlib import Path
 from agent.fs import atomic_write
 from agent.workspace import create, template_folder
 from gateway.config import Config, ConfigError, load
-from gateway.config.edit import HEADER, set_values, with_value
+from gateway.config.edit import HEADER, choose_zone, set_values, with_value
 from gateway.config.errors import ConfigPath
 from gateway.config.loader import parse
 from gateway.config.show import shown_value
 from gateway.config.yaml_tree import Value
-from gateway.config.zone import choose_zone
 from gateway.home import Home
 
 _NAME_LINE = re.compile(r"^- Name:[ \t]*(?P<name>[^\r\n]*?)[ \t]*\r?$", re.MULTILINE)
@@ -102,15 +101,18 @@ def problem_with(field: str, text: str) -> str:
 
 
 def _values(answers: SetupAnswers, before: Config) -> dict[ConfigPath, Value]:
-    """What has to be written for the answers that differ from what is in force."""
+    """The values to write for the answers that differ from the configuration."""
     given = {name: getattr(answers, name) for name in _KEYS}
     values: dict[ConfigPath, Value] = {_KEYS[name]: text or None for name, text in given.items() if text is not None}
     if not answers.timezone:
         values.pop(_KEYS["timezone"], None)
     if answers.owner_id is not None:
-        first = next((one for one in before.owners if one.startswith(_TELEGRAM)), None)
+        first = next((account for account in before.owners if account.startswith(_TELEGRAM)), None)
         owner = [f"{_TELEGRAM}{answers.owner_id}"] if answers.owner_id else []
-        values["owners",] = [*owner, *(one for one in before.owners if one != first and one not in owner)]
+        values["owners",] = [
+            *owner,
+            *(account for account in before.owners if account != first and account not in owner),
+        ]
     if answers.summary is not None:
         values[*_SUMMARY, "enabled"] = answers.summary != "off"
         if answers.summary not in ("", "off"):

@@ -29,7 +29,7 @@ class DiscordCheck(CheckResult):
     name: str = ""
     invite: str = ""
     servers: int = 0
-    """In which the bot is, about; 0 if Discord does not say."""
+    """How many servers the bot is in, about; 0 if Discord does not say."""
 
 
 def check_discord(token: str, api_url: str) -> DiscordCheck:

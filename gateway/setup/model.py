@@ -18,7 +18,7 @@ _QUESTION = "Say hello in one short sentence."
 _ANSWER_TOKENS = 300
 """Enough for a model that thinks first."""
 _LOADING = 90.0
-"""Seconds for an answer: a server of one's own may have to load the model first."""
+"""Seconds for an answer: a local server may have to load the model first."""
 _MOST_NAMED = 8
 _API = {"anthropic": MESSAGES.name, "openai": CHAT_COMPLETIONS.name}
 _LONGEST = 300
@@ -26,8 +26,8 @@ _LONGEST = 300
 
 @dataclass(frozen=True, slots=True)
 class ModelCheck(CheckResult):
-    """`models`: what the server has, if it says so. `answer`: what the model said to a test question. `provider`: by
-    which it answered."""
+    """`models`: what the server has, if it says so. `answer`: what the model said to a test question. `provider`:
+    whose API it answered by."""
 
     models: tuple[str, ...] = ()
     answer: str = ""
@@ -45,23 +45,23 @@ def check_model(provider: str, key: str, base_url: str | None, name: str, *, ask
     root = _root(base_url, provider)
     where = urlsplit(root).netloc
     headers = _headers(key, root, provider)
-    one = get(f"{root}/models/{quote(name, safe='/:')}", headers)
-    if one.status == 0:
+    reply = get(f"{root}/models/{quote(name, safe='/:')}", headers)
+    if reply.status == 0:
         fix = "check your network and model.base_url"
-        return ModelCheck(Outcome.UNREACHABLE, Sentence("can't reach {where}: {why}", where=where, why=one.why), fix)
-    clock = tuple(check_clock(one, where))
-    if one.status in (401, 403):
+        return ModelCheck(Outcome.UNREACHABLE, Sentence("can't reach {where}: {why}", where=where, why=reply.why), fix)
+    clock = tuple(check_clock(reply, where))
+    if reply.status in (401, 403):
         return ModelCheck(
             Outcome.REFUSED,
             Sentence("{where} doesn't accept the key", where=where),
             "create a new key and put it into .env",
             clock=clock,
         )
-    if one.status >= 500 or one.status == 429:
-        what = Sentence("{where} answered with status {status}", where=where, status=one.status)
+    if reply.status >= 500 or reply.status == 429:
+        what = Sentence("{where} answered with status {status}", where=where, status=reply.status)
         return ModelCheck(Outcome.BUSY, what, "try again in a few minutes", clock=clock)
     models = list_models(provider, key, base_url)
-    if one.status == 404 and base_url is None:
+    if reply.status == 404 and base_url is None:
         return ModelCheck(
             Outcome.NO_SUCH_MODEL,
             Sentence("{where} has no model {name}", where=where, name=name),
@@ -69,8 +69,8 @@ def check_model(provider: str, key: str, base_url: str | None, name: str, *, ask
             clock=clock,
             models=models,
         )
-    is_listed = (one.status == 200 and bool(one.body.get("id"))) or name in models
-    if not asks and (is_listed or base_url is None) and not _is_of_other_kind(one.body, provider):
+    is_listed = (reply.status == 200 and bool(reply.body.get("id"))) or name in models
+    if not asks and (is_listed or base_url is None) and not _is_of_other_kind(reply.body, provider):
         return ModelCheck(Outcome.FINE, Sentence("{where} answers", where=where), clock=clock, models=models)
     # Some servers answer under any name, and some have the list of another kind: only a question tells.
     said = _ask(root, headers, name, _ANSWER_TOKENS if asks else 1, provider)
@@ -84,19 +84,18 @@ def check_model(provider: str, key: str, base_url: str | None, name: str, *, ask
 
 
 def _is_of_other_kind(entry: Mapping[str, Json], provider: str) -> bool:
-    """True if a server describes a model as those of the other kind do, which many do that have both."""
+    """True if a model's entry has the other provider's form, as many servers with both APIs send it."""
     return entry.get("object" if provider == "anthropic" else "type") == "model"
 
 
 def _has_no_such_path(reply: ProbeReply, name: str) -> bool:
-    """False if it is the model that was not found."""
+    """True if the server has no such path; False if the model was not found."""
     said = str(reply.body)
     return reply.status in (404, 405) and name not in said and "not_found_error" not in said
 
 
 def _is_wrong_address(reply: ProbeReply, name: str, models: Sequence[str]) -> bool:
-    """True for a path that is not there, or that leads elsewhere, where a key is not sent; False if it is the model
-    that the server does not have."""
+    """True if the path is missing, or leads elsewhere, where no key is sent; False if only the model is missing."""
     leads_on = 300 <= reply.status < 400
     return leads_on or (_has_no_such_path(reply, name) and (not models or name in models))
 
@@ -188,7 +187,7 @@ def _answer_in(body: Mapping[str, Json]) -> str:
         return said if isinstance(said, str) else ""
     content = body.get("content")
     blocks = content if isinstance(content, list) else []
-    return " ".join(str(one["text"]) for one in blocks if isinstance(one, Mapping) and one.get("text"))
+    return " ".join(str(block["text"]) for block in blocks if isinstance(block, Mapping) and block.get("text"))
 
 
 def _other(models: Sequence[str]) -> str:

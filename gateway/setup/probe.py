@@ -22,9 +22,9 @@ from agent.languages.zones import is_utc
 from agent.model.base import Json
 from channels.network import WrongVariable, certificates_problem, proxy_for, tls
 from gateway.config import Config
+from gateway.config.edit import is_zone_chosen
 from gateway.config.errors import did_you_mean
 from gateway.config.values import named_zone
-from gateway.config.zone import is_zone_chosen
 from gateway.home import Home
 from gateway.spoken_time import span
 
@@ -40,7 +40,7 @@ class Finding:
 
 
 class Outcome(StrEnum):
-    """What a check of the set-up found, for programs that have sentences of their own for it."""
+    """What a check of the set-up found, for programs with sentences of their own."""
 
     FINE = "fine"
     MISSING = "missing"
@@ -70,7 +70,7 @@ class CheckResult:
 
     @property
     def refused(self) -> bool:
-        """What was given is wrong; False where it could not be checked now, and may be right."""
+        """True if the given value is wrong; False also where it could not be checked now."""
         return self.outcome in (
             Outcome.MISSING,
             Outcome.MALFORMED,
@@ -87,8 +87,8 @@ class CheckResult:
     def said(self, language: Language) -> str:
         """The same in another language."""
         clauses = [self.text, self.fix] if self.fix and not self.ok else [self.text]
-        known = (one if isinstance(one, Translatable) else Sentence(one) for one in clauses)
-        whole = ": ".join(str(translated(language, one)) for one in known)
+        known = (clause if isinstance(clause, Translatable) else Sentence(clause) for clause in clauses)
+        whole = ": ".join(str(translated(language, clause)) for clause in known)
         whole = f"{whole[:1].upper()}{whole[1:]}"
         return whole if whole.endswith((".", "?", "!", "…", "。")) else said(language, "{why}.", why=whole)
 
@@ -188,7 +188,7 @@ def _date(text: str | None) -> datetime | None:
 
 
 def _reason(error: BaseException, timeout: float) -> str:
-    """In the system's words where the system refused: the clients' own tell an address, or only that it failed."""
+    """Why a request failed, in the system's words if it has some: the clients' own hold the address, or say little."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, TimeoutError) and not cause.errno:

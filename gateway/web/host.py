@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 FRESH_SECONDS = 2.0
-"""Who asks more often gets the same figures: anybody on this machine may ask, and counting costs something."""
+"""Figures that are asked for more often stay the same: anybody on this machine may ask, and counting costs."""
 _OVERLAP = timedelta(minutes=1)
 """An answer is committed no later than this after the moment that it is recorded with."""
 
@@ -100,7 +100,7 @@ class GatewayWebHost:
     async def link_json(self, _: Params) -> Json:
         """`{address, link, phone, why}`: as `web.address`, with fresh links for this machine and for another device of
         its network, or ""."""
-        if any(one.source.name == "web" for one in self._sources):
+        if any(source.source.name == "web" for source in self._sources):
             await self.begun.wait()
         return {
             "address": self.address,
@@ -110,8 +110,8 @@ class GatewayWebHost:
         }
 
     def _why_closed(self) -> str:
-        states = (one.status for one in self._sources if one.source.name == "web")
-        return "" if self.address else next((it.last_error for it in states), "")
+        states = (source.status for source in self._sources if source.source.name == "web")
+        return "" if self.address else next((state.last_error for state in states), "")
 
     @property
     def owners_url(self) -> str:
@@ -120,7 +120,7 @@ class GatewayWebHost:
 
     @property
     def port(self) -> int:
-        """0 while the page is closed."""
+        """The page's port; 0 while the page is closed."""
         return urlsplit(self.address).port or 0
 
     def new_link(self) -> str:
@@ -142,7 +142,7 @@ class GatewayWebHost:
         self.begun.set()
 
     async def channels(self) -> Mapping[str, ChannelStatus]:
-        return {one.source.name: one.status for one in self._sources}
+        return {source.source.name: source.status for source in self._sources}
 
     async def call(self, operation: str, parameters: Mapping[str, object]) -> object:
         if operation not in self._operations:
@@ -177,8 +177,8 @@ class GatewayWebHost:
 
 
 def read_token(config: WebConfig, home: Home) -> str:
-    """Creates the token if missing. Blocks. Raises `OSError`, and `ValueError` for an empty one, which would admit
-    everybody."""
+    """The page's token, made if it is missing. Blocks. Raises `OSError`, and `ValueError` for an empty token, which
+    would admit everybody."""
     if config.token is not None:
         return _sound(
             config.token.get_secret_value(),
@@ -224,7 +224,7 @@ _ANSWERED_WITHIN = 10.0
 @dataclass(frozen=True, slots=True)
 class PageLink:
     """The page's address with links that log in once: for this machine, and for another device of its network. `why`:
-    the gateway runs, the page doesn't."""
+    the reason if the gateway runs and the page doesn't."""
 
     address: str = ""
     link: str = ""

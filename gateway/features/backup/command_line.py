@@ -11,8 +11,7 @@ import click
 
 from agent.formats.sqlite import StorageUnavailable
 from agent.languages.sentences import Sentence, joined
-from gateway.cli.context import CliContext, CommandFailed
-from gateway.cli.invocation import typed
+from gateway.cli.context import CliContext, CommandFailed, typed
 from gateway.config import ConfigError, load
 from gateway.features.backup.archive import CopyDatabase, Manifest, copy_of, is_encrypted, restore, write
 from gateway.features.backup.errors import BackupError

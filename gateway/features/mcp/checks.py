@@ -48,6 +48,10 @@ def servers(home: Home, config: Config) -> Iterator[Finding]:
 async def _probed(configured: dict[str, LocalMcpServer | RemoteMcpServer], logins: Path) -> dict[str, ServerProbe]:
     with tempfile.TemporaryDirectory() as folder:  # the doctor changes no list
         kept = KeptMcp(Path(folder), logins)
-        patient = [one.model_copy(update={"timeout_s": min(one.timeout_s, _SECONDS)}) for one in configured.values()]
-        found = await asyncio.gather(*(probe(name, one, kept) for name, one in zip(configured, patient, strict=True)))
+        patient = [
+            server.model_copy(update={"timeout_s": min(server.timeout_s, _SECONDS)}) for server in configured.values()
+        ]
+        found = await asyncio.gather(
+            *(probe(name, server, kept) for name, server in zip(configured, patient, strict=True))
+        )
     return dict(zip(configured, found, strict=True))

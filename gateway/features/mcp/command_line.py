@@ -1,4 +1,4 @@
-"""`daybook mcp`: the servers of tools that are configured, what they have, and the owner's logins at them."""
+"""`daybook mcp`: the configured servers of tools, their tools, and the owner's logins at them."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ def list_servers(context: CliContext, agent: str | None, as_json: bool) -> None:
         found.append(
             {
                 "name": name,
-                "where": _where(config),
+                "where": " ".join(config.command) if isinstance(config, LocalMcpServer) else config.url,
                 "scopes": list(config.scopes),
                 "ask": config.ask,
-                "tools": None if tools is None else [one.name for one in tools if _is_wanted(config, one.name)],
+                "tools": None if tools is None else [tool.name for tool in tools if _is_wanted(config, tool.name)],
                 **login_json(server),
             }
         )
@@ -60,14 +60,14 @@ def list_servers(context: CliContext, agent: str | None, as_json: bool) -> None:
         return print_json([*found])
     lines = [
         (
-            one["name"],
-            len(listed) if isinstance(listed := one["tools"], list) else context.said("unknown"),
+            row["name"],
+            len(listed) if isinstance(listed := row["tools"], list) else context.said("unknown"),
             ", ".join(config.scopes),
-            one["ask"],
-            context.said_of(_login(one)),
-            one["where"],
+            row["ask"],
+            context.said_of(_login(row)),
+            row["where"],
         )
-        for one, config in zip(found, _configured(context, agent).values(), strict=True)
+        for row, config in zip(found, _configured(context, agent).values(), strict=True)
     ]
     heads = context.heads(
         *(Sentence("name"), Sentence("tools"), Sentence("for"), Sentence("asks"), Sentence("login"), Sentence("where"))
@@ -87,8 +87,8 @@ def test(context: CliContext, name: str, agent: str | None, as_json: bool) -> No
         found, tools = ServerProbe("", "", (), no_server(name, configured)), []
     else:
         found = run(probe(name, config, KeptMcp(context.home.mcp)))
-        tools = [one for one in found.tools if _is_wanted(config, one.name)]
-    tokens = sum(estimate_tool(one.spec(name)) for one in tools)
+        tools = [tool for tool in found.tools if _is_wanted(config, tool.name)]
+    tokens = sum(estimate_tool(tool.spec(name)) for tool in tools)
     if as_json:
         print_json(_document(name, found, tools, tokens))
     elif not found.failure:
@@ -100,7 +100,7 @@ def test(context: CliContext, name: str, agent: str | None, as_json: bool) -> No
         )
         click.echo(f"{works}\n")
         reads, writes = context.said("reads"), context.said("writes")
-        lines = [(one.name, reads if one.reads_only else writes, one.description[:_SHOWN]) for one in tools]
+        lines = [(tool.name, reads if tool.reads_only else writes, tool.description[:_SHOWN]) for tool in tools]
         heads = context.heads(Sentence("tool"), Sentence("does"), Sentence("description"))
         print_table(heads, lines, context.said("It has no tools."))
     else:
@@ -168,7 +168,9 @@ def _document(name: str, found: ServerProbe, tools: Sequence[RemoteTool], tokens
         "server": found.server,
         "protocol": found.protocol,
         "tokens": tokens,
-        "tools": [{"name": one.name, "reads_only": one.reads_only, "description": one.description} for one in tools],
+        "tools": [
+            {"name": tool.name, "reads_only": tool.reads_only, "description": tool.description} for tool in tools
+        ],
         "failure": found.failure,
         "needs_login": found.needs_login,
         "said": list(found.said),
@@ -187,10 +189,6 @@ def _configured(context: CliContext, agent: str | None) -> Mapping[str, LocalMcp
 
 def _is_wanted(config: LocalMcpServer | RemoteMcpServer, tool: str) -> bool:
     return not config.tools or tool in config.tools
-
-
-def _where(config: LocalMcpServer | RemoteMcpServer) -> str:
-    return " ".join(config.command) if isinstance(config, LocalMcpServer) else config.url
 
 
 def _login(server: Mapping[str, Json]) -> str:

@@ -12,7 +12,7 @@ from agent.languages.system_errors import system_says
 from agent.model.base import Json
 from gateway.features.mcp.catalog import McpCatalog
 from gateway.features.mcp.errors import McpFailure
-from gateway.features.mcp.login_flow import LoggedIn, LoginLink, McpLogins
+from gateway.features.mcp.login_flow import LoggedIn, McpLogins
 from gateway.features.mcp.servers import ManagedServer
 from gateway.rpc.protocol import Operation, OperationError, Params, required
 
@@ -35,7 +35,7 @@ class McpOperations:
         }
 
     async def servers(self, _: Params) -> Json:
-        """Those of all agents."""
+        """The servers of all agents: `[{agent, name, running, tools, login, login_host}]`."""
         return [
             {
                 "agent": agent,
@@ -50,9 +50,11 @@ class McpOperations:
     async def link(self, parameters: Params) -> Json:
         """`{name, agent?}`: `{name, host, link, until}`, by which the owner logs in."""
         try:
-            return _link_json(await self._logins.link(self._find(parameters)))
+            link = await self._logins.link(self._find(parameters))
         except McpFailure as failure:
             raise _refused(failure) from failure
+        until = utc_stamp(datetime.fromtimestamp(link.until, UTC))
+        return {"name": link.server, "host": link.host, "link": link.address, "until": until}
 
     async def login(self, parameters: Params) -> Json:
         """As `mcp.link`, and waits until the owner is logged in: `{name, host, tools, problem}`."""
@@ -78,7 +80,7 @@ class McpOperations:
 
     def _find(self, parameters: Params) -> ManagedServer:
         name, agent = required(parameters, "name"), str(parameters.get("agent") or self._default)
-        known = {server.name: server for one, server in self._catalog.servers() if one == agent}
+        known = {server.name: server for its_agent, server in self._catalog.servers() if its_agent == agent}
         if name not in known:
             raise OperationError(no_server(name, known))
         return known[name]
@@ -90,17 +92,12 @@ def no_server(name: str, known: Iterable[str]) -> Sentence:
 
 
 def login_json(server: ManagedServer) -> Mapping[str, Json]:
-    """`login`: empty where nothing is known of one."""
+    """`{login, login_host}`; `login` is `needed`, `done`, or empty where no login is known."""
     login = server.login
     if login is None:
         return {"login": "", "login_host": ""}
     state = "needed" if login.is_needed else "done" if login.grant else ""
     return {"login": state, "login_host": login.grant.host if login.grant else ""}
-
-
-def _link_json(link: LoginLink) -> Json:
-    until = utc_stamp(datetime.fromtimestamp(link.until, UTC))
-    return {"name": link.server, "host": link.host, "link": link.address, "until": until}
 
 
 def _outcome_json(outcome: LoggedIn) -> Json:

@@ -20,7 +20,7 @@ from click.testing import CliRunner
 from agent.languages.codes import Language
 from gateway.cli import daybook
 from gateway.cli.browser import has_browser, open_link
-from gateway.cli.invocation import typed
+from gateway.cli.context import typed
 from gateway.cli.web import qr_lines
 from gateway.home import Home
 from tests.english import english_in
