@@ -135,7 +135,7 @@ class CommandContext:
     def joined(self, *sentences: str) -> str:
         """One after the other, without the empty ones."""
         between = " " if LANGUAGES[self.language].spaced else ""
-        return between.join(self.shown(one) for one in sentences if one)
+        return between.join(self.shown(sentence) for sentence in sentences if sentence)
 
     def moment(self, moment: datetime) -> str:
         clock = self.services.clock

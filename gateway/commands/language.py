@@ -21,7 +21,7 @@ async def language(context: CommandContext) -> CommandReply:
             context.said("I speak {language} here. Which language shall it be?", language=_name(context.language)),
             _buttons(context.language),
         )
-    found = next((one for one in ALL_LANGUAGES if wanted in (one, fold(_name(one)))), None)
+    found = next((code for code in ALL_LANGUAGES if wanted in (code, fold(_name(code)))), None)
     if found is None and wanted != _AUTO:
         names = ", ".join(map(_name, ALL_LANGUAGES))
         raise CommandError(context.said("I don't speak that language yet. I speak {languages}.", languages=names))
@@ -38,12 +38,12 @@ async def language(context: CommandContext) -> CommandReply:
     return CommandReply(text, replaces=message.platform_id if message.origin is Origin.COMMAND else "")
 
 
-def _name(one: Language) -> str:
-    return LANGUAGES[one].name
+def _name(code: Language) -> str:
+    return LANGUAGES[code].name
 
 
 def _buttons(now: Language) -> tuple[tuple[Button, ...], ...]:
-    listed = [Button(_name(one), f"/language {one}") for one in ALL_LANGUAGES]
+    listed = [Button(_name(code), f"/language {code}") for code in ALL_LANGUAGES]
     rows = [tuple(listed[at : at + _IN_A_ROW]) for at in range(0, len(listed), _IN_A_ROW)]
     return (*rows, (Button(said(now, "The one that I write"), f"/language {_AUTO}"),))
 

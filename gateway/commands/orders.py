@@ -129,12 +129,14 @@ async def _promised(context: CommandContext, asked: PlainOrder) -> CommandReply:
     if not every:
         return CommandReply(context.said("Nothing that was promised is open."))
     wanted = content_of(context.row.message.text, asked.language)
-    named = [one for one in every if any(is_same_word(word, own) for word in wanted for own in query_terms(one.text))]
+    named = [
+        item for item in every if any(is_same_word(word, own) for word in wanted for own in query_terms(item.text))
+    ]
     today = context.services.clock.today()
     lines = [
-        f"- {f'{one.who}: ' if one.who else ''}{one.what}"
-        + (f" ({day_in(context.language, one.due, today)})" if one.due else "")
-        for one in named or every
+        f"- {f'{item.who}: ' if item.who else ''}{item.what}"
+        + (f" ({day_in(context.language, item.due, today)})" if item.due else "")
+        for item in named or every
     ]
     return CommandReply("\n".join([context.said("Still open:"), *lines]))
 

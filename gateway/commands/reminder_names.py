@@ -152,8 +152,8 @@ def each_of(words: str, rows: Sequence[JobListing], language: Language) -> list[
         return []
     for parts in (items_in(words, language), content_of(words, language)):
         found = [matching(part, rows, language) for part in parts]
-        if len(found) > 1 and all(len(one) == 1 for one in found):
-            return list({one[0].job.id: one[0] for one in found}.values())
+        if len(found) > 1 and all(len(named) == 1 for named in found):
+            return list({named[0].job.id: named[0] for named in found}.values())
     return []
 
 
@@ -172,7 +172,7 @@ def matching(words: str, rows: Sequence[JobListing], language: Language) -> list
 def _score(wanted: Sequence[str], text: str, is_same: IsSame) -> int:
     """How many of the words are in the text, if these are all of them or most of the text."""
     own_words = set(query_terms(text))
-    common = sum(any(is_same(one, other) for other in own_words) for one in wanted)
+    common = sum(any(is_same(word, other) for other in own_words) for word in wanted)
     unspaced = any(map(is_unspaced, wanted))
     is_enough = common == len(wanted) or 2 * common > len(own_words)
     is_enough = is_enough or (unspaced and 2 * common >= min(len(wanted), len(own_words)))
@@ -186,24 +186,24 @@ def told_of(words: str, rows: Sequence[JobListing], language: Language) -> list[
     found: dict[tuple[int, int, float], list[JobListing]] = {}
     for row in rows:
         own_words = query_terms(row.job.text)
-        named = [one for one in own_words if any(is_same_word(word, one) for word in wanted)]
+        named = [own_word for own_word in own_words if any(is_same_word(word, own_word) for word in wanted)]
         if named:
-            same = sum(one in wanted for one in named)
+            same = sum(own_word in wanted for own_word in named)
             found.setdefault((len(named), same, len(named) / len(own_words)), []).append(row)
     return found[max(found)] if found else []
 
 
-def is_nearly_same(one: str, other: str) -> bool:
+def is_nearly_same(word: str, other: str) -> bool:
     """Whether they are forms of one word, perhaps misspelt."""
-    return is_same_word(one, other) or is_misspelt(one, other)
+    return is_same_word(word, other) or is_misspelt(word, other)
 
 
-def is_misspelt(one: str, other: str) -> bool:
+def is_misspelt(word: str, other: str) -> bool:
     """Whether they are one word, of which a letter may be wrong, missing, too many or out of place."""
-    short, long = sorted((one, other), key=len)
-    if one == other or long in (f"{short}s", f"{short}n"):
-        return one == other or len(short) > 2
-    if len(short) < _LEAST_OF_TYPO or len(long) - len(short) > 1 or short[0] != long[0] or is_unspaced(one):
+    short, long = sorted((word, other), key=len)
+    if word == other or long in (f"{short}s", f"{short}n"):
+        return word == other or len(short) > 2
+    if len(short) < _LEAST_OF_TYPO or len(long) - len(short) > 1 or short[0] != long[0] or is_unspaced(word):
         return False
     if len(short) < len(long):
         return any(long[:at] + long[at + 1 :] == short for at in range(len(long)))
@@ -252,7 +252,7 @@ def names_no_more(words: str, text: str, language: Language) -> bool:
 def is_whole(words: str, text: str, language: Language) -> bool:
     """Whether the words name all that the text of a reminder does; of one without spaces, most."""
     wanted, every = content_of(words, language), content_of(text, language)
-    named = sum(any(is_same_word(one, other) for one in wanted) for other in every)
+    named = sum(any(is_same_word(word, other) for word in wanted) for other in every)
     return named == len(every) or (any(map(is_unspaced, every)) and 3 * named >= 2 * len(every))
 
 
@@ -266,7 +266,7 @@ def _is_covered(run: str, text: str, beside: frozenset[str]) -> bool:
     at = 0
     while at < len(run):
         piece = next((end for end in range(len(run), at + 1, -1) if run[at:end] in text), at)
-        small = max((at + len(one) for one in beside if run.startswith(one, at)), default=at)
+        small = max((at + len(word) for word in beside if run.startswith(word, at)), default=at)
         if max(piece, small) == at:
             return False
         at = max(piece, small)

@@ -52,12 +52,12 @@ async def _rings_at(context: CommandContext, asked: PlainOrder) -> Phrase | None
     is_hour, phrase = said is not None and _is_hour(said[1], given.at), None
     within = () if is_hour else given.within
     forms = (*within, *given.at) if is_timer else (*given.at, *within)
-    for one in (asked.about, without_noise(asked.about, asked.language)):
-        length = phrases.length_in(one, asked.language) or phrases.length_in(one, context.language)
+    for about in (asked.about, without_noise(asked.about, asked.language)):
+        length = phrases.length_in(about, asked.language) or phrases.length_in(about, context.language)
         if is_timer and length is not None and not phrases.said_in(length[1], asked.language):
             return _from_now(context, asked, length)
         if phrase is None or not isinstance(phrase.time, Timed):
-            phrase = await phrase_in(context, one, ("{}", *forms), asked.language)
+            phrase = await phrase_in(context, about, ("{}", *forms), asked.language)
         if (phrase is None or not isinstance(phrase.time, Timed)) and length is not None and not is_hour:
             phrase = _from_now(context, asked, length)
     if phrase is None or not isinstance(phrase.time, Timed):

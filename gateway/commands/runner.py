@@ -94,14 +94,14 @@ class CommandTable:
     def menu(self) -> tuple[CommandInfo, ...]:
         return tuple(
             CommandInfo(
-                one.name,
-                Sentence(one.description),
-                one.audience is CommandAudience.OWNER_IN_PRIVATE,
-                Sentence(one.usage),
-                tuple(dict.fromkeys(self._words[one.name])),
+                command.name,
+                Sentence(command.description),
+                command.audience is CommandAudience.OWNER_IN_PRIVATE,
+                Sentence(command.usage),
+                tuple(dict.fromkeys(self._words[command.name])),
             )
-            for one in self._commands.values()
-            if one.is_listed
+            for command in self._commands.values()
+            if command.is_listed
         )
 
     def help(self, context: CommandContext) -> str:
@@ -228,9 +228,8 @@ class CommandRunner:
             chat=message.address,
         )
         besides = await context.services.to_owner(text, f"skipped:{context.row.seq}")
-        await self._write_down(
-            context, CommandReply(context.shown(SKIPPED)), [one for one in besides if one.address != message.address]
-        )
+        elsewhere = [draft for draft in besides if draft.address != message.address]
+        await self._write_down(context, CommandReply(context.shown(SKIPPED)), elsewhere)
 
     async def _take_up_again(self, context: CommandContext) -> None:
         """Counts another attempt at a command during which a process died, from the second alone. Raises

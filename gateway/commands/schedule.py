@@ -156,7 +156,7 @@ async def _snooze(context: CommandContext, arguments: str) -> CommandReply:
         found = [phrases.read(text, _sent_at(context), (context.language,)) for text in (f"in {time}", time)]
     except InvalidWhen as error:
         raise CommandError(Sentence("{why}.", why=str(error))) from error
-    whens = [one.time.when for one in found if one and not one.rest and isinstance(one.time, Timed)]
+    whens = [phrase.time.when for phrase in found if phrase and not phrase.rest and isinstance(phrase.time, Timed)]
     if not whens or not isinstance(whens[0], At):
         raise CommandError(Sentence("For how long? Try `/jobs snooze {id} 10m` or `/jobs snooze {id} 15:00`.", id=name))
     clock = context.services.clock

@@ -153,23 +153,23 @@ def _model_server(context: CommandContext, provider: str) -> tuple[str, str, str
 
 
 async def sessions(context: CommandContext) -> CommandReply:
-    known = [one for one in await context.agent.sessions(context.route.session) if not one.archived]
+    known = [session for session in await context.agent.sessions(context.route.session) if not session.archived]
     if not known:
         return CommandReply(context.said("There are no conversations yet."))
-    listed = [(one.title or context.said("a new conversation"), one) for one in known[:_LISTED]]
+    listed = [(session.title or context.said("a new conversation"), session) for session in known[:_LISTED]]
     lines = [
         context.said(
             "{number}. {title}, {messages}, last {moment}",
             number=number,
             title=title,
-            messages=_messages(context, one.messages),
-            moment=context.moment(one.last),
+            messages=_messages(context, session.messages),
+            moment=context.moment(session.last),
         )
-        for number, (title, one) in enumerate(listed, 1)
+        for number, (title, session) in enumerate(listed, 1)
     ]
     buttons = tuple(
-        (Button(one_line(f"{number}. {title}", _TITLE_CHARS), f"/switch {one.id}"),)
-        for number, (title, one) in enumerate(listed, 1)
+        (Button(one_line(f"{number}. {title}", _TITLE_CHARS), f"/switch {session.id}"),)
+        for number, (title, session) in enumerate(listed, 1)
     )
     head = context.said(
         "Conversations here, newest first. Press one to go back to it, or write `/switch` and its title."

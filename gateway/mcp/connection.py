@@ -164,10 +164,10 @@ async def connected(
 
 
 def _remote_tools(listed: Sequence[types.Tool]) -> list[RemoteTool]:
-    hints = [one.annotations.read_only_hint if one.annotations else None for one in listed]
+    hints = [tool.annotations.read_only_hint if tool.annotations else None for tool in listed]
     return [
-        remote_tool(one.name, one.description or "", one.input_schema, reads_only=hint is True)
-        for one, hint in zip(listed, hints, strict=True)
+        remote_tool(tool.name, tool.description or "", tool.input_schema, reads_only=hint is True)
+        for tool, hint in zip(listed, hints, strict=True)
     ]
 
 

@@ -75,12 +75,14 @@ class KeptMcp:
         if stored is None:
             return None
         return tuple(
-            RemoteTool(one.name, one.description, load_json(one.schema), one.reads_only, one.digest) for one in stored
+            RemoteTool(tool.name, tool.description, load_json(tool.schema), tool.reads_only, tool.digest)
+            for tool in stored
         )
 
     def keep_tools(self, server: str, tools: tuple[RemoteTool, ...]) -> None:
         stored = tuple(
-            _StoredTool(one.name, one.description, json.dumps(one.schema), one.reads_only, one.digest) for one in tools
+            _StoredTool(tool.name, tool.description, json.dumps(tool.schema), tool.reads_only, tool.digest)
+            for tool in tools
         )
         atomic_write(self._list(server), _TOOLS.dump_json(stored))
 

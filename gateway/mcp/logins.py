@@ -73,7 +73,7 @@ def secrets_in(text: str) -> list[str]:
     with suppress(ValidationError):
         details = _DETAILS.validate_json(grant.details)
     found = [part.get(name) for part in details.values() if part for name in _SECRET]
-    return list({grant.access, *(one for one in found if isinstance(one, str))})
+    return list({grant.access, *(secret for secret in found if isinstance(secret, str))})
 
 
 class ServerLogin:

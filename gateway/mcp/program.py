@@ -152,8 +152,9 @@ async def _write(
     assert process.stdin is not None
     with contextlib.suppress(*_CLOSED):
         async with from_us:
-            async for one in from_us:
-                process.stdin.write(one.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
+            async for outgoing in from_us:
+                line = outgoing.message.model_dump_json(by_alias=True, exclude_unset=True)
+                process.stdin.write(line.encode() + b"\n")
                 try:
                     await process.stdin.drain()
                 except OSError:  # it has ended: so does the session

@@ -102,13 +102,13 @@ class _Cleaner:
             names = [name for name in properties if _PROPERTY.fullmatch(name)][:_MOST_ENTRIES]
             made["properties"] = {name: self.clean(properties[name], depth + 1) for name in names}
             required = node.get("required")
-            needed = [one for one in required if one in names] if isinstance(required, list) else []
+            needed = [name for name in required if name in names] if isinstance(required, list) else []
             made |= {"required": list(dict.fromkeys(needed))} if needed else {}
         if isinstance(items := node.get("items"), Mapping):
             made["items"] = self.clean(items, depth + 1)
         for key in _CHOICES:
             if isinstance(choices := node.get(key), list) and choices:
-                made[key] = [self.clean(one, depth + 1) for one in choices[:_MOST_ENTRIES]]
+                made[key] = [self.clean(choice, depth + 1) for choice in choices[:_MOST_ENTRIES]]
         return made
 
     def _plain(self, node: Mapping[str, Json]) -> dict[str, Json]:
@@ -117,7 +117,7 @@ class _Cleaner:
             made["type"] = types
         if self._worded and isinstance(about := node.get("description"), str):
             made["description"] = visible(escape_marks(about), _IN_SCHEMA)
-        if isinstance(values := node.get("enum"), list) and (plain := [one for one in values if _is_plain(one)]):
+        if isinstance(values := node.get("enum"), list) and (plain := [value for value in values if _is_plain(value)]):
             made["enum"] = plain[:_MOST_ENTRIES]
         if "const" in node and _is_plain(node["const"]):
             made["enum"] = [node["const"]]
@@ -133,7 +133,7 @@ def _mapping(value: Json) -> Mapping[str, Json]:
 def _types(value: Json) -> Json:
     if isinstance(value, str):
         return value if value in _TYPES else None
-    several = [one for one in value if isinstance(one, str) and one in _TYPES] if isinstance(value, list) else []
+    several = [name for name in value if isinstance(name, str) and name in _TYPES] if isinstance(value, list) else []
     return list(dict.fromkeys(several)) or None
 
 

@@ -173,7 +173,7 @@ class ManagedServer:
                 await asyncio.wait([watching])
 
     async def _list(self, connection: McpConnection) -> None:
-        tools = tuple(_described(one, self._secrets) for one in await connection.tools())
+        tools = tuple(_described(tool, self._secrets) for tool in await connection.tools())
         if tools == self._tools:
             return
         self._tools = tools  # before it is kept: the disk may be slow
@@ -207,19 +207,19 @@ def _described(tool: RemoteTool, secrets: KnownSecrets) -> RemoteTool:
     """The tool without known secrets in what it says of itself, whose end may have been cut off."""
     told = secrets(secrets.before_cut(tool.description.removesuffix("…")))
     about = told + "…" * tool.description.endswith("…")
-    return replace(tool, description=about, schema={key: _struck(one, secrets) for key, one in tool.schema.items()})
+    return replace(tool, description=about, schema={key: _struck(value, secrets) for key, value in tool.schema.items()})
 
 
 def _struck(value: Json, secrets: KnownSecrets) -> Json:
     if isinstance(value, str):
         return secrets(value)
     if isinstance(value, Mapping):
-        return {key: _struck(one, secrets) for key, one in value.items()}
-    return [_struck(one, secrets) for one in value] if isinstance(value, list | tuple) else value
+        return {key: _struck(part, secrets) for key, part in value.items()}
+    return [_struck(part, secrets) for part in value] if isinstance(value, list | tuple) else value
 
 
 def _without(result: CallResult, secrets: KnownSecrets) -> CallResult:
-    files = tuple(replace(one, content=secrets.in_bytes(one.content)) for one in result.files)
+    files = tuple(replace(file, content=secrets.in_bytes(file.content)) for file in result.files)
     return replace(result, text=secrets(result.text), files=files)
 
 
@@ -280,8 +280,8 @@ async def _learn(server: ManagedServer) -> None:
 
 def launch_of(config: LocalMcpServer | RemoteMcpServer) -> Launch:
     if isinstance(config, LocalMcpServer):
-        return ProgramLaunch(config.command, {name: one.get_secret_value() for name, one in config.env.items()})
-    return RemoteLaunch(config.url, {name: one.get_secret_value() for name, one in config.headers.items()})
+        return ProgramLaunch(config.command, {name: value.get_secret_value() for name, value in config.env.items()})
+    return RemoteLaunch(config.url, {name: value.get_secret_value() for name, value in config.headers.items()})
 
 
 def _sdk() -> _Connect:

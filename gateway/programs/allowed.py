@@ -42,8 +42,10 @@ class AllowedPrograms:
             return True
         if not self._runner.sandbox.is_tight:
             return False
-        stored = [one for one in await self.listed() if one.words and tuple(argv[: len(one.words)]) == one.words]
-        return any([one.state == await self.state(one.words, folder, scope) for one in stored])
+        stored = [
+            entry for entry in await self.listed() if entry.words and tuple(argv[: len(entry.words)]) == entry.words
+        ]
+        return any([entry.state == await self.state(entry.words, folder, scope) for entry in stored])
 
     async def offer(self, argv: Sequence[str], at: Path) -> tuple[str, ...]:
         """The words that "always" would hold for; empty if for none."""

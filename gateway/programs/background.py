@@ -181,17 +181,19 @@ class ProgramRuns:
 
     def redact(self, is_meant: Callable[[str], bool], strike: Callable[[str], str]) -> None:
         """Takes what is forgotten out of the results in memory of those sessions; that is not undone."""
-        for seq, one in self._results.items():
-            if is_meant(one.row.session):
-                row = replace(one.row, argv=program_rows.argv_without(one.row.argv, strike))
-                self._results[seq] = replace(one, row=row, output=strike(one.output))
+        for seq, result in self._results.items():
+            if is_meant(result.row.session):
+                row = replace(result.row, argv=program_rows.argv_without(result.row.argv, strike))
+                self._results[seq] = replace(result, row=row, output=strike(result.output))
 
     def stop(self, session: str, seq: int | None = None) -> int:
         """Stops a session's programs, or one, but no turn's; returns how many."""
         meant = [
-            one.task
-            for one in self._running.values()
-            if one.row.session == session and one.row.kind is not ProgramKind.TURN and seq in (None, one.row.seq)
+            running.task
+            for running in self._running.values()
+            if running.row.session == session
+            and running.row.kind is not ProgramKind.TURN
+            and seq in (None, running.row.seq)
         ]
         return sum(task.cancel() for task in meant if not task.cancelling())
 

@@ -44,7 +44,7 @@ _LARGEST = 64_000_000
 def is_shell_line(argv: Sequence[str]) -> bool:
     """True for a script in an argument, which is asked about whatever else is allowed."""
     name = PurePosixPath(argv[0]).name
-    return name in _SHELLS and any(one.startswith("-") and "c" in one for one in argv[1:])
+    return name in _SHELLS and any(argument.startswith("-") and "c" in argument for argument in argv[1:])
 
 
 def leading_words(argv: Sequence[str], folder: Path) -> tuple[str, ...]:

@@ -65,19 +65,19 @@ class Sandbox:
         if not self.bwrap:
             return tuple(argv)
         folder = mounts.folder
-        outside = [one for one in self.hidden if not one.is_relative_to(folder)]
-        around = [one for one in outside if folder.is_relative_to(one) or _is_below(one, _SYSTEM)]
-        inside = [one for one in self.hidden if one.is_relative_to(folder) and one != folder]
+        outside = [path for path in self.hidden if not path.is_relative_to(folder)]
+        around = [path for path in outside if folder.is_relative_to(path) or _is_below(path, _SYSTEM)]
+        inside = [path for path in self.hidden if path.is_relative_to(folder) and path != folder]
         covered = [*_outermost(around), *_outermost(inside)]
         arguments = [
             *(self.bwrap, *_ALONE, *(("--share-net",) if network else ()), *_system(network=network)),
             *("--bind", str(mounts.scratch), str(_TMP), "--bind", str(mounts.scratch), "/dev/shm"),
-            *(part for one in _outermost(around) for part in _covering(one)),
+            *(part for path in _outermost(around) for part in _covering(path)),
             *("--bind" if mounts.writable is None else "--ro-bind", str(folder), str(folder)),
             *_each("--bind", mounts.writable or ()),
             *_each("--ro-bind", mounts.kept),
-            *(part for one in _outermost(inside) for part in _covering(one)),
-            *(part for one in covered if one.is_dir() for part in ("--remount-ro", str(one))),
+            *(part for path in _outermost(inside) for part in _covering(path)),
+            *(part for path in covered if path.is_dir() for part in ("--remount-ro", str(path))),
             *("--remount-ro", "/dev", "--remount-ro", "/"),
         ]
         return (*arguments, "--chdir", str(at), "--", *argv)
@@ -128,7 +128,7 @@ def find_sandbox(home: Home, config: Config, environ: Mapping[str, str] = os.env
     bwrap = works(shutil.which("bwrap", path=_PATH))
     if not bwrap:
         return Sandbox(is_root=is_root, path=environ.get("PATH", _PATH))
-    path = [one for one in environ.get("PATH", _PATH).split(":") if _is_below(Path(one).resolve(), _SYSTEM)]
+    path = [folder for folder in environ.get("PATH", _PATH).split(":") if _is_below(Path(folder).resolve(), _SYSTEM)]
     return Sandbox(bwrap, is_root, tuple(_hidden(home, config, environ)), ":".join(path) or _PATH)
 
 
@@ -146,11 +146,11 @@ def works(bwrap: str | None) -> str:
 
 def _system(*, network: bool) -> Iterator[str]:
     """What every program sees: the system's programs and libraries, and of /etc what these cannot do without."""
-    for one in _SYSTEM:
-        if one.is_symlink():
-            yield from ("--symlink", str(one.readlink()), str(one))
-        elif one.is_dir():
-            yield from ("--ro-bind", str(one), str(one))
+    for folder in _SYSTEM:
+        if folder.is_symlink():
+            yield from ("--symlink", str(folder.readlink()), str(folder))
+        elif folder.is_dir():
+            yield from ("--ro-bind", str(folder), str(folder))
     for name in (*_OF_ETC, *(_OF_NETWORKS if network else ())):
         yield from ("--ro-bind-try", os.path.realpath(f"/etc/{name}"), f"/etc/{name}")
     yield from ("--dev", "/dev", "--proc", "/proc")
@@ -163,16 +163,16 @@ def _hidden(home: Home, config: Config, environ: Mapping[str, str]) -> Iterator[
     named = [config.backup.to] if config.backup is not None else []
     named += [path for agent in config.agents.values() for path in (agent.workspace, *agent.memory.search.extra_paths)]
     paths = [home.path, home.state, home.config_file, home.env_file, Path(environ.get("HOME", "/root"))]
-    for one in dict.fromkeys(path.resolve() for path in (*paths, *map(home.workspace, named))):
-        if not any(system.resolve().is_relative_to(one) for system in _SYSTEM):
-            yield one
+    for path in dict.fromkeys(path.resolve() for path in (*paths, *map(home.workspace, named))):
+        if not any(system.resolve().is_relative_to(path) for system in _SYSTEM):
+            yield path
 
 
 def _outermost(paths: Sequence[Path]) -> list[Path]:
     found: list[Path] = []
-    for one in sorted(paths):
-        if not _is_below(one, found):
-            found.append(one)
+    for path in sorted(paths):
+        if not _is_below(path, found):
+            found.append(path)
     return found
 
 
@@ -184,9 +184,9 @@ def _covering(path: Path) -> tuple[str, ...]:
 
 
 def _is_below(path: Path, folders: Sequence[Path]) -> bool:
-    return any(path.is_relative_to(one) for one in folders)
+    return any(path.is_relative_to(folder) for folder in folders)
 
 
 def _each(option: str, paths: Sequence[Path]) -> Iterator[str]:
-    for one in paths:
-        yield from (option, str(one), str(one))
+    for path in paths:
+        yield from (option, str(path), str(path))

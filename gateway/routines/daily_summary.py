@@ -51,7 +51,7 @@ _INSTANT = timedelta(microseconds=1)
 def agenda(jobs: Iterable[Job], to: Collection[str], day: date, zone: ZoneInfo) -> Sequence[tuple[datetime, Job]]:
     """The first due time on a day of `zone` of each job that reports to one of `to`, earliest first, without Daybook's
     own and paused jobs."""
-    start, end = (resolved(datetime.combine(one, time()), zone) for one in (day, day + timedelta(days=1)))
+    start, end = (resolved(datetime.combine(bound, time()), zone) for bound in (day, day + timedelta(days=1)))
     found: list[tuple[datetime, Job]] = []
     for job in jobs:
         if job.kind is JobKind.BUILT_IN or not job.enabled or job.to not in to:
@@ -59,7 +59,7 @@ def agenda(jobs: Iterable[Job], to: Collection[str], day: date, zone: ZoneInfo) 
         due = next_after(job.when, job.zone(zone), start - _INSTANT)
         if due is not None and due < end:
             found.append((due.astimezone(zone), job))
-    return sorted(found, key=lambda one: (one[0], one[1].id))
+    return sorted(found, key=lambda entry: (entry[0], entry[1].id))
 
 
 log = logging.getLogger(__name__)
@@ -175,7 +175,7 @@ class DailySummary:
             return _time(choice)
         targets = await self._schedule.reports.targets()
         found = self._configured(targets)[0] if self._rules.enabled else {}
-        return self._rules.at if any(one.address == address for one in found.values()) else None
+        return self._rules.at if any(target.address == address for target in found.values()) else None
 
     def _name(self, address: Address) -> str:
         return str(replace(address, chat_id=self._access.first_chat_id(address.channel, address.chat_id)))
@@ -228,8 +228,8 @@ class DailySummary:
         deliveries = (self._deliver(name, target, due) for name, target in targets.items())
         # side by side: one that another gateway answers at the moment delays no other
         results = await asyncio.gather(*deliveries, return_exceptions=True)
-        told = [one for one in results if isinstance(one, bool)]
-        failures = [one for one in results if isinstance(one, BaseException)]
+        told = [result for result in results if isinstance(result, bool)]
+        failures = [result for result in results if isinstance(result, BaseException)]
         for failure in failures:
             log.error("a daily summary is not made: %s", failure)
         if failures:
@@ -253,7 +253,7 @@ class DailySummary:
             except NoTarget as error:
                 gone.append((to, str(error)))
                 continue
-            is_new = target.address not in (one.address for one in found.values())
+            is_new = target.address not in (other.address for other in found.values())
             if is_new and not self._chose(targets, target, is_owner=to == OWNER):
                 found[self._marked_as(to)] = target
         return found, gone
@@ -296,14 +296,14 @@ class DailySummary:
     async def _write(self, name: str, address: Address, route: SessionRoute, due: DueTime) -> bool:
         days = summarized_days(due)
         run = utc_stamp(due.moment) if due.by_hand else _BY_THE_CLOCK
-        before = [one for day in days for one in await self._names_of(address, day)]
-        if (days[0], run) in ((one.day, one.run) for one in before):
+        before = [summary for day in days for summary in await self._names_of(address, day)]
+        if (days[0], run) in ((summary.day, summary.run) for summary in before):
             return True
         begun = self._clock.now()  # what is said while it is made is left to the next one
         since = await self._database.run(daily_marks.since, name)
         since = since and self._clock.local(since)
         told = await self._first_told(route, address, days, since)
-        if (told.is_empty and not due.by_hand) or told.basis in (one.basis for one in before):
+        if (told.is_empty and not due.by_hand) or told.basis in (summary.basis for summary in before):
             return False
         text = f"{told.text}\n\n{late_mark(due.moment, self._clock.now(), told.language)}" if due.late else told.text
         key = f"{self._key(address, days[0])}{run}:{told.basis}"
@@ -392,4 +392,4 @@ def _time(choice: str) -> time | None:
 
 
 def _buttons(open_: Sequence[OpenItem]) -> Buttons:
-    return tuple((Button(f"✓ {one_line(one.what, _LABEL)}", f"/done {one.id}"),) for one in open_[:_MOST_BUTTONS])
+    return tuple((Button(f"✓ {one_line(item.what, _LABEL)}", f"/done {item.id}"),) for item in open_[:_MOST_BUTTONS])

@@ -62,7 +62,7 @@ class Heartbeat:
 
     async def run(self, due: DueTime) -> JobOutcome:
         outcomes = [await self._run_for(to, due) for to in self._rules.to]
-        spoke = [one for one in outcomes if not one.silent]
+        spoke = [outcome for outcome in outcomes if not outcome.silent]
         return spoke[0] if spoke else outcomes[0]
 
     async def _run_for(self, to: str, due: DueTime) -> JobOutcome:
@@ -88,6 +88,6 @@ class Heartbeat:
 
     async def _is_spent(self) -> bool:
         limit = self._rules.daily_budget
-        return (
-            limit is not None and sum(one.cost for one in await self._ledger.sums(1) if one.purpose == PURPOSE) >= limit
-        )
+        if limit is None:
+            return False
+        return sum(total.cost for total in await self._ledger.sums(1) if total.purpose == PURPOSE) >= limit

@@ -66,8 +66,8 @@ class MemoryChecks:
             except FileError as error:
                 raise JobFailed(Sentence("{file} cannot be read: {why}", file=FILE, why=str(error))) from error
             count += len(report.results)
-            now[name] = [one.test.question for one in report.results if one.passed]
-            lost += [one for one in report.failed if one.test.question in before.get(name, ())]
+            now[name] = [result.test.question for result in report.results if result.passed]
+            lost += [result for result in report.failed if result.test.question in before.get(name, ())]
         if lost:
             # before it is noted: a crash repeats it
             await self._tell(_told(lost), f"{MEMORY_TEST}:{utc_stamp(due.moment)}")
@@ -93,7 +93,7 @@ def _told(lost: list[MemoryTestResult]) -> str:
     head = Sentence("A memory test that used to pass now fails:")
     if len(lost) > 1:
         head = Sentence("{count} memory tests that used to pass now fail:", count=len(lost))
-    listed = [shown(one) for one in lost[:_SHOWN]]
+    listed = [shown(result) for result in lost[:_SHOWN]]
     more = [Sentence("- and {count} more", count=len(lost) - _SHOWN)] if len(lost) > _SHOWN else []
     tail = Sentence("(`{file}`; `/memory test` runs them again.)", file=FILE)
     return joined([head, joined([*listed, *more], "\n"), tail])

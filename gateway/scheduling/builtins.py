@@ -109,4 +109,4 @@ async def _nothing_yet(_: DueTime) -> JobOutcome:
 def with_absent(given: tuple[BuiltIn, ...]) -> tuple[BuiltIn, ...]:
     """All built-in jobs; those without work are off."""
     absent = (BuiltIn(name, Every(timedelta(days=1)), _nothing_yet, enabled=False) for name in NAMES)
-    return tuple({one.id: one for one in (*absent, *given)}.values())
+    return tuple({built_in.id: built_in for built_in in (*absent, *given)}.values())

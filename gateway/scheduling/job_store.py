@@ -130,7 +130,7 @@ class JobStore:
         return None
 
     def _kept(self, found: JobsFileContent) -> dict[str, Job]:
-        unread = {one.id for one in found.problems}
+        unread = {problem.id for problem in found.problems}
         return {id: job for id, job in self.jobs.items() if id in unread}
 
     def _suspect(self, trouble: str) -> None:
@@ -159,7 +159,7 @@ class JobStore:
 
 
 def _trouble_text(problems: Sequence[JobProblem], kept: Collection[str]) -> Sentence:
-    lines = [_instead(one, kept) for one in problems[:_SHOWN]]
+    lines = [_instead(problem, kept) for problem in problems[:_SHOWN]]
     if (more := len(problems) - _SHOWN) > 0:
         lines.append(Sentence("- and {count} more; `daybook doctor` lists them", count=more))
     if len(problems) == 1:

@@ -100,7 +100,7 @@ def read(text: str) -> JobsFileContent:
             continue
         known.add(entry.job.id)
         entries.append(entry)
-    own = (dataclasses.replace(one, id="") if one.id in known else one for one in problems)
+    own = (dataclasses.replace(problem, id="") if problem.id in known else problem for problem in problems)
     return JobsFileContent(tuple(entries), tuple(own))
 
 
@@ -141,7 +141,7 @@ def without_jobs(text: str, ids: Collection[str]) -> str:
     entries = {entry.job.id: entry for entry in found.entries}
     gone = [entries[id] for id in ids]
     lines = text.splitlines(keepends=True)
-    for entry in sorted(gone, key=lambda one: one.first, reverse=True):
+    for entry in sorted(gone, key=lambda entry: entry.first, reverse=True):
         del lines[entry.first : entry.end]
     left = tuple(job for job in found.jobs if job.id not in ids)
     edited = "".join(lines)
@@ -156,20 +156,20 @@ def replaced(text: str, old: Job, new: Job) -> str:
     """The file with `new` for `old`, both of one id. Raises `KeyError`, `InvalidJobsFile`, `NotEditable`, also where
     the job there differs from `old`, except in being paused."""
     found = read(text)
-    entry = {one.job.id: one for one in found.entries}[old.id]
+    entry = {entry.job.id: entry for entry in found.entries}[old.id]
     enabled = entry.job.enabled
     if entry.job != dataclasses.replace(old, enabled=enabled):
         raise NotEditable(Sentence("{id} was changed there meanwhile; look at it again first", id=old.id))
     new = dataclasses.replace(new, enabled=enabled)
     lines = text.splitlines(keepends=True)
     lines[entry.first : entry.end] = [_block(new, entry.column - 2)]
-    return _proved("".join(lines), tuple(new if one.id == new.id else one for one in found.jobs))
+    return _proved("".join(lines), tuple(new if job.id == new.id else job for job in found.jobs))
 
 
 def switched(text: str, id: str, *, enabled: bool) -> str:
     """Raises `KeyError`, `InvalidJobsFile`, `NotEditable`."""
     found = read(text)
-    entry = {one.job.id: one for one in found.entries}[id]
+    entry = {entry.job.id: entry for entry in found.entries}[id]
     lines = text.splitlines(keepends=True)
     word = "true" if enabled else "false"
     if "enabled" in entry.lines:
@@ -182,7 +182,7 @@ def switched(text: str, id: str, *, enabled: bool) -> str:
         end = entry.end
         lines[end - 1] = lines[end - 1] if lines[end - 1].endswith("\n") else lines[end - 1] + "\n"
         lines.insert(end, f"{' ' * entry.column}enabled: {word}\n")
-    changed = tuple(_with_enabled(one, enabled) if one.id == id else one for one in found.jobs)
+    changed = tuple(_with_enabled(job, enabled) if job.id == id else job for job in found.jobs)
     return _proved("".join(lines), changed)
 
 
@@ -204,7 +204,7 @@ def _block(job: Job, indent: int) -> str:
     lines = []
     for key, value in job_.written(job).items():
         if isinstance(value, dict):
-            inner = ", ".join(f"{name}: {_scalar(one)}" for name, one in value.items())
+            inner = ", ".join(f"{name}: {_scalar(text)}" for name, text in value.items())
             lines.append(f"{key}: {{{inner}}}")
         else:
             lines.append(f"{key}: {_scalar(value)}")

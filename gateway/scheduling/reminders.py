@@ -89,4 +89,4 @@ def _id_again(id: str, text: str, to: str, jobs: Mapping[str, Job]) -> str:
     """An id that is free, or of a job for the same reminder."""
     base = f"{id.removesuffix(_AGAIN)[: _LONGEST_ID - len(_AGAIN)]}{_AGAIN}"
     ids = itertools.chain([base], (f"{base[: _LONGEST_ID - 6]}-{number}" for number in itertools.count(2)))
-    return next(one for one in ids if one not in jobs or (jobs[one].text, jobs[one].to) == (text, to))
+    return next(name for name in ids if name not in jobs or (jobs[name].text, jobs[name].to) == (text, to))

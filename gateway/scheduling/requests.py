@@ -126,7 +126,7 @@ class JobService:
                 raise JobRefused(Sentence("From here I can only send to this chat, not to {to}.", to=job.to))
             await self._check_target(requester, job, own)
             jobs = self._schedule.jobs.values()
-            same = next((one for one in jobs if request.id in ("", one.id) and _is_same(one, job)), None)
+            same = next((other for other in jobs if request.id in ("", other.id) and _is_same(other, job)), None)
             is_here = await self.access.reports_to(job.to, requester.chat)
             receipt = dataclasses.replace(self._receipt(job), job=same or job, is_here=is_here)
             if same is not None:
@@ -187,8 +187,8 @@ class JobService:
         """Removes the job with that mark (`reminders.mark_of`), if it is there. Raises `JobRefused`."""
         await self._schedule.load()
         own = await self.access.own_chats(requester)
-        found = [one for one in self._schedule.jobs.values() if self.access.may_use(requester, one, own)]
-        job = next((one for one in found if reminders.mark_of(one) == mark), None)
+        found = [job for job in self._schedule.jobs.values() if self.access.may_use(requester, job, own)]
+        job = next((job for job in found if reminders.mark_of(job) == mark), None)
         return await self.remove(requester, job.id) if job is not None else None
 
     async def switch(self, requester: Requester, id: str, *, enabled: bool) -> Job:
@@ -207,7 +207,7 @@ class JobService:
             when, to = {"at": at.isoformat()}, reminder.to
             again = self._read(requester, JobRequest(reminder.text, when, to=to, id=reminder.id_again))
             receipt = self._receipt(again)
-            if not any(_is_same(one, again) for one in self._schedule.jobs.values()):
+            if not any(_is_same(job, again) for job in self._schedule.jobs.values()):
                 if again.id not in self._schedule.jobs:
                     self._check_room(requester, own)
                 await self._apply(self._schedule.put(again), again.id)
@@ -241,14 +241,15 @@ class JobService:
 
     def _check_room(self, requester: Requester, own: Collection[str]) -> None:
         jobs = self._schedule.jobs.values()
-        if not requester.is_owner and sum(self.access.may_use(requester, one, own) for one in jobs) >= MOST_OF_OTHERS:
+        if not requester.is_owner and sum(self.access.may_use(requester, job, own) for job in jobs) >= MOST_OF_OTHERS:
             raise JobRefused(Sentence("This chat already has {count} jobs. Delete some first.", count=MOST_OF_OTHERS))
 
     async def _check_cost(self, job: Job) -> None:
         """Refuses too many or frequent prompts: each run costs the owner a turn."""
         jobs = self._schedule.jobs.values()
-        prompts = [one for one in jobs if one.kind is JobKind.PROMPT and one.id != job.id]
-        if sum(self.access.chat_of(one.to) == self.access.chat_of(job.to) for one in prompts) >= MOST_PROMPTS_OF_OTHERS:
+        prompts = [other for other in jobs if other.kind is JobKind.PROMPT and other.id != job.id]
+        chat = self.access.chat_of(job.to)
+        if sum(self.access.chat_of(other.to) == chat for other in prompts) >= MOST_PROMPTS_OF_OTHERS:
             raise JobRefused(
                 Sentence(
                     "This chat already has {count} jobs in which I think for myself, and only my owner can add more. "
@@ -377,9 +378,9 @@ def _of_this(job: Job, last: Run | None, zone: ZoneInfo) -> Run | None:
     return last if last.moment == resolved(job.when.moment, job.zone(zone)) else None
 
 
-def _is_same(one: Job, other: Job) -> bool:
-    mine, others = (when_.fields(job.when) for job in (one, other))
+def _is_same(known: Job, other: Job) -> bool:
+    mine, others = (when_.fields(job.when) for job in (known, other))
     mine.pop("from", None)
     others.pop("from", None)
-    same = (one.kind, one.text, one.to, one.timezone) == (other.kind, other.text, other.to, other.timezone)
-    return same and mine == others and one.enabled
+    same = (known.kind, known.text, known.to, known.timezone) == (other.kind, other.text, other.to, other.timezone)
+    return same and mine == others and known.enabled

@@ -256,7 +256,7 @@ class Runs:
 
     async def _follow_turns(self) -> Sequence[tuple[Run, RunStatus]]:
         """Prompts whose turn ended without a text to deliver."""
-        running = [one for one in self._run_state.open if one.kind == JobKind.PROMPT and one.state is RunStatus.RUNNING]
+        running = [run for run in self._run_state.open if run.kind == JobKind.PROMPT and run.state is RunStatus.RUNNING]
         ends: list[tuple[Run, RunStatus]] = []
         answered: list[Run] = []
         statuses = await self._statuses(running)
@@ -281,7 +281,7 @@ class Runs:
 
     async def _follow_deliveries(self) -> Sequence[tuple[Run, RunStatus]]:
         """Runs whose text was delivered. What may have arrived is not sent again."""
-        sent = [one for one in self._run_state.open if one.state is RunStatus.DELIVERING]
+        sent = [run for run in self._run_state.open if run.state is RunStatus.DELIVERING]
         ends: list[tuple[Run, RunStatus]] = []
         for run, delivery in zip(sent, await self._deliveries(sent), strict=True):
             if delivery.failed:

@@ -69,7 +69,7 @@ class ScheduleService:
         self.run_state = RunState(database, clock)
         self.timers = JobTimers(clock)
         self.reports = OwnerReports(database, access, outbox, channels)
-        self._built_ins = {one.id: one for one in with_absent(tuple(built_ins))}
+        self._built_ins = {built_in.id: built_in for built_in in with_absent(tuple(built_ins))}
         self._runs = Runs(
             database, clock, self.run_state, outbox, self.reports, self._built_ins, self.timing, self.timers.wake
         )
@@ -87,7 +87,7 @@ class ScheduleService:
 
     def offer(self, *built_ins: BuiltIn) -> None:
         """Adds Daybook's own jobs, or replaces those of the same id."""
-        self._built_ins.update({one.id: one for one in built_ins})
+        self._built_ins.update({built_in.id: built_in for built_in in built_ins})
         self._jobs, self._offers_changed = None, True
         self.timers.wake()
 
@@ -180,10 +180,14 @@ class ScheduleService:
         """All listed jobs, Daybook's own first."""
         if self._jobs is None:
             own = {
-                one.id: Job(
-                    one.id, JobKind.BUILT_IN, one.text, one.when, enabled=one.enabled and not self.is_paused(one.id)
+                id: Job(
+                    id,
+                    JobKind.BUILT_IN,
+                    built_in.text,
+                    built_in.when,
+                    enabled=built_in.enabled and not self.is_paused(id),
                 )
-                for one in self._built_ins.values()
+                for id, built_in in self._built_ins.items()
             }
             of_file = self.file.jobs
             # those whose file could not be changed to say so

@@ -150,7 +150,7 @@ class OwnerReports:
             return row.message.address, row.message.sender.id
         target = (await self.targets()).owner()
         known = await self._database.run(chat_rows.known)
-        never_seen = all(one.address != target.address for one in known)
+        never_seen = all(chat.address != target.address for chat in known)
         if never_seen and target.address.channel in LOCAL_CHANNELS and not self._access.has_owner:
             raise NoTarget(Sentence("nobody is configured as the owner"))
         return target.address, target.person

@@ -57,7 +57,7 @@ def week(
         start, end = bounds[number], bounds[number + 1]
         ran = _few([_of_run(run) for run in runs if start <= run.moment < end])
         coming = [entry for entries in planned for entry in entries if start <= entry.at < end]
-        by_day.append(sorted([*ran, *coming], key=lambda one: (one.at, one.job)))
+        by_day.append(sorted([*ran, *coming], key=lambda entry: (entry.at, entry.job)))
     return [WeekDay(day, entries) for day, entries in zip(days, by_day, strict=True)]
 
 

@@ -133,8 +133,8 @@ class Approvals:
     async def ask(self, wanted: EffectRequest, row: InboxRow, session: str) -> str:
         """Asks the owner; returns the result for the model. Raises `ToolError`."""
         digest, effect = digest_of(session, wanted), wanted.effect
-        waiting = [one for one in map(read, self._questions.open_of(KIND)) if one.session == session]
-        if any(one.digest == digest for one in waiting):
+        waiting = [pending for pending in map(read, self._questions.open_of(KIND)) if pending.session == session]
+        if any(pending.digest == digest for pending in waiting):
             return _WAITS
         if len(waiting) >= _MOST_OPEN:
             raise ToolError(_TOO_MANY)
@@ -180,7 +180,7 @@ class Approvals:
                 log.warning("the owner is not asked about the skill %s: %s", skill.name, error)
 
     def fate(self, call: str) -> str:
-        return _WAITS if any(read(one).call == call for one in self._questions.open_of(KIND)) else ""
+        return _WAITS if any(read(question).call == call for question in self._questions.open_of(KIND)) else ""
 
     async def outcomes(self, session: str) -> Mapping[str, str]:
         return await self._database.run(question_rows.outcomes_of, session)
@@ -243,7 +243,7 @@ class Approvals:
         """An open question, for its owner in any private chat of theirs."""
         if route.role is not Role.OWNER or not route.is_private:
             return None
-        return next((one for one in self._questions.open_of(KIND) if one.id == id.upper()), None)
+        return next((question for question in self._questions.open_of(KIND) if question.id == id.upper()), None)
 
     async def listed(self, address: Address | None = None) -> list[ListedApproval]:
         """The open questions in the language of a chat, or of where they were asked."""
@@ -267,7 +267,7 @@ class Approvals:
     async def answer_from_elsewhere(self, id: str, *, is_yes: bool, is_lasting: bool = False) -> str:
         """Acts on the owner's answer outside the chats, and shows the outcome where it was asked. Raises `KeyError` for
         a closed question, `StorageUnavailable`, `ScopeBusy`."""
-        question = {one.id: one for one in self._questions.open_of(KIND)}[id]
+        question = {question.id: question for question in self._questions.open_of(KIND)}[id]
         with self._questions.answering(question):
             text = await self.answer(question, is_yes, question.address, is_lasting=is_lasting)
             drafts = self._outbox.drafts(
@@ -334,7 +334,7 @@ class Approvals:
             raise _Changed
         agent, scope = self._agents[route.session.agent], route.scope
         own = agent.tools(route.session, scope)
-        tool = next((one for one in (*own, *self._tools(pending.row)) if one.name == pending.tool), None)
+        tool = next((tool for tool in (*own, *self._tools(pending.row)) if tool.name == pending.tool), None)
         if tool is None or tool.effect is None:
             raise _Changed
         arguments: Json = load_json(pending.arguments)

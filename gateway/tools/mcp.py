@@ -75,14 +75,14 @@ class McpTools:
         """Those that the chat's audience may use, seen by the model or not."""
         route = self._sessions.of_row(row)
         agent, audience = route.session.agent, route.scope.audience
-        logins = tuple(self._logins.tool(one, row, route) for one in self._catalog.locked(agent, audience))
+        logins = tuple(self._logins.tool(server, row, route) for server in self._catalog.locked(agent, audience))
         entries = self._catalog.entries(agent, audience)
         if not entries:
             return logins
         if are_few(entries):
-            return (*logins, *(self._tool(one, row, route, None) for one in entries))
+            return (*logins, *(self._tool(entry, row, route, None) for entry in entries))
         finder = _Finder(entries, self._kept, str(route.session))
-        return (*logins, finder.tool, *(self._tool(one, row, route, finder) for one in entries))
+        return (*logins, finder.tool, *(self._tool(entry, row, route, finder) for entry in entries))
 
     def _tool(self, entry: CatalogEntry, row: InboxRow, route: SessionRoute, finder: _Finder | None) -> Tool:
         turn = f"mcp:{route.session}:{row.turn or user_message_id(row.message)}"
@@ -158,7 +158,7 @@ class McpTools:
                 return CallOutcome(True, await self._asked_for_login(entry, row, route), failed=True)
             said = escape(failure.said)
             return CallOutcome(True, f"{failure}: {said}" if said else str(failure), failed=True)
-        saved = [await self._saved(entry.server.name, one, route.scope) for one in result.files]
+        saved = [await self._saved(entry.server.name, file, route.scope) for file in result.files]
         text = "\n".join(filter(None, [escape(result.text[: _LONGEST + 1]), *(words for words, _ in saved)]))
         pictures = tuple(picture for _, picture in saved if picture is not None)
         return CallOutcome(True, text[: _LONGEST + 1_000], failed=result.failed, pictures=pictures)
@@ -193,8 +193,8 @@ class _Finder:
 
     def __init__(self, entries: Sequence[CatalogEntry], kept: KeptMcp, session: str) -> None:
         counts: dict[str, int] = {}
-        for one in entries:
-            counts[one.server.name] = counts.get(one.server.name, 0) + 1
+        for entry in entries:
+            counts[entry.server.name] = counts.get(entry.server.name, 0) + 1
         servers = ", ".join(f"{name} ({count})" for name, count in counts.items())
         self._entries = entries
         self._kept = kept
@@ -207,14 +207,14 @@ class _Finder:
     async def _find(self, arguments: _ToolFind) -> ToolResult:
         found = search(self._entries, arguments.query)
         if not found:
-            names = ", ".join(one.name for one in self._entries[:_MOST_NAMED])
+            names = ", ".join(entry.name for entry in self._entries[:_MOST_NAMED])
             return ToolResult(
                 f"No tool fits these words. Some that there are: {names}", foreign=_sources(self._entries)
             )
-        await asyncio.to_thread(self._kept.keep_loaded, self._session, tuple(one.name for one in found))
+        await asyncio.to_thread(self._kept.keep_loaded, self._session, tuple(entry.name for entry in found))
         self.offered = self._offered()
-        usable = [one for one in found if one.name in self.offered]
-        lines = [f"- {one.name}: {visible(one.spec.description, 200)}" for one in usable]
+        usable = [entry for entry in found if entry.name in self.offered]
+        lines = [f"- {entry.name}: {visible(entry.spec.description, 200)}" for entry in usable]
         return ToolResult("\n".join(["You can use these now:", *lines]), foreign=_sources(usable))
 
     def _offered(self) -> frozenset[str]:
@@ -222,7 +222,7 @@ class _Finder:
 
 
 def _sources(entries: Sequence[CatalogEntry]) -> tuple[ForeignText, ...]:
-    names = dict.fromkeys(one.server.name for one in entries)
+    names = dict.fromkeys(entry.server.name for entry in entries)
     return tuple(map(found_tools, names))
 
 

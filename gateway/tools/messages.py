@@ -146,7 +146,7 @@ class MessageTools:
         if not is_new:
             return "This very call has sent its message before; it was not sent twice."
         self._outbox.wake(drafts)
-        sent = [one for one in ("the message" if words else "", *(file.name for file in files)) if one]
+        sent = [part for part in ("the message" if words else "", *(file.name for file in files)) if part]
         return f"Sent to {'this chat' if to == row.message.address else to}: {', '.join(sent)}."
 
     async def _kept(self, scope: Scope, paths: Sequence[str], to: Address) -> list[OutboundFile]:

@@ -126,7 +126,7 @@ def effect_text(pending: PendingEffect, strings: ApprovalStrings) -> str:
 def cause_text(pending: PendingEffect, strings: ApprovalStrings) -> str:
     if not pending.causes:
         return ""
-    first = next((one for one in pending.causes if one.line), pending.causes[0])
+    first = next((cause for cause in pending.causes if cause.line), pending.causes[0])
     source, line = on_one_line(first.source), on_one_line(first.line)
     return strings.because_line.format(source=source, line=line) if line else strings.because.format(source=source)
 

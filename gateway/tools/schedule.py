@@ -92,7 +92,7 @@ class ScheduleTools:
             chats = {job.to for job in jobs if job.kind is not JobKind.BUILT_IN}
             elsewhere = {to for to in chats if not await self._is_here(row, requester, to)}
             others = [foreign(job.to, job.text) for job in jobs if job.to in elsewhere]
-            return unique([*others, *(one for job in jobs for one in in_text(job.text))])
+            return unique([*others, *(text for job in jobs for text in in_text(job.text))])
 
         async def remove(arguments: _ScheduleRemove) -> ToolResult:
             job = await _or_tool_error(self._jobs.remove(requester, arguments.id.strip()))
@@ -106,7 +106,7 @@ class ScheduleTools:
 
         async def removing(arguments: _ScheduleRemove) -> Effect | None:
             id = arguments.id.strip()
-            job = next((one.job for one in await self._jobs.rows(requester) if one.job.id == id), None)
+            job = next((listing.job for listing in await self._jobs.rows(requester) if listing.job.id == id), None)
             if job is None:
                 return None
             shown = f"{job.text}\n({job.kind}, {in_words(job.when)})"

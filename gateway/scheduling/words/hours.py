@@ -128,7 +128,7 @@ class HourReader(SpanReader):
         token = self._token(after)
         if token is None:
             return None
-        zone = next((one.removeprefix("zone:") for one in token.weak if one.startswith("zone:")), "")
+        zone = next((meaning.removeprefix("zone:") for meaning in token.weak if meaning.startswith("zone:")), "")
         if not zone:
             return None
         end = after + 1

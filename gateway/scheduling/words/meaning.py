@@ -91,11 +91,15 @@ class _Moments:
             day = Near(1)
         hours = self._hours(said)
         if not hours:
-            days = [one for one in islice(self._days(day), 2) if not (isinstance(day, Weekday) and one == self._today)]
+            days = [
+                candidate
+                for candidate in islice(self._days(day), 2)
+                if not (isinstance(day, Weekday) and candidate == self._today)
+            ]
             raise HourMissing(days[0]) if days else Unclear
         for candidate in self._days(day):
             possible = [self._on(candidate, minutes) for minutes in hours]
-            ahead = [one for one in possible if one > self._wall]
+            ahead = [moment for moment in possible if moment > self._wall]
             if ahead:
                 return ahead[0]
             if isinstance(day, Near) or (isinstance(day, Weekday) and day.which is not Which.COMING):
@@ -125,7 +129,7 @@ class _Moments:
         if not (said.clocks or said.parts):
             raise Unclear
         hours = self._hours(said)
-        if not hours or len({one % (24 * 60) for one in hours}) > 1:
+        if not hours or len({minutes % (24 * 60) for minutes in hours}) > 1:
             raise Unclear
         if said.clocks and not said.parts and self._bare_hour == "ask" and is_either(said.clocks[0]):
             raise Unclear

@@ -63,7 +63,7 @@ def read(text: str, now: datetime, languages: Collection[Language] = ()) -> Phra
             found.append((language, phrase))
     if not found:
         return None
-    language, best = min(found, key=lambda one: len(one[1].rest))
+    language, best = min(found, key=lambda reading: len(reading[1].rest))
     if isinstance(best, _Impossible):
         raise best
     likeliest = dict(found).get(next(iter(languages), language))
@@ -180,7 +180,7 @@ def _rest(text: str, spans: Sequence[tuple[int, int]], words: TimeWords) -> str:
         at = end
     pieces.append(text[at:])
     glue = "" if words.has_han_numbers else " "
-    rest = glue.join(one.strip() for one in pieces if one.strip())
+    rest = glue.join(piece.strip() for piece in pieces if piece.strip())
     return _trimmed(_trimmed(rest, joints, at_end=False), words.joints_last, at_end=True)
 
 

@@ -59,7 +59,7 @@ class TimeReader(RepeatReader):
         while parts < _MOST_PARTS and (found := self._first(at, said)):
             if found.said.days and is_timed and said.repeat:  # every Monday at 9 and Thursday at 10
                 said += Said(is_unclear=True)
-            is_and = is_and or any(self._has(one, "and") for one in range(end, at))
+            is_and = is_and or any(self._has(index, "and") for index in range(end, at))
             if found.said.clocks:
                 if said.clocks and not is_and:  # from 8:15 to 20:45, at 8:15 about the train of 20:45
                     said += Said(is_unclear=True)
@@ -97,7 +97,7 @@ class TimeReader(RepeatReader):
         after = self._token(at + step)
         if self._number(at) is not None and (after is None or (step > 0 and bool(after.means | after.weak))):
             return True
-        is_zone = any(self._has(one, "zone") for one in (at, at + 1, at + 2)) and not self._words.has_han_numbers
+        is_zone = any(self._has(index, "zone") for index in (at, at + 1, at + 2)) and not self._words.has_han_numbers
         return step > 0 and (is_zone or self._has(at, "zone_before", "zone")) and self._unit(at) is None
 
     def _first(self, at: int, said: Said) -> Found | None:

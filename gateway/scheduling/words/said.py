@@ -140,8 +140,8 @@ class Said:
             is_unclear=self.is_unclear
             or other.is_unclear
             or any(
-                bool(one) and bool(two) and one != two
-                for one, two in (
+                bool(own) and bool(others) and own != others
+                for own, others in (
                     (self.span, other.span),
                     (self.before, other.before),
                     (self.until, other.until),
@@ -153,14 +153,14 @@ class Said:
         )
 
 
-def _together(one: Repeat | None, other: Repeat | None) -> Repeat | None:
+def _together(repeat: Repeat | None, other: Repeat | None) -> Repeat | None:
     """`every` and `of the month`, `every second` and `week`."""
-    if one is None or other is None:
-        return one or other
-    return Repeat(max(one.number, other.number), one.unit or other.unit)
+    if repeat is None or other is None:
+        return repeat or other
+    return Repeat(max(repeat.number, other.number), repeat.unit or other.unit)
 
 
-def _contradict(one: Repeat | None, other: Repeat | None) -> bool:
-    if one is None or other is None:
+def _contradict(repeat: Repeat | None, other: Repeat | None) -> bool:
+    if repeat is None or other is None:
         return False
-    return None not in (one.unit, other.unit) and one.unit != other.unit
+    return None not in (repeat.unit, other.unit) and repeat.unit != other.unit

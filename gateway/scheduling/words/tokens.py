@@ -93,7 +93,7 @@ def tokens(text: str, words: TimeWords) -> list[Token]:
             end = at
             while end < len(raw) and raw[end].text in _HAN_NUMBER:
                 end += 1
-            if end - at >= length and (value := _han_number("".join(one.text for one in raw[at:end]))) is not None:
+            if end - at >= length and (value := _han_number("".join(token.text for token in raw[at:end]))) is not None:
                 found.append(replace(raw[at], end=raw[end - 1].end, number=value))
                 at = end
                 continue
@@ -102,17 +102,17 @@ def tokens(text: str, words: TimeWords) -> list[Token]:
             at += 1
             continue
         first, last = raw[at], raw[at + length - 1]
-        phrase = "".join(one.text for one in raw[at : at + length])
+        phrase = "".join(token.text for token in raw[at : at + length])
         number = first.number if length == 1 and meaning.number is None else meaning.number
         whole = replace(first, end=last.end, text=phrase, means=meaning.strong, weak=meaning.weak, number=number)
-        found += [replace(whole, means=frozenset([one])) for one in meaning.sequence] if meaning.sequence else [whole]
+        found += [replace(whole, means=frozenset([part])) for part in meaning.sequence] if meaning.sequence else [whole]
         at += length
     return _without_possessives(found, same)
 
 
 def phrase_key(phrase: str) -> tuple[str, ...]:
     """How a phrase of a language's file is looked up."""
-    return tuple(one.text for one in _split(folded(phrase)))
+    return tuple(token.text for token in _split(folded(phrase)))
 
 
 def _split(text: str) -> Iterator[Token]:
@@ -160,7 +160,7 @@ def _year(text: str) -> int | None:
 
 def _longest(raw: list[Token], at: int, words: TimeWords) -> tuple[int, Meaning | None]:
     for length in range(min(words.longest.get(raw[at].text, 0), len(raw) - at), 0, -1):
-        if meaning := words.phrases.get(tuple(one.text for one in raw[at : at + length])):
+        if meaning := words.phrases.get(tuple(token.text for token in raw[at : at + length])):
             return length, meaning
     return 0, None
 
@@ -170,7 +170,7 @@ def _han_number(signs: str) -> float | None:
     if len(signs) > _MOST_SIGNS:
         return None
     if "十" not in signs and "百" not in signs:
-        return float("".join(str(_HAN_DIGITS[one]) for one in signs))
+        return float("".join(str(_HAN_DIGITS[sign]) for sign in signs))
     hundreds, _, rest = signs.rpartition("百") if "百" in signs else ("", "", signs)
     tens, has_ten, ones = rest.partition("十")
     if any(len(part) > 1 for part in (hundreds, tens)) or len(ones.lstrip("零〇")) > 1:
@@ -185,8 +185,8 @@ def _han_number(signs: str) -> float | None:
 def _without_possessives(found: list[Token], text: str) -> list[Token]:
     """`Monday's report` is none of Monday's times."""
     return [
-        replace(one, means=frozenset(), weak=frozenset())
-        if text[one.end : one.end + 2] == "'s" and one.number is None
-        else one
-        for one in found
+        replace(token, means=frozenset(), weak=frozenset())
+        if text[token.end : token.end + 2] == "'s" and token.number is None
+        else token
+        for token in found
     ]

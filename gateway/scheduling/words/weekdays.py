@@ -109,7 +109,7 @@ class WeekdayReader(HourReader):
         found = self._nth(at)
         if found is not None:
             is_every = self._of_month(found.end)[1] or any(
-                self._has(one, "every", "monthly") for one in range(at, found.end)
+                self._has(index, "every", "monthly") for index in range(at, found.end)
             )
             return Found(found.end, Said(days=found.said.days, repeat=found.said.repeat if is_every else None))
         if (self._has(at, "every") and self._has(at + 1, Unit.MONTH)) or self._has(at, "monthly"):
