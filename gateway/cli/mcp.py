@@ -21,9 +21,8 @@ from gateway.cli.table import print_table
 from gateway.config.capabilities import LocalMcpServer, RemoteMcpServer
 from gateway.handlers.mcp import login_json, no_server
 from gateway.mcp.kept import KeptMcp
-from gateway.mcp.probe import ServerProbe, probe
 from gateway.mcp.schemas import RemoteTool
-from gateway.mcp.servers import McpServers
+from gateway.mcp.servers import McpServers, ServerProbe, probe
 from gateway.rpc.protocol import OperationError, Params
 
 _SHOWN = 80

@@ -12,7 +12,7 @@ from agent.languages.sentences import Sentence, joined
 from gateway.config import Config
 from gateway.config.capabilities import LocalMcpServer, RemoteMcpServer
 from gateway.mcp.kept import KeptMcp
-from gateway.mcp.probe import ServerProbe, probe
+from gateway.mcp.servers import ServerProbe, probe
 from gateway.setup.probe import Finding
 
 _CHECK = "mcp"

@@ -24,7 +24,6 @@ from agent.formats.untrusted import clean
 from agent.languages.sentences import Sentence, joined
 from agent.model.base import Json
 from gateway.home import version
-from gateway.mcp.errors import McpFailure, innermost
 from gateway.mcp.listing import mending
 from gateway.mcp.logins import ServerLogin
 from gateway.mcp.oauth import LoginAuth
@@ -32,7 +31,7 @@ from gateway.mcp.program import MOST_BYTES, program_streams
 from gateway.mcp.remote import LimitingTransport, http_client
 from gateway.mcp.results import call_result
 from gateway.mcp.schemas import RemoteTool, remote_tool
-from gateway.mcp.values import CallResult, Launch, ProgramLaunch
+from gateway.mcp.values import CallResult, Launch, McpFailure, ProgramLaunch, innermost
 
 log = logging.getLogger(__name__)
 

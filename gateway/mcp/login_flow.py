@@ -21,8 +21,8 @@ from agent.formats.imports import without_collector
 from agent.languages.sentences import Sentence
 from agent.languages.system_errors import system_says
 from channels.network import is_here
-from gateway.mcp.errors import McpFailure, login_not_kept
 from gateway.mcp.servers import ManagedServer, McpServers
+from gateway.mcp.values import McpFailure, login_not_kept
 
 if TYPE_CHECKING:
     from mcp.client.auth import AuthorizationCodeResult

@@ -35,9 +35,9 @@ from pydantic import AnyUrl, BaseModel, ValidationError
 from agent.languages.sentences import Sentence
 from agent.languages.system_errors import system_says
 from channels.network import is_here, is_loopback
-from gateway.mcp.errors import McpFailure, login_not_kept
 from gateway.mcp.logins import Challenge, Grant, ServerLogin
 from gateway.mcp.remote import LimitingTransport
+from gateway.mcp.values import McpFailure, login_not_kept
 
 logging.getLogger("mcp.client.auth").setLevel(logging.CRITICAL)  # its errors hold codes, and what servers answered
 

@@ -25,8 +25,7 @@ from mcp_types import jsonrpc_message_adapter
 
 from agent.formats.parsing import load_json
 from agent.languages.sentences import Sentence
-from gateway.mcp.errors import McpFailure
-from gateway.mcp.values import ProgramLaunch
+from gateway.mcp.values import McpFailure, ProgramLaunch
 from gateway.processes.started import LaunchedProgram, launch
 
 log = logging.getLogger(__name__)

@@ -19,11 +19,10 @@ from agent.languages.sentences import Sentence
 from agent.model.base import Json
 from channels.tasks import backoff
 from gateway.config.capabilities import LocalMcpServer, RemoteMcpServer
-from gateway.mcp.errors import McpFailure, innermost
 from gateway.mcp.kept import KeptMcp
 from gateway.mcp.logins import ServerLogin
 from gateway.mcp.schemas import RemoteTool
-from gateway.mcp.values import CallResult, Launch, ProgramLaunch, RemoteLaunch
+from gateway.mcp.values import CallResult, Launch, McpFailure, ProgramLaunch, RemoteLaunch, innermost
 
 if TYPE_CHECKING:
     from gateway.mcp.connection import McpConnection
@@ -303,3 +302,26 @@ def _digest(launch: Launch) -> str:
         case RemoteLaunch(url, headers):
             parts = [url, sorted(headers)]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:12]
+
+
+@dataclass(frozen=True, slots=True)
+class ServerProbe:
+    server: str
+    """Its own name and version."""
+    protocol: str
+    tools: tuple[RemoteTool, ...]
+    failure: str = ""
+    needs_login: bool = False
+    said: tuple[str, ...] = ()
+    """Its last lines on stderr."""
+
+
+async def probe(name: str, config: LocalMcpServer | RemoteMcpServer, kept: KeptMcp) -> ServerProbe:
+    """Starts or reaches a server, for the doctor and the command line, and keeps the list of its tools."""
+    async with McpServers(kept) as servers:
+        server = servers.server(name, config)
+        try:
+            connection = await server.start()
+        except McpFailure as failure:
+            return ServerProbe("", "", (), str(failure), failure.needs_login, tuple(server.said))
+        return ServerProbe(connection.server, connection.protocol, server.tools or ())

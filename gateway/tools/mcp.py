@@ -24,9 +24,8 @@ from agent.tools.base import Effect, EffectKind, EffectNote, Once, Outgoing, Too
 from agent.tools.foreign_text import ForeignText, foreign, visible
 from agent.tools.schema import Arguments, Text, spec, takes
 from gateway.mcp.catalog import CatalogEntry, McpCatalog, are_few, fitting, search
-from gateway.mcp.errors import McpFailure
 from gateway.mcp.kept import CallOutcome, KeptMcp
-from gateway.mcp.values import CallFile
+from gateway.mcp.values import CallFile, McpFailure
 from gateway.policy.sessions import SessionPolicy, SessionRoute
 from gateway.store.inbox_rows import InboxRow
 from gateway.tools.mcp_logins import LoginRequests

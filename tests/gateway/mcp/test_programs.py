@@ -16,10 +16,10 @@ import pytest
 
 from agent.formats.secrets import KnownSecrets
 from gateway.config.capabilities import LocalMcpServer
-from gateway.mcp.errors import McpFailure
 from gateway.mcp.kept import KeptMcp
 from gateway.mcp.schemas import LONGEST_DESCRIPTION
 from gateway.mcp.servers import ManagedServer, McpServers
+from gateway.mcp.values import McpFailure
 from tests.fakes import started_again
 from tests.gateway.mcp.conftest import PROGRAM, FakeProgram, until
 

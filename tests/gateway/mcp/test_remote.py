@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from gateway.config.capabilities import RemoteMcpServer
-from gateway.mcp.errors import McpFailure
 from gateway.mcp.kept import KeptMcp
 from gateway.mcp.servers import ManagedServer, McpServers
+from gateway.mcp.values import McpFailure
 from tests.fakes.mcp_http import KEY, FakeMcpHttp
 
 
