@@ -30,7 +30,7 @@ _GONE = Sentence("That question is closed: it was answered, has expired, or was 
 
 
 def command(takers: Mapping[str, Take]) -> Command:
-    """`takers` by the kind of question."""
+    """The command that answers questions; `takers` by the kind of question."""
 
     async def answer(context: CommandContext) -> CommandReply:
         id, _, word = context.argument.partition(" ")
@@ -110,7 +110,7 @@ def _waiting(words: ApprovalStrings, listed: Sequence[ListedApproval]) -> Comman
 
 
 def _is_whole(approval: ListedApproval) -> bool:
-    """False for a text that is approved only where all of it is seen: at the question itself."""
+    """False for a text that is only approved where all of it is seen: at the question itself."""
     return len(approval.content) <= _SHOWN
 
 

@@ -59,7 +59,7 @@ def _how(context: CommandContext) -> str:
 
 
 def _hour_in(context: CommandContext) -> time | None:
-    """An hour, in figures or in words; None for anything else or more."""
+    """An hour, in figures or in words; None if the argument is anything else, or more."""
     text = context.argument.strip()
     if match := _CLOCK.fullmatch(text.lower()):
         return time(int(match[1]), int(match[2]))

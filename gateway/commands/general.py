@@ -30,7 +30,7 @@ _PURPOSES = {
     "image": Sentence("pictures"),
     "web_search": Sentence("web searches"),
 }
-"""What people read for the purposes of calls."""
+"""The purposes of model calls, in words for people."""
 _TASK_CHARS = 200
 
 
@@ -150,7 +150,7 @@ async def whoami(context: CommandContext) -> str:
 
 
 async def start(context: CommandContext) -> CommandReply:
-    """What Telegram sends where its button to begin is pressed."""
+    """Answers `/start`, which Telegram sends when its button to begin is pressed."""
     is_offline = context.agent.settings.model.name == OFFLINE
     text = greeting_in(context.language) if is_offline else ABILITIES.in_language(context.language)
     return CommandReply(text, example_buttons(context.language))

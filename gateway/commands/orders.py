@@ -1,4 +1,4 @@
-"""What plain words ask for where no model reads them: `/order KIND LANGUAGE WORDS`, which `plain_command` makes."""
+"""Orders in plain words where no model reads them: `/order KIND LANGUAGE WORDS`, which `plain_command` makes."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ async def _carried_out(context: CommandContext) -> CommandReply:
 _CHANGING = frozenset(
     (OrderKind.REMIND, OrderKind.MOVE, OrderKind.NAMED, OrderKind.CANNOT, OrderKind.DAY, OrderKind.DUE, OrderKind.WAKE)
 )
-"""They may change a reminder that another clause names."""
+"""Kinds of orders that may change a reminder that another clause names."""
 _AT_A_TIME = frozenset((OrderKind.TIMER, OrderKind.WAKE))
 
 
@@ -107,7 +107,7 @@ async def _log(context: CommandContext, day: date) -> CommandReply:
 
 
 async def _day_named(context: CommandContext, asked: PlainOrder) -> date | None:
-    """The latest day that the words may mean, today at the latest."""
+    """The latest day that the words may mean, up to today."""
     text, today = context.row.message.text, context.services.clock.today()
     if told := past_day(text, today, asked.language):
         return told
@@ -177,7 +177,8 @@ def _subject(context: CommandContext, subject: str) -> str:
 
 
 async def _cannot(context: CommandContext, asked: PlainOrder) -> CommandReply:
-    """What comes nearest, to press; and to note it, where it was no request: "Call mum" may be for the person."""
+    """Offers the nearest orders as buttons, and to note the line where it was no request: "Call mum" may be for the
+    person."""
     if (moved := await reminder_moves.moved_by_name(context)) is not None:
         return moved
     wish = context.row.message.text.strip()

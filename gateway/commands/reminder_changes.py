@@ -1,5 +1,5 @@
-"""Moves the reminder that one clause of a line names to the time that another says, or asks: no second one is set in
-silence."""
+"""Moves the reminder that one clause of a line names to the time that another says, or asks: no second reminder is set
+in silence."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ _ORDERS = (OrderKind.REMIND, OrderKind.MOVE)
 
 @dataclass(frozen=True, slots=True)
 class _Clause:
-    """`about`: what it orders, if it does; `rest`: that without its time and words of changing.
+    """A clause of a line. `about`: what it orders, if it does; `rest`: that without its time and words of changing.
 
-    `is_changed`: a word says that the time is another; `alters`: it orders that; `is_hindered`: it may be;
-    `is_report`: it tells what was done.
+    `is_changed`: a word says that the time is another; `alters`: it orders that; `is_hindered`: it may be; `is_report`:
+    it tells what was done.
     """
 
     about: str
@@ -69,10 +69,10 @@ class _Clause:
 class _Line:
     clauses: Sequence[_Clause]
     main: _Clause
-    """With the new time."""
+    """The clause with the new time."""
     language: Language
     has_old: bool
-    """A clause more says the old time."""
+    """There is one clause more, with the old time."""
 
     @property
     def others(self) -> list[_Clause]:
@@ -84,8 +84,8 @@ class _Line:
 
 
 async def changed(context: CommandContext, asked: PlainOrder) -> CommandReply | None:
-    """The answer to a line that says the new time of an own reminder; None for any other. Raises `CommandError` where
-    several times may be meant."""
+    """The answer to a line that says the new time of an own reminder; None for any other line. Raises `CommandError`
+    where several times may be meant."""
     rows = await own(context)
     languages = [asked.language]
     if asked.kind is OrderKind.NAMED:
@@ -143,8 +143,8 @@ async def _answer(
 
 
 def _other_order(context: CommandContext, line: _Line) -> _Clause | None:
-    """The clause that orders something, where another has the time. Raises `CommandError` if it has one of its own:
-    "the dentist is at 5 now, remind me an hour before"."""
+    """The clause that orders something, where another clause has the time. Raises `CommandError` if it has a time of
+    its own: "the dentist is at 5 now, remind me an hour before"."""
     found = next((clause for clause in line.others if clause.is_order and not line.main.is_order), None)
     if found is not None and phrases.said_in(found.about, line.language):
         raise CommandError(LANGUAGES[context.language].reminders.unclear)
@@ -185,7 +185,7 @@ async def _asked(
 
 
 async def _read(context: CommandContext, language: Language) -> _Line | None:
-    """The line, if it says one new time. Raises `CommandError` if several clauses that order something say one."""
+    """The line, if it says one new time. Raises `CommandError` if several clauses that order something say a time."""
     every = clauses_in(context.row.message.text, language)
     said = [clause for clause in every if not _is_old(clause, language)]
     clauses = [await _clause(context, text, language) for text in said]
@@ -199,7 +199,7 @@ async def _read(context: CommandContext, language: Language) -> _Line | None:
 
 
 def _is_old(clause: str, language: Language) -> bool:
-    """It names the old time: "7pm, not 6pm"."""
+    """True for a clause that names the old time: "7pm, not 6pm"."""
     old = words_of(language).instead.match(flat(clause))
     return old is not None and old.end() > 0
 
@@ -232,7 +232,7 @@ async def _clause(context: CommandContext, text: str, language: Language) -> _Cl
 
 def _with_day(context: CommandContext, line: _Line, rows: Sequence[JobListing]) -> ReminderChange:
     """The new time on the day that another clause names. Raises `CommandError` where that is the old day: "can't on
-    Friday, at 5" leaves the new one open."""
+    Friday, at 5" leaves the new day open."""
     change = line.main.change
     assert change is not None
     days = {clause.day: clause for clause in line.others if clause.day is not None}

@@ -55,7 +55,7 @@ def context_text(context: CommandContext, report: ContextReport) -> str:
 
 
 _PARTS = {"rules": Sentence("rules"), "skills": Sentence("skills")}
-"""Of the prompt, besides files."""
+"""Parts of the prompt other than files."""
 
 
 def why_text(context: CommandContext, report: WhyReport | None) -> str:

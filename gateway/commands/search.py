@@ -44,7 +44,7 @@ async def memory(context: CommandContext) -> str:
 
 
 async def _test(context: CommandContext, rest: str) -> str:
-    """Runs the memory tests of this chat's scope, with a new one if given."""
+    """Runs the memory tests of this chat's scope, after adding one if it is given."""
     scope, clock = context.route.scope, context.services.clock
     try:
         if rest.strip():

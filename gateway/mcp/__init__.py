@@ -1,1 +1,1 @@
-"""Tools of other programs and servers, by the Model Context Protocol. The SDK is imported when one is started."""
+"""Tools of other programs and servers, by the Model Context Protocol. The SDK is imported when a server is started."""

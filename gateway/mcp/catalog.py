@@ -1,4 +1,4 @@
-"""Which tools of servers a conversation is offered: all while they are few, else those that it has looked up."""
+"""The tools of servers that a conversation is offered: all while they are few, else those that it has looked up."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gateway.mcp.schemas import RemoteTool
 from gateway.mcp.servers import ManagedServer, McpServers
 
 FEW_TOKENS = 600
-"""Of schemas that every request may have: with all other tools on, the fixed part then has less than 4,000."""
+"""Tokens of schemas that every request may have: with all other tools on, the fixed part then has less than 4,000."""
 MOST_TOKENS = 8_000
 MOST_TOOLS = 64
 _MOST_FOUND = 8
@@ -76,7 +76,7 @@ def are_few(entries: Sequence[CatalogEntry]) -> bool:
 
 
 def fitting(entries: Iterable[CatalogEntry], wanted: Sequence[str], taken: int) -> frozenset[str]:
-    """Those of `wanted`, in order, that fit into a request where `taken` tokens are taken."""
+    """The names of `wanted`, in order, that fit into a request where `taken` tokens are taken."""
     by_name = {entry.name: entry for entry in entries}
     chosen: list[str] = []
     for name in wanted:

@@ -1,7 +1,5 @@
-"""Has one odd tool cost a server that tool, not its whole list: the SDK refuses a list as a whole.
-
-Messages are mended on their way to the SDK, whatever carries them.
-"""
+"""Mends lists of tools, so that an odd tool costs a server that tool, not its whole list: the SDK refuses a list as a
+whole. Messages are mended on their way to the SDK, whatever carries them."""
 
 from __future__ import annotations
 
@@ -69,8 +67,8 @@ async def mending(
 
 
 def mended(result: Mapping[str, Json]) -> tuple[dict[str, Json], list[str]]:
-    """An answer to `tools/list` in which every tool is as the protocol says, and what was left out, in words for the
-    log. Of a tool it keeps what is used. What is no list of tools stays."""
+    """An answer to `tools/list` in which every tool is as the protocol says, and the names left out, in words for the
+    log. Of a tool it keeps what is used. An answer that is no list of tools stays."""
     made = {key: value for key, value in result.items() if key != "_meta"}
     if not isinstance(made.get("nextCursor"), str):
         made.pop("nextCursor", None)

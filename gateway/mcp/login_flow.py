@@ -35,7 +35,7 @@ LINK_SECONDS = 3_600.0
 _HERE = "127.0.0.1"
 _LINK_WITHIN = 45.0
 _ENDS_WITHIN = 90.0
-"""Seconds from the answer on."""
+"""Seconds after the answer."""
 _LONGEST = 20_000
 _CODE = re.compile(r"[a-z_]{1,40}")
 _OVER = Sentence(
@@ -49,7 +49,8 @@ _NO_ANSWER = Sentence(
 
 @dataclass(frozen=True, slots=True)
 class LoginLink:
-    """`host`: where the owner logs in; `until`: seconds since 1970; `ended` raises `McpFailure`."""
+    """A link that the owner opens. `host`: where the owner logs in; `until`: seconds since 1970; `ended` raises
+    `McpFailure`."""
 
     server: str
     host: str
@@ -60,7 +61,7 @@ class LoginLink:
 
 @dataclass(frozen=True, slots=True)
 class LoggedIn:
-    """`problem`: logged in, but the server does not work."""
+    """A login that was made. `problem`: why the server does not work all the same."""
 
     server: str
     host: str
@@ -79,7 +80,7 @@ class _OpenLogin:
 
 
 class McpLogins:
-    """`page`: the address under which the owner's browser reaches the page now; empty: none."""
+    """Logins in progress. `page`: the address under which the owner's browser reaches the page now; empty: none."""
 
     def __init__(self, servers: McpServers, page: Callable[[], str], lasts: float = LINK_SECONDS) -> None:
         self._servers = servers
@@ -214,7 +215,7 @@ class McpLogins:
 
     @asynccontextmanager
     async def _redirect(self) -> AsyncIterator[str]:
-        """Where the browser is sent back to. Raises `OSError`."""
+        """The address to which the browser is sent back. Raises `OSError`."""
         # Only while somebody logs in.
         from aiohttp import web  # noqa: PLC0415
 
@@ -255,7 +256,7 @@ def _sdk() -> tuple[LogIn, Revoke]:
 
 
 async def _challenged(server: ManagedServer) -> None:
-    """Has the server say whether it wants a login. Raises `McpFailure` where it fails otherwise."""
+    """Has the server say whether it wants a login. Raises `McpFailure` for any other failure."""
     try:
         server.renew()
         await server.start()
@@ -265,7 +266,7 @@ async def _challenged(server: ManagedServer) -> None:
 
 
 def _parameters(address: str) -> Mapping[str, str]:
-    """Those of an answer, each given once. Raises `McpFailure`."""
+    """The parameters of an answer, each given once. Raises `McpFailure`."""
     try:
         found = parse_qs(urlsplit(address.strip()).query, max_num_fields=20) if len(address) <= _LONGEST else {}
     except ValueError:

@@ -31,10 +31,10 @@ from gateway.processes.started import LaunchedProgram, launch
 log = logging.getLogger(__name__)
 
 MOST_BYTES = 10_000_000
-"""Of one message."""
+"""Bytes of one message."""
 _CHUNK = 65_536
 _MOST_A_SECOND = 1_000
-"""Messages: one that sends more waits until they are read, so that it keeps no processor busy but its own."""
+"""Messages: a program that sends more waits until they are read, so that it keeps no processor busy but its own."""
 _BETWEEN_NOISES = 0.05
 """Seconds between two readings of stderr, for the same reason."""
 _LONG = 65_536
@@ -42,7 +42,7 @@ _LONG = 65_536
 _INHERITED = ("HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER")
 _ENDS_ITSELF = 2.0
 _ENDS_WHEN_ASKED = 6.0
-"""The launcher kills it after a second."""
+"""Seconds; the launcher kills it after one."""
 _LAST_WORDS = 0.5
 _LAST_LINES = 100
 _LOOKS = 0.01

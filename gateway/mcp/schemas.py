@@ -1,7 +1,5 @@
-"""What a server says of its tools, made fit for a request: a model's server refuses every call for one odd schema.
-
-Pure.
-"""
+"""Descriptions of tools by servers, made fit for a request: a model's server refuses every call for one odd schema.
+Pure."""
 
 from __future__ import annotations
 
@@ -19,7 +17,7 @@ from agent.tools.foreign_text import visible
 LONGEST_DESCRIPTION = 1_000
 LONGEST_NAME = 64
 MOST_TOKENS = 2_000
-"""Of one tool; a larger one loses its descriptions, then its schema."""
+"""Tokens of one tool; a larger tool loses its descriptions, then its schema."""
 _IN_SCHEMA = 300
 _DEEPEST = 8
 _MOST_ENTRIES = 60
@@ -36,13 +34,13 @@ class RemoteTool:
     """A tool of a server, fit for a request."""
 
     name: str
-    """As the server calls it."""
+    """The name that the server calls it by."""
     description: str
     schema: Mapping[str, Json]
     reads_only: bool
-    """Only as the server says."""
+    """By the server's own word."""
     digest: str
-    """Names all that the server says of it."""
+    """Names all that the server says of the tool."""
 
     def spec(self, server: str) -> ToolSpec:
         return ToolSpec(offered_name(server, self.name), self.description, self.schema)
@@ -68,7 +66,7 @@ def remote_tool(name: str, description: str, schema: Json, *, reads_only: bool) 
 
 
 def _top(schema: Json, *, worded: bool) -> dict[str, Json]:
-    """At the top there are neither choices nor odd names of properties."""
+    """The schema's top, which has neither choices nor odd names of properties."""
     made = _Cleaner(_definitions(schema), worded=worded).clean(schema)
     kept = {key: value for key, value in made.items() if key not in (*_CHOICES, "enum", "description")}
     return {**kept, "type": "object", "properties": made.get("properties", {})}
@@ -84,7 +82,7 @@ def _definitions(schema: Json) -> Mapping[str, Json]:
 
 
 class _Cleaner:
-    """Keeps what is known, in its right form; references, which may refer to themselves, are filled in."""
+    """Keeps the known parts, in their right form; references, which may refer to themselves, are filled in."""
 
     def __init__(self, definitions: Mapping[str, Json], *, worded: bool) -> None:
         self._definitions = definitions

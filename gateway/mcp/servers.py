@@ -43,7 +43,7 @@ _SAID_LINES = 5
 
 @dataclass(slots=True)
 class _Running:
-    """One life of a server."""
+    """A server's life, from start to end."""
 
     opened: asyncio.Future[McpConnection]
     wake: asyncio.Event = field(default_factory=asyncio.Event)
@@ -82,7 +82,7 @@ class ManagedServer:
         self._kept = kept
         self._spawn = spawn
         self.key = f"{name}-{_digest(launch)}"
-        """Names its settings, too."""
+        """Names the settings, too."""
         self.login = kept.login(name, launch.url) if isinstance(launch, RemoteLaunch) and launch.may_log_in else None
         self._tools = kept.tools(self.key)
         self._running: _Running | None = None
@@ -91,7 +91,7 @@ class ManagedServer:
 
     @property
     def tools(self) -> tuple[RemoteTool, ...] | None:
-        """None while they are not known: it has never run."""
+        """The server's tools; None while they are not known: it has never run."""
         return self._tools
 
     @property
@@ -99,7 +99,7 @@ class ManagedServer:
         return self._running is not None
 
     async def call(self, tool: str, arguments: Mapping[str, Json]) -> CallResult:
-        """The result, without known secrets. Raises `McpFailure`."""
+        """The result of a call, without known secrets. Raises `McpFailure`."""
         running, connection = await self._connection()
         try:
             result = await connection.call(tool, arguments)
@@ -123,7 +123,7 @@ class ManagedServer:
             running.end()
 
     async def live(self, running: _Running) -> None:
-        """One life, from start to end. Its failure is told to those who wait for the connection."""
+        """A life from start to end. Its failure is told to those who wait for the connection."""
         try:
             await self._live(running)
         except Exception as error:
@@ -203,7 +203,7 @@ class ManagedServer:
 
 
 def _described(tool: RemoteTool, secrets: KnownSecrets) -> RemoteTool:
-    """The tool without known secrets in what it says of itself, whose end may have been cut off."""
+    """The tool without known secrets in its description, whose end may have been cut off."""
     told = secrets(secrets.before_cut(tool.description.removesuffix("…")))
     about = told + "…" * tool.description.endswith("…")
     return replace(tool, description=about, schema={key: _struck(value, secrets) for key, value in tool.schema.items()})
@@ -223,7 +223,8 @@ def _without(result: CallResult, secrets: KnownSecrets) -> CallResult:
 
 
 class McpServers:
-    """All of them; as a context manager it ends them on leaving. `patience`: seconds that any may take to start."""
+    """All servers; as a context manager it ends them on leaving. `patience`: seconds that a server may take to
+    start."""
 
     def __init__(self, kept: KeptMcp, patience: float = 30.0, secrets: KnownSecrets = NO_SECRETS) -> None:
         self.kept = kept
@@ -245,7 +246,7 @@ class McpServers:
         await self._group.__aexit__(None, None, None)
 
     def run(self, work: Coroutine[None, None, None], name: str) -> None:
-        """Runs it as a task that ends with the servers."""
+        """Runs the work as a task that ends with the servers."""
         task = self._group.create_task(work, name=name)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -261,7 +262,7 @@ class McpServers:
         return self._servers[key]
 
     def learn(self) -> None:
-        """Starts those whose tools are not known."""
+        """Starts the servers whose tools are not known."""
         for server in self._servers.values():
             if server.tools is None:
                 self.run(_learn(server), f"tools of {server.name}")
@@ -295,7 +296,7 @@ def _secrets(launch: Launch) -> tuple[str, ...]:
 
 
 def _digest(launch: Launch) -> str:
-    """Names what is run or asked, without its secrets."""
+    """Names the command or the address, without its secrets."""
     match launch:
         case ProgramLaunch(command, env):
             parts: list[Json] = [list(command), sorted(env)]
@@ -307,7 +308,7 @@ def _digest(launch: Launch) -> str:
 @dataclass(frozen=True, slots=True)
 class ServerProbe:
     server: str
-    """Its own name and version."""
+    """The server's own name and version."""
     protocol: str
     tools: tuple[RemoteTool, ...]
     failure: str = ""

@@ -1,4 +1,4 @@
-"""What passes between a connection and those who use it, and what goes wrong there. Imports no SDK."""
+"""Launches, results and failures that pass between a connection and its users. Imports no SDK."""
 
 from __future__ import annotations
 
@@ -42,8 +42,9 @@ class CallResult:
 
 
 class McpFailure(Exception):
-    """The text is a `Sentence`. `said`: the server's own words; `is_over`: the connection is gone; `was_forgotten`: the
-    server no longer knows the session, and has done nothing; `needs_login`: likewise, as the owner is not logged in."""
+    """A server failed. The text is a `Sentence`. `said`: the server's own words; `is_over`: the connection is gone;
+    `was_forgotten`: the server no longer knows the session, and has done nothing; `needs_login`: likewise, as the owner
+    is not logged in."""
 
     def __init__(
         self,
@@ -66,7 +67,7 @@ def login_not_kept(name: str, why: str) -> Sentence:
 
 
 def innermost(error: BaseException) -> BaseException:
-    """What task groups have wrapped, several times over."""
+    """The error inside task groups, which wrap it several times over."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error

@@ -51,7 +51,7 @@ def redact(folder: Path, strike: Callable[[str], str]) -> tuple[RedactedOutput, 
 
 
 def bring_back(folder: Path, changes: Iterable[RedactedOutput]) -> None:
-    """Undoes the changes of files that are as they were left. Raises `OSError`, `FileError`."""
+    """Undoes the changes of the files that nobody has changed since. Raises `OSError`, `FileError`."""
     for change in changes:
         with suppress(FileNotFoundError):
             if _read(folder, change.name) == change.after:

@@ -1,7 +1,7 @@
-"""What a program may change of the owner's workspace, and whether anybody has written there since. Blocks.
+"""The parts of the owner's workspace that a program may change, and whether anybody has written there since. Blocks.
 
-Files that say what Daybook does are mounted read-only. What is not mounted can be made, so that names which are missing
-are made, empty, for as long as a program runs.
+Files that say what Daybook does are mounted read-only. A name that is not mounted can be made, so that names which are
+missing are made, empty, for as long as a program runs.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from gateway.programs.sandbox import Mounts
 _log = logging.getLogger(__name__)
 
 _MOST_FILES = 50_000
-"""Of a larger workspace every program counts as having written."""
+"""In a larger workspace every program counts as having written."""
 _MOST_WRITABLE = 1_000
 _DATA_FOLDERS = frozenset({"memory", "received"})
 _DATA_FILES = frozenset(map(folded_name, ("MEMORY.md", "USER.md", "GROUP.md", "schedule.yaml")))
@@ -36,7 +36,7 @@ Stamps = Mapping[str, tuple[int, int, int]]
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """Where a workspace's agent keeps what tools and what programs wrote."""
+    """Where a workspace's agent keeps which files tools and programs wrote."""
 
     workspace: Path
     history: History
@@ -44,8 +44,8 @@ class Written:
 
 
 def is_read_by_programs(path: str, folder: str = "") -> bool:
-    """False for memory and for received files, which tell a program nothing of what to do; where one runs among these,
-    for none. `folder`: where it runs."""
+    """False for memory and for received files, which tell a program nothing of what to do; where a program runs among
+    these, true for all. `folder`: where it runs."""
     if _DATA_FOLDERS.intersection(map(folded_name, PurePosixPath(folder).parts)):
         return True
     names = [folded_name(part) for part in PurePosixPath(path).parts]
@@ -80,8 +80,8 @@ class Workspaces:
         self._lock = threading.Lock()
 
     def mark(self, scope: Scope, folder: str, words: Sequence[str]) -> str:
-        """Another one after each write of a tool or of a program that does not begin with `words` to what programs
-        read: what a program that is allowed does itself is allowed with it. Raises `StorageUnavailable`."""
+        """A text that changes with each write, by a tool or by a program that does not begin with `words`, to a file
+        that programs read: the writes of an allowed program itself are allowed with it. Raises `StorageUnavailable`."""
         workspace = scope.workspace.resolve()
         with self._lock:
             for watched in self._watched:
@@ -179,7 +179,7 @@ def _is_guarded_name(name: str) -> bool:
 
 
 def _stamps(folder: Path) -> Stamps | None:
-    """Numbers that change with each file that programs read; None for too many of them."""
+    """Numbers that change with each file that programs read; None for too many files."""
     found: dict[str, tuple[int, int, int]] = {}
     for parent, folders, names in os.walk(folder):
         below = Path(parent).relative_to(folder).as_posix()

@@ -67,7 +67,7 @@ log = logging.getLogger(__name__)
 _BY_THE_CLOCK = "clock"
 _NOTHING = "nothing"
 _PARTS = 3
-"""Of a name behind its day: run, basis, which message of it."""
+"""Parts of a name behind its day: run, basis, number of the message."""
 _MOST_COMING = 10
 _MOST_BUTTONS = 6
 _SHOWN = 80
@@ -85,7 +85,7 @@ class SummaryRules:
 
 @dataclass(frozen=True, slots=True)
 class PreparedSummary:
-    """`basis` as in `Summary`."""
+    """A summary's text. `basis` as in `Summary`."""
 
     text: str
     language: Language
@@ -97,7 +97,7 @@ class PreparedSummary:
 
 @dataclass(frozen=True, slots=True)
 class _Name:
-    """A summary's name in the outbox: its day, its run, and what it was made of."""
+    """A summary's name in the outbox: its day, its run, and its basis."""
 
     day: date
     run: str
@@ -135,7 +135,7 @@ class DailySummary:
     # when ------------------------------------------------------------------------------------------------------
 
     async def built_ins(self) -> Sequence[BuiltIn]:
-        """The job of the configured targets, and one for each chat that chose a time of its own."""
+        """The job of the configured targets, and a job for each chat that chose a time of its own."""
         times = dict.fromkeys(map(self._marked_as, self._rules.to), self._rules.at) if self._rules.enabled else {}
         now = self._clock.now()
         firsts = {target: daily_marks.first_since(now, at) for target, at in (times | self._own_times()).items()}
@@ -185,7 +185,7 @@ class DailySummary:
         return OWNER if to == OWNER else self._name(Address.parse(to))
 
     async def choose(self, address: Address, at: time | None) -> None:
-        """Sets when a chat gets its summary, also where that was paused; None: never. Raises `StorageUnavailable`."""
+        """Sets when a chat gets its summary, also where it was paused; None: never. Raises `StorageUnavailable`."""
         chat = self._name(address)
         usual = self._configured(await self._schedule.reports.targets())[0].items()
         before = next((to for to, target in usual if target.address == address), chat)
@@ -267,7 +267,7 @@ class DailySummary:
         return found
 
     def _chose(self, targets: Targets, target: Target, *, is_owner: bool) -> bool:
-        """True where a chat has chosen; for `owner`, where any private chat of theirs has."""
+        """True where a chat has chosen a time; for `owner`, where any private chat of theirs has."""
         for chat in self._preferences.dailies:
             if chat == self._name(target.address):
                 return True
@@ -361,7 +361,7 @@ class DailySummary:
         return PreparedSummary(summary.text, summary.language, summary.basis, _buttons(summary.open))
 
     async def _coming(self, route: SessionRoute, address: Address, day: date) -> Sequence[UpcomingJob]:
-        """What is due in this chat on the next day; the owner's private chats include what is for the owner."""
+        """The jobs that are due in this chat on the next day; the owner's private chats include jobs for the owner."""
         await self._schedule.load()
         to = {str(address), self._name(address)}
         if route.is_private and route.role is Role.OWNER:

@@ -25,7 +25,7 @@ from gateway.store.usage import UsageLedger
 
 @dataclass(frozen=True, slots=True)
 class HeartbeatRules:
-    """`every` None: off, though it may be run by hand. `daily_budget` in USD; None: no limit of its own."""
+    """`every` None: off, though a person may run it. `daily_budget` in USD; None: no limit of its own."""
 
     every: timedelta | None = None
     daily_budget: float | None = None
@@ -66,7 +66,7 @@ class Heartbeat:
         return spoke[0] if spoke else outcomes[0]
 
     async def _run_for(self, to: str, due: DueTime) -> JobOutcome:
-        """What there is to say in a chat, from the memory that its people may see."""
+        """Sends what there is to say in a chat, from the memory that its people may see."""
         key = f"heartbeat:{utc_stamp(due.moment)}{'' if to == OWNER else f':{to}'}"
         if await self._database.run(outbox_rows.is_known, f"{key}:0"):
             return JobOutcome()

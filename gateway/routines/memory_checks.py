@@ -1,4 +1,4 @@
-"""Memory tests, run every night: the owner hears of one that passed before and fails now."""
+"""Memory tests, run every night: the owner hears of a test that passed before and fails now."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ Tell = Callable[[str, str], Awaitable[None]]
 
 
 async def tested(agent: Agent, scope: Scope, clock: Clock) -> MemoryTestReport:
-    """Raises `FileError`."""
+    """The report of all memory tests of a scope. Raises `FileError`."""
     search = agent.settings.memory.search
     return await asyncio.to_thread(run, scope, clock, agent.index.search, search.max_results, search.max_chars)
 
 
 def shown(result: MemoryTestResult) -> str:
-    """One result as a line of Markdown."""
+    """A result as a line of Markdown."""
     if result.passed:
         return Sentence("- {question} – found in `{file}`", question=result.test.question, file=result.where)
     missing = ", ".join(result.missing)
@@ -39,7 +39,7 @@ def shown(result: MemoryTestResult) -> str:
 
 
 class MemoryChecks:
-    """`passed`: a file with the tests that passed last; without it, nothing is reported as new."""
+    """The nightly job. `passed`: a file with the tests that passed last; without it, no test is reported as new."""
 
     def __init__(self, agents: Mapping[str, Agent], clock: Clock, passed: Path, tell: Tell) -> None:
         self._agents = agents

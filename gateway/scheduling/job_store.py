@@ -27,7 +27,7 @@ class NotChanged(Exception):
 
 
 class JobStore:
-    """`jobs`: in effect. `trouble`: what is wrong with the file, once it was seen twice."""
+    """The jobs in effect (`jobs`). `trouble`: what is wrong with the file, once it was seen twice."""
 
     def __init__(self, workspace: Path, clock: Clock, good: Path) -> None:
         """`good`: where the jobs of the last readable file are kept."""
@@ -54,26 +54,26 @@ class JobStore:
         return before != (self.jobs, self.trouble)
 
     def add(self, job: Job) -> None:
-        """Raises `NotChanged`."""
+        """Adds a job. Raises `NotChanged`."""
         if job.id in self.jobs:
             raise NotChanged(Sentence("there is a job {id} already; give this one another id", id=job.id))
         self._edit(lambda text: jobs_file.with_job(text, job))
 
     def put(self, job: Job) -> None:
-        """Adds a job or replaces that of the same id. Raises `NotChanged`."""
+        """Adds a job or replaces the job of the same id. Raises `NotChanged`."""
         there = job.id in self.jobs
         self._edit(lambda text: jobs_file.with_job(jobs_file.without_job(text, job.id) if there else text, job))
 
     def replace(self, old: Job, new: Job) -> None:
-        """Raises `KeyError`, `NotChanged`."""
+        """Replaces a job by another of its id. Raises `KeyError`, `NotChanged`."""
         self._edit(lambda text: jobs_file.replaced(text, old, new))
 
     def remove(self, id: str) -> None:
-        """Raises `KeyError`, `NotChanged`."""
+        """Removes a job. Raises `KeyError`, `NotChanged`."""
         self._edit(lambda text: jobs_file.without_job(text, id))
 
     def remove_all(self, ids: Collection[str]) -> None:
-        """Missing jobs do not matter. Raises `NotChanged` where some remain."""
+        """Removes jobs; missing ones do not matter. Raises `NotChanged` where some remain."""
         try:
             self._edit(lambda text: jobs_file.without_jobs(text, frozenset(ids)))
         except (KeyError, NotChanged):
@@ -90,7 +90,7 @@ class JobStore:
         return None
 
     def switch(self, id: str, *, enabled: bool) -> None:
-        """Raises `KeyError`, `NotChanged`."""
+        """Pauses or resumes a job. Raises `KeyError`, `NotChanged`."""
         self._edit(lambda text: jobs_file.switched(text, id, enabled=enabled))
 
     def _edit(self, edit: Callable[[str], str]) -> None:

@@ -26,11 +26,11 @@ _EMPTY_LIST = re.compile(r"^jobs:[ \t]*+(?:\[\s*+\]|~|null)?+(?P<comment>[ \t]*+
 
 
 class InvalidJobsFile(ValueError):
-    """One sentence per line, each with its line number."""
+    """The file is no list of jobs: one sentence per line, each with its line number."""
 
 
 class NotEditable(Exception):
-    """An edit would rewrite more of the file."""
+    """An edit would change more of the file than its job."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,21 +41,21 @@ class JobEntry:
     first: int
     end: int
     column: int
-    """Of its keys."""
+    """Where its keys begin."""
     lines: Mapping[str, int]
-    """Of each key."""
+    """The line of each key."""
     brace: tuple[int, int] | None = None
     """Line and column of its closing `}`, if any."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobProblem:
-    """`line` is counted from 1."""
+    """What is wrong with a job of the file. `line` is counted from 1."""
 
     line: int
     why: str
     id: str = ""
-    """If it has a unique one."""
+    """The job's id, if no other has it."""
 
     def __str__(self) -> str:
         return str(self.sentence)
@@ -77,8 +77,8 @@ class JobsFileContent:
 
 @lru_cache(maxsize=2)
 def read(text: str) -> JobsFileContent:
-    """The file's content, cached, for an edit reads each text twice. Raises `InvalidJobsFile` for no YAML, or no list
-    of jobs."""
+    """The file's content, cached, for an edit reads each text twice. Raises `InvalidJobsFile` where it is no YAML, or
+    no list of jobs."""
     try:
         root = compose_yaml(text, _Loader)
     except yaml.YAMLError as error:
@@ -131,12 +131,12 @@ def as_text(jobs: Iterable[Job]) -> str:
 
 
 def without_job(text: str, id: str) -> str:
-    """Raises `KeyError`, `InvalidJobsFile`, `NotEditable`."""
+    """The file without a job. Raises `KeyError`, `InvalidJobsFile`, `NotEditable`."""
     return without_jobs(text, {id})
 
 
 def without_jobs(text: str, ids: Collection[str]) -> str:
-    """`without_job` for several."""
+    """The file without several jobs. Raises as `without_job`."""
     found = read(text)
     entries = {entry.job.id: entry for entry in found.entries}
     gone = [entries[id] for id in ids]
@@ -153,8 +153,8 @@ def without_jobs(text: str, ids: Collection[str]) -> str:
 
 
 def replaced(text: str, old: Job, new: Job) -> str:
-    """The file with `new` for `old`, both of one id. Raises `KeyError`, `InvalidJobsFile`, `NotEditable`, also where
-    the job there differs from `old`, except in being paused."""
+    """The file with `new` for `old`, both of one id. Raises `KeyError`, `InvalidJobsFile`, and `NotEditable`, also
+    where the job there differs from `old` in more than being paused."""
     found = read(text)
     entry = {entry.job.id: entry for entry in found.entries}[old.id]
     enabled = entry.job.enabled
@@ -167,7 +167,7 @@ def replaced(text: str, old: Job, new: Job) -> str:
 
 
 def switched(text: str, id: str, *, enabled: bool) -> str:
-    """Raises `KeyError`, `InvalidJobsFile`, `NotEditable`."""
+    """The file with a job paused or resumed. Raises `KeyError`, `InvalidJobsFile`, `NotEditable`."""
     found = read(text)
     entry = {entry.job.id: entry for entry in found.entries}[id]
     lines = text.splitlines(keepends=True)

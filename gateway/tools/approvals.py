@@ -3,9 +3,7 @@
 A question is bound to one effect: the session, the tool, its arguments, and the present state of what it would change.
 Its row and its message are one commit. A yes runs the call under a name made from the question, by which the outbox
 knows a repeat; the question is closed in the commit of the reply, so that a crash in between repeats the call with the
-same outcome.
-
-A bare "yes" does not count: it may answer something that the model said since.
+same outcome. A bare "yes" does not count: it may answer something that the model said since.
 """
 
 from __future__ import annotations
@@ -71,7 +69,7 @@ log = logging.getLogger(__name__)
 _ANSWER_WITHIN = timedelta(hours=24)
 _KEPT = timedelta(days=30)
 _MOST_OPEN = 10
-"""Of one session, so that nobody can flood the owner."""
+"""Open questions of one session, so that nobody can flood the owner."""
 _SHOWN_HEAD, _SHOWN_TAIL = 1_500, 500
 _WHOLE = "whole.txt"
 _WAITS = (
@@ -88,11 +86,11 @@ _FILES = (EffectKind.WRITE, EffectKind.WRITE_COMMON, EffectKind.WRITE_SKILL)
 
 
 class _Changed(Exception):
-    """The effect is no longer the one that the yes was asked for."""
+    """The effect is no longer the effect that the yes was asked for."""
 
 
 class Approvals:
-    """`tools`: those offered to a turn."""
+    """Asks the owner and acts on the answers. `tools`: the tools offered to a turn."""
 
     def __init__(
         self,
@@ -209,7 +207,7 @@ class Approvals:
             await self._questions.put(question, show)
 
     def _without_secrets(self, pending: PendingEffect) -> PendingEffect:
-        """As it is shown: a question goes to a platform."""
+        """The effect without known secrets: a question goes to a platform."""
         effect, strike = pending.effect, self._secrets
         shown = replace(effect, target=strike(effect.target), text=strike(effect.text), private=strike(effect.private))
         return replace(pending, effect=shown)
@@ -217,7 +215,7 @@ class Approvals:
     async def _shown(
         self, text: str, strings: ApprovalStrings, address: Address
     ) -> tuple[str, tuple[OutboundFile, ...]]:
-        """A text exactly, or both ends of a long one and a file: the owner must see what they approve."""
+        """The text exactly, or both ends of a long text and a file: the owner must see all that they approve."""
         shown = exactly(text)
         left_out = len(shown) - _SHOWN_HEAD - _SHOWN_TAIL
         files: tuple[OutboundFile, ...] = ()
@@ -227,7 +225,7 @@ class Approvals:
         return block_of(shown) if shown else "", files
 
     async def _whole(self, text: str, address: Address) -> tuple[OutboundFile, ...]:
-        """The text as a file, where the chat takes it."""
+        """The text as a file, if the chat takes files."""
         channel = self._channels.get(address.channel)
         if channel is None or len(text.encode("utf-8", "replace")) > channel.capabilities(address).largest_file:
             return ()
@@ -246,7 +244,7 @@ class Approvals:
         return next((question for question in self._questions.open_of(KIND) if question.id == id.upper()), None)
 
     async def listed(self, address: Address | None = None) -> list[ListedApproval]:
-        """The open questions in the language of a chat, or of where they were asked."""
+        """The open questions, in the language of a chat, or of the chats where they were asked."""
         found = []
         for question in self._questions.open_of(KIND):
             pending = self._without_secrets(read(question))
@@ -277,7 +275,7 @@ class Approvals:
         return text
 
     async def _shown_as(self, id: str) -> str:
-        """The platform id of the question's message, if it is one."""
+        """The platform id of the question's message, if it is a single message."""
 
         def look(connection: Connection) -> str:
             is_long = outbox_rows.is_known(connection, f"{KIND}:{id}:1")
@@ -361,7 +359,8 @@ class Approvals:
         return result
 
     async def _note(self, id: str, pending: PendingEffect, text: str) -> None:
-        """Notes the outcome for the session, or for that which delegated its task; a job has a new one each time."""
+        """Notes the outcome for the session, or for the session that delegated its task; a job has a new session each
+        time."""
         if pending.row.message.due is not None:
             return
         session = asking_session(replace(pending.row, session=pending.session))

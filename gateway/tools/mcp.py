@@ -50,7 +50,7 @@ class _ToolFind(Arguments):
 
 
 class McpTools:
-    """`reader` makes pictures as models take them, which `store` keeps."""
+    """The tools of MCP servers. `reader` makes pictures as models take them, which `store` keeps."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class McpTools:
         self._store = store
 
     def of_row(self, row: InboxRow) -> tuple[Tool, ...]:
-        """Those that the chat's audience may use, seen by the model or not."""
+        """The tools that the chat's audience may use, seen by the model or not."""
         route = self._sessions.of_row(row)
         agent, audience = route.session.agent, route.scope.audience
         logins = tuple(self._logins.tool(server, row, route) for server in self._catalog.locked(agent, audience))
@@ -110,8 +110,8 @@ class McpTools:
         )
 
     def _effect(self, entry: CatalogEntry, arguments: Mapping[str, Json]) -> Effect:
-        """The first use of a tool, or of one that describes itself otherwise since, asks with its description. The
-        owner's yes frees what only reads; what writes is asked about as the configuration says."""
+        """The first use of a tool, or of a tool that describes itself otherwise since, asks with its description. The
+        owner's yes frees a tool that only reads; a tool that writes is asked about as the configuration says."""
         tool, ask = entry.tool, entry.config.ask
         target = f"{entry.server.name}: {label(tool.name)}"
         text = json.dumps(arguments, ensure_ascii=False, indent=1) if arguments else ""
@@ -169,7 +169,7 @@ class McpTools:
             return str(error)
 
     async def _saved(self, server: str, file: CallFile, scope: Scope) -> tuple[str, Picture | None]:
-        """The words for a file that came, and what the model can see of it."""
+        """The words for a file that came, and the picture for the model, if it is one."""
         name = f"{server}-{hashlib.sha256(file.content).hexdigest()[:8]}.{file.ending}"
         path = f"{_FOLDER}/{name}"
         try:

@@ -60,7 +60,7 @@ class ScheduleTools:
         self._sessions = sessions
 
     def of_row(self, row: InboxRow) -> tuple[Tool, ...]:
-        """None for a job or a task: no job is made from inside one."""
+        """The tools, but for a job or a task: no job is made from inside one."""
         if row.message.due is not None or row.message.is_task:
             return ()
         requester = requester_of(row, self._sessions.of_row(row))
@@ -131,7 +131,7 @@ class ScheduleTools:
         )
 
     async def _is_here(self, row: InboxRow, requester: Requester, to: str) -> bool:
-        """True for this chat's audience. `to` empty: this chat."""
+        """True where `to` is this chat's audience. `to` empty: this chat."""
         if not to or to == OWNER:
             return not to or requester.is_owner
         chat = await self._jobs.access.chat(to)
@@ -141,7 +141,7 @@ class ScheduleTools:
     async def _effect(
         self, act: EffectKind, row: InboxRow, requester: Requester, to: str, kind: str, shown: str
     ) -> Effect | None:
-        """None for a reminder to this audience."""
+        """The effect of a job; None for a reminder to this audience."""
         is_here = await self._is_here(row, requester, to)
         if is_here and kind != JobKind.PROMPT:
             return None

@@ -36,7 +36,7 @@ class _WebSearch(Arguments):
 
 
 class WebTools:
-    """`pages` is called at the first fetch; `searches`: of the agents that may use the web."""
+    """The tools for the web. `pages` is called at the first fetch; `searches`: of the agents that may use the web."""
 
     def __init__(
         self,

@@ -76,7 +76,7 @@ class HourReader(SpanReader):
         return self._sure(at, *PartOfDay)
 
     def _is_last_or_known(self, at: int) -> bool:
-        """Digits, or a number in words that counts nothing: no `three o'clock two eggs`."""
+        """True for digits, and for a number in words that counts nothing: not in `three o'clock two eggs`."""
         token, after = self._token(at), self._token(at + 1)
         return token is not None and (token.is_digits or after is None or bool(after.means | after.weak))
 

@@ -20,21 +20,22 @@ _UNITS = {Unit.MINUTE: "m", Unit.HOUR: "h"}
 
 @dataclass(frozen=True, slots=True)
 class HourMissing(Exception):
-    """`day` None: of a repetition."""
+    """An hour was not said. `day` None: the hour of a repetition."""
 
     day: date | None
 
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """`zone`: another than the person's, where it is a repetition's."""
+    """What was meant. `zone`: of a repetition, where it is not the person's."""
 
     when: When
     zone: str = ""
 
 
 def meant(said: Said, now: datetime, words: TimeWords) -> Timed:
-    """`now` on the person's clock. Raises `Unclear`, `HourMissing`, and `InvalidWhen` for what does not exist."""
+    """The moment or repetition that was meant, with `now` on the person's clock. Raises `Unclear`, `HourMissing`, and
+    `InvalidWhen` for a time that does not exist."""
     if said.is_unclear or (said.repeat is None and (said.until is not None or said.weekdays)):
         raise Unclear
     moments = _Moments(now, words, ZoneInfo(said.zone) if said.zone else None)
@@ -46,7 +47,7 @@ def meant(said: Said, now: datetime, words: TimeWords) -> Timed:
 
 class _Moments:
     def __init__(self, now: datetime, words: TimeWords, elsewhere: ZoneInfo | None) -> None:
-        """`elsewhere`: on whose clocks the hours are; the days are those of the person."""
+        """`elsewhere`: the zone of the hours; the days are those of the person."""
         self._elsewhere = elsewhere
         self._now = now
         assert isinstance(now.tzinfo, ZoneInfo)
@@ -70,7 +71,7 @@ class _Moments:
         return found
 
     def _one_day(self, said: Said) -> Said:
-        """`Friday, 11 December` is one day, where it is a Friday."""
+        """`Friday, 11 December` is one day, if it is a Friday."""
         weekdays = [day for day in said.days if isinstance(day, Weekday) and day.which in (Which.COMING, Which.THIS)]
         others = [day for day in said.days if day not in weekdays]
         if len(weekdays) != 1 or len(others) != 1 or isinstance(others[0], Weekday | Nth):
@@ -125,7 +126,7 @@ class _Moments:
         return self._on(day, hours[0])
 
     def _next(self, said: Said) -> datetime:
-        """The next time that a clock shows it."""
+        """The next time that a clock shows what was said."""
         if not (said.clocks or said.parts):
             raise Unclear
         hours = self._hours(said)
@@ -137,7 +138,7 @@ class _Moments:
         return today if today > self._wall and exists(today, self._zone) else tomorrow
 
     def _hours(self, said: Said) -> list[int]:
-        """Minutes of the day, first the likeliest; a second one for today, when the first is over."""
+        """Minutes of the day, first the likeliest; then, for today, the minutes to take when the first are over."""
         if len(said.clocks) > 1:
             raise Unclear
         if not said.clocks:
@@ -155,7 +156,7 @@ class _Moments:
     # Days
 
     def _days(self, day: Day) -> Iterator[date]:
-        """Those that may be meant, in their order."""
+        """The dates that may be meant, in their order."""
         match day:
             case Near(days):
                 yield self._today + timedelta(days=days)
@@ -258,7 +259,7 @@ class _Moments:
             yield self._today + timedelta(days=number)
 
     def _field(self, said: Said, repeat: Repeat) -> tuple[str, timedelta | None]:
-        """Day of month, month and day of week of a cron expression; else the time between two."""
+        """Day of month, month and day of week of a cron expression; else the time between two runs."""
         if said.weekdays:
             if said.days or repeat.number != 1 or repeat.unit not in (None, Unit.WEEK):
                 raise Unclear
@@ -325,7 +326,7 @@ def _minus(moment: datetime, span: Span) -> datetime:
 
 
 def _exactly(now: datetime, length: timedelta) -> datetime:
-    """The moment that much later, also where the clocks change."""
+    """`now` and the length, also where the clocks change between."""
     if not timedelta() < length <= timedelta(days=3660):
         raise InvalidWhen(Sentence("That is not between a minute and ten years from now"))
     return (now.astimezone(UTC) + length).astimezone(now.tzinfo).replace(microsecond=0)

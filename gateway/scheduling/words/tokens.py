@@ -27,7 +27,7 @@ _HAN_DIGITS = {
 }
 _HAN_NUMBER = frozenset((*_HAN_DIGITS, "十", "百"))
 _MOST_SIGNS = 6
-"""Of a number that counts days or hours."""
+"""The most characters of a number of days or hours."""
 _TRADITIONAL = "禮週點鐘時個後間為號東灣倫紐約舊過別這當國業從兩頭"
 _SIMPLIFIED = "礼周点钟时个后间为号东湾伦纽约旧过别这当国业从两头"
 """The signs of words of time, Japanese ones among them."""
@@ -39,7 +39,7 @@ _SAME = str.maketrans(
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """`start` and `end` in the text."""
+    """A word, number or sign, with `start` and `end` in the text."""
 
     start: int
     end: int
@@ -47,7 +47,7 @@ class Token:
     """Folded."""
     means: frozenset[str] = frozenset()
     weak: frozenset[str] = frozenset()
-    """Meant only beside another word of time."""
+    """What it means only beside another word of time."""
     number: float | None = None
     is_digits: bool = False
     clock: tuple[int, int] | None = None
@@ -61,12 +61,12 @@ class Token:
 
 
 def clean(text: str) -> str:
-    """Without marks that nobody sees, which may stand between digits."""
+    """The text without invisible marks, which may stand between digits."""
     return _INVISIBLE.sub("", text)
 
 
 def folded(text: str) -> str:
-    """Lower case without accents, of the same length."""
+    """The text in lower case without accents, of the same length."""
     return "".join(map(_fold, text.translate(_SAME)))
 
 
@@ -82,7 +82,7 @@ def _fold(sign: str) -> str:
 
 
 def tokens(text: str, words: TimeWords) -> list[Token]:
-    """All of the text, in the longest phrases that the language has."""
+    """The tokens of all the text, in the longest phrases that the language has."""
     same = folded(text)
     raw = list(_split(same))
     found: list[Token] = []
@@ -111,7 +111,7 @@ def tokens(text: str, words: TimeWords) -> list[Token]:
 
 
 def phrase_key(phrase: str) -> tuple[str, ...]:
-    """How a phrase of a language's file is looked up."""
+    """The key under which a phrase of a language's file is looked up."""
     return tuple(token.text for token in _split(folded(phrase)))
 
 
@@ -183,7 +183,7 @@ def _han_number(signs: str) -> float | None:
 
 
 def _without_possessives(found: list[Token], text: str) -> list[Token]:
-    """`Monday's report` is none of Monday's times."""
+    """`Monday's report` is due at no time of Monday's."""
     return [
         replace(token, means=frozenset(), weak=frozenset())
         if text[token.end : token.end + 2] == "'s" and token.number is None

@@ -85,7 +85,7 @@ class WeekdayReader(HourReader):
         return Which.COMING, at
 
     def _nth(self, at: int) -> Found | None:
-        """`first Monday`, `last day of the month`: with a repetition where it says `of every month`."""
+        """`first Monday`, `last day of the month`: with a repetition if it says `of every month`."""
         number = -1 if self._has(at, "last") else 1 if self._has(at, "first") else None
         if number is None and (self._has(at, "ordinal") or self._is_day_number(at)):
             number = self._whole(at, 1, 5)
