@@ -13,7 +13,6 @@ from agent.languages.registry import LANGUAGES
 from agent.languages.terms import is_unspaced
 from gateway.commands.context import CommandContext, CommandError, PassToModel
 from gateway.commands.reminder_names import content_of, matching, names_no_more, names_reminder, own, phrase_in, told_of
-from gateway.scheduling.requests import JobListing
 from gateway.scheduling.words import phrases
 from gateway.scheduling.words.meaning import HourMissing, Timed
 from gateway.scheduling.words.phrases import Phrase
@@ -78,7 +77,9 @@ async def _cancelled(context: CommandContext, asked: PlainOrder) -> PlainOrder:
     if _names_something(asked.about, asked.language):
         parts = items_in(asked.beside, asked.language)
         listed = [(part, matching(part, rows, asked.language)) for part in parts]
-        is_list = all(len(found) == 1 and _is_name(part, found[0], asked) for part, found in listed)
+        is_list = all(  # "I'll call mum instead" says more than which reminder
+            len(found) == 1 and names_no_more(part, found[0].job.text, asked.language) for part, found in listed
+        )
         return replace(asked, about=f"{asked.about}, {asked.beside}") if is_list else asked
     found = told_of(asked.beside, rows, asked.language)
     if len(found) == 1:
@@ -106,11 +107,6 @@ async def _moved(context: CommandContext, asked: PlainOrder) -> PlainOrder:
 
 def _has_time(phrase: Phrase | None) -> bool:
     return phrase is not None and isinstance(phrase.time, Timed | HourMissing)
-
-
-def _is_name(part: str, row: JobListing, asked: PlainOrder) -> bool:
-    """True for a part that only says which reminder: not for "I'll call mum instead"."""
-    return names_no_more(part, row.job.text, asked.language)
 
 
 def _names_something(words: str, language: Language) -> bool:

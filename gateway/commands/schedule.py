@@ -65,7 +65,8 @@ async def remind(context: CommandContext) -> CommandReply:
         phrase = await asyncio.to_thread(phrases.read, text, _sent_at(context), (language,))
     except InvalidWhen as error:
         raise CommandError(Sentence("{why}.", why=str(error))) from error
-    if not _is_offline(context) and (phrase is None or not isinstance(phrase.time, Timed)):
+    is_offline = context.agent.settings.model.name == OFFLINE
+    if not is_offline and (phrase is None or not isinstance(phrase.time, Timed)):
         raise PassToModel
     if phrase is None or phrase.time is None:
         raise CommandError(said.unclear)
@@ -106,10 +107,6 @@ def _confirmed(receipt: JobReceipt, language: Language, clock: Clock) -> str:
     once = f"on {receipt.spoken}" if receipt.spoken[0].isupper() else receipt.spoken
     when = f"{in_words(receipt.job.when)}. Next: {receipt.spoken}" if comes_again else once
     return f"I'll remind you {where} {when}.{receipt.remark}"
-
-
-def _is_offline(context: CommandContext) -> bool:
-    return context.agent.settings.model.name == OFFLINE
 
 
 async def jobs(context: CommandContext) -> str | CommandReply:

@@ -163,7 +163,8 @@ def _mounts(scope: Scope, folder: Path, scratch: Path) -> Mounts:
     kept = [
         path for path in found if not path.is_symlink() and guarded(scope, scope.folder / path.name) != Guarded.FREE
     ]
-    links = [path for path in found if path.is_symlink() and _is_guarded_name(path.name)]
+    names = {folded_name(name) for name in (*GUARDED_FILES, *GUARDED_FOLDERS)}
+    links = [path for path in found if path.is_symlink() and folded_name(path.name) in names]
     if not links:
         return Mounts(folder, kept, scratch)
     targets = [link.resolve() for link in links]
@@ -172,10 +173,6 @@ def _mounts(scope: Scope, folder: Path, scratch: Path) -> Mounts:
     free = [path for path in found if path not in kept and path not in tops and not path.is_symlink()]
     writable = [path for path in free if path.is_dir()] + [path for path in free if path.is_file()]
     return Mounts(folder, kept, scratch, writable[:_MOST_WRITABLE])
-
-
-def _is_guarded_name(name: str) -> bool:
-    return folded_name(name) in {folded_name(entry) for entry in (*GUARDED_FILES, *GUARDED_FOLDERS)}
 
 
 def _stamps(folder: Path) -> Stamps | None:

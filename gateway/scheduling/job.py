@@ -135,12 +135,8 @@ def new_id(text: str, taken: Collection[str]) -> str:
     words = [word for word in plain.split("-") if word][:4]
     base = "-".join(words)[:40].strip("-") or "job"
     base = f"job-{base}" if _is_reserved(f"{base}-") else base
-    names = (_numbered(base, number) for number in range(1, len(taken) + 3))
+    names = (base if number == 1 else f"{base}-{number}" for number in range(1, len(taken) + 3))
     return next(name for name in names if name not in taken and not _is_reserved(name))
-
-
-def _numbered(base: str, number: int) -> str:
-    return base if number == 1 else f"{base}-{number}"
 
 
 def checked_id(id: str) -> str:

@@ -15,7 +15,7 @@ from agent.languages.sentences import Sentence, SentenceSeries
 from agent.memory.files import FileError, read_text, rewrite
 from gateway.scheduling import jobs_file
 from gateway.scheduling.job import Job
-from gateway.scheduling.jobs_file import InvalidJobsFile, JobProblem, JobsFileContent, NotEditable
+from gateway.scheduling.jobs_file import InvalidJobsFile, JobProblem, NotEditable
 
 FILE = "schedule.yaml"
 _SHOWN = 20
@@ -48,7 +48,8 @@ class JobStore:
             return False
         before = self.jobs, self.trouble
         if self._is_first:
-            self._take_up_good()
+            with contextlib.suppress(OSError, ValueError):
+                self.jobs = {job.id: job for job in jobs_file.read(self._good.read_text("utf-8")).jobs}
         self._signature, self._is_first = signature, False
         self._read()
         return before != (self.jobs, self.trouble)
@@ -111,7 +112,8 @@ class JobStore:
 
     def _read(self) -> None:
         try:
-            found = jobs_file.read(self._text())
+            read = read_text(self.path, self._workspace)
+            found = jobs_file.read(read.text if read is not None else "")
         except (InvalidJobsFile, FileError) as error:
             return self._suspect(
                 Sentence(
@@ -121,26 +123,20 @@ class JobStore:
                     why=str(error),
                 )
             )
-        kept = self._kept(found)
+        unread = {problem.id for problem in found.problems}
+        kept = {id: job for id, job in self.jobs.items() if id in unread}
         self.jobs = {job.id: job for job in found.jobs} | kept
-        self._save_good()
+        with contextlib.suppress(OSError):
+            atomic_write(self._good, jobs_file.as_text(self.jobs.values()))
         if found.problems:
             return self._suspect(_trouble_text(found.problems, kept))
         self._suspected = self.trouble = ""
         return None
 
-    def _kept(self, found: JobsFileContent) -> dict[str, Job]:
-        unread = {problem.id for problem in found.problems}
-        return {id: job for id, job in self.jobs.items() if id in unread}
-
     def _suspect(self, trouble: str) -> None:
         if self._suspected == trouble:
             self.trouble = trouble
         self._suspected = trouble
-
-    def _text(self) -> str:
-        read = read_text(self.path, self._workspace)
-        return read.text if read is not None else ""
 
     def _signature_now(self) -> _Signature:
         try:
@@ -148,14 +144,6 @@ class JobStore:
         except OSError:
             return None
         return stat.st_ino, stat.st_size, stat.st_mtime_ns
-
-    def _take_up_good(self) -> None:
-        with contextlib.suppress(OSError, ValueError):
-            self.jobs = {job.id: job for job in jobs_file.read(self._good.read_text("utf-8")).jobs}
-
-    def _save_good(self) -> None:
-        with contextlib.suppress(OSError):
-            atomic_write(self._good, jobs_file.as_text(self.jobs.values()))
 
 
 def _trouble_text(problems: Sequence[JobProblem], kept: Collection[str]) -> Sentence:

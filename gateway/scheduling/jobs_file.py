@@ -182,12 +182,8 @@ def switched(text: str, id: str, *, enabled: bool) -> str:
         end = entry.end
         lines[end - 1] = lines[end - 1] if lines[end - 1].endswith("\n") else lines[end - 1] + "\n"
         lines.insert(end, f"{' ' * entry.column}enabled: {word}\n")
-    changed = tuple(_with_enabled(job, enabled) if job.id == id else job for job in found.jobs)
-    return _proved("".join(lines), changed)
-
-
-def _with_enabled(job: Job, enabled: bool) -> Job:
-    return job_.read({**job_.written(job), "enabled": "true" if enabled else "false"})
+    changed = job_.read({**job_.written(entry.job), "enabled": word})
+    return _proved("".join(lines), tuple(changed if job.id == id else job for job in found.jobs))
 
 
 def _proved(text: str, jobs: tuple[Job, ...]) -> str:

@@ -20,10 +20,6 @@ from gateway.store.run_rows import JobRow, Run, RunStatus
 DraftsFor = Callable[[Sequence[Run]], Sequence[Draft]]
 
 
-def _no_drafts(_: Sequence[Run]) -> Sequence[Draft]:
-    return ()
-
-
 class RunState:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
@@ -97,7 +93,7 @@ class RunState:
         return frozenset(run.job for run in self._open.values() if not run.is_early(now))
 
     async def claim(
-        self, runs: Sequence[Run], *, settles: bool = True, drafts_for: DraftsFor = _no_drafts
+        self, runs: Sequence[Run], *, settles: bool = True, drafts_for: DraftsFor = lambda _: ()
     ) -> list[Run]:
         """Claims due times, with the messages of `drafts_for`, in one commit. Returns the runs that may begin: those
         that were not claimed before."""

@@ -15,7 +15,7 @@ from agent.memory.scope import Audience
 from channels.message import Address, ChatKind, DueJob, InboundMessage, Origin, Sender
 from channels.terminal import MAIN_CHAT
 from gateway.messages.outbox import Outbox
-from gateway.policy.access import LOCAL_CHANNELS, Access, Admitted, Ignored, Verdict
+from gateway.policy.access import LOCAL_CHANNELS, Access, Admitted, Ignored
 from gateway.policy.recipients import ChatDirectory, local_chat
 from gateway.policy.sessions import SessionRoute
 from gateway.scheduling.job import OWNER
@@ -80,7 +80,8 @@ class Targets:
         if address.channel not in self.channels:
             raise NoTarget(Sentence("I can't reach {to}: {channel} is switched off", to=to, channel=address.channel))
         target = Target.of(self.chat(to))
-        if not isinstance(verdict := self._verdict(target), Admitted):
+        verdict = self.access.decide(target.message("", "", DueJob("", _ANY), _ANY))
+        if not isinstance(verdict, Admitted):
             why = verdict.why if isinstance(verdict, Ignored) else Sentence("no one there may talk to me")
             raise NoTarget(Sentence("I'm not allowed to write to {to}: {why}", to=to, why=why))
         return target
@@ -126,9 +127,6 @@ class Targets:
         yield from (Target.of(chat) for chat in mine if chat.address.channel in LOCAL_CHANNELS)
         for channel in sorted(LOCAL_CHANNELS & set(self.channels)):
             yield Target.of(local_chat(channel, MAIN_CHAT))
-
-    def _verdict(self, target: Target) -> Verdict:
-        return self.access.decide(target.message("", "", DueJob("", _ANY), _ANY))
 
 
 class OwnerReports:

@@ -55,7 +55,8 @@ def week(
     by_day: list[list[WeekEntry]] = []
     for number in range(DAYS):
         start, end = bounds[number], bounds[number + 1]
-        ran = _few([_of_run(run) for run in runs if start <= run.moment < end])
+        begun = [run for run in runs if start <= run.moment < end]
+        ran = _few([WeekEntry(run.job, run.moment, run.kind, run.text, run.state) for run in begun])
         coming = [entry for entries in planned for entry in entries if start <= entry.at < end]
         by_day.append(sorted([*ran, *coming], key=lambda entry: (entry.at, entry.job)))
     return [WeekDay(day, entries) for day, entries in zip(days, by_day, strict=True)]
@@ -78,10 +79,6 @@ def _planned(row: JobListing, timing: Timing, bounds: Sequence[datetime]) -> Ite
 def _next(timing: Timing, after: datetime) -> datetime | None:
     due = next_after(timing.when, timing.zone, after)
     return policy.calm(timing, due) if due is not None else None
-
-
-def _of_run(run: Run) -> WeekEntry:
-    return WeekEntry(run.job, run.moment, run.kind, run.text, run.state)
 
 
 def _few(entries: Sequence[WeekEntry]) -> Iterator[WeekEntry]:

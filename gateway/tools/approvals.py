@@ -31,7 +31,7 @@ from agent.memory.paths import FileError
 from agent.model.base import Json
 from agent.skills import SkillOrigin
 from agent.tools.base import GONE, Effect, EffectKind, EffectRequest, Tool, ToolError
-from channels.message import Address, Channel, InboundMessage, OutboundFile
+from channels.message import Address, Channel, OutboundFile
 from gateway.messages.confirmations import Confirmations
 from gateway.messages.inbox import asking_session
 from gateway.messages.outbound_files import OutboundFiles
@@ -143,7 +143,7 @@ class Approvals:
             replace(effect, text=repair_surrogates(effect.text), private=repair_surrogates(effect.private)),
             wanted.causes,
             session,
-            replace(row, message=_without_text(row.message)),
+            replace(row, message=replace(row.message, text="", attachments=(), quote=None, answer_with="")),
             digest,
             wanted.consent,
         )
@@ -393,7 +393,3 @@ class _TurnConsent:
 
     async def acknowledge(self, ids: Sequence[str]) -> None:
         await self.approvals.acknowledge(ids)
-
-
-def _without_text(message: InboundMessage) -> InboundMessage:
-    return replace(message, text="", attachments=(), quote=None, answer_with="")

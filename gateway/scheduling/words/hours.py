@@ -122,17 +122,14 @@ class HourReader(SpanReader):
         return None
 
     def _zone(self, at: int, said: Said) -> Found | None:
-        token = self._token(at)
-        after = at
-        after = self._past(after, "zone_before")
+        after = self._past(at, "zone_before")
         token = self._token(after)
         if token is None:
             return None
         zone = next((meaning.removeprefix("zone:") for meaning in token.weak if meaning.startswith("zone:")), "")
         if not zone:
             return None
-        end = after + 1
-        end = self._past(end, "of", "filler")
+        end = self._past(after + 1, "of", "filler")
         has_word = self._has(end, "zone") or after > at
         if not has_word and zone != "UTC" and not zone.endswith("!"):
             return None

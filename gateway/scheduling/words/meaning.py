@@ -67,7 +67,9 @@ class _Moments:
         if said.before is not None:
             if not (said.clocks or said.parts):
                 raise Unclear
-            found = _minus(found, said.before)
+            if said.before.months:
+                raise Unclear
+            found -= timedelta(days=said.before.days, minutes=said.before.minutes)
         return found
 
     def _one_day(self, said: Said) -> Said:
@@ -317,12 +319,6 @@ class _Moments:
         if last is None:
             raise Unclear
         return last
-
-
-def _minus(moment: datetime, span: Span) -> datetime:
-    if span.months:
-        raise Unclear
-    return moment - timedelta(days=span.days, minutes=span.minutes)
 
 
 def _exactly(now: datetime, length: timedelta) -> datetime:

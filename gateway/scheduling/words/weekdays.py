@@ -120,15 +120,13 @@ class WeekdayReader(HourReader):
         return None
 
     def _nth_bare(self, at: int) -> Found | None:
-        number = -1 if self._has(at, "last") else None
-        if number is not None and self._has(at + 1, Unit.DAY):
+        if self._has(at, "last") and self._has(at + 1, Unit.DAY):
             return Found(at + 2, Said(days=(Nth(-1, None),)))
         return None
 
     def _of_month(self, at: int) -> tuple[int | None, bool]:
         """The end of `of the month`, `of every month`, and whether it says every."""
-        after = at
-        after = self._past(after, "of", "filler", "on", "the_day", "this")
+        after = self._past(at, "of", "filler", "on", "the_day", "this")
         is_every = self._has(after, "every")
         after += is_every
         if self._has(after, Unit.MONTH) and after > at:
