@@ -40,7 +40,7 @@ def command(takers: Mapping[str, Take]) -> Command:
             raise CommandError(Sentence("Please answer yes or no."))
         question = context.services.approvals.find(id, context.route)
         if question is None and (found := context.services.questions.find(id, context.row.message)) is not None:
-            question = found if found.kind != APPROVAL else None  # whoever is asked for a yes may be the owner no more
+            question = found if found.kind != APPROVAL else None  # who was asked for a yes may be the owner no more
         if question is None:
             raise CommandError(_GONE)
         if is_lasting and not is_for_lasting_yes(question):

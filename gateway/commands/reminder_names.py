@@ -65,7 +65,7 @@ def requester(context: CommandContext) -> Requester:
     return requester_of(context.row, context.route)
 
 
-# The last one
+# The last reminder
 
 
 async def touched(context: CommandContext, job: Job, before: Mapping[str, str] | None = None) -> None:

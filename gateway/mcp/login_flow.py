@@ -151,7 +151,7 @@ class McpLogins:
         open_login.task = asyncio.current_task()
         name = open_login.server.name
         try:
-            async with self._redirect() as redirect:  # until whoever brought the answer has read what came of it
+            async with self._redirect() as redirect:  # until whoever brought the answer has read the outcome
                 try:
                     open_login.ended.set_result(await self._log_in(open_login, redirect))
                 except McpFailure as failure:

@@ -114,7 +114,7 @@ def _parsed(line: bytes) -> SessionMessage | None:
     try:
         return SessionMessage(jsonrpc_message_adapter.validate_python(load_json(line), by_name=False))
     except ValueError:
-        return None  # noise, as programs print that were not made for this alone
+        return None  # other output, of a program that was not made for this alone
 
 
 async def _read(

@@ -241,7 +241,7 @@ class ProgramRuns:
         try:
             await asyncio.wait({task})
         finally:
-            if not task.cancelling():  # a second one would leave the program behind
+            if not task.cancelling():  # a second cancel would leave the program behind
                 task.cancel()
             await asyncio.wait({task})
             output.is_over = True

@@ -226,7 +226,7 @@ class DailySummary:
         if gone and not targets:
             raise JobFailed(gone[0][1])
         deliveries = (self._deliver(name, target, due) for name, target in targets.items())
-        # side by side: one that another gateway answers at the moment delays no other
+        # side by side: a chat that another gateway answers at the moment delays no other
         results = await asyncio.gather(*deliveries, return_exceptions=True)
         told = [result for result in results if isinstance(result, bool)]
         failures = [result for result in results if isinstance(result, BaseException)]
@@ -299,7 +299,7 @@ class DailySummary:
         before = [summary for day in days for summary in await self._names_of(address, day)]
         if (days[0], run) in ((summary.day, summary.run) for summary in before):
             return True
-        begun = self._clock.now()  # what is said while it is made is left to the next one
+        begun = self._clock.now()  # what is said while it is made is left to the next summary
         since = await self._database.run(daily_marks.since, name)
         since = since and self._clock.local(since)
         told = await self._first_told(route, address, days, since)

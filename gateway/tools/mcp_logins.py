@@ -79,7 +79,7 @@ class LoginRequests:
 
     async def ask(self, server: ManagedServer, row: InboxRow, route: SessionRoute) -> str:
         """Sends the owner a link, unless they have one; returns the result for the model. Raises `ToolError`."""
-        async with self._asking.setdefault(server, asyncio.Lock()):  # who comes second is told what became of it
+        async with self._asking.setdefault(server, asyncio.Lock()):  # the second to ask finds the link sent
             now, waits = self._clock.now(), _WAITS.format(name=server.name)
             asked_at = self._asked_at.get(server)
             if (

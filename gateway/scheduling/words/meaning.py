@@ -88,7 +88,7 @@ class _Moments:
         if not said.days:
             return self._next(said)
         (day,) = said.days
-        if PartOfDay.MIDNIGHT in said.parts:  # the one before the day, or after it?
+        if PartOfDay.MIDNIGHT in said.parts:  # midnight before the day, or after it?
             if day != Near(0):
                 raise Unclear
             day = Near(1)
