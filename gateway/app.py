@@ -21,8 +21,8 @@ from gateway.factories import (
     Platforms,
     open_channels,
 )
+from gateway.features.mcp.operations import McpOperations
 from gateway.handlers import all_operations
-from gateway.handlers.mcp import McpOperations
 from gateway.home import Home
 from gateway.messages.outbound_files import LongAnswers
 from gateway.models import build_model

@@ -25,8 +25,8 @@ from gateway.config import Config, ModelConfig, known_secrets
 from gateway.config.zone import is_zone_chosen
 from gateway.embedder.build import Embedders
 from gateway.factories import build_agent, rules
+from gateway.features.mcp.logins import secrets_in
 from gateway.home import Home, HomeBusy, shown
-from gateway.mcp.logins import secrets_in
 from gateway.messages.active_work import ActiveWork
 from gateway.models import limited_for_others
 from gateway.policy.access import LOCAL_CHANNELS, Access

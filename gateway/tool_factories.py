@@ -28,12 +28,14 @@ from gateway.config.capabilities import (
     SearXngConfig,
     ServerSearchConfig,
 )
-from gateway.handlers.mcp import McpOperations
+from gateway.features.mcp.catalog import McpCatalog
+from gateway.features.mcp.kept import KeptMcp
+from gateway.features.mcp.login_flow import McpLogins
+from gateway.features.mcp.login_requests import LoginRequests
+from gateway.features.mcp.operations import McpOperations
+from gateway.features.mcp.servers import McpServers
+from gateway.features.mcp.tools import McpTools
 from gateway.home import Home
-from gateway.mcp.catalog import McpCatalog
-from gateway.mcp.kept import KeptMcp
-from gateway.mcp.login_flow import McpLogins
-from gateway.mcp.servers import McpServers
 from gateway.messages.outbound_files import OutboundFiles
 from gateway.messages.outbox import Outbox
 from gateway.policy.sessions import SessionPolicy
@@ -45,8 +47,6 @@ from gateway.programs.workspace import Workspaces, Written, remove_left_names
 from gateway.scheduling.targets import OwnerReports
 from gateway.store.database import Database
 from gateway.store.usage import UsageLedger
-from gateway.tools.mcp import McpTools
-from gateway.tools.mcp_logins import LoginRequests
 from gateway.tools.pictures import PictureTools
 from gateway.tools.programs import ExecRules, ProgramTools
 from gateway.tools.web import WebTools

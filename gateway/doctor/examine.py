@@ -19,12 +19,12 @@ from agent.session.transcript import Transcript, TranscriptUnusable
 from gateway.config import Config, ConfigError, dotenv_names, load
 from gateway.doctor import schedule, workspace
 from gateway.doctor.connections import discord, model, telegram, web, web_search
-from gateway.doctor.mcp import servers
 from gateway.doctor.media import pictures, speech
 from gateway.doctor.programs import programs
 from gateway.doctor.search import embedding, index
 from gateway.doctor.shared import check_shared
 from gateway.factories import tokens
+from gateway.features.mcp.checks import servers
 from gateway.file_system import PATIENCE, Question, layout_problems
 from gateway.home import Home
 from gateway.rpc.client import NotRunning, connect

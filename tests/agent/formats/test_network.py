@@ -25,8 +25,8 @@ from channels.discord.client import ClientOptions, DiscordClient
 from channels.discord.rate_limit import GlobalRateLimit
 from channels.message import SourceFailed
 from channels.telegram.api import NeverSent, connect
-from gateway.mcp.remote import LimitingTransport, http_client
-from gateway.mcp.values import RemoteLaunch
+from gateway.features.mcp.remote import LimitingTransport, http_client
+from gateway.features.mcp.values import RemoteLaunch
 from tests.agent.model.asking import events_of, refused, request
 
 _AWAY = "http://model.invalid"

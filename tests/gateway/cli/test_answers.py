@@ -11,7 +11,7 @@ import yaml
 
 from agent.languages.codes import Language
 from tests.gateway.cli.test_languages import LANGUAGES, english, in_terminal
-from tests.gateway.mcp.conftest import PROGRAM
+from tests.gateway.features.mcp.conftest import PROGRAM
 
 NAMES = (
     "owner",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agent.model.tokens import estimate, estimate_tools
-from gateway.mcp.catalog import FEW_TOKENS
+from gateway.features.mcp.catalog import FEW_TOKENS
 from tests.gateway.conftest import Daybook
 from tests.gateway.tools.approving import Owner
 

@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator
 import httpx2
 
 from agent.formats.network import is_here, tls
-from gateway.mcp.program import MOST_BYTES
-from gateway.mcp.values import RemoteLaunch
+from gateway.features.mcp.program import MOST_BYTES
+from gateway.features.mcp.values import RemoteLaunch
 
 _CONNECT = 15.0
 _BYTES_A_SECOND = 100_000

@@ -15,6 +15,15 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 import httpx2
+from mcp_types import LATEST_PROTOCOL_VERSION
+from pydantic import AnyUrl, BaseModel, ValidationError
+
+from agent.languages.sentences import Sentence
+from agent.languages.system_errors import system_says
+from channels.network import is_here, is_loopback
+from gateway.features.mcp.logins import Challenge, Grant, ServerLogin
+from gateway.features.mcp.remote import LimitingTransport
+from gateway.features.mcp.values import McpFailure, login_not_kept
 from mcp.client.auth import (
     AuthorizationCodeResult,
     OAuthClientProvider,
@@ -29,15 +38,6 @@ from mcp.shared.auth import (
     OAuthToken,
     ProtectedResourceMetadata,
 )
-from mcp_types import LATEST_PROTOCOL_VERSION
-from pydantic import AnyUrl, BaseModel, ValidationError
-
-from agent.languages.sentences import Sentence
-from agent.languages.system_errors import system_says
-from channels.network import is_here, is_loopback
-from gateway.mcp.logins import Challenge, Grant, ServerLogin
-from gateway.mcp.remote import LimitingTransport
-from gateway.mcp.values import McpFailure, login_not_kept
 
 logging.getLogger("mcp.client.auth").setLevel(logging.CRITICAL)  # its errors hold codes, and what servers answered
 

@@ -21,13 +21,12 @@ from agent.formats.imports import without_collector
 from agent.languages.sentences import Sentence
 from agent.languages.system_errors import system_says
 from channels.network import is_here
-from gateway.mcp.servers import ManagedServer, McpServers
-from gateway.mcp.values import McpFailure, login_not_kept
+from gateway.features.mcp.servers import ManagedServer, McpServers
+from gateway.features.mcp.values import McpFailure, login_not_kept
 
 if TYPE_CHECKING:
+    from gateway.features.mcp.oauth import LogIn, Revoke
     from mcp.client.auth import AuthorizationCodeResult
-
-    from gateway.mcp.oauth import LogIn, Revoke
 
 log = logging.getLogger(__name__)
 
@@ -251,7 +250,7 @@ def _silent(server: ManagedServer) -> McpFailure:
 def _sdk() -> tuple[LogIn, Revoke]:
     # In a thread: it takes a second.
     with without_collector():
-        from gateway.mcp.oauth import log_in, revoke  # noqa: PLC0415 (only where there are servers)
+        from gateway.features.mcp.oauth import log_in, revoke  # noqa: PLC0415 (only where there are servers)
     return log_in, revoke
 
 

@@ -10,8 +10,8 @@ from agent.memory.scope import Audience
 from agent.model.base import ToolSpec
 from agent.model.tokens import estimate_tool
 from gateway.config.capabilities import LocalMcpServer, RemoteMcpServer
-from gateway.mcp.schemas import RemoteTool
-from gateway.mcp.servers import ManagedServer, McpServers
+from gateway.features.mcp.schemas import RemoteTool
+from gateway.features.mcp.servers import ManagedServer, McpServers
 
 FEW_TOKENS = 600
 """Tokens of schemas that every request may have: with all other tools on, the fixed part then has less than 4,000."""

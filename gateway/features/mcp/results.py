@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import mcp_types as types
 
-from gateway.mcp.values import CallFile, CallResult
+from gateway.features.mcp.values import CallFile, CallResult
 
 _ENDINGS = {
     "image/png": "png",

@@ -16,12 +16,12 @@ import pytest
 
 from agent.formats.secrets import KnownSecrets
 from gateway.config.capabilities import LocalMcpServer
-from gateway.mcp.kept import KeptMcp
-from gateway.mcp.schemas import LONGEST_DESCRIPTION
-from gateway.mcp.servers import ManagedServer, McpServers
-from gateway.mcp.values import McpFailure
+from gateway.features.mcp.kept import KeptMcp
+from gateway.features.mcp.schemas import LONGEST_DESCRIPTION
+from gateway.features.mcp.servers import ManagedServer, McpServers
+from gateway.features.mcp.values import McpFailure
 from tests.fakes import started_again
-from tests.gateway.mcp.conftest import PROGRAM, FakeProgram, until
+from tests.gateway.features.mcp.conftest import PROGRAM, FakeProgram, until
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere only the process group ends with a program")
 
@@ -140,9 +140,9 @@ async def test_a_program_does_not_outlive_its_gateway(tmp_path: Path, mark: str,
 import asyncio, sys
 from pathlib import Path
 from gateway.config.capabilities import LocalMcpServer
-from gateway.mcp.kept import KeptMcp
-from gateway.mcp.schemas import LONGEST_DESCRIPTION
-from gateway.mcp.servers import ManagedServer, McpServers
+from gateway.features.mcp.kept import KeptMcp
+from gateway.features.mcp.schemas import LONGEST_DESCRIPTION
+from gateway.features.mcp.servers import ManagedServer, McpServers
 from tests.fakes import started_again
 
 async def main():

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from gateway.config.capabilities import LocalMcpServer
-from gateway.mcp.kept import KeptMcp
-from gateway.mcp.servers import ManagedServer, McpServers
+from gateway.features.mcp.kept import KeptMcp
+from gateway.features.mcp.servers import ManagedServer, McpServers
 
 PROGRAM = Path(__file__).parents[2] / "fakes" / "mcp_server.py"
 

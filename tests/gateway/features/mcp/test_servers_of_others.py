@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from gateway.config.capabilities import LocalMcpServer
-from gateway.mcp.kept import KeptMcp
-from gateway.mcp.servers import ManagedServer, McpServers
+from gateway.features.mcp.kept import KeptMcp
+from gateway.features.mcp.servers import ManagedServer, McpServers
 
 BIN = Path(sys.executable).parent
 NODE = BIN.parent / "node" / "node_modules" / ".bin"

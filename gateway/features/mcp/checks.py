@@ -11,8 +11,8 @@ from pathlib import Path
 from agent.languages.sentences import Sentence, joined
 from gateway.config import Config
 from gateway.config.capabilities import LocalMcpServer, RemoteMcpServer
-from gateway.mcp.kept import KeptMcp
-from gateway.mcp.servers import ServerProbe, probe
+from gateway.features.mcp.kept import KeptMcp
+from gateway.features.mcp.servers import ServerProbe, probe
 from gateway.setup.probe import Finding
 
 _CHECK = "mcp"

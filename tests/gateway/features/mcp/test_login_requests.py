@@ -8,16 +8,16 @@ from pathlib import Path
 from agent.settings import GroupLogs
 from agent.tools.base import ToolError
 from gateway.config.capabilities import RemoteMcpServer
-from gateway.mcp.kept import KeptMcp
-from gateway.mcp.login_flow import McpLogins
-from gateway.mcp.servers import McpServers
+from gateway.features.mcp.kept import KeptMcp
+from gateway.features.mcp.login_flow import McpLogins
+from gateway.features.mcp.login_requests import LoginRequests
+from gateway.features.mcp.servers import McpServers
 from gateway.messages.outbox import Outbox
 from gateway.policy.access import Access, ChannelRules
 from gateway.policy.sessions import AgentHome, SessionPolicy
 from gateway.scheduling.targets import OwnerReports
 from gateway.store.database import Database
 from gateway.store.inbox_rows import InboxRow
-from gateway.tools.mcp_logins import LoginRequests
 from tests.fakes.mcp_http import FakeMcpHttp
 from tests.fakes.oauth import FakeLoginServer
 from tests.gateway.conftest import OWNER, Moment, Say

@@ -23,12 +23,12 @@ from agent.session.outgoing import found_tools, host_of_server
 from agent.tools.base import Effect, EffectKind, EffectNote, Once, Outgoing, Tool, ToolError, ToolResult
 from agent.tools.foreign_text import ForeignText, foreign, visible
 from agent.tools.schema import Arguments, Text, spec, takes
-from gateway.mcp.catalog import CatalogEntry, McpCatalog, are_few, fitting, search
-from gateway.mcp.kept import CallOutcome, KeptMcp
-from gateway.mcp.values import CallFile, McpFailure
+from gateway.features.mcp.catalog import CatalogEntry, McpCatalog, are_few, fitting, search
+from gateway.features.mcp.kept import CallOutcome, KeptMcp
+from gateway.features.mcp.login_requests import LoginRequests
+from gateway.features.mcp.values import CallFile, McpFailure
 from gateway.policy.sessions import SessionPolicy, SessionRoute
 from gateway.store.inbox_rows import InboxRow
-from gateway.tools.mcp_logins import LoginRequests
 from gateway.turns.user_message import user_message_id
 
 _FOLDER = "received"

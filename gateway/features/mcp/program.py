@@ -20,13 +20,13 @@ from pathlib import Path
 
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
-from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 
 from agent.formats.parsing import load_json
 from agent.languages.sentences import Sentence
-from gateway.mcp.values import McpFailure, ProgramLaunch
+from gateway.features.mcp.values import McpFailure, ProgramLaunch
 from gateway.processes.started import LaunchedProgram, launch
+from mcp.shared.message import SessionMessage
 
 log = logging.getLogger(__name__)
 

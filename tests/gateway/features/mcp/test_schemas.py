@@ -6,7 +6,7 @@ import pytest
 
 from agent.model.base import Json
 from agent.model.tokens import estimate_tool
-from gateway.mcp.schemas import MOST_TOKENS, offered_name, remote_tool
+from gateway.features.mcp.schemas import MOST_TOKENS, offered_name, remote_tool
 from tests.fakes.mcp_server import NOTHING, ODD
 
 

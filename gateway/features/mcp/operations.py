@@ -10,10 +10,10 @@ from agent.clock import utc_stamp
 from agent.languages.sentences import Sentence
 from agent.languages.system_errors import system_says
 from agent.model.base import Json
-from gateway.mcp.catalog import McpCatalog
-from gateway.mcp.login_flow import LoggedIn, LoginLink, McpLogins
-from gateway.mcp.servers import ManagedServer
-from gateway.mcp.values import McpFailure
+from gateway.features.mcp.catalog import McpCatalog
+from gateway.features.mcp.login_flow import LoggedIn, LoginLink, McpLogins
+from gateway.features.mcp.servers import ManagedServer
+from gateway.features.mcp.values import McpFailure
 from gateway.rpc.protocol import Operation, OperationError, Params, required
 
 

@@ -17,8 +17,8 @@ from pydantic import TypeAdapter, ValidationError
 from agent.formats.parsing import load_json
 from agent.fs import atomic_write, make_folder
 from agent.media.pictures import Picture
-from gateway.mcp.logins import ServerLogin
-from gateway.mcp.schemas import RemoteTool
+from gateway.features.mcp.logins import ServerLogin
+from gateway.features.mcp.schemas import RemoteTool
 
 log = logging.getLogger(__name__)
 

@@ -12,11 +12,11 @@ from dataclasses import replace
 from typing import Protocol, TypeVar
 
 from anyio.abc import ObjectReceiveStream
-from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCResponse
 
 from agent.formats.parsing import load_json
 from agent.model.base import Json
+from mcp.shared.message import SessionMessage
 
 log = logging.getLogger(__name__)
 

@@ -19,13 +19,13 @@ from agent.languages.sentences import Sentence
 from agent.model.base import Json
 from channels.tasks import backoff
 from gateway.config.capabilities import LocalMcpServer, RemoteMcpServer
-from gateway.mcp.kept import KeptMcp
-from gateway.mcp.logins import ServerLogin
-from gateway.mcp.schemas import RemoteTool
-from gateway.mcp.values import CallResult, Launch, McpFailure, ProgramLaunch, RemoteLaunch, innermost
+from gateway.features.mcp.kept import KeptMcp
+from gateway.features.mcp.logins import ServerLogin
+from gateway.features.mcp.schemas import RemoteTool
+from gateway.features.mcp.values import CallResult, Launch, McpFailure, ProgramLaunch, RemoteLaunch, innermost
 
 if TYPE_CHECKING:
-    from gateway.mcp.connection import McpConnection
+    from gateway.features.mcp.connection import McpConnection
 
 log = logging.getLogger(__name__)
 
@@ -287,7 +287,7 @@ def launch_of(config: LocalMcpServer | RemoteMcpServer) -> Launch:
 def _sdk() -> _Connect:
     # In a thread: it takes a second.
     with without_collector():
-        from gateway.mcp.connection import connected  # noqa: PLC0415 (only where there are servers)
+        from gateway.features.mcp.connection import connected  # noqa: PLC0415 (only where there are servers)
     return connected
 
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from mcp_types import ListToolsResult
 from mcp_types.methods import validate_server_result
 
-from gateway.mcp.listing import mended
-from gateway.mcp.schemas import remote_tool
+from gateway.features.mcp.listing import mended
+from gateway.features.mcp.schemas import remote_tool
 
 GOOD: dict[str, Any] = {
     "name": "good",

@@ -19,10 +19,10 @@ from gateway.cli.rpc import Call, ask, ask_beside
 from gateway.cli.stdin import InputLines
 from gateway.cli.table import print_table
 from gateway.config.capabilities import LocalMcpServer, RemoteMcpServer
-from gateway.handlers.mcp import login_json, no_server
-from gateway.mcp.kept import KeptMcp
-from gateway.mcp.schemas import RemoteTool
-from gateway.mcp.servers import McpServers, ServerProbe, probe
+from gateway.features.mcp.kept import KeptMcp
+from gateway.features.mcp.operations import login_json, no_server
+from gateway.features.mcp.schemas import RemoteTool
+from gateway.features.mcp.servers import McpServers, ServerProbe, probe
 from gateway.rpc.protocol import OperationError, Params
 
 _SHOWN = 80

@@ -12,10 +12,6 @@ from functools import partial
 
 import httpx2
 import mcp_types as types
-from mcp import Client, MCPError
-from mcp.client.session import IncomingMessage
-from mcp.client.streamable_http import streamable_http_client
-from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import TypeAdapter, ValidationError
 
@@ -23,15 +19,19 @@ from agent.formats.network import BadEnvironment
 from agent.formats.untrusted import clean
 from agent.languages.sentences import Sentence, joined
 from agent.model.base import Json
+from gateway.features.mcp.listing import mending
+from gateway.features.mcp.logins import ServerLogin
+from gateway.features.mcp.oauth import LoginAuth
+from gateway.features.mcp.program import MOST_BYTES, program_streams
+from gateway.features.mcp.remote import LimitingTransport, http_client
+from gateway.features.mcp.results import call_result
+from gateway.features.mcp.schemas import RemoteTool, remote_tool
+from gateway.features.mcp.values import CallResult, Launch, McpFailure, ProgramLaunch, innermost
 from gateway.home import version
-from gateway.mcp.listing import mending
-from gateway.mcp.logins import ServerLogin
-from gateway.mcp.oauth import LoginAuth
-from gateway.mcp.program import MOST_BYTES, program_streams
-from gateway.mcp.remote import LimitingTransport, http_client
-from gateway.mcp.results import call_result
-from gateway.mcp.schemas import RemoteTool, remote_tool
-from gateway.mcp.values import CallResult, Launch, McpFailure, ProgramLaunch, innermost
+from mcp import Client, MCPError
+from mcp.client.session import IncomingMessage
+from mcp.client.streamable_http import streamable_http_client
+from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
 
 log = logging.getLogger(__name__)
 

@@ -12,9 +12,9 @@ from click.testing import CliRunner, Result
 
 from gateway.cli import daybook
 from gateway.config import load
-from gateway.doctor.mcp import servers
+from gateway.features.mcp.checks import servers
 from gateway.home import Home
-from tests.gateway.mcp.conftest import PROGRAM
+from tests.gateway.features.mcp.conftest import PROGRAM
 
 
 @pytest.fixture

@@ -17,9 +17,9 @@ from agent.memory.scope import Audience
 from agent.tools.base import Tool, ToolError, ToolResult
 from agent.tools.schema import Arguments, spec, takes
 from channels.message import Address
-from gateway.mcp.login_flow import LoginLink, McpLogins
-from gateway.mcp.servers import ManagedServer
-from gateway.mcp.values import McpFailure
+from gateway.features.mcp.login_flow import LoginLink, McpLogins
+from gateway.features.mcp.servers import ManagedServer
+from gateway.features.mcp.values import McpFailure
 from gateway.messages.outbox import Outbox
 from gateway.policy.sessions import SessionRoute
 from gateway.scheduling.targets import NoTarget, OwnerReports
