@@ -1,1 +1,1 @@
-"""Commands in chats: a name, a sentence, a small async function each."""
+"""Commands in chats: each a name, a sentence and a small async function."""

@@ -30,7 +30,7 @@ _GONE = Sentence("That question is closed: it was answered, has expired, or was 
 
 
 def command(takers: Mapping[str, Take]) -> Command:
-    """`takers` by the kind of question."""
+    """The command that answers questions; `takers` by the kind of question."""
 
     async def answer(context: CommandContext) -> CommandReply:
         id, _, word = context.argument.partition(" ")
@@ -40,7 +40,7 @@ def command(takers: Mapping[str, Take]) -> Command:
             raise CommandError(Sentence("Please answer yes or no."))
         question = context.services.approvals.find(id, context.route)
         if question is None and (found := context.services.questions.find(id, context.row.message)) is not None:
-            question = found if found.kind != APPROVAL else None  # whoever is asked for a yes may be the owner no more
+            question = found if found.kind != APPROVAL else None  # who was asked for a yes may be the owner no more
         if question is None:
             raise CommandError(_GONE)
         if is_lasting and not is_for_lasting_yes(question):
@@ -63,25 +63,25 @@ _TAKES_BACK = "ask "
 
 
 async def approvals(context: CommandContext) -> CommandReply:
-    open_ones, address = context.services.approvals, context.row.message.address
-    words, listed = await open_ones.strings(address), await open_ones.listed(address)
-    allowed = await open_ones.allowed.listed()
+    questions, address = context.services.approvals, context.row.message.address
+    words, listed = await questions.strings(address), await questions.listed(address)
+    allowed = await questions.allowed.listed()
     if context.argument.startswith(_TAKES_BACK):
         return await _ask_again(context, words, allowed)
     waiting = _waiting(words, listed)
     if not allowed:
         return waiting
-    shown = [f"- `{shlex.join(one.words)} …`" for one in allowed]
+    shown = [f"- `{shlex.join(entry.words)} …`" for entry in allowed]
     rows = [
-        (Button(words.ask_again.format(words=command_line(one.words, 30)), f"/approvals {_TAKES_BACK}{one.id}"),)
-        for one in allowed[:_LISTED]
+        (Button(words.ask_again.format(words=command_line(entry.words, 30)), f"/approvals {_TAKES_BACK}{entry.id}"),)
+        for entry in allowed[:_LISTED]
     ]
     return CommandReply("\n".join([waiting.text, "", words.allowed, "", *shown]), (*waiting.buttons, *rows))
 
 
 async def _ask_again(context: CommandContext, words: ApprovalStrings, allowed: Sequence[AllowedWords]) -> CommandReply:
     id = context.argument.removeprefix(_TAKES_BACK).strip().upper()
-    found = next((one for one in allowed if one.id == id), None)
+    found = next((entry for entry in allowed if entry.id == id), None)
     if found is None or not await context.services.approvals.allowed.take_back(id):
         raise CommandError(Sentence("I ask about that already. `/approvals` shows what I don't ask about."))
     return CommandReply(words.asks_again.format(words=shlex.join(found.words)))
@@ -91,27 +91,33 @@ def _waiting(words: ApprovalStrings, listed: Sequence[ListedApproval]) -> Comman
     if not listed:
         return CommandReply(words.none_open)
     shown = listed[:_LISTED]
-    lines = [part for number, one in enumerate(shown, 1) for part in (f"{number}. {one.text}", *_block(one))]
+    lines = [
+        part for number, approval in enumerate(shown, 1) for part in (f"{number}. {approval.text}", *_block(approval))
+    ]
     rows = tuple(
         (
-            *((Button(f"{number}. {words.yes}", f"/answer {one.question.id} yes"),) if _is_whole(one) else ()),
-            Button(f"{number}. {words.no}", f"/answer {one.question.id} no"),
+            *(
+                (Button(f"{number}. {words.yes}", f"/answer {approval.question.id} yes"),)
+                if _is_whole(approval)
+                else ()
+            ),
+            Button(f"{number}. {words.no}", f"/answer {approval.question.id} no"),
         )
-        for number, one in enumerate(shown, 1)
+        for number, approval in enumerate(shown, 1)
     )
     more = [f"… {len(listed) - _LISTED}"] if len(listed) > _LISTED else []
     return CommandReply("\n".join([words.listed, "", *lines, *more]), rows)
 
 
-def _is_whole(one: ListedApproval) -> bool:
-    """False for a text that is approved only where all of it is seen: at the question itself."""
-    return len(one.content) <= _SHOWN
+def _is_whole(approval: ListedApproval) -> bool:
+    """False for a text that is only approved where all of it is seen: at the question itself."""
+    return len(approval.content) <= _SHOWN
 
 
-def _block(one: ListedApproval) -> tuple[str, ...]:
-    if not one.content:
+def _block(approval: ListedApproval) -> tuple[str, ...]:
+    if not approval.content:
         return ()
-    return (block_of(one.content if _is_whole(one) else f"{one.content[:_SHOWN]}…"),)
+    return (block_of(approval.content if _is_whole(approval) else f"{approval.content[:_SHOWN]}…"),)
 
 
 async def take_approval(

@@ -1,4 +1,4 @@
-"""What the other clauses of a line tell of the order that one of them is: "not going to the dentist, delete that
+"""What the other clauses of a line say of the order in one of them: "not going to the dentist, delete that
 reminder"."""
 
 from __future__ import annotations
@@ -13,14 +13,13 @@ from agent.languages.registry import LANGUAGES
 from agent.languages.terms import is_unspaced
 from gateway.commands.context import CommandContext, CommandError, PassToModel
 from gateway.commands.reminder_names import content_of, matching, names_no_more, names_reminder, own, phrase_in, told_of
-from gateway.scheduling.requests import JobListing
 from gateway.scheduling.words import phrases
 from gateway.scheduling.words.meaning import HourMissing, Timed
 from gateway.scheduling.words.phrases import Phrase
 
 
 async def resolved(context: CommandContext, asked: PlainOrder) -> PlainOrder:
-    """The order in full. Raises `PassToModel` for what is none beside such clauses."""
+    """The order in full. Raises `PassToModel` where the other clauses make it no order."""
     match asked.kind:
         case OrderKind.REMIND:
             return replace(asked, about=await _reminded_of(context, asked))
@@ -35,8 +34,8 @@ async def resolved(context: CommandContext, asked: PlainOrder) -> PlainOrder:
 
 
 async def _reminded_of(context: CommandContext, asked: PlainOrder) -> str:
-    """What the clause lacks, the hour or what is to be done, is in the others. Raises `CommandError` where its hour may
-    be of today or of a day that the others name."""
+    """The text of the order, with the hour or the task that it lacks from the other clauses. Raises `CommandError`
+    where its hour may be of today or of a day that the others name."""
     if same := words_of(asked.language).same_day.search(flat(asked.about)):
         whole = _on_that_day(asked, same)
         found = await phrase_in(context, whole, (), asked.language)
@@ -53,7 +52,7 @@ async def _reminded_of(context: CommandContext, asked: PlainOrder) -> str:
 
 
 def _on_that_day(asked: PlainOrder, same: re.Match[str]) -> str:
-    """With the day of the other clauses in the place of "that morning"."""
+    """The order with the day of the other clauses in place of "that morning"."""
     part = asked.about[slice(*same.span("part"))] if "part" in same.groupdict() and same["part"] else ""
     glue = "" if is_unspaced(same[0]) else " "
     day = glue.join(filter(None, (phrases.said_in(asked.beside, asked.language), part)))
@@ -61,7 +60,7 @@ def _on_that_day(asked: PlainOrder, same: re.Match[str]) -> str:
 
 
 async def _rung_at(context: CommandContext, asked: PlainOrder) -> PlainOrder:
-    """The day or how often may be told before the hour: "every weekday wake me at 6"."""
+    """The order with the day, or how often, that is told before the hour: "every weekday wake me at 6"."""
     if phrases.length_in(asked.about, asked.language) is not None:
         return asked
     own = await phrase_in(context, asked.about, words_of(asked.language).given.at, asked.language)
@@ -78,7 +77,9 @@ async def _cancelled(context: CommandContext, asked: PlainOrder) -> PlainOrder:
     if _names_something(asked.about, asked.language):
         parts = items_in(asked.beside, asked.language)
         listed = [(part, matching(part, rows, asked.language)) for part in parts]
-        is_list = all(len(found) == 1 and _is_name(part, found[0], asked) for part, found in listed)
+        is_list = all(  # "I'll call mum instead" says more than which reminder
+            len(found) == 1 and names_no_more(part, found[0].job.text, asked.language) for part, found in listed
+        )
         return replace(asked, about=f"{asked.about}, {asked.beside}") if is_list else asked
     found = told_of(asked.beside, rows, asked.language)
     if len(found) == 1:
@@ -106,11 +107,6 @@ async def _moved(context: CommandContext, asked: PlainOrder) -> PlainOrder:
 
 def _has_time(phrase: Phrase | None) -> bool:
     return phrase is not None and isinstance(phrase.time, Timed | HourMissing)
-
-
-def _is_name(part: str, row: JobListing, asked: PlainOrder) -> bool:
-    """It says no more than which reminder: "I'll call mum instead" does."""
-    return names_no_more(part, row.job.text, asked.language)
 
 
 def _names_something(words: str, language: Language) -> bool:

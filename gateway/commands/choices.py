@@ -1,4 +1,5 @@
-"""A question with a button for each choice. What a choice carries out is stored: buttons hold no more than 64 bytes."""
+"""A question with a button for each choice. The orders behind the choices are stored: buttons hold no more than 64
+bytes."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ _ANSWER_WITHIN = timedelta(days=1)
 
 
 async def asked(context: CommandContext, text: str, choices: Sequence[tuple[str, str]]) -> CommandReply:
-    """`choices`: labels, with what is then the argument of `/order`, on one line each."""
+    """Asks which of `choices`: labels, each with the argument of `/order` that it stands for, on one line."""
     message, questions = context.row.message, context.services.questions
     subject = "\n".join(" ".join(argument.split()) for _, argument in choices)
     question = questions.new(KIND, message.address, message.sender.id, subject, _ANSWER_WITHIN, takes_word=False)

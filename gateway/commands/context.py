@@ -1,4 +1,5 @@
-"""Commands: a name, a sentence, a small async function. One table serves text, the platforms' menus and `/help`."""
+"""Commands: each a name, a sentence and a small async function. One table serves text, the platforms' menus and
+`/help`."""
 
 from __future__ import annotations
 
@@ -54,12 +55,12 @@ class CommandAudience(enum.Enum):
 
 
 class CommandError(Exception):
-    """The text says why, and what to do. A `Sentence` is translated for the chat."""
+    """The command is refused: the text says why, and what to do. A `Sentence` is translated for the chat."""
 
 
 def reason(problem: Exception) -> str:
-    """A failure in words for people, a `Sentence`. The system's own may name a path of this machine and go to the log
-    only."""
+    """A failure in words for people, a `Sentence`. The system's words may name a path of this machine, and go to the
+    log only."""
     return system_says(problem) if isinstance(problem, OSError) else str(problem)
 
 
@@ -69,7 +70,7 @@ class PassToModel(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """What commands may use. `default_agent` answers where no route fits; `to_owner` as in `TurnServices`."""
+    """All that commands may use. `default_agent` answers where no route fits; `to_owner` as in `TurnServices`."""
 
     database: Database
     clock: Clock
@@ -106,14 +107,14 @@ class Services:
 @dataclass(frozen=True, slots=True)
 class CommandContext:
     argument: str
-    """The text after its name."""
+    """The text after the command's name."""
     row: InboxRow
     route: SessionRoute
     services: Services
     language: Language
-    """Of the chat."""
+    """The chat's language."""
     until_answered: AsyncExitStack
-    """Left when the answer is on disk, so that a later message is answered after it."""
+    """It is left when the answer is on disk, so that a later message is answered after it."""
 
     @property
     def agent(self) -> Agent:
@@ -133,9 +134,9 @@ class CommandContext:
         return str(translated(self.language, text))
 
     def joined(self, *sentences: str) -> str:
-        """One after the other, without the empty ones."""
+        """The sentences one after the other, without empty ones."""
         between = " " if LANGUAGES[self.language].spaced else ""
-        return between.join(self.shown(one) for one in sentences if one)
+        return between.join(self.shown(sentence) for sentence in sentences if sentence)
 
     def moment(self, moment: datetime) -> str:
         clock = self.services.clock
@@ -145,7 +146,7 @@ class CommandContext:
         return number_in(self.language, value, decimals)
 
     async def begin(self, *, alone: bool = False) -> None:
-        """Counts an attempt that a crash may cut off, if `alone` once no turn runs. Raises `StorageUnavailable`."""
+        """Counts an attempt that a crash may cut off; if `alone`, once no turn runs. Raises `StorageUnavailable`."""
         await self.services.inbox.take([self.row], self.name, alone=alone)
 
     async def tell(self, text: str) -> None:
@@ -156,7 +157,7 @@ class CommandContext:
         await self.services.outbox.write(drafts)
 
     async def chosen_model(self) -> str | None:
-        """The model chosen with `/model`, None for the configured one."""
+        """The model chosen with `/model`; None for the configured model."""
         return self.services.preferences.model(str(self.route.session))
 
     async def context_report(self) -> ContextReport:
@@ -169,19 +170,19 @@ class CommandReply:
     text: str
     buttons: Buttons = ()
     replaces: str = ""
-    """Platform id of our message that it replaces."""
+    """Platform id of the message of ours that it replaces."""
     settles: StoredQuestion | None = None
     """The question that it closes."""
     files: tuple[OutboundFile, ...] = ()
     """Attached."""
     then: Sequence[InboxRow] = ()
-    """Messages of the inbox that are answered next."""
+    """Messages of the inbox to answer next."""
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """`run` returns the reply as Markdown, or raises `CommandError` or `PassToModel`. `usage` and `description` are
-    sentences."""
+    """A command. `run` returns the reply as Markdown, or raises `CommandError` or `PassToModel`. `usage` and
+    `description` are sentences."""
 
     name: str
     usage: LiteralString

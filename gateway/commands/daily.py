@@ -59,7 +59,7 @@ def _how(context: CommandContext) -> str:
 
 
 def _hour_in(context: CommandContext) -> time | None:
-    """An hour, in figures or in words; None for anything else or more."""
+    """An hour, in figures or in words; None if the argument is anything else, or more."""
     text = context.argument.strip()
     if match := _CLOCK.fullmatch(text.lower()):
         return time(int(match[1]), int(match[2]))
@@ -111,16 +111,16 @@ async def done(context: CommandContext) -> str:
     if not known:
         return context.said("There are no open promises here.")
     today = context.services.clock.today()
-    lines = [f"- `{one.id}` {_shown(one, today, context.language)}" for one in known[:_LISTED]]
+    lines = [f"- `{item.id}` {_shown(item, today, context.language)}" for item in known[:_LISTED]]
     if (more := len(known) - _LISTED) > 0:
         lines.append(context.said("- and {count} more in `memory/open.md`", count=more))
     head = context.said("Open promises (`/done` and a few words of one, or its mark, ticks it off):")
     return "\n".join([head, "", *lines])
 
 
-def _shown(one: OpenItem, today: date, language: Language) -> str:
-    text = f"{one.who}: {one.what}" if one.who else one.what
-    return f"{text} ({day_in(language, one.due, today)})" if one.due else text
+def _shown(item: OpenItem, today: date, language: Language) -> str:
+    text = f"{item.who}: {item.what}" if item.who else item.what
+    return f"{text} ({day_in(language, item.due, today)})" if item.due else text
 
 
 COMMANDS = (

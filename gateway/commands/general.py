@@ -30,7 +30,7 @@ _PURPOSES = {
     "image": Sentence("pictures"),
     "web_search": Sentence("web searches"),
 }
-"""What people read for the purposes of calls."""
+"""The purposes of model calls, in words for people."""
 _TASK_CHARS = 200
 
 
@@ -61,9 +61,9 @@ async def status(context: CommandContext) -> str:
     if context.route.role is Role.OWNER and context.route.is_private:
         waiting, unsent = await services.inbox.counts(), await services.outbox.counts()
         states = (
-            f"{one.source.name} {context.shown(Sentence(str(one.status.state)))}"
-            for one in services.sources
-            if not one.is_part
+            f"{channel.source.name} {context.shown(Sentence(str(channel.status.state)))}"
+            for channel in services.sources
+            if not channel.is_part
         )
         lines += [
             context.said("Channels: {channels}", channels=", ".join(states)),
@@ -98,13 +98,13 @@ async def usage(context: CommandContext) -> str:
         return context.said("I didn't use a model in the last seven days.")
     by_day: dict[str, list[UsageSum]] = {}
     by_purpose: dict[str, list[UsageSum]] = {}
-    for one in sums:
-        by_day.setdefault(one.day, []).append(one)
-        by_purpose.setdefault(one.purpose, []).append(one)
+    for total in sums:
+        by_day.setdefault(total.day, []).append(total)
+        by_purpose.setdefault(total.purpose, []).append(total)
     lines = [_day(context, date.fromisoformat(day), of) for day, of in sorted(by_day.items(), reverse=True)]
     purposes = "; ".join(_purpose(context, name, of) for name, of in sorted(by_purpose.items()))
     lines.append(context.said("By purpose: {purposes}", purposes=purposes))
-    unknown = sum(one.unpriced for one in sums)
+    unknown = sum(total.unpriced for total in sums)
     note = context.said("I don't know the price of the models of {count} calls.", count=context.number(unknown))
     listed = "\n".join(f"- {line[:1].upper()}{line[1:]}" for line in lines)
     return "\n\n".join([context.said("The last seven days:"), listed, *([note] if unknown else [])])
@@ -115,19 +115,19 @@ def _day(context: CommandContext, day: date, sums: Sequence[UsageSum]) -> str:
         "{day}: {calls}, {read} tokens in, {written} out, ${cost}",
         day=day_in(context.language, day, context.services.clock.today()),
         calls=_calls(context, sums),
-        read=context.number(sum(one.input + one.cache_read + one.cache_write for one in sums)),
-        written=context.number(sum(one.output for one in sums)),
-        cost=context.number(sum(one.cost for one in sums), 4),
+        read=context.number(sum(total.input + total.cache_read + total.cache_write for total in sums)),
+        written=context.number(sum(total.output for total in sums)),
+        cost=context.number(sum(total.cost for total in sums), 4),
     )
 
 
 def _purpose(context: CommandContext, name: str, sums: Sequence[UsageSum]) -> str:
-    cost, calls = context.number(sum(one.cost for one in sums), 4), _calls(context, sums)
+    cost, calls = context.number(sum(total.cost for total in sums), 4), _calls(context, sums)
     return context.said("{purpose} ${cost} ({calls})", purpose=_PURPOSES.get(name, name), cost=cost, calls=calls)
 
 
 def _calls(context: CommandContext, sums: Sequence[UsageSum]) -> str:
-    count = sum(one.calls for one in sums)
+    count = sum(total.calls for total in sums)
     return context.said("1 call") if count == 1 else context.said("{count} calls", count=context.number(count))
 
 
@@ -150,7 +150,7 @@ async def whoami(context: CommandContext) -> str:
 
 
 async def start(context: CommandContext) -> CommandReply:
-    """What Telegram sends where its button to begin is pressed."""
+    """Answers `/start`, which Telegram sends when its button to begin is pressed."""
     is_offline = context.agent.settings.model.name == OFFLINE
     text = greeting_in(context.language) if is_offline else ABILITIES.in_language(context.language)
     return CommandReply(text, example_buttons(context.language))
@@ -161,7 +161,9 @@ async def pair(context: CommandContext) -> str:
         waiting = context.services.access.requests()
         if not waiting:
             return context.said("No one is waiting. `/pair CODE` approves someone.")
-        return "\n".join(f"- `{one.code}`: {one.name} ({one.channel}:{one.user_id})" for one in waiting)
+        return "\n".join(
+            f"- `{request.code}`: {request.name} ({request.channel}:{request.user_id})" for request in waiting
+        )
     try:
         person = await context.services.pairing.approve(context.argument)
     except NoSuchCode as error:

@@ -1,4 +1,4 @@
-"""What plain words ask of lists: to add to one, take off, show it."""
+"""Orders in plain words about lists: add to a list, take off, show it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SHOWN = 40
 
 
 async def change(context: CommandContext, order: PlainOrder) -> CommandReply:
-    """Adds or takes off, or shows. Where several lists may be meant, it asks."""
+    """Adds to a list, takes off, or shows it. Where several lists may be meant, it asks."""
     try:
         every = await asyncio.to_thread(lists.all_lists, context.route.scope, context.services.clock)
         found = lists.named(without_articles(order.name), every) if order.name else every
@@ -66,5 +66,5 @@ async def _which(context: CommandContext, order: PlainOrder, found: Sequence[Kep
 
 
 def _is_proper(order: PlainOrder) -> bool:
-    """`the packing list` is a list of its own, `the list` is whichever there is."""
+    """`the packing list` is a list of its own, `the list` is whichever list there is."""
     return len(without_articles(order.name).split()) > 1

@@ -46,7 +46,7 @@ async def remember(context: CommandContext) -> str:
 
 
 async def note_down(context: CommandContext, text: str) -> str:
-    """Adds to today's log; the id of the change. Raises `CommandError`."""
+    """Adds to today's log and returns the id of the change. Raises `CommandError`."""
     scope, clock = context.route.scope, context.services.clock
     with context.agent.history.author(scope, str(context.route.session)).writes("/remember") as unit:
         try:
@@ -58,7 +58,7 @@ async def note_down(context: CommandContext, text: str) -> str:
 
 
 async def undo(context: CommandContext) -> str | CommandReply:
-    """`/undo`, or `/undo ID` by the button under what was noted."""
+    """`/undo`, or `/undo ID` from the button under a note."""
     history, session, scope = context.agent.history, str(context.route.session), context.route.scope
     id = context.argument.strip()
     try:
@@ -95,7 +95,7 @@ async def undo(context: CommandContext) -> str | CommandReply:
 
 
 def _without_path(context: CommandContext, why: str) -> str:
-    """A sentence on a file, with its day in place of its path."""
+    """A sentence on a file, with the file's day in place of its path."""
     if not isinstance(why, Sentence):
         return why
     paths = {key: str(path) for key, path in why.values.items() if key in ("file", "name")}
@@ -133,7 +133,7 @@ async def forget_(context: CommandContext) -> CommandReply:
 
 
 async def take_forget(context: CommandContext, question: StoredQuestion, yes: bool) -> str:
-    """On a yes, forgets what was shown and what the journal or a flush has written of it since."""
+    """On a yes, forgets what was shown, and what the journal or a flush has written of it since."""
     if not yes:
         return context.said("OK, I kept it.")
     try:

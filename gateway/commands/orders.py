@@ -1,4 +1,4 @@
-"""What plain words ask for where no model reads them: `/order KIND LANGUAGE WORDS`, which `plain_command` makes."""
+"""Orders in plain words where no model reads them: `/order KIND LANGUAGE WORDS`, which `plain_command` makes."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ async def _carried_out(context: CommandContext) -> CommandReply:
 _CHANGING = frozenset(
     (OrderKind.REMIND, OrderKind.MOVE, OrderKind.NAMED, OrderKind.CANNOT, OrderKind.DAY, OrderKind.DUE, OrderKind.WAKE)
 )
-"""They may change a reminder that another clause names."""
+"""Kinds of orders that may change a reminder that another clause names."""
 _AT_A_TIME = frozenset((OrderKind.TIMER, OrderKind.WAKE))
 
 
@@ -107,7 +107,7 @@ async def _log(context: CommandContext, day: date) -> CommandReply:
 
 
 async def _day_named(context: CommandContext, asked: PlainOrder) -> date | None:
-    """The latest day that the words may mean, today at the latest."""
+    """The latest day that the words may mean, up to today."""
     text, today = context.row.message.text, context.services.clock.today()
     if told := past_day(text, today, asked.language):
         return told
@@ -129,12 +129,14 @@ async def _promised(context: CommandContext, asked: PlainOrder) -> CommandReply:
     if not every:
         return CommandReply(context.said("Nothing that was promised is open."))
     wanted = content_of(context.row.message.text, asked.language)
-    named = [one for one in every if any(is_same_word(word, own) for word in wanted for own in query_terms(one.text))]
+    named = [
+        item for item in every if any(is_same_word(word, own) for word in wanted for own in query_terms(item.text))
+    ]
     today = context.services.clock.today()
     lines = [
-        f"- {f'{one.who}: ' if one.who else ''}{one.what}"
-        + (f" ({day_in(context.language, one.due, today)})" if one.due else "")
-        for one in named or every
+        f"- {f'{item.who}: ' if item.who else ''}{item.what}"
+        + (f" ({day_in(context.language, item.due, today)})" if item.due else "")
+        for item in named or every
     ]
     return CommandReply("\n".join([context.said("Still open:"), *lines]))
 
@@ -175,7 +177,8 @@ def _subject(context: CommandContext, subject: str) -> str:
 
 
 async def _cannot(context: CommandContext, asked: PlainOrder) -> CommandReply:
-    """What comes nearest, to press; and to note it, where it was no request: "Call mum" may be for the person."""
+    """Offers the nearest orders as buttons, and to note the line where it was no request: "Call mum" may be for the
+    person."""
     if (moved := await reminder_moves.moved_by_name(context)) is not None:
         return moved
     wish = context.row.message.text.strip()

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from gateway.commands import (
     answers,
+    chat_settings,
     daily,
     general,
-    group,
-    language,
     memory,
     orders,
     schedule,
@@ -42,8 +41,7 @@ def all_commands() -> CommandTable:
             *timezone.COMMANDS,
             *answers.COMMANDS,
             *general.COMMANDS,
-            *language.COMMANDS,
-            *group.COMMANDS,
+            *chat_settings.COMMANDS,
             answers.command(answer_handlers),
         )
     )

@@ -1,5 +1,5 @@
-"""Moves the reminder that one clause of a line names to the time that another says, or asks: no second one is set in
-silence."""
+"""Moves the reminder that one clause of a line names to the time that another says, or asks: no second reminder is set
+in silence."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ _ORDERS = (OrderKind.REMIND, OrderKind.MOVE)
 
 @dataclass(frozen=True, slots=True)
 class _Clause:
-    """`about`: what it orders, if it does; `rest`: that without its time and words of changing.
+    """A clause of a line. `about`: what it orders, if it does; `rest`: that without its time and words of changing.
 
-    `is_changed`: a word says that the time is another; `alters`: it orders that; `is_hindered`: it may be;
-    `is_report`: it tells what was done.
+    `is_changed`: a word says that the time is another; `alters`: it orders that; `is_hindered`: it may be; `is_report`:
+    it tells what was done.
     """
 
     about: str
@@ -69,23 +69,23 @@ class _Clause:
 class _Line:
     clauses: Sequence[_Clause]
     main: _Clause
-    """With the new time."""
+    """The clause with the new time."""
     language: Language
     has_old: bool
-    """A clause more says the old time."""
+    """There is one clause more, with the old time."""
 
     @property
     def others(self) -> list[_Clause]:
-        return [one for one in self.clauses if one is not self.main]
+        return [clause for clause in self.clauses if clause is not self.main]
 
     @property
     def alters(self) -> bool:
-        return self.main.is_order or any(one.alters for one in self.clauses)
+        return self.main.is_order or any(clause.alters for clause in self.clauses)
 
 
 async def changed(context: CommandContext, asked: PlainOrder) -> CommandReply | None:
-    """The answer to a line that says the new time of an own reminder; None for any other. Raises `CommandError` where
-    several times may be meant."""
+    """The answer to a line that says the new time of an own reminder; None for any other line. Raises `CommandError`
+    where several times may be meant."""
     rows = await own(context)
     languages = [asked.language]
     if asked.kind is OrderKind.NAMED:
@@ -123,16 +123,16 @@ async def _answer(
         if not found and is_new:
             return await _whether_new(context, asked, line, rows)
         if not found and not is_alone:
-            beside = " ".join(one.rest for one in line.others)
+            beside = " ".join(clause.rest for clause in line.others)
             found = told_of(main.rest, rows, line.language) or told_of(beside, rows, line.language)
     else:
-        named = [(one, told) for one in line.others if (told := told_of(one.rest, rows, line.language))]
-        naming = [one for one, _ in named]
-        found = told_of(" ".join(one.rest for one in naming), rows, line.language)
+        named = [(clause, told) for clause in line.others if (told := told_of(clause.rest, rows, line.language))]
+        naming = [clause for clause, _ in named]
+        found = told_of(" ".join(clause.rest for clause in naming), rows, line.language)
     if not found:
         return None
-    is_changed = any(one.is_changed for one in (main, *naming))
-    if is_new and not is_changed and not any(one.is_hindered for one in naming):
+    is_changed = any(clause.is_changed for clause in (main, *naming))
+    if is_new and not is_changed and not any(clause.is_hindered for clause in naming):
         return None
     to = _with_day(context, line, found)
     if is_new and not is_changed and not all(is_whole(naming[0].rest, row.job.text, line.language) for row in found):
@@ -143,9 +143,9 @@ async def _answer(
 
 
 def _other_order(context: CommandContext, line: _Line) -> _Clause | None:
-    """The clause that orders something, where another has the time. Raises `CommandError` if it has one of its own:
-    "the dentist is at 5 now, remind me an hour before"."""
-    found = next((one for one in line.others if one.is_order and not line.main.is_order), None)
+    """The clause that orders something, where another clause has the time. Raises `CommandError` if it has a time of
+    its own: "the dentist is at 5 now, remind me an hour before"."""
+    found = next((clause for clause in line.others if clause.is_order and not line.main.is_order), None)
     if found is not None and phrases.said_in(found.about, line.language):
         raise CommandError(LANGUAGES[context.language].reminders.unclear)
     return found
@@ -156,10 +156,12 @@ async def _whether_new(
 ) -> CommandReply | None:
     """Asks, where something else is to be done and the line says that an own reminder has another time."""
     found = [row for row in rows if line.main.is_changed and is_whole(line.main.rest, row.job.text, line.language)]
-    for one in line.clauses if not found else ():
-        is_told = (one.is_changed or one.is_hindered) and not (one.is_order or one.alters)
-        named = told_of(one.rest, rows, line.language) if is_told else []
-        found = found or [row for row in named if one is line.main or is_whole(one.rest, row.job.text, line.language)]
+    for clause in line.clauses if not found else ():
+        is_told = (clause.is_changed or clause.is_hindered) and not (clause.is_order or clause.alters)
+        named = told_of(clause.rest, rows, line.language) if is_told else []
+        found = found or [
+            row for row in named if clause is line.main or is_whole(clause.rest, row.job.text, line.language)
+        ]
     return await _asked(context, asked, at_most(found, _with_day(context, line, found), context)) if found else None
 
 
@@ -183,20 +185,21 @@ async def _asked(
 
 
 async def _read(context: CommandContext, language: Language) -> _Line | None:
-    """The line, if it says one new time. Raises `CommandError` if several clauses that order something say one."""
+    """The line, if it says one new time. Raises `CommandError` if several clauses that order something say a time."""
     every = clauses_in(context.row.message.text, language)
-    said = [one for one in every if not _is_old(one, language)]
+    said = [clause for clause in every if not _is_old(clause, language)]
     clauses = [await _clause(context, text, language) for text in said]
-    timed = [one for one in clauses if one.is_timed]
+    timed = [clause for clause in clauses if clause.is_timed]
     if len(timed) > 1:
-        timed = [one for one in timed if one.is_order or one.alters] or [one for one in timed if one.is_changed]
+        orders = [clause for clause in timed if clause.is_order or clause.alters]
+        timed = orders or [clause for clause in timed if clause.is_changed]
     if not timed:
-        timed = [one for one in clauses if one.day is not None and (one.is_changed or one.is_order)]
+        timed = [clause for clause in clauses if clause.day is not None and (clause.is_changed or clause.is_order)]
     return _Line(clauses, timed[0], language, len(said) < len(every)) if len(timed) == 1 else None
 
 
 def _is_old(clause: str, language: Language) -> bool:
-    """It names the old time: "7pm, not 6pm"."""
+    """True for a clause that names the old time: "7pm, not 6pm"."""
     old = words_of(language).instead.match(flat(clause))
     return old is not None and old.end() > 0
 
@@ -221,7 +224,7 @@ async def _clause(context: CommandContext, text: str, language: Language) -> _Cl
         change,
         found is not None,
         alters,
-        alters or any(one.search(said) is not None for one in (words.anew, words.unready, words.instead)),
+        alters or any(pattern.search(said) is not None for pattern in (words.anew, words.unready, words.instead)),
         words.hinders.search(said) is not None,
         is_report,
     )
@@ -229,10 +232,10 @@ async def _clause(context: CommandContext, text: str, language: Language) -> _Cl
 
 def _with_day(context: CommandContext, line: _Line, rows: Sequence[JobListing]) -> ReminderChange:
     """The new time on the day that another clause names. Raises `CommandError` where that is the old day: "can't on
-    Friday, at 5" leaves the new one open."""
+    Friday, at 5" leaves the new day open."""
     change = line.main.change
     assert change is not None
-    days = {one.day: one for one in line.others if one.day is not None}
+    days = {clause.day: clause for clause in line.others if clause.day is not None}
     if change.to is None or change.to.has_day or not isinstance(change.to.time, Timed) or not days:
         return change
     zone = context.services.clock.zone

@@ -54,7 +54,7 @@ _NEAR = 3 * 60
 
 @dataclass(frozen=True, slots=True)
 class ReminderChange:
-    """By a length, which is negative for earlier, or to a time; with the rest of what was said."""
+    """A change by a length, which is negative for earlier, or to a time; with the rest of the text."""
 
     rest: str
     by: timedelta | None = None
@@ -70,7 +70,7 @@ class ReminderChange:
 
 
 async def move(context: CommandContext, asked: PlainOrder) -> CommandReply:
-    """Moves the reminder that the words name to the time that they name; asks where several fit."""
+    """Moves the reminder that the words name to the time that they say; asks where several reminders fit."""
     rows, about = await own(context), without_old(asked.about, asked.language)
     change = await change_in(context, asked.language, about, context.row.message.text)
     if change is None:
@@ -99,8 +99,8 @@ async def named(context: CommandContext, asked: PlainOrder) -> CommandReply:
 
 
 async def moved_by_name(context: CommandContext) -> CommandReply | None:
-    """Moves the own reminder that the line names with a time and nothing else, where it says that this is another; asks
-    where it doesn't. None for any other line."""
+    """Moves the own reminder that the line names with a time and nothing else, if a word says that the time is another;
+    asks if no word does. None for any other line."""
     rows, line = await own(context), context.row.message.text
     if not rows:
         return None
@@ -124,7 +124,7 @@ async def moved_by_name(context: CommandContext) -> CommandReply | None:
 async def _said_by_name(
     context: CommandContext, line: str, rows: Sequence[JobListing], language: Language
 ) -> tuple[ReminderChange, list[JobListing], bool] | None:
-    """The change that the line tells, of which reminders, and whether a word says that it is one."""
+    """The change that the line tells, the reminders that it names, and whether a word says that the time is another."""
     told = without_old(line, language)
     is_change = told != line
     told = without_politeness(told, language)
@@ -142,7 +142,7 @@ async def _said_by_name(
 async def _whether_to_move(
     context: CommandContext, asked: PlainOrder, found: Mapping[str, tuple[JobListing, When]], line: str
 ) -> CommandReply | None:
-    """Asks whether a reminder is meant, or a note. None where it would stay as it is, or is past."""
+    """Asks whether a reminder is meant, or a note. None where the reminder would stay as it is, or is past."""
     clock = context.services.clock
     ahead = [(row, when, next_after(when, row.zone, clock.now())) for row, when in found.values()]
     news = [(row, when, at) for row, when, at in ahead if at is not None and at != row.next_run]
@@ -158,7 +158,7 @@ async def _whether_to_move(
 
 
 def shown_change(context: CommandContext, row: JobListing, when: When) -> str:
-    """A question whether the reminder is to come then. Raises `CommandError` for what is past."""
+    """The question whether a reminder is to come at the new time. Raises `CommandError` for a time that is past."""
     clock = context.services.clock
     if (at := next_after(when, row.zone, clock.now())) is None:
         raise CommandError(LANGUAGES[context.language].reminders.unclear)
@@ -196,7 +196,7 @@ def none_about(context: CommandContext, asked: PlainOrder) -> CommandReply:
 
 
 def without_old(text: str, language: Language) -> str:
-    """The text without the time that it names as the old one, and without what says that another holds now."""
+    """The text without the old time that it names, and without words that another time holds now."""
     text = without_anew(text, language)
     cut = words_of(language).instead.search(flat(text))
     if cut is None or not cut.start():
@@ -207,7 +207,7 @@ def without_old(text: str, language: Language) -> str:
 async def change_in(
     context: CommandContext, language: Language, about: str, whole: str, *, is_strict: bool = False
 ) -> ReminderChange | None:
-    """What is said of the new time. `whole` tells whether it is earlier or later; `is_strict`: no word is left out."""
+    """The change that the text says. `whole` tells whether it is earlier or later; `is_strict`: no word is left out."""
     given, whole = words_of(language).given, flat(whole)
     is_earlier, is_later = (re.search(pattern, whole) is not None for pattern in (given.earlier, given.later))
     phrase, rest, is_sure = await _new_time(context, language, about, is_strict=is_strict)
@@ -220,7 +220,7 @@ async def change_in(
 async def _new_time(
     context: CommandContext, language: Language, about: str, *, is_strict: bool
 ) -> tuple[Phrase | None, str, bool]:
-    """The time to which something is moved, the rest of what was said, and whether a word says that it is that."""
+    """The time to which something is moved, the rest of the text, and whether a word says that the time is new."""
     given = words_of(language).given
     for match in re.finditer(given.to, flat(about)):
         phrase = await phrase_in(context, about[match.end() :], given.at, language)
@@ -237,7 +237,7 @@ async def _new_time(
 async def _with_day_before(
     context: CommandContext, language: Language, phrase: Phrase, head: str
 ) -> tuple[Phrase, str, bool]:
-    """`on Friday at 2`: the day before the word that the time is found by belongs to it."""
+    """`on Friday at 2`: adds the day before the word by which the time is found."""
     alone = f"{head} {phrase.rest}".strip()
     if phrase.has_day or not isinstance(phrase.time, Timed) or not isinstance(phrase.time.when, At):
         return phrase, alone, True
@@ -250,7 +250,7 @@ async def _with_day_before(
 
 
 def _is_from_now(phrase: Phrase, length: timedelta, context: CommandContext) -> bool:
-    """The length of time was read as a moment: `an hour back` as `in an hour`."""
+    """True where a length of time was read as a moment: `an hour back` as `in an hour`."""
     if not isinstance(phrase.time, Timed) or not isinstance(phrase.time.when, At):
         return True
     now = context.services.clock.now().replace(tzinfo=None)
@@ -267,7 +267,7 @@ async def put_at(context: CommandContext, row: JobListing, fields: Mapping[str, 
 
 
 async def put(context: CommandContext, asked: PlainOrder) -> CommandReply:
-    """Moves the one of several that was pressed: `MARK WHEN`, as JSON."""
+    """Moves the reminder that was chosen among several: `MARK WHEN`, as JSON."""
     mark, _, given = asked.about.partition(" ")
     row = next((row for row in await own(context) if reminders.mark_of(row.job) == mark), None)
     if row is None:
@@ -280,7 +280,8 @@ async def put(context: CommandContext, asked: PlainOrder) -> CommandReply:
 
 
 def _moved(row: JobListing, phrase: Phrase, context: CommandContext) -> When:
-    """Where only an hour was said, the day or repetition stays; where only a day, the hour."""
+    """When the reminder is due then: where only an hour was said, its day or repetition stays; where only a day, its
+    hour."""
     before, time = row.job.when, phrase.time
     next_run = row.next_run.astimezone(context.services.clock.zone) if row.next_run is not None else None
     if isinstance(time, HourMissing):
@@ -298,7 +299,7 @@ def _moved(row: JobListing, phrase: Phrase, context: CommandContext) -> When:
 
 
 def _nearer(moment: datetime, either: int | None, before: datetime) -> datetime:
-    """`to 6` of what is at 17:00 is 18:00."""
+    """The half of the day that is nearer to the old time: `to 6` is 18:00 for a reminder at 17:00."""
     if either is None or moment.hour * 60 + moment.minute != either:
         return moment
     old = before.hour * 60 + before.minute
@@ -313,7 +314,8 @@ def _shifted(row: JobListing, by: timedelta, context: CommandContext) -> When:
 
 
 def _at_hour(before: Cron, at: datetime, context: CommandContext) -> Cron:
-    """The same days at that hour. Raises `CommandError` where it has several hours: which of them is meant?"""
+    """The same days at another hour. Raises `CommandError` where the rule has several hours: any of them may be
+    meant."""
     if not (known := ONE_TIME.fullmatch(before.expression)):
         raise CommandError(LANGUAGES[context.language].reminders.unclear)
     rest = known[1]
@@ -323,7 +325,7 @@ def _at_hour(before: Cron, at: datetime, context: CommandContext) -> Cron:
 def set_reply(
     context: CommandContext, receipt: JobReceipt, language: Language, *, with_text: bool = False
 ) -> CommandReply:
-    """That a reminder is set, with a button that cancels it."""
+    """The reply that a reminder is set, with a button that cancels it."""
     assert receipt.due is not None
     said, clock = LANGUAGES[language].reminders, context.services.clock
     when = moment_in(language, receipt.due.astimezone(clock.zone), clock.now())

@@ -1,4 +1,4 @@
-"""Which of their own reminders a person's words name, and which of them was set or moved last."""
+"""Which of their own reminders a person's words name, and which reminder was set or moved last."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ log = logging.getLogger(__name__)
 
 HALF_A_DAY = 12 * 60
 _LAST = "last reminder"
-"""Choice of a conversation: the reminder that was set or moved last."""
+"""The setting of a conversation that names the reminder that was set or moved last."""
 _LEAST_OF_TYPO = 4
-"""Letters of a word in which a wrong one is looked for."""
+"""The fewest letters of a word in which a wrong letter is looked for."""
 _STEM = 5
-"""Letters with which two forms of one verb begin, beside a word that names the reminder."""
+"""Letters with which two forms of a verb begin, beside a word that names the reminder."""
 IsSame = Callable[[str, str], bool]
 
 
 class LastReminder(BaseModel):
-    """`newest`: the newest reminder then; `change`: the last change of memory then; `before`: when a moved one was due,
-    as fields."""
+    """The reminder that was set or moved last. `newest`: the newest reminder then; `change`: the last change of memory
+    then; `before`: when a moved reminder was due, as fields."""
 
     id: str
     newest: str
@@ -52,7 +52,7 @@ class LastReminder(BaseModel):
 class Named:
     rows: Sequence[JobListing]
     is_sure: bool
-    """Each is named; else they fit alike, or none does."""
+    """Each reminder is named; False: they fit alike, or none does."""
 
 
 async def own(context: CommandContext) -> list[JobListing]:
@@ -65,7 +65,7 @@ def requester(context: CommandContext) -> Requester:
     return requester_of(context.row, context.route)
 
 
-# The last one
+# The last reminder
 
 
 async def touched(context: CommandContext, job: Job, before: Mapping[str, str] | None = None) -> None:
@@ -119,7 +119,7 @@ async def newest_or_touched(context: CommandContext, rows: Sequence[JobListing])
 
 
 async def meant(context: CommandContext, asked: PlainOrder, rows: Sequence[JobListing]) -> list[JobListing]:
-    """Those whose text has the words, at the time that is named; all of them, where nothing says which."""
+    """The reminders whose text has the words, at the time that is named; all of them, where nothing says which."""
     if found := matching(asked.about, rows, asked.language):
         return found
     phrase = await phrase_in(context, asked.about, words_of(asked.language).given.at, asked.language)
@@ -147,18 +147,19 @@ async def meant(context: CommandContext, asked: PlainOrder, rows: Sequence[JobLi
 
 
 def each_of(words: str, rows: Sequence[JobListing], language: Language) -> list[JobListing]:
-    """The several that the words name, each alone: `bread and the mum ones`; none where not all of it is clear."""
+    """The several reminders that the words name, each alone: `bread and the mum ones`; none where a part is unclear."""
     if not are_joined(words, language):
         return []
     for parts in (items_in(words, language), content_of(words, language)):
         found = [matching(part, rows, language) for part in parts]
-        if len(found) > 1 and all(len(one) == 1 for one in found):
-            return list({one[0].job.id: one[0] for one in found}.values())
+        if len(found) > 1 and all(len(named) == 1 for named in found):
+            return list({named[0].job.id: named[0] for named in found}.values())
     return []
 
 
 def matching(words: str, rows: Sequence[JobListing], language: Language) -> list[JobListing]:
-    """Those that have most of the words, as they are written if any; where none has any, a letter may be wrong."""
+    """The reminders that have most of the words, if possible as they are written; where none has a word, a letter may
+    be wrong."""
     wanted = content_of(words, language)
     for is_same in (is_same_word, is_nearly_same):
         scores = {row.job.id: _score(wanted, row.job.text, is_same) for row in rows}
@@ -172,7 +173,7 @@ def matching(words: str, rows: Sequence[JobListing], language: Language) -> list
 def _score(wanted: Sequence[str], text: str, is_same: IsSame) -> int:
     """How many of the words are in the text, if these are all of them or most of the text."""
     own_words = set(query_terms(text))
-    common = sum(any(is_same(one, other) for other in own_words) for one in wanted)
+    common = sum(any(is_same(word, other) for other in own_words) for word in wanted)
     unspaced = any(map(is_unspaced, wanted))
     is_enough = common == len(wanted) or 2 * common > len(own_words)
     is_enough = is_enough or (unspaced and 2 * common >= min(len(wanted), len(own_words)))
@@ -180,30 +181,30 @@ def _score(wanted: Sequence[str], text: str, is_same: IsSame) -> int:
 
 
 def told_of(words: str, rows: Sequence[JobListing], language: Language) -> list[JobListing]:
-    """Those of which the words name most, in the same form if possible: "the dentist called" is not of the call. Of
-    these the one that they name most of."""
+    """The reminders of which the words name most, in the same form if possible: "the dentist called" is not of the
+    call. Among these, the reminder of whose text they name the largest part."""
     wanted = content_of(words, language)
     found: dict[tuple[int, int, float], list[JobListing]] = {}
     for row in rows:
         own_words = query_terms(row.job.text)
-        named = [one for one in own_words if any(is_same_word(word, one) for word in wanted)]
+        named = [own_word for own_word in own_words if any(is_same_word(word, own_word) for word in wanted)]
         if named:
-            same = sum(one in wanted for one in named)
+            same = sum(own_word in wanted for own_word in named)
             found.setdefault((len(named), same, len(named) / len(own_words)), []).append(row)
     return found[max(found)] if found else []
 
 
-def is_nearly_same(one: str, other: str) -> bool:
-    """Whether they are forms of one word, perhaps misspelt."""
-    return is_same_word(one, other) or is_misspelt(one, other)
+def is_nearly_same(word: str, other: str) -> bool:
+    """Whether the two are forms of one word, perhaps misspelt."""
+    return is_same_word(word, other) or is_misspelt(word, other)
 
 
-def is_misspelt(one: str, other: str) -> bool:
-    """Whether they are one word, of which a letter may be wrong, missing, too many or out of place."""
-    short, long = sorted((one, other), key=len)
-    if one == other or long in (f"{short}s", f"{short}n"):
-        return one == other or len(short) > 2
-    if len(short) < _LEAST_OF_TYPO or len(long) - len(short) > 1 or short[0] != long[0] or is_unspaced(one):
+def is_misspelt(word: str, other: str) -> bool:
+    """Whether the two are one word, of which a letter may be wrong, missing, too many or out of place."""
+    short, long = sorted((word, other), key=len)
+    if word == other or long in (f"{short}s", f"{short}n"):
+        return word == other or len(short) > 2
+    if len(short) < _LEAST_OF_TYPO or len(long) - len(short) > 1 or short[0] != long[0] or is_unspaced(word):
         return False
     if len(short) < len(long):
         return any(long[:at] + long[at + 1 :] == short for at in range(len(long)))
@@ -237,7 +238,8 @@ def is_wholly_named(words: str, text: str, language: Language, is_same: IsSame) 
 
 
 def names_no_more(words: str, text: str, language: Language) -> bool:
-    """Whether the words, without small ones, are all in the text of a reminder; of an empty one, none is left."""
+    """Whether the words, without small ones, are all in the text of a reminder; of an empty text, whether none is
+    left."""
     told, beside, words = fold(text), words_of(language).beside, without_noise(words, language)
     spoken = re.findall(r"[^\W_]+", fold(words))
     if is_pronoun(words, language):
@@ -250,23 +252,23 @@ def names_no_more(words: str, text: str, language: Language) -> bool:
 
 
 def is_whole(words: str, text: str, language: Language) -> bool:
-    """Whether the words name all that the text of a reminder does; of one without spaces, most."""
+    """Whether the words name all that the text of a reminder says; of a text without spaces, most."""
     wanted, every = content_of(words, language), content_of(text, language)
-    named = sum(any(is_same_word(one, other) for one in wanted) for other in every)
+    named = sum(any(is_same_word(word, other) for word in wanted) for other in every)
     return named == len(every) or (any(map(is_unspaced, every)) and 3 * named >= 2 * len(every))
 
 
 def _shared(run: str, text: str) -> bool:
-    """They have two letters together in common, or one that is a word."""
+    """True where the two share two adjacent letters, or a word of one letter."""
     return any(run[at : at + 2] in text for at in range(len(run) - 1)) or (len(run) == 1 and run in text)
 
 
 def _is_covered(run: str, text: str, beside: frozenset[str]) -> bool:
-    """Unspaced words are pieces of the text and small words alone."""
+    """True where an unspaced run consists of pieces of the text and small words alone."""
     at = 0
     while at < len(run):
         piece = next((end for end in range(len(run), at + 1, -1) if run[at:end] in text), at)
-        small = max((at + len(one) for one in beside if run.startswith(one, at)), default=at)
+        small = max((at + len(word) for word in beside if run.startswith(word, at)), default=at)
         if max(piece, small) == at:
             return False
         at = max(piece, small)
@@ -287,7 +289,8 @@ def _names_subject(context: CommandContext, language: Language, subject: str) ->
 
 
 async def phrase_in(context: CommandContext, text: str, forms: Sequence[str], language: Language) -> Phrase | None:
-    """The time in the text, as it is or as a bare hour or length; with an hour before one without."""
+    """The time in the text, as it is or as a bare hour or length; for a time without an hour, with the hour before
+    it."""
     clock, best = context.services.clock, None
     now = clock.local(context.row.message.sent_at)
     for form in dict.fromkeys(("{}", *forms)):

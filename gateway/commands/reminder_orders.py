@@ -1,4 +1,4 @@
-"""What plain words ask of reminders where no model reads them: to cancel some, list them."""
+"""Orders in plain words about reminders where no model reads them: cancel some, list them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _SHOWN = 60
 
 
 async def due(context: CommandContext, asked: PlainOrder) -> CommandReply:
-    """The own reminders of the days that are named, of those that are named, or all; the next first."""
+    """Lists own reminders: of the days that are named, of the names that are named, or all; the next first."""
     clock, said = context.services.clock, LANGUAGES[context.language].reminders
     text, today = context.row.message.text, clock.today()
     given = words_of(asked.language).given
@@ -66,7 +66,7 @@ async def due(context: CommandContext, asked: PlainOrder) -> CommandReply:
 
 
 async def cancel(context: CommandContext, asked: PlainOrder) -> CommandReply:
-    """Cancels the reminders that the words name; asks where several fit. Where none does, what is known of it may be
+    """Cancels the reminders that the words name; asks where several fit. Where none fits, something in memory may be
     meant, or what was set, moved or noted last."""
     if is_that(context, asked) and (reply := await _last_cancelled(context, asked)) is not None:
         return reply
@@ -78,7 +78,7 @@ async def cancel(context: CommandContext, asked: PlainOrder) -> CommandReply:
 
 
 async def forget(context: CommandContext, asked: PlainOrder) -> CommandReply:
-    """Shows what would be forgotten; where nothing is known of it, cancels the reminder that it names."""
+    """Shows what would be forgotten; where nothing is found, cancels the reminder that the words name."""
     rows = await own(context)
     reply = await memory.forget_(replace(context, argument=asked.about))
     found = [row for row in rows if names_no_more(asked.about, row.job.text, asked.language)]
@@ -87,8 +87,8 @@ async def forget(context: CommandContext, asked: PlainOrder) -> CommandReply:
 
 
 async def dropped(context: CommandContext, language: Language) -> CommandReply | None:
-    """Cancels the reminders that a line names and says to be no longer needed; asks which, where several fit. None for
-    any other line."""
+    """Cancels the reminders that a line names and says to be no longer needed; asks where several fit. None for any
+    other line."""
     line = context.row.message.text
     if words_of(language).drops.search(flat(line)) is None:
         return None
@@ -125,7 +125,7 @@ async def _cancelled(context: CommandContext, rows: Sequence[JobListing]) -> Com
 
 
 def is_that(context: CommandContext, asked: PlainOrder) -> bool:
-    """`cancel that`: nothing is named but what was last."""
+    """`cancel that`: names only whatever was last."""
     that = re.search(words_of(asked.language).given.that, flat(context.row.message.text))
     return that is not None and not content_of(asked.about, asked.language)
 
@@ -139,8 +139,8 @@ async def _last_cancelled(context: CommandContext, asked: PlainOrder) -> Command
 
 
 async def undo(context: CommandContext, asked: PlainOrder) -> CommandReply:
-    """Takes back what came last: cancels the reminder that was set, or moved, or moves it back where the words say
-    that; else undoes the last change of memory."""
+    """Takes back what came last: cancels the reminder that was set or moved, or moves it back where the words say so;
+    else undoes the last change of memory."""
     del asked
     language = told_language(context.row.message.text) or context.language
     last = None if names_note(context, language) else await just_touched(context)
@@ -173,8 +173,8 @@ async def _which_to_cancel(context: CommandContext, asked: PlainOrder, found: Se
 
 
 async def _whether_to_cancel(context: CommandContext, asked: PlainOrder) -> CommandReply:
-    """Asks whether what the line says of a reminder means that it is to go. Raises `PassToModel` where it names none:
-    "you can delete old photos there" tells of something else."""
+    """Asks whether the reminder that the line names is to go. Raises `PassToModel` where it names none: "you can delete
+    old photos there" is about something else."""
     said = LANGUAGES[context.language].reminders
     found = told_of(asked.about, await own(context), asked.language)
     if not found:
@@ -188,7 +188,7 @@ async def _whether_to_cancel(context: CommandContext, asked: PlainOrder) -> Comm
 
 
 async def _offer_to_forget(context: CommandContext, asked: PlainOrder) -> CommandReply | None:
-    """`delete my password` may be meant of what is remembered: what is found is shown first. None where nothing is."""
+    """`delete my password` may be meant of memory: what is found is shown first. None where nothing is found."""
     about = without_noise(asked.about, asked.language)
     if not content_of(about, asked.language) or names_reminder(context, asked) or not memory.may_forget(context):
         return None

@@ -50,12 +50,12 @@ def context_text(context: CommandContext, report: ContextReport) -> str:
         ),
     ]
     if report.files:
-        lines += ["", context.said("Files I can see:"), *(_file(context, one) for one in report.files)]
+        lines += ["", context.said("Files I can see:"), *(_file(context, file) for file in report.files)]
     return "\n".join(lines)
 
 
 _PARTS = {"rules": Sentence("rules"), "skills": Sentence("skills")}
-"""Of the prompt, besides files."""
+"""Parts of the prompt other than files."""
 
 
 def why_text(context: CommandContext, report: WhyReport | None) -> str:
@@ -63,10 +63,10 @@ def why_text(context: CommandContext, report: WhyReport | None) -> str:
         return context.said("There is no reply to explain yet.")
     at, model = context.moment(report.at), report.model or "offline"
     lines = [context.said("My last reply ({at}, `{model}`) was based on:", at=at, model=model), ""]
-    lines += [_file(context, one) for one in report.files[:_LISTED]] or [context.said("- no memory files")]
+    lines += [_file(context, file) for file in report.files[:_LISTED]] or [context.said("- no memory files")]
     if len(report.files) > _LISTED:
         lines.append(context.said("- and {count} more files", count=len(report.files) - _LISTED))
-    lines += [_recalled(context, one) for one in report.recalled[:_LISTED]]
+    lines += [_recalled(context, passage) for passage in report.recalled[:_LISTED]]
     if len(report.recalled) > _LISTED:
         lines.append(
             context.said("- and {count} more passages, recalled earlier", count=len(report.recalled) - _LISTED)
@@ -109,8 +109,8 @@ def _file(context: CommandContext, file: FileShown) -> str:
 
 def _by_file(context: CommandContext, quoted: Sequence[QuotedLines]) -> list[str]:
     found: dict[tuple[str, bool], list[tuple[int, int]]] = {}
-    for one in quoted:
-        found.setdefault((one.path, one.is_part), []).append(one.lines)
+    for passage in quoted:
+        found.setdefault((passage.path, passage.is_part), []).append(passage.lines)
     return [
         context.said("- {where} read with a tool", where=_where(path, merged(tuple(ranges)), is_part=is_part))
         for (path, is_part), ranges in found.items()

@@ -1,4 +1,4 @@
-"""What plain words ask for at one moment: a timer, to be woken."""
+"""Orders in plain words for one moment: a timer, an alarm."""
 
 from __future__ import annotations
 
@@ -45,19 +45,20 @@ async def _ring(context: CommandContext, asked: PlainOrder, text: str) -> Comman
 
 
 async def _rings_at(context: CommandContext, asked: PlainOrder) -> Phrase | None:
-    """Where a timer names a length, that alone counts: `une heure et demie` is no hour of the day."""
+    """The time at which it rings. Where a timer names a length, only that counts: `une heure et demie` is no hour of
+    the day."""
     given = words_of(asked.language).given
     is_timer = asked.kind is OrderKind.TIMER
     said = phrases.length_in(asked.about, asked.language)
     is_hour, phrase = said is not None and _is_hour(said[1], given.at), None
     within = () if is_hour else given.within
     forms = (*within, *given.at) if is_timer else (*given.at, *within)
-    for one in (asked.about, without_noise(asked.about, asked.language)):
-        length = phrases.length_in(one, asked.language) or phrases.length_in(one, context.language)
+    for about in (asked.about, without_noise(asked.about, asked.language)):
+        length = phrases.length_in(about, asked.language) or phrases.length_in(about, context.language)
         if is_timer and length is not None and not phrases.said_in(length[1], asked.language):
             return _from_now(context, asked, length)
         if phrase is None or not isinstance(phrase.time, Timed):
-            phrase = await phrase_in(context, one, ("{}", *forms), asked.language)
+            phrase = await phrase_in(context, about, ("{}", *forms), asked.language)
         if (phrase is None or not isinstance(phrase.time, Timed)) and length is not None and not is_hour:
             phrase = _from_now(context, asked, length)
     if phrase is None or not isinstance(phrase.time, Timed):
@@ -69,7 +70,7 @@ async def _rings_at(context: CommandContext, asked: PlainOrder) -> Phrase | None
 
 
 def _is_hour(rest: str, forms: Sequence[str]) -> bool:
-    """Whether what was read as a length of time is part of an hour that does not exist: of `at 26h`, `26時75分`."""
+    """Whether what was read as a length of time is part of an hour that does not exist: of `at 26h`, `26时75分`."""
     before = [form.partition("{}")[0].strip() for form in forms]
     return any(map(str.isdigit, rest)) or any(word and f" {flat(rest)}".endswith(f" {flat(word)}") for word in before)
 
@@ -80,7 +81,7 @@ def _from_now(context: CommandContext, asked: PlainOrder, length: tuple[timedelt
 
 
 def _in_the_morning(phrase: Phrase, when: When, now: datetime) -> When:
-    """A bare hour at which to wake somebody is one of the morning."""
+    """The time to wake somebody: a bare hour is meant in the morning."""
     if phrase.either is None or not _FIRST_UP <= phrase.either < HALF_A_DAY:
         return when
     hour, minute = divmod(phrase.either, 60)

@@ -50,7 +50,7 @@ _COMMAND = re.compile(r"/([^\W\d_]\w*)(?:[.!?…。！？]*|\s+(.*))\Z", re.DOTA
 _DISK_WAIT = 5.0
 """Seconds between tries while the disk takes nothing."""
 _MOST_NAMED = 100
-"""Characters of a line that may name a reminder and a time: more tells of more."""
+"""Characters of a line that may name a reminder and a time: a longer line says more."""
 _ANSWER = "answer"
 """The command that takes a bare yes or no."""
 
@@ -81,7 +81,7 @@ class CommandTable:
 
     def parse(self, text: str) -> ParsedCommand | None:
         """The command that a text is, by its English name, in whichever language it is typed: `/new now`, `/hilfe`,
-        `/提醒明天九点开会`; by what is typed if there is none."""
+        `/提醒明天九点开会`; an unknown command by the name as typed."""
         match = _COMMAND.match(text)
         name = self._names.get(fold(match[1])) if match else None
         if match and name:
@@ -94,14 +94,14 @@ class CommandTable:
     def menu(self) -> tuple[CommandInfo, ...]:
         return tuple(
             CommandInfo(
-                one.name,
-                Sentence(one.description),
-                one.audience is CommandAudience.OWNER_IN_PRIVATE,
-                Sentence(one.usage),
-                tuple(dict.fromkeys(self._words[one.name])),
+                command.name,
+                Sentence(command.description),
+                command.audience is CommandAudience.OWNER_IN_PRIVATE,
+                Sentence(command.usage),
+                tuple(dict.fromkeys(self._words[command.name])),
             )
-            for one in self._commands.values()
-            if one.is_listed
+            for command in self._commands.values()
+            if command.is_listed
         )
 
     def help(self, context: CommandContext) -> str:
@@ -133,7 +133,7 @@ def _words(table: LanguageTable) -> Iterator[tuple[str, str]]:
 
 
 def _plain(text: str) -> ParsedCommand | None:
-    """What plain words ask for. What is no order may still name a reminder and another time."""
+    """The order in plain words. A text that is no order may still name a reminder and another time."""
     plain = plain_command(text)
     if plain is None:
         is_short = len(text) <= _MOST_NAMED and "\n" not in text.strip()
@@ -147,7 +147,7 @@ def _plain(text: str) -> ParsedCommand | None:
 
 
 def _order(kind: OrderKind) -> ParsedCommand:
-    """One that finds out its language by itself."""
+    """An order that finds out its language by itself."""
     return ParsedCommand("order", f"{kind} {Language.ENGLISH}")
 
 
@@ -228,12 +228,11 @@ class CommandRunner:
             chat=message.address,
         )
         besides = await context.services.to_owner(text, f"skipped:{context.row.seq}")
-        await self._write_down(
-            context, CommandReply(context.shown(SKIPPED)), [one for one in besides if one.address != message.address]
-        )
+        elsewhere = [draft for draft in besides if draft.address != message.address]
+        await self._write_down(context, CommandReply(context.shown(SKIPPED)), elsewhere)
 
     async def _take_up_again(self, context: CommandContext) -> None:
-        """Counts another attempt at a command during which a process died, from the second alone. Raises
+        """Counts another attempt at a command during which a process died; from the second on, alone. Raises
         `ShuttingDown`."""
         if not context.services.inbox.is_left_over(context.row):
             return None

@@ -39,11 +39,11 @@ _LISTED = 40
 _SHOWN = 60
 _ERROR_SHOWN = 160
 _ONE_MESSAGE = 1500
-"""Characters that are one message on every platform, with what is added to them."""
+"""Characters that are one message on every platform, together with what is added to them."""
 _BELATED = timedelta(hours=12)
-"""A command that waited for so long in all is still answered from the moment at which it was written."""
+"""A command that waited at most for so long is still answered from the moment at which it was written."""
 HOUR = "hour"
-"""A question for the hour of a reminder, whose subject is the rest of it."""
+"""The kind of question for a reminder's hour, whose subject is the rest of the reminder."""
 _HOUR = re.compile(r"#(\w{6}) (\d{1,2}:\d\d)")
 _HOURS = ("9:00", "12:00", "18:00")
 _ANSWER_WITHIN = timedelta(days=1)
@@ -65,7 +65,8 @@ async def remind(context: CommandContext) -> CommandReply:
         phrase = await asyncio.to_thread(phrases.read, text, _sent_at(context), (language,))
     except InvalidWhen as error:
         raise CommandError(Sentence("{why}.", why=str(error))) from error
-    if not _is_offline(context) and (phrase is None or not isinstance(phrase.time, Timed)):
+    is_offline = context.agent.settings.model.name == OFFLINE
+    if not is_offline and (phrase is None or not isinstance(phrase.time, Timed)):
         raise PassToModel
     if phrase is None or phrase.time is None:
         raise CommandError(said.unclear)
@@ -108,10 +109,6 @@ def _confirmed(receipt: JobReceipt, language: Language, clock: Clock) -> str:
     return f"I'll remind you {where} {when}.{receipt.remark}"
 
 
-def _is_offline(context: CommandContext) -> bool:
-    return context.agent.settings.model.name == OFFLINE
-
-
 async def jobs(context: CommandContext) -> str | CommandReply:
     verb, _, id = context.argument.partition(" ")
     if not verb:
@@ -141,7 +138,7 @@ async def _delete(context: CommandContext, id: str) -> str:
 
 
 async def _cancel(context: CommandContext, mark: str) -> CommandReply:
-    """The button under a new reminder; pressed twice, it does nothing more."""
+    """Answers the button under a new reminder; pressed twice, it does nothing more."""
     job = await context.services.jobs.cancel(requester(context), mark)
     said = LANGUAGES[context.language].reminders
     is_gone = translated(context.language, _NOT_SET)
@@ -156,7 +153,7 @@ async def _snooze(context: CommandContext, arguments: str) -> CommandReply:
         found = [phrases.read(text, _sent_at(context), (context.language,)) for text in (f"in {time}", time)]
     except InvalidWhen as error:
         raise CommandError(Sentence("{why}.", why=str(error))) from error
-    whens = [one.time.when for one in found if one and not one.rest and isinstance(one.time, Timed)]
+    whens = [phrase.time.when for phrase in found if phrase and not phrase.rest and isinstance(phrase.time, Timed)]
     if not whens or not isinstance(whens[0], At):
         raise CommandError(Sentence("For how long? Try `/jobs snooze {id} 10m` or `/jobs snooze {id} 15:00`.", id=name))
     clock = context.services.clock
@@ -173,7 +170,7 @@ async def _done(context: CommandContext, name: str) -> CommandReply:
 
 
 def _reminder_reply(context: CommandContext, reminder: str, outcome: str) -> CommandReply:
-    """Shows in a reminder's message what was chosen; one in several messages stays as it is."""
+    """Shows in a reminder's message what was chosen; a reminder in several messages stays as it is."""
     pressed = context.row.message.platform_id if context.row.message.origin is Origin.COMMAND else ""
     if pressed and len(reminder) <= _ONE_MESSAGE:
         return CommandReply(f"{reminders.shown(reminder)}\n\n_{outcome}_", replaces=pressed)
@@ -199,7 +196,7 @@ _VERBS: Mapping[str, _Verb] = {
 
 
 def _sent_at(context: CommandContext) -> datetime:
-    """When the command was sent, on the user's clock: repeated after a crash, it means the same."""
+    """When the command was sent, on the user's clock, so that it means the same when repeated after a crash."""
     clock, sent_at = context.services.clock, context.row.message.sent_at
     return clock.local(sent_at) if timedelta() <= clock.instant() - sent_at <= _BELATED else clock.now()
 
@@ -236,7 +233,7 @@ def _how_to_change(context: CommandContext) -> str:
 
 
 async def _chat_named(context: CommandContext, to: str) -> str:
-    """Empty for this chat, and for the owner, who is asking."""
+    """The name of the chat; empty for this chat, and for the owner, who is asking."""
     jobs = context.services.jobs
     if to == OWNER or await jobs.access.reports_to(to, context.row.message.address):
         return ""

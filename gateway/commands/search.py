@@ -44,7 +44,7 @@ async def memory(context: CommandContext) -> str:
 
 
 async def _test(context: CommandContext, rest: str) -> str:
-    """Runs the memory tests of this chat's scope, with a new one if given."""
+    """Runs the memory tests of this chat's scope, after adding one if it is given."""
     scope, clock = context.route.scope, context.services.clock
     try:
         if rest.strip():
@@ -62,7 +62,7 @@ async def _test(context: CommandContext, rest: str) -> str:
         )
     failed, count = report.failed, len(report.results)
     head = context.said("{passed} of {count} memory tests passed.", passed=count - len(failed), count=count)
-    listed = [_shown(context, one) for one in (failed or report.results)[:_MOST_TESTS]]
+    listed = [_shown(context, result) for result in (failed or report.results)[:_MOST_TESTS]]
     return "\n\n".join([head, "\n".join(listed), *_not_searched(context, report.gaps)])
 
 

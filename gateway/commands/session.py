@@ -30,7 +30,7 @@ _MODELS_LISTED = 20
 _PUTTING_IN_ORDER = Sentence("I'm shortening the earlier part of this conversation. I'll tell you when it's done.")
 _UNCHANGED = Sentence("The conversation is unchanged.")
 _TITLE_CHARS = 40
-"""Of a button."""
+"""Characters of a title on a button."""
 
 
 async def new(context: CommandContext) -> str:
@@ -49,8 +49,10 @@ async def new(context: CommandContext) -> str:
 
 
 async def compact(context: CommandContext) -> str:
-    """Says at once that it takes a while; its reply is the outcome. After a crash the next process goes on, and sees in
-    the transcript whether the summary was made."""
+    """Says at once that it takes a while; its reply is the outcome.
+
+    After a crash the next process goes on, and sees in the transcript whether the summary was made.
+    """
     turns, session = context.services.turns, str(context.route.session)
     try:
         await context.begin()
@@ -143,7 +145,8 @@ def _names(models: Sequence[str]) -> str:
 
 
 def _model_server(context: CommandContext, provider: str) -> tuple[str, str, str | None] | None:
-    """Provider, key and address of the server that may be asked for its models; `provider`: by default the usual."""
+    """Provider, key and address of the server that may be asked for its models; `provider` empty: the configured
+    one."""
     config = context.services.model_configs[context.route.session.agent]
     server = config.server(provider)
     if config.provider == "offline" or not (server.api_key or server.base_url):
@@ -153,23 +156,23 @@ def _model_server(context: CommandContext, provider: str) -> tuple[str, str, str
 
 
 async def sessions(context: CommandContext) -> CommandReply:
-    known = [one for one in await context.agent.sessions(context.route.session) if not one.archived]
+    known = [session for session in await context.agent.sessions(context.route.session) if not session.archived]
     if not known:
         return CommandReply(context.said("There are no conversations yet."))
-    listed = [(one.title or context.said("a new conversation"), one) for one in known[:_LISTED]]
+    listed = [(session.title or context.said("a new conversation"), session) for session in known[:_LISTED]]
     lines = [
         context.said(
             "{number}. {title}, {messages}, last {moment}",
             number=number,
             title=title,
-            messages=_messages(context, one.messages),
-            moment=context.moment(one.last),
+            messages=_messages(context, session.messages),
+            moment=context.moment(session.last),
         )
-        for number, (title, one) in enumerate(listed, 1)
+        for number, (title, session) in enumerate(listed, 1)
     ]
     buttons = tuple(
-        (Button(one_line(f"{number}. {title}", _TITLE_CHARS), f"/switch {one.id}"),)
-        for number, (title, one) in enumerate(listed, 1)
+        (Button(one_line(f"{number}. {title}", _TITLE_CHARS), f"/switch {session.id}"),)
+        for number, (title, session) in enumerate(listed, 1)
     )
     head = context.said(
         "Conversations here, newest first. Press one to go back to it, or write `/switch` and its title."
@@ -216,7 +219,7 @@ async def export(context: CommandContext) -> CommandReply:
 
 
 async def _copy(context: CommandContext, path: Path) -> tuple[OutboundFile, ...]:
-    """The file itself, where the chat takes it and is not on this machine."""
+    """The file itself, if the chat takes files and is not on this machine."""
     address, scope = context.row.message.address, context.route.scope
     most = context.services.channels[address.channel].capabilities(address).largest_file
     if address.channel in LOCAL_CHANNELS or most == 0:

@@ -1,4 +1,4 @@
-"""`/timezone`, and what a first reminder says of a clock that nobody set."""
+"""`/timezone`, and the remark of a first reminder on a clock that nobody set."""
 
 from __future__ import annotations
 
@@ -56,7 +56,8 @@ async def _chosen(context: CommandContext, zone: str) -> CommandReply:
 
 
 async def clock_named(context: CommandContext) -> str:
-    """A space and a sentence at the first reminder where nobody chose the zone, for who can change that; or ""."""
+    """A space and a sentence for the first reminder where nobody chose the zone and the person can change it; else
+    empty."""
     is_owner = context.route.role is Role.OWNER and context.route.is_private
     if not is_owner or not await context.services.zone.is_to_be_named():
         return ""

@@ -1,7 +1,7 @@
 """Leading words for which the owner has said "always", or which the configuration allows.
 
-A lasting yes is for what programs find as it was then: the named files, the sandbox, and nothing written since by
-anybody but the owner.
+A lasting yes holds only for what programs find as it was then: the named files, the sandbox, and nothing written since
+by anybody but the owner.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from gateway.store.database import Database
 from gateway.store.program_rows import AllowedWords
 
 MOST_OFFERED = 80
-"""Characters, so that the question shows all of them."""
+"""Characters, so that the question shows all of the words."""
 
 
 class AllowedPrograms:
@@ -35,15 +35,17 @@ class AllowedPrograms:
     async def covers(
         self, argv: Sequence[str], folder: str, scope: Scope, configured: Sequence[Sequence[str]] = ()
     ) -> bool:
-        """Raises `StorageUnavailable`."""
+        """True where the command line needs no yes. Raises `StorageUnavailable`."""
         if is_shell_line(argv):
             return False
         if any(words and list(argv[: len(words)]) == list(words) for words in configured):
             return True
         if not self._runner.sandbox.is_tight:
             return False
-        stored = [one for one in await self.listed() if one.words and tuple(argv[: len(one.words)]) == one.words]
-        return any([one.state == await self.state(one.words, folder, scope) for one in stored])
+        stored = [
+            entry for entry in await self.listed() if entry.words and tuple(argv[: len(entry.words)]) == entry.words
+        ]
+        return any([entry.state == await self.state(entry.words, folder, scope) for entry in stored])
 
     async def offer(self, argv: Sequence[str], at: Path) -> tuple[str, ...]:
         """The words that "always" would hold for; empty if for none."""
@@ -58,7 +60,7 @@ class AllowedPrograms:
         return await asyncio.to_thread(self._state, argv, folder, scope)
 
     async def allow(self, words: tuple[str, ...], state: str) -> None:
-        """Raises `StorageUnavailable`."""
+        """Keeps a lasting yes. Raises `StorageUnavailable`."""
         id = hashlib.sha256(json.dumps([words, state]).encode()).hexdigest()[:8].upper()
         now = utc_stamp(self._clock.now())
         await self._database.run(program_rows.allow, AllowedWords(id, words, state), now)
@@ -67,7 +69,7 @@ class AllowedPrograms:
         return await self._database.run(program_rows.allowed_words)
 
     async def take_back(self, id: str) -> bool:
-        """False for an unknown one. Raises `StorageUnavailable`."""
+        """Takes a lasting yes back; False for an unknown id. Raises `StorageUnavailable`."""
         return await self._database.run(program_rows.take_back, id.upper())
 
     def _state(self, argv: Sequence[str], folder: str, scope: Scope) -> str:

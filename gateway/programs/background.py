@@ -1,7 +1,7 @@
 """Programs at work: begun once for each call, stopped on request, their ends told once, over restarts too.
 
-A turn waits for its own. One that was approved later ends in a message that a turn answers, one in the background in a
-message to its chat. Programs end with the gateway; the next one tells that.
+A turn waits for its own programs. The end of a program that was approved later is a message that a turn answers; of a
+program in the background, a message to its chat. Programs end with the gateway; the next gateway tells that.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ _ENDS: Mapping[HowEnded, str] = {
 
 
 class TooManyPrograms(Exception):
-    """As many run as may."""
+    """As many programs run as may."""
 
 
 class BegunBefore(Exception):
@@ -78,7 +78,7 @@ class RunningProgram:
 
 @dataclass(frozen=True, slots=True)
 class ProgramResult:
-    """`end`: a sentence."""
+    """The end or the present state of a program. `end`: a sentence."""
 
     row: ProgramRow
     end: str
@@ -86,7 +86,7 @@ class ProgramResult:
 
 
 class ProgramRuns:
-    """A source of messages on the ends of approved programs."""
+    """All programs at work, and a source of messages on the ends of approved ones."""
 
     def __init__(
         self,
@@ -106,10 +106,10 @@ class ProgramRuns:
         self._running: dict[int, RunningProgram] = {}
         self._begun: asyncio.Queue[ProgramRow] = asyncio.Queue()
         self._taken: set[str] = set()
-        """Keys of what this process has begun and not ended."""
+        """Keys of the calls that this process has begun and not ended."""
         self._slots = asyncio.Semaphore(MOST_AT_ONCE)
         self._results: dict[int, ProgramResult] = {}
-        """The newest."""
+        """The newest results."""
 
     @property
     def name(self) -> str:
@@ -118,7 +118,7 @@ class ProgramRuns:
     # beginning ---------------------------------------------------------------------------------------------------
 
     def session_of(self, message: InboundMessage) -> str:
-        """The session whose people hear of a program: for a job's that of its chat."""
+        """The session whose people hear of a program: for a job's program, that of its chat."""
         return str(self._sessions.of(_bare(message)).session)
 
     async def result(self, key: str, call: ProgramCall, message: InboundMessage) -> ProgramResult:
@@ -141,7 +141,7 @@ class ProgramRuns:
         return row
 
     async def find(self, key: str) -> ProgramRow | None:
-        """What a call has begun."""
+        """The program that a call has begun."""
         return await self._database.run(program_rows.find, key)
 
     def _row(
@@ -151,7 +151,7 @@ class ProgramRuns:
         return ProgramRow(0, key, kind, session, bare, call.argv, call.folder, call.network, call.seconds, state)
 
     async def _add(self, row: ProgramRow) -> ProgramRow:
-        """Takes a place before anything is awaited, so that no more are begun than may run."""
+        """Takes a place before anything is awaited, so that no more programs are begun than may run."""
         if row.key in self._taken:
             raise BegunBefore
         if len(self._taken) >= MOST_AT_ONCE:
@@ -173,32 +173,34 @@ class ProgramRuns:
         return list(await self._database.run(program_rows.latest, session, most))
 
     async def now(self, row: ProgramRow) -> ProgramResult | None:
-        """What is known of one: its result, or what it has printed so far."""
+        """What is known of a program: its result, or its output so far."""
         running = self._running.get(row.seq)
         if running is not None:
             return ProgramResult(row, "It is running.", await asyncio.to_thread(running.output.copy().shown))
         return self._results.get(row.seq)
 
     def redact(self, is_meant: Callable[[str], bool], strike: Callable[[str], str]) -> None:
-        """Takes what is forgotten out of the results in memory of those sessions; that is not undone."""
-        for seq, one in self._results.items():
-            if is_meant(one.row.session):
-                row = replace(one.row, argv=program_rows.argv_without(one.row.argv, strike))
-                self._results[seq] = replace(one, row=row, output=strike(one.output))
+        """Strikes forgotten text out of those sessions' results in memory; that is not undone."""
+        for seq, result in self._results.items():
+            if is_meant(result.row.session):
+                row = replace(result.row, argv=program_rows.argv_without(result.row.argv, strike))
+                self._results[seq] = replace(result, row=row, output=strike(result.output))
 
     def stop(self, session: str, seq: int | None = None) -> int:
-        """Stops a session's programs, or one, but no turn's; returns how many."""
+        """Stops a session's programs, or only `seq`, but no turn's; returns how many."""
         meant = [
-            one.task
-            for one in self._running.values()
-            if one.row.session == session and one.row.kind is not ProgramKind.TURN and seq in (None, one.row.seq)
+            running.task
+            for running in self._running.values()
+            if running.row.session == session
+            and running.row.kind is not ProgramKind.TURN
+            and seq in (None, running.row.seq)
         ]
         return sum(task.cancel() for task in meant if not task.cancelling())
 
     # running -----------------------------------------------------------------------------------------------------
 
     async def run(self, receive: Receive) -> None:
-        """Runs what is begun, after telling what the last process left."""
+        """Runs the programs that are begun, after telling the ends that the last process left."""
         async with asyncio.TaskGroup() as group:
             for row in await self._persist(lambda: self._database.run(program_rows.open_rows)):
                 if row.key in self._taken:
@@ -239,7 +241,7 @@ class ProgramRuns:
         try:
             await asyncio.wait({task})
         finally:
-            if not task.cancelling():  # a second one would leave the program behind
+            if not task.cancelling():  # a second cancel would leave the program behind
                 task.cancel()
             await asyncio.wait({task})
             output.is_over = True
@@ -298,7 +300,7 @@ class ProgramRuns:
 
 
 def command_line(argv: tuple[str, ...], most: int = 100) -> str:
-    """As people read it, on one line."""
+    """The command line as people read it, on one line."""
     return one_line(shlex.join(argv).replace("`", "'"), most)
 
 
@@ -312,7 +314,7 @@ def end_sentence(row: ProgramRow, end: ProgramEnd) -> str:
 
 
 def _bare(message: InboundMessage) -> InboundMessage:
-    """The chat and person of a message."""
+    """The message's chat and person alone."""
     return InboundMessage(
         id=message.id,
         address=message.address,

@@ -1,4 +1,5 @@
-"""What a command line names: the files that a yes is bound to, and the leading words that one may hold for."""
+"""The parts that a command line names: the files that a yes is bound to, and the leading words that a lasting yes holds
+for."""
 
 from __future__ import annotations
 
@@ -32,23 +33,23 @@ _STARTERS = frozenset(
         *("stdbuf", "strace", "su", "sudo", "systemd-run", "taskset", "time", "timeout", "unshare", "watch", "xargs"),
     )
 )
-"""They run what their further words say, so that a yes for their name alone would be one for everything."""
+"""Programs that run what their further words say, so that a yes for their name alone would be a yes for everything."""
 _BETWEEN = re.compile(r"[\s'\"`;|&<>(){}$=,:]")
 _MOST_FOLDERS = 20
 _RUN_IN_A_FOLDER = ("__main__.py", "index.js", "package.json", "Makefile", "makefile", "GNUmakefile")
-"""What programs look for in a folder that they are given, without its name being said."""
+"""Files that programs look for in a folder that they are given, without a word of their names."""
 _LARGEST = 64_000_000
-"""Bytes; of larger files the size and the time of change count."""
+"""Bytes; of a larger file only the size and the time of change count."""
 
 
 def is_shell_line(argv: Sequence[str]) -> bool:
     """True for a script in an argument, which is asked about whatever else is allowed."""
     name = PurePosixPath(argv[0]).name
-    return name in _SHELLS and any(one.startswith("-") and "c" in one for one in argv[1:])
+    return name in _SHELLS and any(argument.startswith("-") and "c" in argument for argument in argv[1:])
 
 
 def leading_words(argv: Sequence[str], folder: Path) -> tuple[str, ...]:
-    """The words that a lasting yes may be given for; empty if none. Blocks."""
+    """The words that a lasting yes may be given for; empty if there are none. Blocks."""
     name = PurePosixPath(argv[0]).name
     if name in _SHELLS or name in _STARTERS:
         return ()
@@ -81,7 +82,7 @@ def _files_named(argv: Sequence[str], folder: Path, root: Path) -> Iterator[Path
 
 
 def _parts(word: str) -> list[str]:
-    """Words in a word: a script of a shell, `--file=name`."""
+    """The words inside a word: of a shell's script, of `--file=name`."""
     quoted: list[str] = []
     with suppress(ValueError):
         quoted = shlex.split(word)

@@ -51,11 +51,11 @@ def redact(folder: Path, strike: Callable[[str], str]) -> tuple[RedactedOutput, 
 
 
 def bring_back(folder: Path, changes: Iterable[RedactedOutput]) -> None:
-    """Undoes the changes of files that are as they were left. Raises `OSError`, `FileError`."""
-    for one in changes:
+    """Undoes the changes of the files that nobody has changed since. Raises `OSError`, `FileError`."""
+    for change in changes:
         with suppress(FileNotFoundError):
-            if _read(folder, one.name) == one.after:
-                _write(folder, one.name, one.before)
+            if _read(folder, change.name) == change.after:
+                _write(folder, change.name, change.before)
 
 
 def _read(folder: Path, name: str) -> bytes:

@@ -1,4 +1,4 @@
-"""What a program has printed: both ends of it, as far as people and models read it, without known secrets."""
+"""The output of a program: both ends of it, as far as people and models read it, without known secrets."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _TAIL = 4 * MOST_SHOWN
 
 
 class ProgramOutput:
-    """`is_over` once it is all there: until then its end may be the beginning of a secret."""
+    """A program's output. `is_over` once it is all there: until then its end may be the beginning of a secret."""
 
     def __init__(self, secrets: KnownSecrets = NO_SECRETS) -> None:
         self.is_over = False
@@ -32,14 +32,14 @@ class ProgramOutput:
             self._tail = (self._tail + data[max(room, 0) :])[-_TAIL:]
 
     def copy(self) -> ProgramOutput:
-        """As it is now, for another thread."""
+        """The present state, for another thread."""
         made = copy.copy(self)
         made._head = self._head[:]  # noqa: SLF001 (of the same class)
         return made
 
     @property
     def whole(self) -> bytes:
-        """All of it, or as much as a file of the workspace may hold."""
+        """All bytes, or as many as a file of the workspace may hold."""
         struck = self._secrets.in_bytes(bytes(self._head))
         return struck[: MAX_BYTES - self._secrets.longest] if self._tail else struck[:MAX_BYTES]
 
@@ -48,7 +48,7 @@ class ProgramOutput:
         return self._size > MOST_SHOWN and len(self._text()) > MOST_SHOWN
 
     def shown(self, file: str = "") -> str:
-        """At most `MOST_SHOWN` characters, and a note on the rest. `file`: where the whole is."""
+        """At most `MOST_SHOWN` characters, and a note on the rest. `file`: where the whole output is."""
         text = self._text()
         if len(text) <= MOST_SHOWN and not self._tail:
             return text

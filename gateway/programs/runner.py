@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 
 _CHUNK = 65_536
 _LAST_WAIT_S = 6.0
-"""For the launcher, which gives a program two seconds and kills it then."""
+"""The time for the launcher, which gives a program two seconds and kills it then."""
 _FILE_TOO_LARGE = (signal.SIGXFSZ, 128 + signal.SIGXFSZ) if hasattr(signal, "SIGXFSZ") else ()
 
 
@@ -40,7 +40,7 @@ class ProgramLimits:
 
 
 class HowEnded(enum.StrEnum):
-    """Names on disk."""
+    """How a program ended: names on disk."""
 
     EXITED = "exited"
     TIMEOUT = "timeout"
@@ -54,7 +54,7 @@ class HowEnded(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ProgramEnd:
-    """`why`: of one that could not be started."""
+    """The end of a program. `why`: of a program that could not be started."""
 
     how: HowEnded
     code: int = 0
@@ -65,13 +65,13 @@ class ProgramEnd:
 class ProgramCall:
     argv: tuple[str, ...]
     folder: str
-    """Below the scope's; empty: that one."""
+    """Below the scope's folder; empty: that folder."""
     network: bool
     seconds: int
 
 
 class ProgramRunner:
-    """`scratch`: a folder of its own, for what programs write to /tmp."""
+    """Runs programs. `scratch`: a folder of its own, for what programs write to /tmp."""
 
     def __init__(
         self, sandbox: Sandbox, workspaces: Workspaces, scratch: Path, limits: ProgramLimits | None = None
@@ -82,7 +82,7 @@ class ProgramRunner:
         self._limits = limits or ProgramLimits()
 
     async def run(self, call: ProgramCall, scope: Scope, output: ProgramOutput) -> ProgramEnd:
-        """Cancelled, it ends the program first. Raises `OSError`."""
+        """Runs a program to its end; cancelled, it ends the program first. Raises `OSError`."""
         stack = ExitStack()
         preparing = asyncio.create_task(asyncio.to_thread(self.prepare, call, scope, stack))
         try:
@@ -92,7 +92,7 @@ class ProgramRunner:
             await asyncio.shield(_undone(preparing, stack))
 
     def prepare(self, call: ProgramCall, scope: Scope, stack: ExitStack) -> tuple[Sequence[str], dict[str, str]]:
-        """The launcher's words and the environment, good until `stack` is closed. Blocks. Raises `OSError`."""
+        """The launcher's words and the environment, which hold until `stack` is closed. Blocks. Raises `OSError`."""
         scratch = self._scratch / secrets.token_hex(8)
         scratch.mkdir(parents=True, mode=0o700)
         stack.callback(shutil.rmtree, scratch, ignore_errors=True)
@@ -135,7 +135,7 @@ async def _last_word(process: asyncio.subprocess.Process, reading: asyncio.Task[
 
 
 async def _read(launched: LaunchedProgram, output: ProgramOutput) -> bytes:
-    """Reads until the end of the program and all that it has started; returns its launcher's word."""
+    """Reads until the program and all that it has started have ended; returns its launcher's word."""
     process = launched.process
     assert process.stdout is not None and process.stderr is not None
     printed = asyncio.create_task(_copy(process.stdout, output))

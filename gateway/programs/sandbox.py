@@ -1,6 +1,6 @@
 """The sandbox of programs: bubblewrap, where the system lets it work. A program sees what is listed here, nothing else.
 
-Root is held by no sandbox: its number owns too much, whatever it sees. Its programs run in one all the same, and
+No sandbox holds root: its number owns too much, whatever it sees. Its programs run in a sandbox all the same, and
 `is_tight` says that it does not hold.
 """
 
@@ -29,17 +29,18 @@ _OF_ETC = (
 _OF_NETWORKS = ("hosts", "resolv.conf")
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _GIT = {"core.fsmonitor": "false", "core.hooksPath": os.devnull, "safe.bareRepository": "explicit"}
-"""What a folder's own files must not choose."""
+"""Settings that a folder's own files must not choose."""
 _QUIET = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_PAGER": "cat", "PYTHONDONTWRITEBYTECODE": "1"}
-"""So that what only reads writes nothing."""
+"""Makes commands that only read write nothing."""
 _PASSED_ON = ("LANG", "LC_ALL", "TZ")
 """All that a program knows of our environment beside PATH: no keys."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mounts:
-    """What one program sees of the disk beside the system: `folder` it may write, but what is `kept` in it; `scratch`
-    is its /tmp. `writable`: where these alone may be written of the folder, since a link in it must stay."""
+    """The parts of the disk that one program sees beside the system. It may write in `folder`, but for what is `kept`
+    in it; `scratch` is its /tmp. `writable`: the only parts of the folder that it may write, if a link in the folder
+    must stay."""
 
     folder: Path
     kept: Sequence[Path]
@@ -49,8 +50,8 @@ class Mounts:
 
 @dataclass(frozen=True, slots=True)
 class Sandbox:
-    """`bwrap` empty: there is none, and a program can do what we can. `hidden`: what lies in shown folders, and is not
-    shown."""
+    """The sandbox of this machine. `bwrap` empty: there is none, and a program can do what we can. `hidden`: paths
+    inside shown folders that are not shown."""
 
     bwrap: str = ""
     is_root: bool = False
@@ -65,19 +66,19 @@ class Sandbox:
         if not self.bwrap:
             return tuple(argv)
         folder = mounts.folder
-        outside = [one for one in self.hidden if not one.is_relative_to(folder)]
-        around = [one for one in outside if folder.is_relative_to(one) or _is_below(one, _SYSTEM)]
-        inside = [one for one in self.hidden if one.is_relative_to(folder) and one != folder]
+        outside = [path for path in self.hidden if not path.is_relative_to(folder)]
+        around = [path for path in outside if folder.is_relative_to(path) or _is_below(path, _SYSTEM)]
+        inside = [path for path in self.hidden if path.is_relative_to(folder) and path != folder]
         covered = [*_outermost(around), *_outermost(inside)]
         arguments = [
             *(self.bwrap, *_ALONE, *(("--share-net",) if network else ()), *_system(network=network)),
             *("--bind", str(mounts.scratch), str(_TMP), "--bind", str(mounts.scratch), "/dev/shm"),
-            *(part for one in _outermost(around) for part in _covering(one)),
+            *(part for path in _outermost(around) for part in _covering(path)),
             *("--bind" if mounts.writable is None else "--ro-bind", str(folder), str(folder)),
             *_each("--bind", mounts.writable or ()),
             *_each("--ro-bind", mounts.kept),
-            *(part for one in _outermost(inside) for part in _covering(one)),
-            *(part for one in covered if one.is_dir() for part in ("--remount-ro", str(one))),
+            *(part for path in _outermost(inside) for part in _covering(path)),
+            *(part for path in covered if path.is_dir() for part in ("--remount-ro", str(path))),
             *("--remount-ro", "/dev", "--remount-ro", "/"),
         ]
         return (*arguments, "--chdir", str(at), "--", *argv)
@@ -103,11 +104,11 @@ NO_SANDBOX = {
     True: "Daybook runs as root, so there is no sandbox that would hold programs: they can read and change all"
     " of this computer. Run it as another user, or turn tools.exec off.",
 }
-"""By whether it runs as root."""
+"""The warning, by whether Daybook runs as root."""
 
 
 def missed_sandbox(home: Home, sandbox: Sandbox) -> str:
-    """A sentence where programs had a sandbox here before and have none now: a yes of then was for one. Notes the
+    """A sentence where programs had a sandbox here before and have none now: a yes of then was for a sandbox. Notes the
     present one. Blocks."""
     if sandbox.is_tight:
         with suppress(OSError):
@@ -123,12 +124,12 @@ def missed_sandbox(home: Home, sandbox: Sandbox) -> str:
 
 
 def find_sandbox(home: Home, config: Config, environ: Mapping[str, str] = os.environ) -> Sandbox:
-    """Tries it out. Blocks."""
+    """The sandbox that works here, tried out. Blocks."""
     is_root = sys.platform != "win32" and os.geteuid() == 0
     bwrap = works(shutil.which("bwrap", path=_PATH))
     if not bwrap:
         return Sandbox(is_root=is_root, path=environ.get("PATH", _PATH))
-    path = [one for one in environ.get("PATH", _PATH).split(":") if _is_below(Path(one).resolve(), _SYSTEM)]
+    path = [folder for folder in environ.get("PATH", _PATH).split(":") if _is_below(Path(folder).resolve(), _SYSTEM)]
     return Sandbox(bwrap, is_root, tuple(_hidden(home, config, environ)), ":".join(path) or _PATH)
 
 
@@ -145,12 +146,13 @@ def works(bwrap: str | None) -> str:
 
 
 def _system(*, network: bool) -> Iterator[str]:
-    """What every program sees: the system's programs and libraries, and of /etc what these cannot do without."""
-    for one in _SYSTEM:
-        if one.is_symlink():
-            yield from ("--symlink", str(one.readlink()), str(one))
-        elif one.is_dir():
-            yield from ("--ro-bind", str(one), str(one))
+    """The mounts that every program sees: the system's programs and libraries, and the files of /etc that these
+    need."""
+    for folder in _SYSTEM:
+        if folder.is_symlink():
+            yield from ("--symlink", str(folder.readlink()), str(folder))
+        elif folder.is_dir():
+            yield from ("--ro-bind", str(folder), str(folder))
     for name in (*_OF_ETC, *(_OF_NETWORKS if network else ())):
         yield from ("--ro-bind-try", os.path.realpath(f"/etc/{name}"), f"/etc/{name}")
     yield from ("--dev", "/dev", "--proc", "/proc")
@@ -159,34 +161,34 @@ def _system(*, network: bool) -> Iterator[str]:
 
 
 def _hidden(home: Home, config: Config, environ: Mapping[str, str]) -> Iterator[Path]:
-    """What is ours, the person's, or named by the configuration, wherever it lies."""
+    """The paths that are ours, the person's, or named by the configuration, wherever they lie."""
     named = [config.backup.to] if config.backup is not None else []
     named += [path for agent in config.agents.values() for path in (agent.workspace, *agent.memory.search.extra_paths)]
     paths = [home.path, home.state, home.config_file, home.env_file, Path(environ.get("HOME", "/root"))]
-    for one in dict.fromkeys(path.resolve() for path in (*paths, *map(home.workspace, named))):
-        if not any(system.resolve().is_relative_to(one) for system in _SYSTEM):
-            yield one
+    for path in dict.fromkeys(path.resolve() for path in (*paths, *map(home.workspace, named))):
+        if not any(system.resolve().is_relative_to(path) for system in _SYSTEM):
+            yield path
 
 
 def _outermost(paths: Sequence[Path]) -> list[Path]:
     found: list[Path] = []
-    for one in sorted(paths):
-        if not _is_below(one, found):
-            found.append(one)
+    for path in sorted(paths):
+        if not _is_below(path, found):
+            found.append(path)
     return found
 
 
 def _covering(path: Path) -> tuple[str, ...]:
-    """Hides a folder or a file that is there now."""
+    """The mount that hides a folder or a file that is there now."""
     if path.is_dir():
         return ("--tmpfs", str(path))
     return ("--ro-bind", os.devnull, str(path)) if path.exists() else ()
 
 
 def _is_below(path: Path, folders: Sequence[Path]) -> bool:
-    return any(path.is_relative_to(one) for one in folders)
+    return any(path.is_relative_to(folder) for folder in folders)
 
 
 def _each(option: str, paths: Sequence[Path]) -> Iterator[str]:
-    for one in paths:
-        yield from (option, str(one), str(one))
+    for path in paths:
+        yield from (option, str(path), str(path))

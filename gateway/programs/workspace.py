@@ -1,7 +1,7 @@
-"""What a program may change of the owner's workspace, and whether anybody has written there since. Blocks.
+"""The parts of the owner's workspace that a program may change, and whether anybody has written there since. Blocks.
 
-Files that say what Daybook does are mounted read-only. What is not mounted can be made, so that names which are missing
-are made, empty, for as long as a program runs.
+Files that say what Daybook does are mounted read-only. A name that is not mounted can be made, so that names which are
+missing are made, empty, for as long as a program runs.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from gateway.programs.sandbox import Mounts
 _log = logging.getLogger(__name__)
 
 _MOST_FILES = 50_000
-"""Of a larger workspace every program counts as having written."""
+"""In a larger workspace every program counts as having written."""
 _MOST_WRITABLE = 1_000
 _DATA_FOLDERS = frozenset({"memory", "received"})
 _DATA_FILES = frozenset(map(folded_name, ("MEMORY.md", "USER.md", "GROUP.md", "schedule.yaml")))
@@ -36,7 +36,7 @@ Stamps = Mapping[str, tuple[int, int, int]]
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """Where a workspace's agent keeps what tools and what programs wrote."""
+    """Where a workspace's agent keeps which files tools and programs wrote."""
 
     workspace: Path
     history: History
@@ -44,11 +44,11 @@ class Written:
 
 
 def is_read_by_programs(path: str, folder: str = "") -> bool:
-    """False for memory and for received files, which tell a program nothing of what to do; where one runs among these,
-    for none. `folder`: where it runs."""
+    """False for memory and for received files, which tell a program nothing of what to do; where a program runs among
+    these, true for all. `folder`: where it runs."""
     if _DATA_FOLDERS.intersection(map(folded_name, PurePosixPath(folder).parts)):
         return True
-    names = [folded_name(one) for one in PurePosixPath(path).parts]
+    names = [folded_name(part) for part in PurePosixPath(path).parts]
     if names[:1] and names[0] in FOLDERS_OF_OTHERS:
         names = names[2:]
     if names[:1] == [OUTPUTS] and path.endswith(".log"):
@@ -73,20 +73,20 @@ class _Made:
 
 class Workspaces:
     def __init__(self, written: Sequence[Written]) -> None:
-        self._written = {one.workspace.resolve(): one for one in written}
+        self._written = {agent.workspace.resolve(): agent for agent in written}
         self._not_kept = 0
         self._watched: list[_Watched] = []
         self._made: dict[Path, _Made] = {}
         self._lock = threading.Lock()
 
     def mark(self, scope: Scope, folder: str, words: Sequence[str]) -> str:
-        """Another one after each write of a tool or of a program that does not begin with `words` to what programs
-        read: what a program that is allowed does itself is allowed with it. Raises `StorageUnavailable`."""
+        """A text that changes with each write, by a tool or by a program that does not begin with `words`, to a file
+        that programs read: the writes of an allowed program itself are allowed with it. Raises `StorageUnavailable`."""
         workspace = scope.workspace.resolve()
         with self._lock:
-            for one in self._watched:
-                if one.workspace == workspace:
-                    self._look(one)
+            for watched in self._watched:
+                if watched.workspace == workspace:
+                    self._look(watched)
         written = self._written[workspace]
         by_tools = written.history.last_edit(lambda path: is_read_by_programs(path, folder))
         return f"{by_tools} {written.consents.last_program_write(words)} {self._not_kept}"
@@ -160,30 +160,27 @@ def _remove_empty(path: Path, number: int) -> None:
 
 def _mounts(scope: Scope, folder: Path, scratch: Path) -> Mounts:
     found = sorted(folder.iterdir())
-    kept = [one for one in found if not one.is_symlink() and guarded(scope, scope.folder / one.name) != Guarded.FREE]
-    links = [one for one in found if one.is_symlink() and _is_guarded_name(one.name)]
+    kept = [
+        path for path in found if not path.is_symlink() and guarded(scope, scope.folder / path.name) != Guarded.FREE
+    ]
+    names = {folded_name(name) for name in (*GUARDED_FILES, *GUARDED_FOLDERS)}
+    links = [path for path in found if path.is_symlink() and folded_name(path.name) in names]
     if not links:
         return Mounts(folder, kept, scratch)
-    targets = [one.resolve() for one in links]
-    tops = {
-        folder / one.relative_to(folder).parts[0] for one in targets if one.is_relative_to(folder) and one != folder
-    }
-    writable = [
-        one for one in found if one not in kept and one not in tops and not one.is_symlink() and one.is_dir()
-    ] + [one for one in found if one not in kept and one not in tops and not one.is_symlink() and one.is_file()]
+    targets = [link.resolve() for link in links]
+    inside = [target for target in targets if target.is_relative_to(folder) and target != folder]
+    tops = {folder / target.relative_to(folder).parts[0] for target in inside}
+    free = [path for path in found if path not in kept and path not in tops and not path.is_symlink()]
+    writable = [path for path in free if path.is_dir()] + [path for path in free if path.is_file()]
     return Mounts(folder, kept, scratch, writable[:_MOST_WRITABLE])
 
 
-def _is_guarded_name(name: str) -> bool:
-    return folded_name(name) in {folded_name(one) for one in (*GUARDED_FILES, *GUARDED_FOLDERS)}
-
-
 def _stamps(folder: Path) -> Stamps | None:
-    """Numbers that change with each file that programs read; None for too many of them."""
+    """Numbers that change with each file that programs read; None for too many files."""
     found: dict[str, tuple[int, int, int]] = {}
     for parent, folders, names in os.walk(folder):
         below = Path(parent).relative_to(folder).as_posix()
-        folders[:] = [one for one in folders if is_read_by_programs(f"{below}/{one}/x")]
+        folders[:] = [child for child in folders if is_read_by_programs(f"{below}/{child}/x")]
         for name in names:
             path = f"{below}/{name}"
             if is_read_by_programs(path):

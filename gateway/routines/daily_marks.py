@@ -39,7 +39,7 @@ def begin(connection: Connection, targets: Mapping[str, datetime]) -> None:
 
 
 def inherit(connection: Connection, target: str, other: str, first: datetime) -> None:
-    """Gives a target without a mark that of another, else `first`."""
+    """Gives a target without a mark the mark of another, else `first`."""
     known = chat_rows.chosen(connection, _NAME)
     if target not in known:
         chat_rows.choose(connection, target, _NAME, known.get(other) or _text(_Mark(utc_stamp(first))))
@@ -65,7 +65,7 @@ def note_sent(connection: Connection, target: str, key: str, until: datetime) ->
 
 
 def first_since(now: datetime, at: time) -> datetime:
-    """The mark of a new target whose summary comes at `at`: when the one before would have ended."""
+    """The mark of a new target whose summary comes at `at`: when the summary before would have ended."""
     due = datetime.combine(now.date(), at, now.tzinfo)
     if due > now:
         due = datetime.combine(now.date() - timedelta(days=1), at, now.tzinfo)

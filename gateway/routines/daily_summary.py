@@ -51,7 +51,7 @@ _INSTANT = timedelta(microseconds=1)
 def agenda(jobs: Iterable[Job], to: Collection[str], day: date, zone: ZoneInfo) -> Sequence[tuple[datetime, Job]]:
     """The first due time on a day of `zone` of each job that reports to one of `to`, earliest first, without Daybook's
     own and paused jobs."""
-    start, end = (resolved(datetime.combine(one, time()), zone) for one in (day, day + timedelta(days=1)))
+    start, end = (resolved(datetime.combine(bound, time()), zone) for bound in (day, day + timedelta(days=1)))
     found: list[tuple[datetime, Job]] = []
     for job in jobs:
         if job.kind is JobKind.BUILT_IN or not job.enabled or job.to not in to:
@@ -59,7 +59,7 @@ def agenda(jobs: Iterable[Job], to: Collection[str], day: date, zone: ZoneInfo) 
         due = next_after(job.when, job.zone(zone), start - _INSTANT)
         if due is not None and due < end:
             found.append((due.astimezone(zone), job))
-    return sorted(found, key=lambda one: (one[0], one[1].id))
+    return sorted(found, key=lambda entry: (entry[0], entry[1].id))
 
 
 log = logging.getLogger(__name__)
@@ -67,7 +67,7 @@ log = logging.getLogger(__name__)
 _BY_THE_CLOCK = "clock"
 _NOTHING = "nothing"
 _PARTS = 3
-"""Of a name behind its day: run, basis, which message of it."""
+"""Parts of a name behind its day: run, basis, number of the message."""
 _MOST_COMING = 10
 _MOST_BUTTONS = 6
 _SHOWN = 80
@@ -85,7 +85,7 @@ class SummaryRules:
 
 @dataclass(frozen=True, slots=True)
 class PreparedSummary:
-    """`basis` as in `Summary`."""
+    """A summary's text. `basis` as in `Summary`."""
 
     text: str
     language: Language
@@ -97,7 +97,7 @@ class PreparedSummary:
 
 @dataclass(frozen=True, slots=True)
 class _Name:
-    """A summary's name in the outbox: its day, its run, and what it was made of."""
+    """A summary's name in the outbox: its day, its run, and its basis."""
 
     day: date
     run: str
@@ -135,7 +135,7 @@ class DailySummary:
     # when ------------------------------------------------------------------------------------------------------
 
     async def built_ins(self) -> Sequence[BuiltIn]:
-        """The job of the configured targets, and one for each chat that chose a time of its own."""
+        """The job of the configured targets, and a job for each chat that chose a time of its own."""
         times = dict.fromkeys(map(self._marked_as, self._rules.to), self._rules.at) if self._rules.enabled else {}
         now = self._clock.now()
         firsts = {target: daily_marks.first_since(now, at) for target, at in (times | self._own_times()).items()}
@@ -175,7 +175,7 @@ class DailySummary:
             return _time(choice)
         targets = await self._schedule.reports.targets()
         found = self._configured(targets)[0] if self._rules.enabled else {}
-        return self._rules.at if any(one.address == address for one in found.values()) else None
+        return self._rules.at if any(target.address == address for target in found.values()) else None
 
     def _name(self, address: Address) -> str:
         return str(replace(address, chat_id=self._access.first_chat_id(address.channel, address.chat_id)))
@@ -185,7 +185,7 @@ class DailySummary:
         return OWNER if to == OWNER else self._name(Address.parse(to))
 
     async def choose(self, address: Address, at: time | None) -> None:
-        """Sets when a chat gets its summary, also where that was paused; None: never. Raises `StorageUnavailable`."""
+        """Sets when a chat gets its summary, also where it was paused; None: never. Raises `StorageUnavailable`."""
         chat = self._name(address)
         usual = self._configured(await self._schedule.reports.targets())[0].items()
         before = next((to for to, target in usual if target.address == address), chat)
@@ -226,10 +226,10 @@ class DailySummary:
         if gone and not targets:
             raise JobFailed(gone[0][1])
         deliveries = (self._deliver(name, target, due) for name, target in targets.items())
-        # side by side: one that another gateway answers at the moment delays no other
+        # side by side: a chat that another gateway answers at the moment delays no other
         results = await asyncio.gather(*deliveries, return_exceptions=True)
-        told = [one for one in results if isinstance(one, bool)]
-        failures = [one for one in results if isinstance(one, BaseException)]
+        told = [result for result in results if isinstance(result, bool)]
+        failures = [result for result in results if isinstance(result, BaseException)]
         for failure in failures:
             log.error("a daily summary is not made: %s", failure)
         if failures:
@@ -253,7 +253,7 @@ class DailySummary:
             except NoTarget as error:
                 gone.append((to, str(error)))
                 continue
-            is_new = target.address not in (one.address for one in found.values())
+            is_new = target.address not in (other.address for other in found.values())
             if is_new and not self._chose(targets, target, is_owner=to == OWNER):
                 found[self._marked_as(to)] = target
         return found, gone
@@ -267,7 +267,7 @@ class DailySummary:
         return found
 
     def _chose(self, targets: Targets, target: Target, *, is_owner: bool) -> bool:
-        """True where a chat has chosen; for `owner`, where any private chat of theirs has."""
+        """True where a chat has chosen a time; for `owner`, where any private chat of theirs has."""
         for chat in self._preferences.dailies:
             if chat == self._name(target.address):
                 return True
@@ -296,14 +296,14 @@ class DailySummary:
     async def _write(self, name: str, address: Address, route: SessionRoute, due: DueTime) -> bool:
         days = summarized_days(due)
         run = utc_stamp(due.moment) if due.by_hand else _BY_THE_CLOCK
-        before = [one for day in days for one in await self._names_of(address, day)]
-        if (days[0], run) in ((one.day, one.run) for one in before):
+        before = [summary for day in days for summary in await self._names_of(address, day)]
+        if (days[0], run) in ((summary.day, summary.run) for summary in before):
             return True
-        begun = self._clock.now()  # what is said while it is made is left to the next one
+        begun = self._clock.now()  # what is said while it is made is left to the next summary
         since = await self._database.run(daily_marks.since, name)
         since = since and self._clock.local(since)
         told = await self._first_told(route, address, days, since)
-        if (told.is_empty and not due.by_hand) or told.basis in (one.basis for one in before):
+        if (told.is_empty and not due.by_hand) or told.basis in (summary.basis for summary in before):
             return False
         text = f"{told.text}\n\n{late_mark(due.moment, self._clock.now(), told.language)}" if due.late else told.text
         key = f"{self._key(address, days[0])}{run}:{told.basis}"
@@ -361,7 +361,7 @@ class DailySummary:
         return PreparedSummary(summary.text, summary.language, summary.basis, _buttons(summary.open))
 
     async def _coming(self, route: SessionRoute, address: Address, day: date) -> Sequence[UpcomingJob]:
-        """What is due in this chat on the next day; the owner's private chats include what is for the owner."""
+        """The jobs that are due in this chat on the next day; the owner's private chats include jobs for the owner."""
         await self._schedule.load()
         to = {str(address), self._name(address)}
         if route.is_private and route.role is Role.OWNER:
@@ -392,4 +392,4 @@ def _time(choice: str) -> time | None:
 
 
 def _buttons(open_: Sequence[OpenItem]) -> Buttons:
-    return tuple((Button(f"✓ {one_line(one.what, _LABEL)}", f"/done {one.id}"),) for one in open_[:_MOST_BUTTONS])
+    return tuple((Button(f"✓ {one_line(item.what, _LABEL)}", f"/done {item.id}"),) for item in open_[:_MOST_BUTTONS])

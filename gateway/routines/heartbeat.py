@@ -25,7 +25,7 @@ from gateway.store.usage import UsageLedger
 
 @dataclass(frozen=True, slots=True)
 class HeartbeatRules:
-    """`every` None: off, though it may be run by hand. `daily_budget` in USD; None: no limit of its own."""
+    """`every` None: off, though a person may run it. `daily_budget` in USD; None: no limit of its own."""
 
     every: timedelta | None = None
     daily_budget: float | None = None
@@ -62,11 +62,11 @@ class Heartbeat:
 
     async def run(self, due: DueTime) -> JobOutcome:
         outcomes = [await self._run_for(to, due) for to in self._rules.to]
-        spoke = [one for one in outcomes if not one.silent]
+        spoke = [outcome for outcome in outcomes if not outcome.silent]
         return spoke[0] if spoke else outcomes[0]
 
     async def _run_for(self, to: str, due: DueTime) -> JobOutcome:
-        """What there is to say in a chat, from the memory that its people may see."""
+        """Sends what there is to say in a chat, from the memory that its people may see."""
         key = f"heartbeat:{utc_stamp(due.moment)}{'' if to == OWNER else f':{to}'}"
         if await self._database.run(outbox_rows.is_known, f"{key}:0"):
             return JobOutcome()
@@ -88,6 +88,6 @@ class Heartbeat:
 
     async def _is_spent(self) -> bool:
         limit = self._rules.daily_budget
-        return (
-            limit is not None and sum(one.cost for one in await self._ledger.sums(1) if one.purpose == PURPOSE) >= limit
-        )
+        if limit is None:
+            return False
+        return sum(total.cost for total in await self._ledger.sums(1) if total.purpose == PURPOSE) >= limit

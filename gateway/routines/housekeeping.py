@@ -1,4 +1,4 @@
-"""Deletes what is kept for a limited time: at the start, and daily."""
+"""Deletes data that is kept for a limited time: at the start, and daily."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Sleep = Callable[[float], Awaitable[None]]
 
 
 class Housekeeping:
-    """`transcripts`: the folder of all sessions, which name the files that are still needed."""
+    """Deletes old data. `transcripts`: the folder of all sessions, which name the files that are still needed."""
 
     def __init__(
         self,
@@ -42,7 +42,7 @@ class Housekeeping:
         self._sleep = sleep
 
     async def run(self) -> None:
-        """Runs until cancelled. What the disk refuses is tried again the next day."""
+        """Runs until cancelled. If the disk refuses, it tries again the next day."""
         while True:
             try:
                 await self._clean()

@@ -17,7 +17,7 @@ from gateway.scheduling.builtins import JOURNAL, NIGHTLY, BuiltIn, DueTime, JobF
 from gateway.store.scope_work import ScopeWork
 
 DAYS_BACK = 7
-"""For so long, incomplete days are made up for: nights without power, days without a model."""
+"""The days for which incomplete logs are completed: after nights without power, days without a model."""
 
 
 class JournalRoutine:

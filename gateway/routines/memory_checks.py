@@ -1,4 +1,4 @@
-"""Memory tests, run every night: the owner hears of one that passed before and fails now."""
+"""Memory tests, run every night: the owner hears of a test that passed before and fails now."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ Tell = Callable[[str, str], Awaitable[None]]
 
 
 async def tested(agent: Agent, scope: Scope, clock: Clock) -> MemoryTestReport:
-    """Raises `FileError`."""
+    """The report of all memory tests of a scope. Raises `FileError`."""
     search = agent.settings.memory.search
     return await asyncio.to_thread(run, scope, clock, agent.index.search, search.max_results, search.max_chars)
 
 
 def shown(result: MemoryTestResult) -> str:
-    """One result as a line of Markdown."""
+    """A result as a line of Markdown."""
     if result.passed:
         return Sentence("- {question} – found in `{file}`", question=result.test.question, file=result.where)
     missing = ", ".join(result.missing)
@@ -39,7 +39,7 @@ def shown(result: MemoryTestResult) -> str:
 
 
 class MemoryChecks:
-    """`passed`: a file with the tests that passed last; without it, nothing is reported as new."""
+    """The nightly job. `passed`: a file with the tests that passed last; without it, no test is reported as new."""
 
     def __init__(self, agents: Mapping[str, Agent], clock: Clock, passed: Path, tell: Tell) -> None:
         self._agents = agents
@@ -66,8 +66,8 @@ class MemoryChecks:
             except FileError as error:
                 raise JobFailed(Sentence("{file} cannot be read: {why}", file=FILE, why=str(error))) from error
             count += len(report.results)
-            now[name] = [one.test.question for one in report.results if one.passed]
-            lost += [one for one in report.failed if one.test.question in before.get(name, ())]
+            now[name] = [result.test.question for result in report.results if result.passed]
+            lost += [result for result in report.failed if result.test.question in before.get(name, ())]
         if lost:
             # before it is noted: a crash repeats it
             await self._tell(_told(lost), f"{MEMORY_TEST}:{utc_stamp(due.moment)}")
@@ -93,7 +93,7 @@ def _told(lost: list[MemoryTestResult]) -> str:
     head = Sentence("A memory test that used to pass now fails:")
     if len(lost) > 1:
         head = Sentence("{count} memory tests that used to pass now fail:", count=len(lost))
-    listed = [shown(one) for one in lost[:_SHOWN]]
+    listed = [shown(result) for result in lost[:_SHOWN]]
     more = [Sentence("- and {count} more", count=len(lost) - _SHOWN)] if len(lost) > _SHOWN else []
     tail = Sentence("(`{file}`; `/memory test` runs them again.)", file=FILE)
     return joined([head, joined([*listed, *more], "\n"), tail])

@@ -1,6 +1,6 @@
 """Daybook's own jobs: in every list and run by name, but in no file.
 
-After a crash one may run again for the same due time, so its work must be idempotent per due time.
+After a crash a job may run again for the same due time, so its work must be idempotent per due time.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ HEARTBEAT = "heartbeat"
 MEMORY_TEST = "memory-test"
 BACKUP = "backup"
 NAMES = (JOURNAL, DAILY_SUMMARY, HEARTBEAT)
-"""In every list."""
+"""The jobs in every list."""
 RESERVED = frozenset({*NAMES, MEMORY_TEST, BACKUP})
 """No other job may have these names."""
 
 NIGHTLY = Cron("5 0 * * *")
-"""The journal."""
+"""When the journal is written."""
 MEMORY_TESTED = Cron("40 4 * * *")
 BACKED_UP = Cron("20 3 * * *")
 _HEARTBEAT_OFF = timedelta(minutes=30)
 
 
 def beating(every: timedelta | None) -> Every:
-    """When the heartbeat runs; None: the default of one that is off."""
+    """When the heartbeat runs; `every` None: the default of a heartbeat that is off."""
     return Every(every or _HEARTBEAT_OFF)
 
 
@@ -39,7 +39,7 @@ def daily_at(at: time) -> Cron:
 
 
 def summary_of(chat: str) -> str:
-    """The id of the daily summary of a chat with a time of its own."""
+    """The id of the daily summary of a chat that chose a time of its own."""
     return f"{DAILY_SUMMARY}-{chat.replace(':', '-')}"
 
 
@@ -53,7 +53,7 @@ _DOES = {
 
 
 def does_by_itself(id: str, text: str) -> str:
-    """What Daybook does in a job of its own. A chat with a time of its own has a summary of its own."""
+    """What Daybook does in a job of its own, in words; `text` for any other job."""
     return _DOES.get(DAILY_SUMMARY if id.startswith(f"{DAILY_SUMMARY}-") else id, text)
 
 
@@ -67,7 +67,7 @@ class DueTime:
     late: bool = False
     """Its time is long past."""
     by_hand: bool = False
-    """It was requested now."""
+    """It was asked for by a person."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def _always() -> bool:
 
 @dataclass(frozen=True, slots=True)
 class BuiltIn:
-    """One that is not `enabled` still runs by name."""
+    """A job of Daybook's own. A job that is not `enabled` still runs by name."""
 
     id: str
     when: When
@@ -92,14 +92,14 @@ class BuiltIn:
     """Raises `JobFailed`."""
     enabled: bool = True
     heeds_quiet: bool = True
-    """Waits in quiet hours."""
+    """It waits in quiet hours."""
     text: str = ""
     is_of_use: Callable[[], bool] = _always
-    """Lists show it; reads the disk."""
+    """False: lists leave it out. Reads the disk."""
     instead: tuple[str, ...] = ()
     """Ids of jobs that do its work while it is off."""
     reports: bool = True
-    """Sends to a chat, so needs a gateway."""
+    """It sends to a chat, so needs a gateway."""
 
 
 async def _nothing_yet(_: DueTime) -> JobOutcome:
@@ -109,4 +109,4 @@ async def _nothing_yet(_: DueTime) -> JobOutcome:
 def with_absent(given: tuple[BuiltIn, ...]) -> tuple[BuiltIn, ...]:
     """All built-in jobs; those without work are off."""
     absent = (BuiltIn(name, Every(timedelta(days=1)), _nothing_yet, enabled=False) for name in NAMES)
-    return tuple({one.id: one for one in (*absent, *given)}.values())
+    return tuple({built_in.id: built_in for built_in in (*absent, *given)}.values())

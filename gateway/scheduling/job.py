@@ -1,4 +1,4 @@
-"""A job of `schedule.yaml`, and what is wrong with it in a sentence."""
+"""A job of `schedule.yaml`, and in a sentence what is wrong with it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from gateway.recurrence import InvalidWhen, When
 from gateway.scheduling.builtins import RESERVED, summary_of
 
 OWNER = "owner"
-"""As `to`: wherever the owner was last seen."""
+"""As `to`: the chat where the owner was last seen."""
 _ID = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 _KEYS = ("id", "kind", "text", "when", "to", "timezone", "enabled", "catch_up")
 _WHENS = ("at", "every", "cron")
@@ -35,7 +35,7 @@ LONGEST_TEXT = 20_000
 """Characters."""
 
 Fields = Mapping[str, str | Mapping[str, str]]
-"""A job as it is written: every value is text, that of `when` a mapping."""
+"""A job as it is written: every value is text, except `when`, which is a mapping."""
 
 
 class InvalidJob(ValueError):
@@ -50,7 +50,7 @@ class JobKind(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """`timezone` empty: the user's."""
+    """A job; `timezone` empty: the user's."""
 
     id: str
     kind: JobKind
@@ -61,24 +61,24 @@ class Job:
     timezone: str = ""
     enabled: bool = True
     catch_up: bool = True
-    """For how long a missed run is made up for."""
+    """Whether a missed run is made up for."""
 
     def zone(self, default: ZoneInfo) -> ZoneInfo:
         return ZoneInfo(self.timezone) if self.timezone else default
 
     def off_channel(self, on: Collection[str]) -> str:
-        """The channel that it reports to, where that is not in `on`; else empty."""
+        """The channel that the job reports to, where it is not in `on`; else empty."""
         channel = "" if self.to == OWNER else Address.parse(self.to).channel
         return "" if channel in on else channel
 
     @property
     def spec(self) -> str:
-        """What its due times depend on."""
+        """All that the due times depend on, as text to compare."""
         return f"{when_.fields(self.when)} {self.timezone}"
 
 
 def read(fields: Fields) -> Job:
-    """Raises `InvalidJob`."""
+    """The job of the fields. Raises `InvalidJob`."""
     if unknown := [key for key in fields if key not in _KEYS]:
         if unknown[0] in _WHENS:
             raise InvalidJob(
@@ -135,16 +135,12 @@ def new_id(text: str, taken: Collection[str]) -> str:
     words = [word for word in plain.split("-") if word][:4]
     base = "-".join(words)[:40].strip("-") or "job"
     base = f"job-{base}" if _is_reserved(f"{base}-") else base
-    names = (_numbered(base, number) for number in range(1, len(taken) + 3))
+    names = (base if number == 1 else f"{base}-{number}" for number in range(1, len(taken) + 3))
     return next(name for name in names if name not in taken and not _is_reserved(name))
 
 
-def _numbered(base: str, number: int) -> str:
-    return base if number == 1 else f"{base}-{number}"
-
-
 def checked_id(id: str) -> str:
-    """Raises `InvalidJob`."""
+    """The id itself. Raises `InvalidJob`."""
     if _is_reserved(id):
         raise InvalidJob(
             Sentence("`id` is {id}, which is a name of Daybook's own jobs; take another", id=repr(id[:80]))
@@ -161,7 +157,7 @@ def _is_reserved(id: str) -> bool:
 
 
 def checked_text(text: str) -> str:
-    """Raises `InvalidJob`."""
+    """The text without blanks around it. Raises `InvalidJob`."""
     if not text.strip():
         raise InvalidJob(Sentence("`text` is empty; say what is to be sent or done"))
     if len(text) > LONGEST_TEXT:
@@ -174,7 +170,7 @@ def checked_text(text: str) -> str:
 
 
 def checked_to(to: str) -> str:
-    """Raises `InvalidJob`."""
+    """The address in its one form. Raises `InvalidJob`."""
     if to == OWNER:
         return to
     try:
@@ -195,7 +191,7 @@ def checked_to(to: str) -> str:
 
 
 def checked_zone(name: str) -> str:
-    """Raises `InvalidJob`."""
+    """The zone's name itself. Raises `InvalidJob`."""
     if not name:
         return ""
     try:

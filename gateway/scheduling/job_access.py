@@ -1,5 +1,5 @@
-"""Who may see and change which jobs: a group those that report to it, another person those of their own chats, the
-owner all."""
+"""Who may see and change which jobs: a group the jobs that report to it, another person the jobs of their own chats,
+the owner all."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gateway.store.run_rows import Run
 
 @dataclass(frozen=True, slots=True)
 class Requester:
-    """`is_owner` only in the owner's private chats, or on their machine."""
+    """Who asks. `is_owner` only in the owner's private chats, or on their machine."""
 
     chat: Address | None
     person: str = ""
@@ -31,7 +31,7 @@ OPERATOR = Requester(None, is_owner=True)
 
 
 class JobAccess:
-    """`own` is the result of `own_chats` for the same requester."""
+    """Decides who may use a job. `own` is the result of `own_chats` for the same requester."""
 
     def __init__(self, access: Access, reports: OwnerReports) -> None:
         self._access = access
@@ -67,7 +67,7 @@ class JobAccess:
         return current if current == OWNER else str(dataclasses.replace(Address.parse(current), thread_id=None))
 
     async def reports_to(self, to: str, chat: Address | None) -> bool:
-        """True where a job would report there now."""
+        """True where a job with this `to` would report to the chat now."""
         if chat is None:
             return False
         try:

@@ -15,7 +15,7 @@ from agent.languages.sentences import Sentence, SentenceSeries
 from agent.memory.files import FileError, read_text, rewrite
 from gateway.scheduling import jobs_file
 from gateway.scheduling.job import Job
-from gateway.scheduling.jobs_file import InvalidJobsFile, JobProblem, JobsFileContent, NotEditable
+from gateway.scheduling.jobs_file import InvalidJobsFile, JobProblem, NotEditable
 
 FILE = "schedule.yaml"
 _SHOWN = 20
@@ -27,7 +27,7 @@ class NotChanged(Exception):
 
 
 class JobStore:
-    """`jobs`: in effect. `trouble`: what is wrong with the file, once it was seen twice."""
+    """The jobs in effect (`jobs`). `trouble`: what is wrong with the file, once it was seen twice."""
 
     def __init__(self, workspace: Path, clock: Clock, good: Path) -> None:
         """`good`: where the jobs of the last readable file are kept."""
@@ -48,32 +48,33 @@ class JobStore:
             return False
         before = self.jobs, self.trouble
         if self._is_first:
-            self._take_up_good()
+            with contextlib.suppress(OSError, ValueError):
+                self.jobs = {job.id: job for job in jobs_file.read(self._good.read_text("utf-8")).jobs}
         self._signature, self._is_first = signature, False
         self._read()
         return before != (self.jobs, self.trouble)
 
     def add(self, job: Job) -> None:
-        """Raises `NotChanged`."""
+        """Adds a job. Raises `NotChanged`."""
         if job.id in self.jobs:
             raise NotChanged(Sentence("there is a job {id} already; give this one another id", id=job.id))
         self._edit(lambda text: jobs_file.with_job(text, job))
 
     def put(self, job: Job) -> None:
-        """Adds a job or replaces that of the same id. Raises `NotChanged`."""
+        """Adds a job or replaces the job of the same id. Raises `NotChanged`."""
         there = job.id in self.jobs
         self._edit(lambda text: jobs_file.with_job(jobs_file.without_job(text, job.id) if there else text, job))
 
     def replace(self, old: Job, new: Job) -> None:
-        """Raises `KeyError`, `NotChanged`."""
+        """Replaces a job by another of its id. Raises `KeyError`, `NotChanged`."""
         self._edit(lambda text: jobs_file.replaced(text, old, new))
 
     def remove(self, id: str) -> None:
-        """Raises `KeyError`, `NotChanged`."""
+        """Removes a job. Raises `KeyError`, `NotChanged`."""
         self._edit(lambda text: jobs_file.without_job(text, id))
 
     def remove_all(self, ids: Collection[str]) -> None:
-        """Missing jobs do not matter. Raises `NotChanged` where some remain."""
+        """Removes jobs; missing ones do not matter. Raises `NotChanged` where some remain."""
         try:
             self._edit(lambda text: jobs_file.without_jobs(text, frozenset(ids)))
         except (KeyError, NotChanged):
@@ -90,7 +91,7 @@ class JobStore:
         return None
 
     def switch(self, id: str, *, enabled: bool) -> None:
-        """Raises `KeyError`, `NotChanged`."""
+        """Pauses or resumes a job. Raises `KeyError`, `NotChanged`."""
         self._edit(lambda text: jobs_file.switched(text, id, enabled=enabled))
 
     def _edit(self, edit: Callable[[str], str]) -> None:
@@ -111,7 +112,8 @@ class JobStore:
 
     def _read(self) -> None:
         try:
-            found = jobs_file.read(self._text())
+            read = read_text(self.path, self._workspace)
+            found = jobs_file.read(read.text if read is not None else "")
         except (InvalidJobsFile, FileError) as error:
             return self._suspect(
                 Sentence(
@@ -121,26 +123,20 @@ class JobStore:
                     why=str(error),
                 )
             )
-        kept = self._kept(found)
+        unread = {problem.id for problem in found.problems}
+        kept = {id: job for id, job in self.jobs.items() if id in unread}
         self.jobs = {job.id: job for job in found.jobs} | kept
-        self._save_good()
+        with contextlib.suppress(OSError):
+            atomic_write(self._good, jobs_file.as_text(self.jobs.values()))
         if found.problems:
             return self._suspect(_trouble_text(found.problems, kept))
         self._suspected = self.trouble = ""
         return None
 
-    def _kept(self, found: JobsFileContent) -> dict[str, Job]:
-        unread = {one.id for one in found.problems}
-        return {id: job for id, job in self.jobs.items() if id in unread}
-
     def _suspect(self, trouble: str) -> None:
         if self._suspected == trouble:
             self.trouble = trouble
         self._suspected = trouble
-
-    def _text(self) -> str:
-        read = read_text(self.path, self._workspace)
-        return read.text if read is not None else ""
 
     def _signature_now(self) -> _Signature:
         try:
@@ -149,17 +145,9 @@ class JobStore:
             return None
         return stat.st_ino, stat.st_size, stat.st_mtime_ns
 
-    def _take_up_good(self) -> None:
-        with contextlib.suppress(OSError, ValueError):
-            self.jobs = {job.id: job for job in jobs_file.read(self._good.read_text("utf-8")).jobs}
-
-    def _save_good(self) -> None:
-        with contextlib.suppress(OSError):
-            atomic_write(self._good, jobs_file.as_text(self.jobs.values()))
-
 
 def _trouble_text(problems: Sequence[JobProblem], kept: Collection[str]) -> Sentence:
-    lines = [_instead(one, kept) for one in problems[:_SHOWN]]
+    lines = [_instead(problem, kept) for problem in problems[:_SHOWN]]
     if (more := len(problems) - _SHOWN) > 0:
         lines.append(Sentence("- and {count} more; `daybook doctor` lists them", count=more))
     if len(problems) == 1:

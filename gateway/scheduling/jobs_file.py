@@ -26,11 +26,11 @@ _EMPTY_LIST = re.compile(r"^jobs:[ \t]*+(?:\[\s*+\]|~|null)?+(?P<comment>[ \t]*+
 
 
 class InvalidJobsFile(ValueError):
-    """One sentence per line, each with its line number."""
+    """The file is no list of jobs: one sentence per line, each with its line number."""
 
 
 class NotEditable(Exception):
-    """An edit would rewrite more of the file."""
+    """An edit would change more of the file than its job."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,21 +41,21 @@ class JobEntry:
     first: int
     end: int
     column: int
-    """Of its keys."""
+    """Where its keys begin."""
     lines: Mapping[str, int]
-    """Of each key."""
+    """The line of each key."""
     brace: tuple[int, int] | None = None
     """Line and column of its closing `}`, if any."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobProblem:
-    """`line` is counted from 1."""
+    """What is wrong with a job of the file. `line` is counted from 1."""
 
     line: int
     why: str
     id: str = ""
-    """If it has a unique one."""
+    """The job's id, if no other has it."""
 
     def __str__(self) -> str:
         return str(self.sentence)
@@ -77,8 +77,8 @@ class JobsFileContent:
 
 @lru_cache(maxsize=2)
 def read(text: str) -> JobsFileContent:
-    """The file's content, cached, for an edit reads each text twice. Raises `InvalidJobsFile` for no YAML, or no list
-    of jobs."""
+    """The file's content, cached, for an edit reads each text twice. Raises `InvalidJobsFile` where it is no YAML, or
+    no list of jobs."""
     try:
         root = compose_yaml(text, _Loader)
     except yaml.YAMLError as error:
@@ -100,7 +100,7 @@ def read(text: str) -> JobsFileContent:
             continue
         known.add(entry.job.id)
         entries.append(entry)
-    own = (dataclasses.replace(one, id="") if one.id in known else one for one in problems)
+    own = (dataclasses.replace(problem, id="") if problem.id in known else problem for problem in problems)
     return JobsFileContent(tuple(entries), tuple(own))
 
 
@@ -131,17 +131,17 @@ def as_text(jobs: Iterable[Job]) -> str:
 
 
 def without_job(text: str, id: str) -> str:
-    """Raises `KeyError`, `InvalidJobsFile`, `NotEditable`."""
+    """The file without a job. Raises `KeyError`, `InvalidJobsFile`, `NotEditable`."""
     return without_jobs(text, {id})
 
 
 def without_jobs(text: str, ids: Collection[str]) -> str:
-    """`without_job` for several."""
+    """The file without several jobs. Raises as `without_job`."""
     found = read(text)
     entries = {entry.job.id: entry for entry in found.entries}
     gone = [entries[id] for id in ids]
     lines = text.splitlines(keepends=True)
-    for entry in sorted(gone, key=lambda one: one.first, reverse=True):
+    for entry in sorted(gone, key=lambda entry: entry.first, reverse=True):
         del lines[entry.first : entry.end]
     left = tuple(job for job in found.jobs if job.id not in ids)
     edited = "".join(lines)
@@ -153,23 +153,23 @@ def without_jobs(text: str, ids: Collection[str]) -> str:
 
 
 def replaced(text: str, old: Job, new: Job) -> str:
-    """The file with `new` for `old`, both of one id. Raises `KeyError`, `InvalidJobsFile`, `NotEditable`, also where
-    the job there differs from `old`, except in being paused."""
+    """The file with `new` for `old`, both of one id. Raises `KeyError`, `InvalidJobsFile`, and `NotEditable`, also
+    where the job there differs from `old` in more than being paused."""
     found = read(text)
-    entry = {one.job.id: one for one in found.entries}[old.id]
+    entry = {entry.job.id: entry for entry in found.entries}[old.id]
     enabled = entry.job.enabled
     if entry.job != dataclasses.replace(old, enabled=enabled):
         raise NotEditable(Sentence("{id} was changed there meanwhile; look at it again first", id=old.id))
     new = dataclasses.replace(new, enabled=enabled)
     lines = text.splitlines(keepends=True)
     lines[entry.first : entry.end] = [_block(new, entry.column - 2)]
-    return _proved("".join(lines), tuple(new if one.id == new.id else one for one in found.jobs))
+    return _proved("".join(lines), tuple(new if job.id == new.id else job for job in found.jobs))
 
 
 def switched(text: str, id: str, *, enabled: bool) -> str:
-    """Raises `KeyError`, `InvalidJobsFile`, `NotEditable`."""
+    """The file with a job paused or resumed. Raises `KeyError`, `InvalidJobsFile`, `NotEditable`."""
     found = read(text)
-    entry = {one.job.id: one for one in found.entries}[id]
+    entry = {entry.job.id: entry for entry in found.entries}[id]
     lines = text.splitlines(keepends=True)
     word = "true" if enabled else "false"
     if "enabled" in entry.lines:
@@ -182,12 +182,8 @@ def switched(text: str, id: str, *, enabled: bool) -> str:
         end = entry.end
         lines[end - 1] = lines[end - 1] if lines[end - 1].endswith("\n") else lines[end - 1] + "\n"
         lines.insert(end, f"{' ' * entry.column}enabled: {word}\n")
-    changed = tuple(_with_enabled(one, enabled) if one.id == id else one for one in found.jobs)
-    return _proved("".join(lines), changed)
-
-
-def _with_enabled(job: Job, enabled: bool) -> Job:
-    return job_.read({**job_.written(job), "enabled": "true" if enabled else "false"})
+    changed = job_.read({**job_.written(entry.job), "enabled": word})
+    return _proved("".join(lines), tuple(changed if job.id == id else job for job in found.jobs))
 
 
 def _proved(text: str, jobs: tuple[Job, ...]) -> str:
@@ -204,7 +200,7 @@ def _block(job: Job, indent: int) -> str:
     lines = []
     for key, value in job_.written(job).items():
         if isinstance(value, dict):
-            inner = ", ".join(f"{name}: {_scalar(one)}" for name, one in value.items())
+            inner = ", ".join(f"{name}: {_scalar(text)}" for name, text in value.items())
             lines.append(f"{key}: {{{inner}}}")
         else:
             lines.append(f"{key}: {_scalar(value)}")

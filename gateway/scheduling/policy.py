@@ -9,24 +9,24 @@ from zoneinfo import ZoneInfo
 from gateway.recurrence import When, last_until, next_after, resolved
 
 LATE_AFTER = timedelta(minutes=2)
-"""What runs later than this after its time says so."""
+"""A run that begins later than this after its due time says so."""
 RETRIES = tuple(timedelta(seconds=seconds) for seconds in (30, 60, 300, 900, 3600))
-"""Waits before the tries that follow a failure."""
+"""The waits before each try after a failure."""
 ALERT_AFTER = 2
 PAUSE_AFTER = 10
-"""Failures in a row."""
+"""Failures in a row after which a job is paused."""
 
 
 @dataclass(frozen=True, slots=True)
 class Quiet:
-    """From `start` to `end` on the clock of `zone`; over midnight where `end` is earlier."""
+    """Quiet hours, from `start` to `end` on the clock of `zone`; over midnight where `end` is earlier."""
 
     start: time
     end: time
     zone: ZoneInfo
 
     def over_at(self, moment: datetime) -> datetime:
-        """The end of the quiet hours around `moment`; else `moment`."""
+        """The end of the quiet hours around `moment`, else `moment` itself."""
         local = moment.astimezone(self.zone)
         clock = local.time()
         over_midnight = self.end < self.start
@@ -39,7 +39,7 @@ class Quiet:
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """What a job's due times depend on."""
+    """All that a job's due times depend on."""
 
     when: When
     zone: ZoneInfo
@@ -50,7 +50,7 @@ class Timing:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Nothing to do before `until`; None: ever."""
+    """There is nothing to do before `until`; None: ever."""
 
     until: datetime | None
 
@@ -60,20 +60,20 @@ class PlannedRun:
     due: datetime
     late: bool
     then: datetime | None = field(default=None, compare=False)
-    """The next one."""
+    """The next due time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Missed:
-    """A due time too long ago."""
+    """A due time that is too long ago."""
 
     due: datetime
     then: datetime | None = field(default=None, compare=False)
-    """The next one."""
+    """The next due time."""
 
 
 def plan(timing: Timing, settled: datetime, now: datetime) -> Wait | PlannedRun | Missed:
-    """What to do now. Of several due times since `settled`, the last counts."""
+    """What to do now. Of several due times since `settled`, only the last counts."""
     settled = min(settled, now)  # the clock was put back: what was run is known, the rest may come
     first = next_after(timing.when, timing.zone, settled)
     if first is None or first > now:
@@ -100,5 +100,5 @@ def next_run(timing: Timing, settled: datetime, now: datetime) -> datetime | Non
 
 
 def calm(timing: Timing, moment: datetime) -> datetime:
-    """When something due at `moment` may run: after the quiet hours it heeds."""
+    """When a job that is due at `moment` may run: after the quiet hours, if it heeds them."""
     return timing.quiet.over_at(moment) if timing.quiet is not None else moment

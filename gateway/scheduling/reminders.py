@@ -1,6 +1,6 @@
 """Reminders: their buttons, and what an answer refers to. Pure.
 
-Buttons name the run, not the job: that has left the file by then, and its id may belong to another.
+Buttons name the run, not the job: the job has left the file by then, and another may have its id.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Reminder:
-    """What an answer refers to."""
+    """The reminder that an answer refers to."""
 
     text: str
     to: str
     id_again: str
-    """Of the job that repeats it."""
+    """The id of the job that repeats it."""
     pending: str = ""
-    """The same where it exists, else empty."""
+    """The same id if that job exists, else empty."""
 
 
 def shown(text: str) -> str:
@@ -54,7 +54,7 @@ def buttons(run: Run, language: Language) -> Buttons:
 
 
 def mark_of(job: Job) -> str:
-    """A short name of exactly this job: its id may be another's when a button is pressed."""
+    """A short name of exactly this job: another may have its id when a button is pressed."""
     fields = json.dumps([job.id, job.text, job.to, job.timezone, when_.fields(job.when)])
     return f"@{hashlib.sha256(fields.encode()).hexdigest()[:16]}"
 
@@ -73,7 +73,7 @@ def of_job(job: Job, jobs: Mapping[str, Job]) -> Reminder:
 
 
 def of_run(run: Run, jobs: Mapping[str, Job], zone: ZoneInfo, here: str) -> Reminder:
-    """`here`: where to repeat it, if its job is gone."""
+    """The reminder of a run. `here`: where to repeat it, if its job is gone."""
     job = jobs.get(run.job)
     if job is None:
         return Reminder(run.text, here, run.job)
@@ -89,4 +89,4 @@ def _id_again(id: str, text: str, to: str, jobs: Mapping[str, Job]) -> str:
     """An id that is free, or of a job for the same reminder."""
     base = f"{id.removesuffix(_AGAIN)[: _LONGEST_ID - len(_AGAIN)]}{_AGAIN}"
     ids = itertools.chain([base], (f"{base[: _LONGEST_ID - 6]}-{number}" for number in itertools.count(2)))
-    return next(one for one in ids if one not in jobs or (jobs[one].text, jobs[one].to) == (text, to))
+    return next(name for name in ids if name not in jobs or (jobs[name].text, jobs[name].to) == (text, to))

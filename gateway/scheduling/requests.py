@@ -31,19 +31,19 @@ from gateway.store.run_rows import Run
 MOST_OF_OTHERS = 100
 """Jobs that may report to the chats of one person or group."""
 MOST_PROMPTS_OF_OTHERS = 5
-"""Of those, the ones that call a model, for each chat."""
+"""Jobs among them that call a model, for each chat."""
 LEAST_BETWEEN_PROMPTS = timedelta(minutes=15)
-"""Between two runs of one of these."""
+"""The least time between two runs of a job that calls a model."""
 DEFAULT_HISTORY = 50
 
 
 class JobRefused(Exception):
-    """Sentences for the person or the model."""
+    """The request is refused: sentences for the person or the model."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobRequest:
-    """A requested job as written. `to` empty: the requester's chat."""
+    """A requested job as it was written. `to` empty: the requester's chat."""
 
     text: str
     when: Mapping[str, str]
@@ -74,9 +74,9 @@ class JobReceipt:
     due: datetime | None
     """When it is due next; None where that stays as it was."""
     spoken: str
-    """The same in words, in the user's zone."""
+    """The due time in words, in the user's zone."""
     exact: str
-    """The same in the job's zone, which it names."""
+    """The due time in the job's zone, which it names."""
     remark: str = ""
     """A space and a sentence, or empty."""
     is_here: bool = False
@@ -87,17 +87,17 @@ class JobService:
     def __init__(
         self, schedule: ScheduleService, access: Access, channels_on: Collection[str], home_zone: HomeZone
     ) -> None:
-        """`channels_on`: in the configuration, though this process may not run them."""
+        """`channels_on`: as configured, though this process may not run them."""
         self.home_zone = home_zone
         self.access = JobAccess(access, schedule.reports)
         self._schedule = schedule
         self._channels_on = channels_on
         self._adding = asyncio.Lock()
-        """No two jobs get the same id, or the last free place."""
+        """Keeps two requests from taking the same id, or the last free place."""
 
     @property
     def now(self) -> datetime:
-        """On the user's clock."""
+        """Now, on the user's clock."""
         return self._schedule.clock.now()
 
     async def rows(self, requester: Requester) -> Sequence[JobListing]:
@@ -126,7 +126,7 @@ class JobService:
                 raise JobRefused(Sentence("From here I can only send to this chat, not to {to}.", to=job.to))
             await self._check_target(requester, job, own)
             jobs = self._schedule.jobs.values()
-            same = next((one for one in jobs if request.id in ("", one.id) and _is_same(one, job)), None)
+            same = next((other for other in jobs if request.id in ("", other.id) and _is_same(other, job)), None)
             is_here = await self.access.reports_to(job.to, requester.chat)
             receipt = dataclasses.replace(self._receipt(job), job=same or job, is_here=is_here)
             if same is not None:
@@ -143,7 +143,8 @@ class JobService:
     async def change(
         self, requester: Requester, id: str, *, text: str, when: Mapping[str, str], seen: SeenJob | None
     ) -> JobReceipt:
-        """Changes text and time; empty: as it is. `seen`: what the person saw. Raises `JobRefused`."""
+        """Changes text and time; an empty text or time stays as it is. `seen`: what the person saw. Raises
+        `JobRefused`."""
         job = await self._find(requester, id)
         if job.kind is JobKind.BUILT_IN:
             raise JobRefused(Sentence("That is one of my own jobs: you can pause it, but not change it."))
@@ -162,7 +163,7 @@ class JobService:
 
     async def _check_target(self, requester: Requester, job: Job, own: Collection[str]) -> None:
         """Raises `JobRefused` where `to` cannot be reached. While its channel is off, a conversation can only name a
-        chat that is known; the command line prepares what is to be on later."""
+        chat that is known; the command line may prepare for a channel that is to be on later."""
         is_off = bool(job.off_channel(self._channels_on))
         if job.to == OWNER or (is_off and requester == OPERATOR) or self.access.current(job.to) in own:
             return
@@ -176,7 +177,7 @@ class JobService:
             raise JobRefused(Sentence("{why}.", why=str(error))) from error
 
     async def remove(self, requester: Requester, id: str) -> Job:
-        """Raises `JobRefused`."""
+        """Removes a job. Raises `JobRefused`."""
         job = await self._find(requester, id)
         if job.kind is JobKind.BUILT_IN:
             raise JobRefused(Sentence("That is one of my own jobs: you can pause it, but not delete it."))
@@ -187,19 +188,19 @@ class JobService:
         """Removes the job with that mark (`reminders.mark_of`), if it is there. Raises `JobRefused`."""
         await self._schedule.load()
         own = await self.access.own_chats(requester)
-        found = [one for one in self._schedule.jobs.values() if self.access.may_use(requester, one, own)]
-        job = next((one for one in found if reminders.mark_of(one) == mark), None)
+        found = [job for job in self._schedule.jobs.values() if self.access.may_use(requester, job, own)]
+        job = next((job for job in found if reminders.mark_of(job) == mark), None)
         return await self.remove(requester, job.id) if job is not None else None
 
     async def switch(self, requester: Requester, id: str, *, enabled: bool) -> Job:
-        """Raises `JobRefused`."""
+        """Pauses or resumes a job. Raises `JobRefused`."""
         job = await self._find(requester, id)
         if job.enabled != enabled:
             await self._apply(self._schedule.switch(id, enabled=enabled), id)
         return self._schedule.jobs.get(id, job)
 
     async def snooze(self, requester: Requester, name: str, at: datetime) -> JobReceipt:
-        """Repeats a reminder then, or moves one that has not rung. `name`: its id, or a button's. Raises
+        """Repeats a reminder at `at`, or moves it there if it has not rung. `name`: its id, or a button's. Raises
         `JobRefused`."""
         own = await self.access.own_chats(requester)
         async with self._adding:
@@ -207,7 +208,7 @@ class JobService:
             when, to = {"at": at.isoformat()}, reminder.to
             again = self._read(requester, JobRequest(reminder.text, when, to=to, id=reminder.id_again))
             receipt = self._receipt(again)
-            if not any(_is_same(one, again) for one in self._schedule.jobs.values()):
+            if not any(_is_same(job, again) for job in self._schedule.jobs.values()):
                 if again.id not in self._schedule.jobs:
                     self._check_room(requester, own)
                 await self._apply(self._schedule.put(again), again.id)
@@ -241,14 +242,15 @@ class JobService:
 
     def _check_room(self, requester: Requester, own: Collection[str]) -> None:
         jobs = self._schedule.jobs.values()
-        if not requester.is_owner and sum(self.access.may_use(requester, one, own) for one in jobs) >= MOST_OF_OTHERS:
+        if not requester.is_owner and sum(self.access.may_use(requester, job, own) for job in jobs) >= MOST_OF_OTHERS:
             raise JobRefused(Sentence("This chat already has {count} jobs. Delete some first.", count=MOST_OF_OTHERS))
 
     async def _check_cost(self, job: Job) -> None:
         """Refuses too many or frequent prompts: each run costs the owner a turn."""
         jobs = self._schedule.jobs.values()
-        prompts = [one for one in jobs if one.kind is JobKind.PROMPT and one.id != job.id]
-        if sum(self.access.chat_of(one.to) == self.access.chat_of(job.to) for one in prompts) >= MOST_PROMPTS_OF_OTHERS:
+        prompts = [other for other in jobs if other.kind is JobKind.PROMPT and other.id != job.id]
+        chat = self.access.chat_of(job.to)
+        if sum(self.access.chat_of(other.to) == chat for other in prompts) >= MOST_PROMPTS_OF_OTHERS:
             raise JobRefused(
                 Sentence(
                     "This chat already has {count} jobs in which I think for myself, and only my owner can add more. "
@@ -274,7 +276,7 @@ class JobService:
         return job
 
     async def history(self, requester: Requester, id: str | None = None, most: int = DEFAULT_HISTORY) -> Sequence[Run]:
-        """Runs, newest first, of one job or of all that the requester may see."""
+        """Runs, newest first, of one job or of all jobs that the requester may see."""
         await self._schedule.load()
         runs = await self._schedule.run_state.history(id, most)
         if id is not None and not (requester.is_owner and runs):
@@ -328,7 +330,7 @@ class JobService:
         return job
 
     def _kept(self, moment: datetime, zone: ZoneInfo) -> datetime:
-        """On a clock that nobody set, "in 20 minutes" stays a moment: whoever sets the clock then doesn't move it."""
+        """Where nobody has set the clock, "in 20 minutes" stays a moment: setting the clock then doesn't move it."""
         is_sure = moment.tzinfo is None or self.home_zone.is_chosen
         return _on_the_wall(moment, zone) if is_sure else moment.astimezone(UTC)
 
@@ -363,7 +365,7 @@ def _no_job(id: str) -> JobRefused:
 
 
 def _on_the_wall(moment: datetime, zone: ZoneInfo) -> datetime:
-    """A moment on clocks in `zone`, or in UTC where they show it twice."""
+    """The moment on clocks in `zone`, or in UTC where they show it twice."""
     if moment.tzinfo is None:
         return moment
     wall = moment.astimezone(zone).replace(tzinfo=None, fold=0)
@@ -371,15 +373,15 @@ def _on_the_wall(moment: datetime, zone: ZoneInfo) -> datetime:
 
 
 def _of_this(job: Job, last: Run | None, zone: ZoneInfo) -> Run | None:
-    """`last`, unless an earlier job of the same id ran."""
+    """`last`, unless an earlier job of the same id made it."""
     if last is None or not isinstance(job.when, At) or last.by_hand:
         return last
     return last if last.moment == resolved(job.when.moment, job.zone(zone)) else None
 
 
-def _is_same(one: Job, other: Job) -> bool:
-    mine, others = (when_.fields(job.when) for job in (one, other))
+def _is_same(known: Job, other: Job) -> bool:
+    mine, others = (when_.fields(job.when) for job in (known, other))
     mine.pop("from", None)
     others.pop("from", None)
-    same = (one.kind, one.text, one.to, one.timezone) == (other.kind, other.text, other.to, other.timezone)
-    return same and mine == others and one.enabled
+    same = (known.kind, known.text, known.to, known.timezone) == (other.kind, other.text, other.to, other.timezone)
+    return same and mine == others and known.enabled

@@ -1,6 +1,6 @@
 """How far each job is, and its unfinished runs.
 
-Each change is on disk when its method returns. All raise `StorageUnavailable`, and then nothing has changed.
+Each change is on disk when its method returns. All methods raise `StorageUnavailable`, and then nothing has changed.
 """
 
 from __future__ import annotations
@@ -20,17 +20,13 @@ from gateway.store.run_rows import JobRow, Run, RunStatus
 DraftsFor = Callable[[Sequence[Run]], Sequence[Draft]]
 
 
-def _no_drafts(_: Sequence[Run]) -> Sequence[Draft]:
-    return ()
-
-
 class RunState:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
         self._clock = clock
         self._jobs: dict[str, JobRow] = {}
         self._troubled: dict[str, JobRow] = {}
-        """Those of them that failed last, or are paused: few, and needed with every tick."""
+        """The jobs that failed last, or are paused: few, and needed with every tick."""
         self._open: dict[tuple[str, str], Run] = {}
 
     async def load(self) -> None:
@@ -59,7 +55,7 @@ class RunState:
         return frozenset(row.id for row in self._troubled.values() if row.paused)
 
     def failing(self, times: int) -> Sequence[JobRow]:
-        """Jobs that failed so often in a row."""
+        """Jobs that failed at least `times` times in a row."""
         return [row for row in self._troubled.values() if row.failures >= times]
 
     def settled(self, id: str) -> datetime:
@@ -92,15 +88,15 @@ class RunState:
 
     @property
     def busy(self) -> frozenset[str]:
-        """Jobs with an unfinished run that is not early: no other begins meanwhile."""
+        """Jobs with an unfinished run that is not early: no other run begins meanwhile."""
         now = self._clock.instant()
         return frozenset(run.job for run in self._open.values() if not run.is_early(now))
 
     async def claim(
-        self, runs: Sequence[Run], *, settles: bool = True, drafts_for: DraftsFor = _no_drafts
+        self, runs: Sequence[Run], *, settles: bool = True, drafts_for: DraftsFor = lambda _: ()
     ) -> list[Run]:
-        """Claims due times, with the messages of `drafts_for`, in one commit. Returns those that may run: not claimed
-        before."""
+        """Claims due times, with the messages of `drafts_for`, in one commit. Returns the runs that may begin: those
+        that were not claimed before."""
         now = utc_stamp(self._clock.now())
 
         def write(connection: Connection) -> list[Run]:
@@ -123,7 +119,7 @@ class RunState:
             await self._write(runs, drafts=drafts)
 
     async def ended(self, ends: Sequence[tuple[Run, RunStatus]], note: str = "") -> list[Run]:
-        """Commits ends; a success clears its job's failures."""
+        """Commits the ends of runs; a success clears its job's failures."""
         now = utc_stamp(self._clock.now())
         over = [dataclasses.replace(run, state=state, error=note, next_try="", ended_at=now) for run, state in ends]
         succeeded = {run.job for run in over if run.state is not RunStatus.STOPPED}
@@ -133,7 +129,7 @@ class RunState:
         return over
 
     def failure(self, run: Run, reason: str, *, again: bool) -> tuple[Run, JobRow | None]:
-        """The run and its job after a failure, not written yet. `again`: another attempt can help."""
+        """The run and its job as they are after a failure, not written yet. `again`: another attempt can help."""
         now = self._clock.instant()
         job = self._jobs.get(run.job)
         failures = job.failures + 1 if job is not None else 1

@@ -39,7 +39,7 @@ _SHOWN = 300
 
 
 def new_run(job: Job, due: str, now: datetime, what: policy.PlannedRun | policy.Missed | None = None) -> Run:
-    """A run of a job; `what` None: by hand."""
+    """A run of a job; `what` None: a person asked for it."""
     stamp, is_missed = utc_stamp(now), isinstance(what, policy.Missed)
     return Run(
         job=job.id,
@@ -57,8 +57,8 @@ def new_run(job: Job, due: str, now: datetime, what: policy.PlannedRun | policy.
 
 
 class Runs:
-    """`group` owns the tasks of built-in jobs; `on_end` is called when one has ended. `finished`: successful runs of
-    one-time jobs, until the caller empties it."""
+    """Carries runs to their end. `group` owns the tasks of built-in jobs; `on_end` is called when a task has ended.
+    `finished`: successful runs of one-time jobs, until the caller empties it."""
 
     def __init__(
         self,
@@ -89,7 +89,7 @@ class Runs:
     # due times -------------------------------------------------------------------------------------------------
 
     async def claim(self, runs: Sequence[Run], jobs: Mapping[str, Job]) -> None:
-        """Claims due times; missed one-time jobs are reported where they should have rung."""
+        """Claims due times; missed one-time jobs are reported in the chat where they should have rung."""
         drafts: list[Draft] = []
         missed = [run for run in runs if run.state is RunStatus.MISSED]
         targets = await self._reports.targets() if missed else None
@@ -122,7 +122,7 @@ class Runs:
     # attempts --------------------------------------------------------------------------------------------------
 
     async def begin(self, jobs: Mapping[str, Job], receive: Receive) -> None:
-        """Begins what need not wait any more, and continues what a crash cut off."""
+        """Begins runs that need not wait any more, and continues those that a crash cut off."""
         now = self._clock.instant()
         waiting = [run for run in self._run_state.open if _is_over(run, now) and not self._is_quiet(run, jobs, now)]
         if waiting or any(map(self._is_to_offer, self._run_state.open)):
@@ -255,8 +255,8 @@ class Runs:
         return await self._database.run(read) if runs else []
 
     async def _follow_turns(self) -> Sequence[tuple[Run, RunStatus]]:
-        """Prompts whose turn ended without a text to deliver."""
-        running = [one for one in self._run_state.open if one.kind == JobKind.PROMPT and one.state is RunStatus.RUNNING]
+        """The ends of prompts whose turn ended without a text to deliver."""
+        running = [run for run in self._run_state.open if run.kind == JobKind.PROMPT and run.state is RunStatus.RUNNING]
         ends: list[tuple[Run, RunStatus]] = []
         answered: list[Run] = []
         statuses = await self._statuses(running)
@@ -280,8 +280,8 @@ class Runs:
         return ends
 
     async def _follow_deliveries(self) -> Sequence[tuple[Run, RunStatus]]:
-        """Runs whose text was delivered. What may have arrived is not sent again."""
-        sent = [one for one in self._run_state.open if one.state is RunStatus.DELIVERING]
+        """The ends of runs whose text was delivered. A text that may have arrived is not sent again."""
+        sent = [run for run in self._run_state.open if run.state is RunStatus.DELIVERING]
         ends: list[tuple[Run, RunStatus]] = []
         for run, delivery in zip(sent, await self._deliveries(sent), strict=True):
             if delivery.failed:
@@ -291,7 +291,7 @@ class Runs:
         return ends
 
     async def _failed(self, run: Run, reason: str, *, again: bool = True) -> None:
-        """Lists show the reason later: it is written down in the owner's language."""
+        """Notes a failure, its reason in the owner's language: lists show it later."""
         log.warning("job %s failed: %s", run.job, reason)
         said = str(translated((await self._reports.targets()).owners_language, reason))
         failed, row = self._run_state.failure(run, said, again=again)
@@ -304,7 +304,7 @@ class Runs:
 
 
 def _is_over(run: Run, now: datetime) -> bool:
-    """True where a run's wait is over; one longer than any retry's is from before the clock was put back."""
+    """True where a run's wait is over; a wait longer than any retry's is from before the clock was put back."""
     if run.state is not RunStatus.WAITING or run.is_early(now):
         return False
     left = datetime.fromisoformat(run.next_try) - now

@@ -33,9 +33,9 @@ from gateway.store.run_rows import BY_HAND, OFF, JobRow, Run, RunStatus
 log = logging.getLogger(__name__)
 
 _GONE_FOR_GOOD = timedelta(minutes=1)
-"""A job that was out of the file for longer is a new one when it is back; for less, an editor was at work."""
+"""A job that was out of the file for longer is a new job when it is back; for less, an editor was at work."""
 _IN_A_THREAD = 200
-"""From so many jobs on, they are planned in a thread."""
+"""The number of jobs from which on they are planned in a thread."""
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -49,7 +49,7 @@ class ScheduleRules:
 
 
 class ScheduleService:
-    """`tick` does all the work; `run` repeats it."""
+    """Wakes jobs when they are due. `tick` does all the work; `run` repeats it."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class ScheduleService:
         self.run_state = RunState(database, clock)
         self.timers = JobTimers(clock)
         self.reports = OwnerReports(database, access, outbox, channels)
-        self._built_ins = {one.id: one for one in with_absent(tuple(built_ins))}
+        self._built_ins = {built_in.id: built_in for built_in in with_absent(tuple(built_ins))}
         self._runs = Runs(
             database, clock, self.run_state, outbox, self.reports, self._built_ins, self.timing, self.timers.wake
         )
@@ -87,7 +87,7 @@ class ScheduleService:
 
     def offer(self, *built_ins: BuiltIn) -> None:
         """Adds Daybook's own jobs, or replaces those of the same id."""
-        self._built_ins.update({one.id: one for one in built_ins})
+        self._built_ins.update({built_in.id: built_in for built_in in built_ins})
         self._jobs, self._offers_changed = None, True
         self.timers.wake()
 
@@ -97,7 +97,8 @@ class ScheduleService:
         self.timers.wake()
 
     def follow_zone(self) -> None:
-        """The clock was moved to another zone: what waits for an hour waits for that of the new one."""
+        """Plans again after the clock was moved to another zone: an hour that a job waits for is now an hour of the new
+        zone."""
         self.timers.plan_again(self._known)
         self.timers.wake()
 
@@ -180,10 +181,14 @@ class ScheduleService:
         """All listed jobs, Daybook's own first."""
         if self._jobs is None:
             own = {
-                one.id: Job(
-                    one.id, JobKind.BUILT_IN, one.text, one.when, enabled=one.enabled and not self.is_paused(one.id)
+                id: Job(
+                    id,
+                    JobKind.BUILT_IN,
+                    built_in.text,
+                    built_in.when,
+                    enabled=built_in.enabled and not self.is_paused(id),
                 )
-                for one in self._built_ins.values()
+                for id, built_in in self._built_ins.items()
             }
             of_file = self.file.jobs
             # those whose file could not be changed to say so
@@ -210,7 +215,7 @@ class ScheduleService:
         return Timing(job.when, job.zone(self.clock.zone), catch_up, quiet if waits else None)
 
     def next_run(self, job: Job) -> datetime | None:
-        """When the job runs next, or the first of those that do its work."""
+        """When the job runs next, or the first of the jobs that do its work meanwhile."""
         if not job.enabled and (own := self._built_ins.get(job.id)) is not None:
             others = [self.next_run(self.jobs[id]) for id in own.instead if id in self.jobs]
             return min((due for due in others if due is not None), default=None)
@@ -254,7 +259,7 @@ class ScheduleService:
                 )
 
     async def _sync(self) -> None:
-        """Gives jobs that are new, or have other due times, a starting point, and plans them."""
+        """Gives each job that is new, or has other due times, a starting point, and plans it."""
         now = self.clock.instant()
         self._jobs = None
         jobs = self.jobs
@@ -305,7 +310,7 @@ class ScheduleService:
         await self._sync()
 
     def _is_over(self, run: Run) -> bool:
-        """True where the run's job is in the file and has no other time by now."""
+        """True where the run's job is in the file, is due only once, and not at another time by now."""
         job = self.file.jobs.get(run.job)
         if job is None or not isinstance(job.when, At):
             return False
@@ -325,21 +330,21 @@ class ScheduleService:
     # by people -------------------------------------------------------------------------------------------------
 
     async def add(self, job: Job) -> None:
-        """Raises `NotChanged`."""
+        """Adds a job. Raises `NotChanged`."""
         async with self._lock:
             await asyncio.to_thread(self.file.add, job)
             await self._sync()
         self.timers.wake()
 
     async def put(self, job: Job) -> None:
-        """Adds a job or replaces that of the same id. Raises `NotChanged`."""
+        """Adds a job or replaces the job of the same id. Raises `NotChanged`."""
         async with self._lock:
             await asyncio.to_thread(self.file.put, job)
             await self._sync()
         self.timers.wake()
 
     async def replace(self, old: Job, new: Job) -> None:
-        """Raises `KeyError`, `NotChanged`."""
+        """Replaces a job by another of its id. Raises `KeyError`, `NotChanged`."""
         async with self._lock:
             await asyncio.to_thread(self.file.replace, old, new)
             await self._sync()
@@ -353,7 +358,7 @@ class ScheduleService:
             await self._drop_retries(id)
 
     async def switch(self, id: str, *, enabled: bool) -> None:
-        """Raises `KeyError`, `NotChanged`."""
+        """Pauses or resumes a job. Raises `KeyError`, `NotChanged`."""
         async with self._lock:
             await self._switch(id, enabled=enabled)
         self.timers.wake()
@@ -380,7 +385,7 @@ class ScheduleService:
         await self.run_state.ended([(run, RunStatus.STOPPED) for run in retries])
 
     async def run_now(self, job: Job) -> bool:
-        """Runs a job soon, if a gateway runs; else at once, if it needs none. False: it is running."""
+        """Runs a job soon, if a gateway runs; else at once, if it needs no gateway. False: it is running already."""
         async with self._lock:
             if job.id in self.run_state.busy:
                 return False

@@ -1,4 +1,4 @@
-"""Where a job reports to, decided for every run, and messages to the owner about the schedule."""
+"""Where a job reports to, decided for every run; messages to the owner about the schedule."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from agent.memory.scope import Audience
 from channels.message import Address, ChatKind, DueJob, InboundMessage, Origin, Sender
 from channels.terminal import MAIN_CHAT
 from gateway.messages.outbox import Outbox
-from gateway.policy.access import LOCAL_CHANNELS, Access, Admitted, Ignored, Verdict
+from gateway.policy.access import LOCAL_CHANNELS, Access, Admitted, Ignored
 from gateway.policy.recipients import ChatDirectory, local_chat
 from gateway.policy.sessions import SessionRoute
 from gateway.scheduling.job import OWNER
@@ -32,7 +32,7 @@ _ANY = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class NoTarget(Exception):
-    """There is no such chat now. One sentence."""
+    """There is no chat to report to now. One sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,19 +68,20 @@ class Target:
 class Targets:
     access: Access
     channels: Collection[str]
-    """Those that are on."""
+    """The channels that are on."""
     known: Sequence[KnownChat]
     """The chats with messages, latest first."""
 
     def find(self, to: str) -> Target:
-        """Raises `NoTarget`."""
+        """The chat of a job's `to`. Raises `NoTarget`."""
         if to == OWNER:
             return self.owner()
         address = Address.parse(to)
         if address.channel not in self.channels:
             raise NoTarget(Sentence("I can't reach {to}: {channel} is switched off", to=to, channel=address.channel))
         target = Target.of(self.chat(to))
-        if not isinstance(verdict := self._verdict(target), Admitted):
+        verdict = self.access.decide(target.message("", "", DueJob("", _ANY), _ANY))
+        if not isinstance(verdict, Admitted):
             why = verdict.why if isinstance(verdict, Ignored) else Sentence("no one there may talk to me")
             raise NoTarget(Sentence("I'm not allowed to write to {to}: {why}", to=to, why=why))
         return target
@@ -127,12 +128,9 @@ class Targets:
         for channel in sorted(LOCAL_CHANNELS & set(self.channels)):
             yield Target.of(local_chat(channel, MAIN_CHAT))
 
-    def _verdict(self, target: Target) -> Verdict:
-        return self.access.decide(target.message("", "", DueJob("", _ANY), _ANY))
-
 
 class OwnerReports:
-    """`channels`: the names of those that are on."""
+    """Messages to the owner. `channels`: the names of the channels that are on."""
 
     def __init__(self, database: Database, access: Access, outbox: Outbox, channels: Collection[str]) -> None:
         self._database = database
@@ -144,20 +142,20 @@ class OwnerReports:
         return Targets(self._access, self.channels, await self._database.run(chat_rows.known))
 
     async def private_chat(self, row: InboxRow, route: SessionRoute) -> tuple[Address, str]:
-        """Where a turn asks the owner something, and their id there: in its own chat if that is theirs. Raises
+        """Where a turn asks the owner something, and their id there: in its own chat if it is their private one. Raises
         `NoTarget`."""
         if route.scope.audience is Audience.OWNER and row.message.kind is ChatKind.PRIVATE:
             return row.message.address, row.message.sender.id
         target = (await self.targets()).owner()
         known = await self._database.run(chat_rows.known)
-        never_seen = all(one.address != target.address for one in known)
+        never_seen = all(chat.address != target.address for chat in known)
         if never_seen and target.address.channel in LOCAL_CHANNELS and not self._access.has_owner:
             raise NoTarget(Sentence("nobody is configured as the owner"))
         return target.address, target.person
 
     async def to_owner(self, text: str, key: str) -> list[Draft]:
-        """The drafts of a text to the owner, a `Sentence` in the language of the chat to which it goes; none where they
-        cannot be reached."""
+        """The drafts of a text to the owner, a `Sentence` in the language of the chat to which it goes; none where the
+        owner cannot be reached."""
         try:
             targets = await self.targets()
             address = targets.find(OWNER).address
@@ -171,7 +169,7 @@ class OwnerReports:
             await self._outbox.write(drafts)
 
     async def tell_of_files(self, why: str) -> None:
-        """Tells the owner why the workspace takes nothing; where not even that can be written, the log says it."""
+        """Tells the owner why the workspace takes nothing; if not even that can be written, the log says it."""
         said = Sentence(
             "I can't write down what left a conversation: {why}. I keep it, and try again after each answer.", why=why
         )

@@ -22,19 +22,19 @@ if TYPE_CHECKING:
 _SHORTEST = 0.001
 """Seconds."""
 _AT_ONCE = 100
-"""So many date jobs are added in one step of the loop, which takes some 10 ms."""
+"""The number of date jobs that are added in one step of the loop, which takes some 10 ms."""
 
 
 class JobTimers:
-    """Each job is to be planned, has a date job, or waits for ever; outside of `running`, without a `scheduler`, each
-    is planned each time."""
+    """When each job is due. A job is to be planned, has a date job, or waits for ever; outside of `running` there is no
+    `scheduler`, and each job is planned each time."""
 
     def __init__(self, clock: Clock) -> None:
         self.scheduler: AsyncIOScheduler | None = None
         self._store: MemoryJobStore | None = None
         self._clock = clock
         self._ahead = timedelta()
-        """Of the computer's clock, which APScheduler reads; nothing outside of tests."""
+        """How far the clock is ahead of the computer's, which APScheduler reads; zero outside of tests."""
         self._due: set[str] = set()
         self._woken = asyncio.Event()
 
@@ -81,7 +81,7 @@ class JobTimers:
             self._due.discard(id)
 
     async def wait(self, until: Mapping[str, datetime | None]) -> None:
-        """Makes jobs wait until then; None: for ever."""
+        """Makes each job wait until its moment; None: for ever."""
         scheduler = self.scheduler
         if scheduler is None:
             return
@@ -110,7 +110,7 @@ class JobTimers:
         return frozenset(self._due)
 
     def until(self, id: str) -> datetime | None:
-        """When the job's wait ends, unless that is for ever."""
+        """When the job's wait ends; None: never."""
         job = self.scheduler.get_job(id) if self.scheduler is not None else None
         return job.next_run_time + self._ahead if job is not None else None
 

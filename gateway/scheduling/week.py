@@ -1,4 +1,4 @@
-"""Seven days of the schedule: what has run in them, and what is to come."""
+"""Seven days of the schedule: the runs of days past, and the due times to come."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from gateway.store.run_rows import Run, RunStatus
 
 DAYS = 7
 _SINGLE = 3
-"""Due times of one job that a day lists; of more it lists the first, and that there are more."""
+"""Due times of one job that a day lists; of more it lists only the first."""
 _DAY = timedelta(days=1)
 _SECOND = timedelta(seconds=1)
 
 
 @dataclass(frozen=True, slots=True)
 class WeekEntry:
-    """A due time; one to come has no `state`."""
+    """A due time; `state` None: it is still to come."""
 
     job: str
     at: datetime
@@ -48,16 +48,17 @@ def midnight(day: date, zone: ZoneInfo) -> datetime:
 def week(
     first: date, zone: ZoneInfo, rows: Iterable[JobListing], timing: Callable[[Job], Timing], runs: Sequence[Run]
 ) -> Sequence[WeekDay]:
-    """The days from `first` on. `runs`: those begun in them. Takes a while for thousands of jobs."""
+    """The days from `first` on. `runs`: the runs begun in them. Takes a while for thousands of jobs."""
     days = [first + number * _DAY for number in range(DAYS)]
     bounds = [midnight(day, zone) for day in [*days, days[-1] + _DAY]]
     planned = [list(_planned(row, timing(row.job), bounds)) for row in rows]
     by_day: list[list[WeekEntry]] = []
     for number in range(DAYS):
         start, end = bounds[number], bounds[number + 1]
-        ran = _few([_of_run(run) for run in runs if start <= run.moment < end])
+        begun = [run for run in runs if start <= run.moment < end]
+        ran = _few([WeekEntry(run.job, run.moment, run.kind, run.text, run.state) for run in begun])
         coming = [entry for entries in planned for entry in entries if start <= entry.at < end]
-        by_day.append(sorted([*ran, *coming], key=lambda one: (one.at, one.job)))
+        by_day.append(sorted([*ran, *coming], key=lambda entry: (entry.at, entry.job)))
     return [WeekDay(day, entries) for day, entries in zip(days, by_day, strict=True)]
 
 
@@ -78,10 +79,6 @@ def _planned(row: JobListing, timing: Timing, bounds: Sequence[datetime]) -> Ite
 def _next(timing: Timing, after: datetime) -> datetime | None:
     due = next_after(timing.when, timing.zone, after)
     return policy.calm(timing, due) if due is not None else None
-
-
-def _of_run(run: Run) -> WeekEntry:
-    return WeekEntry(run.job, run.moment, run.kind, run.text, run.state)
 
 
 def _few(entries: Sequence[WeekEntry]) -> Iterator[WeekEntry]:

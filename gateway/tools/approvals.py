@@ -3,9 +3,7 @@
 A question is bound to one effect: the session, the tool, its arguments, and the present state of what it would change.
 Its row and its message are one commit. A yes runs the call under a name made from the question, by which the outbox
 knows a repeat; the question is closed in the commit of the reply, so that a crash in between repeats the call with the
-same outcome.
-
-A bare "yes" does not count: it may answer something that the model said since.
+same outcome. A bare "yes" does not count: it may answer something that the model said since.
 """
 
 from __future__ import annotations
@@ -33,7 +31,7 @@ from agent.memory.paths import FileError
 from agent.model.base import Json
 from agent.skills import SkillOrigin
 from agent.tools.base import GONE, Effect, EffectKind, EffectRequest, Tool, ToolError
-from channels.message import Address, Channel, InboundMessage, OutboundFile
+from channels.message import Address, Channel, OutboundFile
 from gateway.messages.confirmations import Confirmations
 from gateway.messages.inbox import asking_session
 from gateway.messages.outbound_files import OutboundFiles
@@ -71,7 +69,7 @@ log = logging.getLogger(__name__)
 _ANSWER_WITHIN = timedelta(hours=24)
 _KEPT = timedelta(days=30)
 _MOST_OPEN = 10
-"""Of one session, so that nobody can flood the owner."""
+"""Open questions of one session, so that nobody can flood the owner."""
 _SHOWN_HEAD, _SHOWN_TAIL = 1_500, 500
 _WHOLE = "whole.txt"
 _WAITS = (
@@ -88,11 +86,11 @@ _FILES = (EffectKind.WRITE, EffectKind.WRITE_COMMON, EffectKind.WRITE_SKILL)
 
 
 class _Changed(Exception):
-    """The effect is no longer the one that the yes was asked for."""
+    """The effect is no longer the effect that the yes was asked for."""
 
 
 class Approvals:
-    """`tools`: those offered to a turn."""
+    """Asks the owner and acts on the answers. `tools`: the tools offered to a turn."""
 
     def __init__(
         self,
@@ -133,8 +131,8 @@ class Approvals:
     async def ask(self, wanted: EffectRequest, row: InboxRow, session: str) -> str:
         """Asks the owner; returns the result for the model. Raises `ToolError`."""
         digest, effect = digest_of(session, wanted), wanted.effect
-        waiting = [one for one in map(read, self._questions.open_of(KIND)) if one.session == session]
-        if any(one.digest == digest for one in waiting):
+        waiting = [pending for pending in map(read, self._questions.open_of(KIND)) if pending.session == session]
+        if any(pending.digest == digest for pending in waiting):
             return _WAITS
         if len(waiting) >= _MOST_OPEN:
             raise ToolError(_TOO_MANY)
@@ -145,7 +143,7 @@ class Approvals:
             replace(effect, text=repair_surrogates(effect.text), private=repair_surrogates(effect.private)),
             wanted.causes,
             session,
-            replace(row, message=_without_text(row.message)),
+            replace(row, message=replace(row.message, text="", attachments=(), quote=None, answer_with="")),
             digest,
             wanted.consent,
         )
@@ -180,7 +178,7 @@ class Approvals:
                 log.warning("the owner is not asked about the skill %s: %s", skill.name, error)
 
     def fate(self, call: str) -> str:
-        return _WAITS if any(read(one).call == call for one in self._questions.open_of(KIND)) else ""
+        return _WAITS if any(read(question).call == call for question in self._questions.open_of(KIND)) else ""
 
     async def outcomes(self, session: str) -> Mapping[str, str]:
         return await self._database.run(question_rows.outcomes_of, session)
@@ -209,7 +207,7 @@ class Approvals:
             await self._questions.put(question, show)
 
     def _without_secrets(self, pending: PendingEffect) -> PendingEffect:
-        """As it is shown: a question goes to a platform."""
+        """The effect without known secrets: a question goes to a platform."""
         effect, strike = pending.effect, self._secrets
         shown = replace(effect, target=strike(effect.target), text=strike(effect.text), private=strike(effect.private))
         return replace(pending, effect=shown)
@@ -217,7 +215,7 @@ class Approvals:
     async def _shown(
         self, text: str, strings: ApprovalStrings, address: Address
     ) -> tuple[str, tuple[OutboundFile, ...]]:
-        """A text exactly, or both ends of a long one and a file: the owner must see what they approve."""
+        """The text exactly, or both ends of a long text and a file: the owner must see all that they approve."""
         shown = exactly(text)
         left_out = len(shown) - _SHOWN_HEAD - _SHOWN_TAIL
         files: tuple[OutboundFile, ...] = ()
@@ -227,7 +225,7 @@ class Approvals:
         return block_of(shown) if shown else "", files
 
     async def _whole(self, text: str, address: Address) -> tuple[OutboundFile, ...]:
-        """The text as a file, where the chat takes it."""
+        """The text as a file, if the chat takes files."""
         channel = self._channels.get(address.channel)
         if channel is None or len(text.encode("utf-8", "replace")) > channel.capabilities(address).largest_file:
             return ()
@@ -243,10 +241,10 @@ class Approvals:
         """An open question, for its owner in any private chat of theirs."""
         if route.role is not Role.OWNER or not route.is_private:
             return None
-        return next((one for one in self._questions.open_of(KIND) if one.id == id.upper()), None)
+        return next((question for question in self._questions.open_of(KIND) if question.id == id.upper()), None)
 
     async def listed(self, address: Address | None = None) -> list[ListedApproval]:
-        """The open questions in the language of a chat, or of where they were asked."""
+        """The open questions, in the language of a chat, or of the chats where they were asked."""
         found = []
         for question in self._questions.open_of(KIND):
             pending = self._without_secrets(read(question))
@@ -267,7 +265,7 @@ class Approvals:
     async def answer_from_elsewhere(self, id: str, *, is_yes: bool, is_lasting: bool = False) -> str:
         """Acts on the owner's answer outside the chats, and shows the outcome where it was asked. Raises `KeyError` for
         a closed question, `StorageUnavailable`, `ScopeBusy`."""
-        question = {one.id: one for one in self._questions.open_of(KIND)}[id]
+        question = {question.id: question for question in self._questions.open_of(KIND)}[id]
         with self._questions.answering(question):
             text = await self.answer(question, is_yes, question.address, is_lasting=is_lasting)
             drafts = self._outbox.drafts(
@@ -277,7 +275,7 @@ class Approvals:
         return text
 
     async def _shown_as(self, id: str) -> str:
-        """The platform id of the question's message, if it is one."""
+        """The platform id of the question's message, if it is a single message."""
 
         def look(connection: Connection) -> str:
             is_long = outbox_rows.is_known(connection, f"{KIND}:{id}:1")
@@ -334,7 +332,7 @@ class Approvals:
             raise _Changed
         agent, scope = self._agents[route.session.agent], route.scope
         own = agent.tools(route.session, scope)
-        tool = next((one for one in (*own, *self._tools(pending.row)) if one.name == pending.tool), None)
+        tool = next((tool for tool in (*own, *self._tools(pending.row)) if tool.name == pending.tool), None)
         if tool is None or tool.effect is None:
             raise _Changed
         arguments: Json = load_json(pending.arguments)
@@ -361,7 +359,8 @@ class Approvals:
         return result
 
     async def _note(self, id: str, pending: PendingEffect, text: str) -> None:
-        """Notes the outcome for the session, or for that which delegated its task; a job has a new one each time."""
+        """Notes the outcome for the session, or for the session that delegated its task; a job has a new session each
+        time."""
         if pending.row.message.due is not None:
             return
         session = asking_session(replace(pending.row, session=pending.session))
@@ -394,7 +393,3 @@ class _TurnConsent:
 
     async def acknowledge(self, ids: Sequence[str]) -> None:
         await self.approvals.acknowledge(ids)
-
-
-def _without_text(message: InboundMessage) -> InboundMessage:
-    return replace(message, text="", attachments=(), quote=None, answer_with="")

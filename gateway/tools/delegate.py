@@ -1,4 +1,4 @@
-"""`delegate`: work aside, whose result comes back as a message of its own."""
+"""`delegate`: a task done aside, whose result comes back as a message of its own."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class DelegateTools:
         self._sessions = sessions
 
     def of_row(self, row: InboxRow) -> tuple[Tool, ...]:
-        """None for a job or a task: they work aside already."""
+        """The tool, but for a job or a task: they work aside already."""
         if row.message.due is not None or row.message.is_task:
             return ()
         session = str(self._sessions.of_row(row).session)

@@ -35,7 +35,7 @@ from gateway.turns.user_message import user_message_id
 
 MOST_FILES = 10
 _LARGEST = 100_000_000
-"""Bytes; no platform takes more."""
+"""Bytes; no platform takes a larger file."""
 _DISK = "Nothing was sent: the disk takes no more writing. Tell the person."
 _WAS_SENT = "Interrupted by a restart of the assistant, but the message was sent. Do not send it again."
 _NOT_YET_SENT = "Interrupted by a restart of the assistant. The message is on its way: do not send it again."
@@ -69,7 +69,7 @@ class MessageTools:
         self._channels = channels
 
     def of_row(self, row: InboxRow) -> tuple[Tool, ...]:
-        """None for a job or a task: its answer is what it sends."""
+        """The tool, but for a job or a task: its answer is what it sends."""
         if row.message.due is not None or row.message.is_task:
             return ()
         route = self._sessions.of_row(row)
@@ -98,7 +98,7 @@ class MessageTools:
         )
 
     async def _effect(self, row: InboxRow, route: SessionRoute, arguments: _SendMessage) -> Effect | None:
-        """What the call sends to another audience, if anything. Raises `ToolError`."""
+        """The effect of a call that sends to another audience; None for this audience. Raises `ToolError`."""
         words, paths = arguments.text, arguments.files
         known = await self._database.run(chat_rows.known)
         addressing = Recipients(self._access, self._channels, known, row.message, route)
@@ -146,7 +146,7 @@ class MessageTools:
         if not is_new:
             return "This very call has sent its message before; it was not sent twice."
         self._outbox.wake(drafts)
-        sent = [one for one in ("the message" if words else "", *(file.name for file in files)) if one]
+        sent = [part for part in ("the message" if words else "", *(file.name for file in files)) if part]
         return f"Sent to {'this chat' if to == row.message.address else to}: {', '.join(sent)}."
 
     async def _kept(self, scope: Scope, paths: Sequence[str], to: Address) -> list[OutboundFile]:

@@ -1,4 +1,4 @@
-"""What a question to the owner is about, and how it reads. Pure."""
+"""The effect that a question to the owner is about, and how it reads. Pure."""
 
 from __future__ import annotations
 
@@ -40,33 +40,33 @@ class PendingEffect:
 
 @dataclass(frozen=True, slots=True)
 class ListedApproval:
-    """An open question as lists show it."""
+    """An open question as lists show it. `content`, `private` and `because` may be empty."""
 
     question: StoredQuestion
     what: str
     content: str
-    """What would be sent or written; may be empty, as the next two."""
+    """What would be sent or written."""
     private: str
     because: str
     chat: str
-    """Where it was asked for."""
+    """The chat where it was asked for."""
     lasting: str = ""
     """The leading words that a lasting yes would count for, if it can be given."""
 
     @property
     def text(self) -> str:
-        """What it is and why it is asked, on one line."""
+        """The effect and the reason for asking, on one line."""
         return " · ".join(filter(None, (self.what, self.because)))
 
 
 RESULTS = (EffectKind.USE_TOOL, EffectKind.USE_NEW_TOOL, EffectKind.USE_CHANGED_TOOL)
-"""Effects whose results are text of others, and what they were wanted for."""
+"""Effects whose results are text of others, which was the point of the call."""
 _RESULT_CHARS = 300
 _FOREIGN_CHARS = 8_000
 _GOOD_FOR_MORE = (EffectNote.FOR_TOOL, EffectNote.FOR_CONVERSATION)
 _SHOWN = 2_000
 _TITLE = 60
-"""Of a command line, which stands whole below."""
+"""Characters of a command line in a title; it stands whole below."""
 
 PENDING = TypeAdapter(PendingEffect)
 
@@ -126,7 +126,7 @@ def effect_text(pending: PendingEffect, strings: ApprovalStrings) -> str:
 def cause_text(pending: PendingEffect, strings: ApprovalStrings) -> str:
     if not pending.causes:
         return ""
-    first = next((one for one in pending.causes if one.line), pending.causes[0])
+    first = next((cause for cause in pending.causes if cause.line), pending.causes[0])
     source, line = on_one_line(first.source), on_one_line(first.line)
     return strings.because_line.format(source=source, line=line) if line else strings.because.format(source=source)
 
@@ -137,7 +137,7 @@ def outcome_text(strings: ApprovalStrings, outcome: str, pending: PendingEffect,
 
 
 def result_text(pending: PendingEffect, result: str) -> str:
-    """What a tool of others answered, for people; empty where the outcome says all."""
+    """The answer of a tool of others, for people; empty where the outcome says all."""
     shown = result.strip("\n")[:_SHOWN] if pending.effect.kind in RESULTS else ""
     return f"\n\n{fenced(shown)}" if shown else ""
 
@@ -153,14 +153,15 @@ def on_one_line(text: str) -> str:
 
 
 def known_result(pending: PendingEffect, result: str) -> str:
-    """For the model: on the sentence's line, or below it as text of others."""
+    """The result for the model: on the sentence's line, or below it as text of others."""
     if pending.effect.kind not in RESULTS:
         return visible(result, _RESULT_CHARS)
     return f"\n{marked_block('enclosed', result[:_FOREIGN_CHARS], name=pending.effect.target)}"
 
 
 def digest_of(session: str, wanted: EffectRequest) -> str:
-    """Names what is asked about: of questions whose yes counts for a host in the conversation, one is enough."""
+    """Names the effect that is asked about: of questions whose yes counts for a host in the conversation, one is
+    enough."""
     effect, consent = wanted.effect, wanted.consent
     if consent is not None and EffectNote.FOR_CONVERSATION in effect.notes and not effect.always:
         whole = json.dumps([session, wanted.tool, consent.id, consent.allows])

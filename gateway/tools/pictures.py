@@ -47,7 +47,7 @@ class _MakeImage(Arguments):
 
 
 class PictureTools:
-    """Without a `painter` there are none."""
+    """The tool for pictures; without a `painter` there is none."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class PictureTools:
         self._ledger = ledger
 
     def of_row(self, row: InboxRow) -> tuple[Tool, ...]:
-        """None for a job: its answer is what it sends."""
+        """The tool, but for a job: its answer is what it sends."""
         painter = self._painter
         if painter is None or row.message.due is not None or row.message.is_task:
             return ()

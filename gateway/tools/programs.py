@@ -87,13 +87,14 @@ class _ExecStop(Arguments):
 
 @dataclass(frozen=True, slots=True)
 class ExecRules:
-    """`allow`: leading words that need no yes."""
+    """How an agent runs programs. `allow`: leading words that need no yes."""
 
     allow: Sequence[Sequence[str]] = ()
 
 
 class ProgramTools:
-    """`rules` by agent; one that is not named runs no programs. `why_off`: none is run for now, a sentence."""
+    """The tools for programs. `rules` by agent; an agent without rules runs no programs. `why_off`: a sentence why no
+    program is run for now."""
 
     def __init__(
         self,
@@ -110,7 +111,7 @@ class ProgramTools:
         self._rules = rules
 
     def of_row(self, row: InboxRow) -> tuple[Tool, ...]:
-        """None but for the owner in private."""
+        """The tools for the owner in private; none for others."""
         route = self._sessions.of_row(row)
         rules = self._rules.get(route.session.agent)
         is_owners = route.role is Role.OWNER and route.scope.audience is Audience.OWNER

@@ -60,7 +60,7 @@ class ScheduleTools:
         self._sessions = sessions
 
     def of_row(self, row: InboxRow) -> tuple[Tool, ...]:
-        """None for a job or a task: no job is made from inside one."""
+        """The tools, but for a job or a task: no job is made from inside one."""
         if row.message.due is not None or row.message.is_task:
             return ()
         requester = requester_of(row, self._sessions.of_row(row))
@@ -92,7 +92,7 @@ class ScheduleTools:
             chats = {job.to for job in jobs if job.kind is not JobKind.BUILT_IN}
             elsewhere = {to for to in chats if not await self._is_here(row, requester, to)}
             others = [foreign(job.to, job.text) for job in jobs if job.to in elsewhere]
-            return unique([*others, *(one for job in jobs for one in in_text(job.text))])
+            return unique([*others, *(text for job in jobs for text in in_text(job.text))])
 
         async def remove(arguments: _ScheduleRemove) -> ToolResult:
             job = await _or_tool_error(self._jobs.remove(requester, arguments.id.strip()))
@@ -106,7 +106,7 @@ class ScheduleTools:
 
         async def removing(arguments: _ScheduleRemove) -> Effect | None:
             id = arguments.id.strip()
-            job = next((one.job for one in await self._jobs.rows(requester) if one.job.id == id), None)
+            job = next((listing.job for listing in await self._jobs.rows(requester) if listing.job.id == id), None)
             if job is None:
                 return None
             shown = f"{job.text}\n({job.kind}, {in_words(job.when)})"
@@ -131,7 +131,7 @@ class ScheduleTools:
         )
 
     async def _is_here(self, row: InboxRow, requester: Requester, to: str) -> bool:
-        """True for this chat's audience. `to` empty: this chat."""
+        """True where `to` is this chat's audience. `to` empty: this chat."""
         if not to or to == OWNER:
             return not to or requester.is_owner
         chat = await self._jobs.access.chat(to)
@@ -141,7 +141,7 @@ class ScheduleTools:
     async def _effect(
         self, act: EffectKind, row: InboxRow, requester: Requester, to: str, kind: str, shown: str
     ) -> Effect | None:
-        """None for a reminder to this audience."""
+        """The effect of a job; None for a reminder to this audience."""
         is_here = await self._is_here(row, requester, to)
         if is_here and kind != JobKind.PROMPT:
             return None

@@ -36,7 +36,7 @@ class _WebSearch(Arguments):
 
 
 class WebTools:
-    """`pages` is called at the first fetch; `searches`: of the agents that may use the web."""
+    """The tools for the web. `pages` is called at the first fetch; `searches`: of the agents that may use the web."""
 
     def __init__(
         self,
@@ -139,8 +139,10 @@ def _listed(found: list[WebResult]) -> ToolResult:
     if not found:
         return ToolResult("Nothing was found.")
     rows = [
-        "\n".join(filter(None, (f"{number}. {one.title or one.address}", one.address, one.date, one.snippet)))
-        for number, one in enumerate(found, 1)
+        "\n".join(
+            filter(None, (f"{number}. {result.title or result.address}", result.address, result.date, result.snippet))
+        )
+        for number, result in enumerate(found, 1)
     ]
     text = clean("\n\n".join(rows))
     return ToolResult(

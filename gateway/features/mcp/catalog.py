@@ -1,4 +1,4 @@
-"""Which tools of servers a conversation is offered: all while they are few, else those that it has looked up."""
+"""The tools of servers that a conversation is offered: all while they are few, else those that it has looked up."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gateway.features.mcp.schemas import RemoteTool
 from gateway.features.mcp.servers import ManagedServer, McpServers
 
 FEW_TOKENS = 600
-"""Of schemas that every request may have: with all other tools on, the fixed part then has less than 4,000."""
+"""Tokens of schemas that every request may have: with all other tools on, the fixed part then has less than 4,000."""
 MOST_TOKENS = 8_000
 MOST_TOOLS = 64
 _MOST_FOUND = 8
@@ -72,12 +72,12 @@ class McpCatalog:
 
 
 def are_few(entries: Sequence[CatalogEntry]) -> bool:
-    return len(entries) <= MOST_TOOLS and sum(estimate_tool(one.spec) for one in entries) <= FEW_TOKENS
+    return len(entries) <= MOST_TOOLS and sum(estimate_tool(entry.spec) for entry in entries) <= FEW_TOKENS
 
 
 def fitting(entries: Iterable[CatalogEntry], wanted: Sequence[str], taken: int) -> frozenset[str]:
-    """Those of `wanted`, in order, that fit into a request where `taken` tokens are taken."""
-    by_name = {one.name: one for one in entries}
+    """The names of `wanted`, in order, that fit into a request where `taken` tokens are taken."""
+    by_name = {entry.name: entry for entry in entries}
     chosen: list[str] = []
     for name in wanted:
         if (entry := by_name.get(name)) is None or len(chosen) >= MOST_TOOLS - 1:
@@ -92,7 +92,7 @@ def fitting(entries: Iterable[CatalogEntry], wanted: Sequence[str], taken: int) 
 def search(entries: Sequence[CatalogEntry], query: str) -> list[CatalogEntry]:
     """The tools that share most words with the query, best first."""
     words = {word.casefold() for word in _WORD.findall(query)}
-    counted = [(_score(one, words), -at, one) for at, one in enumerate(entries)]
+    counted = [(_score(entry, words), -at, entry) for at, entry in enumerate(entries)]
     best = sorted((found for found in counted if found[0]), key=lambda found: found[:2], reverse=True)
     return [entry for _, _, entry in best[:_MOST_FOUND]]
 
@@ -102,5 +102,5 @@ def _score(entry: CatalogEntry, words: set[str]) -> int:
         return 100
     name = {part for word in _WORD.findall(entry.name.casefold()) for part in (word, *word.split("_"))}
     about = {word.casefold() for word in _WORD.findall(entry.spec.description)}
-    loose = sum(len(word) > 3 and any(word in one for one in (*name, *about)) for word in words - name - about)
+    loose = sum(len(word) > 3 and any(word in own for own in (*name, *about)) for word in words - name - about)
     return 3 * len(words & name) + 2 * len(words & about) + loose

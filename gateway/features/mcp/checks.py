@@ -12,7 +12,7 @@ from agent.languages.sentences import Sentence, joined
 from gateway.config import Config
 from gateway.config.capabilities import LocalMcpServer, RemoteMcpServer
 from gateway.features.mcp.kept import KeptMcp
-from gateway.features.mcp.probe import ServerProbe, probe
+from gateway.features.mcp.servers import ServerProbe, probe
 from gateway.home import Home
 from gateway.setup.probe import Finding
 

@@ -21,9 +21,8 @@ from gateway.cli.table import print_table
 from gateway.config.capabilities import LocalMcpServer, RemoteMcpServer
 from gateway.features.mcp.kept import KeptMcp
 from gateway.features.mcp.operations import login_json, no_server
-from gateway.features.mcp.probe import ServerProbe, probe
 from gateway.features.mcp.schemas import RemoteTool
-from gateway.features.mcp.servers import McpServers
+from gateway.features.mcp.servers import McpServers, ServerProbe, probe
 from gateway.rpc.protocol import OperationError, Params
 
 _SHOWN = 80

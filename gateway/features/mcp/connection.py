@@ -1,4 +1,4 @@
-"""One connection to a server, by the SDK. Imported when a server is started."""
+"""A connection to a server, by the SDK. Imported when a server is started."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ from agent.formats.network import BadEnvironment
 from agent.formats.untrusted import clean
 from agent.languages.sentences import Sentence, joined
 from agent.model.base import Json
-from gateway.features.mcp.errors import McpFailure, innermost
 from gateway.features.mcp.listing import mending
 from gateway.features.mcp.logins import ServerLogin
 from gateway.features.mcp.oauth import LoginAuth
@@ -31,7 +30,7 @@ from gateway.features.mcp.program import MOST_BYTES, program_streams
 from gateway.features.mcp.remote import LimitingTransport, http_client
 from gateway.features.mcp.results import call_result
 from gateway.features.mcp.schemas import RemoteTool, remote_tool
-from gateway.features.mcp.values import CallResult, Launch, ProgramLaunch
+from gateway.features.mcp.values import CallResult, Launch, McpFailure, ProgramLaunch, innermost
 from gateway.home import version
 
 log = logging.getLogger(__name__)
@@ -42,7 +41,7 @@ _LONGEST_CALL = 3_600.0
 """Seconds, however much progress is told."""
 _SAID_CHARS = 1_000
 _TERMINATED = "Session terminated"
-"""What the SDK says when a server has forgotten the session."""
+"""The SDK's words for a server that has forgotten the session."""
 _RESULT: TypeAdapter[types.CallToolResult | types.InputRequiredResult] = TypeAdapter(
     types.CallToolResult | types.InputRequiredResult
 )
@@ -54,14 +53,14 @@ _REFUSALS = {
     for status in (404, 405)
 }
 _UNSAID = ("Server returned an error response", "Not Found")
-"""What the SDK says for an error without words."""
+"""The SDK's words for an error without words."""
 _BEGIN = Sentence("did not begin to work")
 _LIST = Sentence("did not list its tools")
 _ANSWER = Sentence("did not answer")
 
 
 class McpConnection:
-    """Open while its context is."""
+    """A connection to a server, open while its context is."""
 
     def __init__(
         self, name: str, client: Client, timeout: float, http: LimitingTransport, auth: LoginAuth | None
@@ -97,7 +96,7 @@ class McpConnection:
         return tuple(found.values())[:_MOST_LISTED]
 
     async def call(self, tool: str, arguments: Mapping[str, Json]) -> CallResult:
-        """Calls once. Progress prolongs the time; cancelled, it tells the server. Raises `McpFailure`."""
+        """Calls a tool once. Progress prolongs the time; cancelled, it tells the server. Raises `McpFailure`."""
         loop = asyncio.get_running_loop()
         last = loop.time() + _LONGEST_CALL
         params = types.CallToolRequestParams(name=tool, arguments=dict(arguments))
@@ -117,7 +116,7 @@ class McpConnection:
         return await asyncio.to_thread(call_result, result)
 
     async def watch(self) -> None:
-        """Has a server of the newest protocol tell when its tools change; older ones tell by themselves."""
+        """Has a server of the newest protocol tell when its tools change; older servers tell by themselves."""
         if self.protocol not in MODERN_PROTOCOL_VERSIONS:
             return
         try:
@@ -139,8 +138,8 @@ async def connected(
     said: deque[str],
     login: ServerLogin | None,
 ) -> AsyncIterator[McpConnection]:
-    """Starts or reaches a server, within `patience` seconds; a call has `timeout`. It calls `changed` when it has other
-    tools, `ended` when it has ended; `said` takes its last lines on stderr. Raises `McpFailure`."""
+    """Starts or reaches a server, within `patience` seconds; a call has `timeout`. It calls `changed` when the server
+    has other tools, `ended` when it has ended; `said` takes its last lines on stderr. Raises `McpFailure`."""
 
     async def handle(message: IncomingMessage) -> None:
         if isinstance(message, types.ToolListChangedNotification):
@@ -164,10 +163,10 @@ async def connected(
 
 
 def _remote_tools(listed: Sequence[types.Tool]) -> list[RemoteTool]:
-    hints = [one.annotations.read_only_hint if one.annotations else None for one in listed]
+    hints = [tool.annotations.read_only_hint if tool.annotations else None for tool in listed]
     return [
-        remote_tool(one.name, one.description or "", one.input_schema, reads_only=hint is True)
-        for one, hint in zip(listed, hints, strict=True)
+        remote_tool(tool.name, tool.description or "", tool.input_schema, reads_only=hint is True)
+        for tool, hint in zip(listed, hints, strict=True)
     ]
 
 

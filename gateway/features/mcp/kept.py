@@ -1,8 +1,5 @@
-"""What is kept of servers under the home's state: their lists of tools, which tools the owner has agreed to, the calls,
-the owner's logins.
-
-Blocks. A kept file that cannot be read counts as missing.
-"""
+"""The data kept of servers under the home's state: their lists of tools, which tools the owner has agreed to, the
+calls, the owner's logins. Blocks. A kept file that cannot be read counts as missing."""
 
 from __future__ import annotations
 
@@ -35,7 +32,7 @@ _MOST_CONVERSATIONS = 200
 
 @dataclass(frozen=True, slots=True)
 class CallOutcome:
-    """`is_done` False: begun, and no end is known."""
+    """How a call ended. `is_done` False: begun, and no end is known."""
 
     is_done: bool
     text: str = ""
@@ -58,7 +55,8 @@ _CALL = TypeAdapter(CallOutcome)
 
 
 class KeptMcp:
-    """`folder` belongs to this alone; `logins`: another folder for them. Making it blocks, too."""
+    """Keeps data of servers. `folder` belongs to this alone; `logins`: another folder for them. Making one blocks,
+    too."""
 
     def __init__(self, folder: Path, logins: Path | None = None) -> None:
         self._folder = folder
@@ -70,17 +68,19 @@ class KeptMcp:
         return ServerLogin(name, url, self._logins)
 
     def tools(self, server: str) -> tuple[RemoteTool, ...] | None:
-        """A server's list; None if it is not known. `server` names its settings, too."""
+        """A server's list of tools; None if it is not known. `server` names its settings, too."""
         stored = _read(self._list(server), _TOOLS)
         if stored is None:
             return None
         return tuple(
-            RemoteTool(one.name, one.description, load_json(one.schema), one.reads_only, one.digest) for one in stored
+            RemoteTool(tool.name, tool.description, load_json(tool.schema), tool.reads_only, tool.digest)
+            for tool in stored
         )
 
     def keep_tools(self, server: str, tools: tuple[RemoteTool, ...]) -> None:
         stored = tuple(
-            _StoredTool(one.name, one.description, json.dumps(one.schema), one.reads_only, one.digest) for one in tools
+            _StoredTool(tool.name, tool.description, json.dumps(tool.schema), tool.reads_only, tool.digest)
+            for tool in tools
         )
         atomic_write(self._list(server), _TOOLS.dump_json(stored))
 
@@ -107,7 +107,7 @@ class KeptMcp:
         atomic_write(self._folder / "loaded.json", _LISTS.dump_json(self._loaded))
 
     def begin(self, call: str) -> CallOutcome | None:
-        """Notes that a call begins; returns the earlier outcome of one that was begun before."""
+        """Notes that a call begins; returns the earlier outcome of a call that was begun before."""
         path = self._call(call)
         make_folder(path.parent)
         try:
@@ -121,7 +121,7 @@ class KeptMcp:
         atomic_write(self._call(call), _CALL.dump_json(outcome))
 
     def outcome(self, call: str) -> CallOutcome | None:
-        """None for a call that never began."""
+        """The outcome of a call; None for a call that never began."""
         path = self._call(call)
         return (_read(path, _CALL) or CallOutcome(False)) if path.exists() else None
 

@@ -1,7 +1,5 @@
-"""Has one odd tool cost a server that tool, not its whole list: the SDK refuses a list as a whole.
-
-Messages are mended on their way to the SDK, whatever carries them.
-"""
+"""Mends lists of tools, so that an odd tool costs a server that tool, not its whole list: the SDK refuses a list as a
+whole. Messages are mended on their way to the SDK, whatever carries them."""
 
 from __future__ import annotations
 
@@ -69,8 +67,8 @@ async def mending(
 
 
 def mended(result: Mapping[str, Json]) -> tuple[dict[str, Json], list[str]]:
-    """An answer to `tools/list` in which every tool is as the protocol says, and what was left out, in words for the
-    log. Of a tool it keeps what is used. What is no list of tools stays."""
+    """An answer to `tools/list` in which every tool is as the protocol says, and the names left out, in words for the
+    log. Of a tool it keeps what is used. An answer that is no list of tools stays."""
     made = {key: value for key, value in result.items() if key != "_meta"}
     if not isinstance(made.get("nextCursor"), str):
         made.pop("nextCursor", None)
@@ -79,8 +77,8 @@ def mended(result: Mapping[str, Json]) -> tuple[dict[str, Json], list[str]]:
         listed = []
     if not isinstance(listed, list):
         return made, []
-    tools = [_tool(one) for one in listed]
-    left_out = [_in_words(one) for one, tool in zip(listed, tools, strict=True) if tool is None]
+    tools = [_tool(item) for item in listed]
+    left_out = [_in_words(item) for item, tool in zip(listed, tools, strict=True) if tool is None]
     return {**made, "tools": [tool for tool in tools if tool is not None]}, left_out
 
 
@@ -107,9 +105,11 @@ def _schema(said: Json) -> dict[str, Json]:
     made = dict(said) if isinstance(said, Mapping) else {}
     if (properties := made.get("properties")) is not None:
         known = properties.items() if isinstance(properties, Mapping) else ()
-        made["properties"] = {name: one if isinstance(one, Mapping) else one is not False for name, one in known}
+        made["properties"] = {
+            name: schema if isinstance(schema, Mapping) else schema is not False for name, schema in known
+        }
     if (required := made.get("required")) is not None:
-        made["required"] = [one for one in required if isinstance(one, str)] if isinstance(required, list) else []
+        made["required"] = [name for name in required if isinstance(name, str)] if isinstance(required, list) else []
     if not isinstance(made.get("$schema"), str):
         made.pop("$schema", None)
     return {**made, "type": "object"}

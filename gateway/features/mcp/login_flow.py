@@ -21,8 +21,8 @@ from agent.formats.imports import without_collector
 from agent.languages.sentences import Sentence
 from agent.languages.system_errors import system_says
 from channels.network import is_here
-from gateway.features.mcp.errors import McpFailure, login_not_kept
 from gateway.features.mcp.servers import ManagedServer, McpServers
+from gateway.features.mcp.values import McpFailure, login_not_kept
 
 if TYPE_CHECKING:
     from mcp.client.auth import AuthorizationCodeResult
@@ -35,7 +35,7 @@ LINK_SECONDS = 3_600.0
 _HERE = "127.0.0.1"
 _LINK_WITHIN = 45.0
 _ENDS_WITHIN = 90.0
-"""Seconds from the answer on."""
+"""Seconds after the answer."""
 _LONGEST = 20_000
 _CODE = re.compile(r"[a-z_]{1,40}")
 _OVER = Sentence(
@@ -49,7 +49,8 @@ _NO_ANSWER = Sentence(
 
 @dataclass(frozen=True, slots=True)
 class LoginLink:
-    """`host`: where the owner logs in; `until`: seconds since 1970; `ended` raises `McpFailure`."""
+    """A link that the owner opens. `host`: where the owner logs in; `until`: seconds since 1970; `ended` raises
+    `McpFailure`."""
 
     server: str
     host: str
@@ -60,7 +61,7 @@ class LoginLink:
 
 @dataclass(frozen=True, slots=True)
 class LoggedIn:
-    """`problem`: logged in, but the server does not work."""
+    """A login that was made. `problem`: why the server does not work all the same."""
 
     server: str
     host: str
@@ -79,7 +80,7 @@ class _OpenLogin:
 
 
 class McpLogins:
-    """`page`: the address under which the owner's browser reaches the page now; empty: none."""
+    """Logins in progress. `page`: the address under which the owner's browser reaches the page now; empty: none."""
 
     def __init__(self, servers: McpServers, page: Callable[[], str], lasts: float = LINK_SECONDS) -> None:
         self._servers = servers
@@ -92,38 +93,42 @@ class McpLogins:
 
     async def link(self, server: ManagedServer) -> LoginLink:
         """The link of the open login, or of a new one. Raises `McpFailure`."""
-        one = self._open.get(server) or self._begin(server)
+        open_login = self._open.get(server) or self._begin(server)
         try:
             async with asyncio.timeout(_LINK_WITHIN):
-                return await asyncio.shield(one.link)
+                return await asyncio.shield(open_login.link)
         except TimeoutError as error:
             raise _silent(server) from error
 
     async def answer(self, address: str) -> LoggedIn:
         """Takes the address to which a browser was sent back. Raises `McpFailure`."""
         given = _parameters(address)
-        waiting = [one for one in self._open.values() if one.state == given["state"] and not one.answer.done()]
+        waiting = [
+            open_login
+            for open_login in self._open.values()
+            if open_login.state == given["state"] and not open_login.answer.done()
+        ]
         if not waiting or not given["state"]:
             raise McpFailure(_OVER)
-        [one] = waiting
+        [open_login] = waiting
         if code := given.get("code"):
             from mcp.client.auth import AuthorizationCodeResult  # noqa: PLC0415 (loaded since the login began)
 
-            one.answer.set_result(AuthorizationCodeResult(code=code, state=given["state"], iss=given.get("iss")))
+            open_login.answer.set_result(AuthorizationCodeResult(code=code, state=given["state"], iss=given.get("iss")))
         else:
             error = given.get("error", "")
             why = error if _CODE.fullmatch(error) else Sentence("an error without a name")
-            one.answer.set_exception(McpFailure(Sentence("it was declined ({why})", why=why)))
+            open_login.answer.set_exception(McpFailure(Sentence("it was declined ({why})", why=why)))
         try:
             async with asyncio.timeout(_ENDS_WITHIN):
-                return await asyncio.shield(one.ended)
+                return await asyncio.shield(open_login.ended)
         except TimeoutError as error:
-            raise _silent(one.server) from error
+            raise _silent(open_login.server) from error
 
     async def log_out(self, server: ManagedServer) -> bool:
         """Forgets the login, and has the login server forget it; False if there was none. Raises `OSError`."""
-        if (one := self._open.pop(server, None)) is not None and one.task is not None:
-            one.task.cancel()
+        if (open_login := self._open.pop(server, None)) is not None and open_login.task is not None:
+            open_login.task.cancel()
         if (login := server.login) is None or (grant := login.grant) is None:
             return False
         await login.forget()
@@ -137,44 +142,44 @@ class McpLogins:
 
     def _begin(self, server: ManagedServer) -> _OpenLogin:
         loop = asyncio.get_running_loop()
-        one = _OpenLogin(server, loop.create_future(), loop.create_future(), loop.create_future())
-        self._open[server] = one
-        self._servers.run(self._run(one), f"login at {server.name}")
-        return one
+        open_login = _OpenLogin(server, loop.create_future(), loop.create_future(), loop.create_future())
+        self._open[server] = open_login
+        self._servers.run(self._run(open_login), f"login at {server.name}")
+        return open_login
 
-    async def _run(self, one: _OpenLogin) -> None:
-        one.task = asyncio.current_task()
-        name = one.server.name
+    async def _run(self, open_login: _OpenLogin) -> None:
+        open_login.task = asyncio.current_task()
+        name = open_login.server.name
         try:
-            async with self._redirect() as redirect:  # until whoever brought the answer has read what came of it
+            async with self._redirect() as redirect:  # until whoever brought the answer has read the outcome
                 try:
-                    one.ended.set_result(await self._log_in(one, redirect))
+                    open_login.ended.set_result(await self._log_in(open_login, redirect))
                 except McpFailure as failure:
-                    one.ended.set_exception(failure)
+                    open_login.ended.set_exception(failure)
                 except TimeoutError:
                     late = Sentence("the link to log in at {name} was not used in time", name=name)
-                    one.ended.set_exception(McpFailure(late))
+                    open_login.ended.set_exception(McpFailure(late))
                 except Exception as bug:  # its text may hold a code
                     log.error("the login at %s broke off (%s)", name, type(bug).__name__)
-                    one.ended.set_exception(McpFailure(Sentence("the login at {name} broke off", name=name)))
+                    open_login.ended.set_exception(McpFailure(Sentence("the login at {name} broke off", name=name)))
         except OSError as error:
             log.warning("a login at %s failed: %s", name, error)
-            if not one.ended.done():
+            if not open_login.ended.done():
                 refused = Sentence("this machine refuses ({why})", why=system_says(error))
-                one.ended.set_exception(McpFailure(refused))
+                open_login.ended.set_exception(McpFailure(refused))
         finally:
-            if self._open.get(one.server) is one:
-                del self._open[one.server]
-            if not one.ended.done():
-                one.ended.set_exception(McpFailure(Sentence("the login at {name} was given up", name=name)))
-            failed = one.ended.exception()  # seen, also where nobody waits
-            if not one.link.done():
-                one.link.set_exception(failed or McpFailure(Sentence("{name} needs no login", name=name)))
-                one.link.exception()
-            one.answer.cancel()
+            if self._open.get(open_login.server) is open_login:
+                del self._open[open_login.server]
+            if not open_login.ended.done():
+                open_login.ended.set_exception(McpFailure(Sentence("the login at {name} was given up", name=name)))
+            failed = open_login.ended.exception()  # seen, also where nobody waits
+            if not open_login.link.done():
+                open_login.link.set_exception(failed or McpFailure(Sentence("{name} needs no login", name=name)))
+                open_login.link.exception()
+            open_login.answer.cancel()
 
-    async def _log_in(self, one: _OpenLogin, redirect: str) -> LoggedIn:
-        server, login = one.server, one.server.login
+    async def _log_in(self, open_login: _OpenLogin, redirect: str) -> LoggedIn:
+        server, login = open_login.server, open_login.server.login
         if login is None:
             raise McpFailure(
                 Sentence(
@@ -191,11 +196,11 @@ class McpLogins:
         until = time.time() + self._lasts
 
         def show(host: str, address: str) -> None:
-            one.state = dict(parse_qsl(urlsplit(address).query)).get("state", "")
-            one.link.set_result(LoginLink(server.name, host, address, until, one.ended))
+            open_login.state = dict(parse_qsl(urlsplit(address).query)).get("state", "")
+            open_login.link.set_result(LoginLink(server.name, host, address, until, open_login.ended))
 
         async with asyncio.timeout(self._lasts):
-            grant = await log_in(login.url, challenge, login.grant, redirect, show, one.answer)
+            grant = await log_in(login.url, challenge, login.grant, redirect, show, open_login.answer)
         try:
             await login.accept(grant)
         except OSError as error:
@@ -210,11 +215,10 @@ class McpLogins:
 
     @asynccontextmanager
     async def _redirect(self) -> AsyncIterator[str]:
-        """Where the browser is sent back to. Raises `OSError`."""
+        """The address to which the browser is sent back. Raises `OSError`."""
         # Only while somebody logs in.
         from aiohttp import web  # noqa: PLC0415
-
-        from channels.web.shell import ANSWER_PATH, login_answer  # noqa: PLC0415
+        from channels.web.login_answer import ANSWER_PATH, login_answer  # noqa: PLC0415
 
         async def answered(request: web.Request) -> web.StreamResponse:
             name = problem = ""
@@ -251,7 +255,7 @@ def _sdk() -> tuple[LogIn, Revoke]:
 
 
 async def _challenged(server: ManagedServer) -> None:
-    """Has the server say whether it wants a login. Raises `McpFailure` where it fails otherwise."""
+    """Has the server say whether it wants a login. Raises `McpFailure` for any other failure."""
     try:
         server.renew()
         await server.start()
@@ -261,11 +265,11 @@ async def _challenged(server: ManagedServer) -> None:
 
 
 def _parameters(address: str) -> Mapping[str, str]:
-    """Those of an answer, each given once. Raises `McpFailure`."""
+    """The parameters of an answer, each given once. Raises `McpFailure`."""
     try:
         found = parse_qs(urlsplit(address.strip()).query, max_num_fields=20) if len(address) <= _LONGEST else {}
     except ValueError:
         found = {}
-    if "state" not in found or not {"code", "error"} & found.keys() or any(len(one) > 1 for one in found.values()):
+    if "state" not in found or not {"code", "error"} & found.keys() or any(len(texts) > 1 for texts in found.values()):
         raise McpFailure(_NO_ANSWER)
     return {name: values[0] for name, values in found.items()}

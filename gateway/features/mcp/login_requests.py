@@ -17,9 +17,9 @@ from agent.memory.scope import Audience
 from agent.tools.base import Tool, ToolError, ToolResult
 from agent.tools.schema import Arguments, spec, takes
 from channels.message import Address
-from gateway.features.mcp.errors import McpFailure
 from gateway.features.mcp.login_flow import LoginLink, McpLogins
 from gateway.features.mcp.servers import ManagedServer
+from gateway.features.mcp.values import McpFailure
 from gateway.messages.outbox import Outbox
 from gateway.policy.sessions import SessionRoute
 from gateway.scheduling.targets import NoTarget, OwnerReports
@@ -30,7 +30,7 @@ from gateway.store.inbox_rows import InboxRow
 log = logging.getLogger(__name__)
 
 _AGAIN = timedelta(days=1)
-"""After which a job, or another person, may have the owner asked again who did not use the link."""
+"""After this time a job, or another person, may have an owner who did not use the link asked again."""
 _WAITS = (
     "{name} needs its owner's login first: a link for it is in their private chat. Nothing is done yet; it works after "
     "the login, not before."
@@ -69,7 +69,7 @@ class LoginRequests:
         self._asking: dict[ManagedServer, asyncio.Lock] = {}
 
     def tool(self, server: ManagedServer, row: InboxRow, route: SessionRoute) -> Tool:
-        """Stands for the tools of a server that are not known before a login."""
+        """A tool in place of the tools of a server that are not known before a login."""
 
         async def ask(_: _NoArguments) -> ToolResult:
             return ToolResult(await self.ask(server, row, route))
@@ -78,8 +78,8 @@ class LoginRequests:
         return Tool(about, takes(_NoArguments, ask))
 
     async def ask(self, server: ManagedServer, row: InboxRow, route: SessionRoute) -> str:
-        """Sends the owner a link, unless they have one; returns what the model is told. Raises `ToolError`."""
-        async with self._asking.setdefault(server, asyncio.Lock()):  # who comes second is told what became of it
+        """Sends the owner a link, unless they have one; returns the result for the model. Raises `ToolError`."""
+        async with self._asking.setdefault(server, asyncio.Lock()):  # the second to ask finds the link sent
             now, waits = self._clock.now(), _WAITS.format(name=server.name)
             asked_at = self._asked_at.get(server)
             if (
@@ -105,7 +105,7 @@ class LoginRequests:
         return waits
 
     async def _tell(self, server: ManagedServer, link: LoginLink, address: Address, asked_at: str) -> None:
-        """Says in the chat what came of the login; nothing where the link was not used."""
+        """Says in the chat how the login ended; nothing where the link was not used."""
         try:
             outcome = await asyncio.shield(link.ended)
             problem = outcome.problem
@@ -137,5 +137,5 @@ def _is_owner(row: InboxRow, route: SessionRoute) -> bool:
 
 
 def _in_markdown(address: str) -> str:
-    """The address, so that it ends no link."""
+    """The address in a form that ends no link."""
     return address.replace("(", "%28").replace(")", "%29").replace("<", "%3C").replace(">", "%3E").replace("\\", "%5C")

@@ -1,4 +1,4 @@
-"""What is kept of the owner's logins at servers, one private file each. Imports no SDK."""
+"""The owner's logins at servers, kept in a private file each. Imports no SDK."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ class Challenge:
 
     status: int
     header: str = ""
-    """Its `WWW-Authenticate`."""
+    """The answer's `WWW-Authenticate`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """What a login has brought. `host`: where the owner logged in."""
+    """The tokens that a login has brought. `host`: where the owner logged in."""
 
     host: str
     access: str = field(repr=False)
     expires_at: float | None = None
     """Seconds since 1970."""
     details: str = field(default="", repr=False)
-    """JSON: what a renewal needs."""
+    """JSON: the details that a renewal needs."""
 
     def is_over(self, now: float) -> bool:
         return self.expires_at is not None and now > self.expires_at - _SPARE
@@ -51,7 +51,7 @@ class Grant:
 
 @dataclass(frozen=True, slots=True)
 class KeptLogin:
-    """`challenge`: the server has asked for a login since."""
+    """A login as it is kept. `challenge`: the server has asked for a login since."""
 
     grant: Grant | None = None
     challenge: Challenge | None = None
@@ -63,7 +63,7 @@ _SECRET = ("access_token", "refresh_token", "id_token", "client_secret")
 
 
 def secrets_in(text: str) -> list[str]:
-    """What is secret in a kept login; nothing where that cannot be read."""
+    """The secrets in a kept login; none where it cannot be read."""
     try:
         grant = _KEPT.validate_json(text).grant
     except ValidationError:
@@ -74,7 +74,7 @@ def secrets_in(text: str) -> list[str]:
     with suppress(ValidationError):
         details = _DETAILS.validate_json(grant.details)
     found = [part.get(name) for part in details.values() if part for name in _SECRET]
-    return list({grant.access, *(one for one in found if isinstance(one, str))})
+    return list({grant.access, *(secret for secret in found if isinstance(secret, str))})
 
 
 def kept_secrets(home: Home) -> Iterator[str]:
@@ -107,7 +107,7 @@ class ServerLogin:
         return self._kept.challenge is not None
 
     async def accept(self, grant: Grant) -> None:
-        """Raises `OSError`."""
+        """Keeps a new grant. Raises `OSError`."""
         await self._keep(KeptLogin(grant))
 
     async def need(self, challenge: Challenge, *, keeps_grant: bool) -> None:
@@ -129,14 +129,14 @@ class ServerLogin:
                 log.warning("that %s needs no login is not kept: %s", self.name, error)
 
     async def forget(self) -> None:
-        """Raises `OSError`."""
+        """Deletes what is kept. Raises `OSError`."""
         self._kept = KeptLogin()
         await asyncio.to_thread(self._file.unlink, missing_ok=True)
 
     @asynccontextmanager
     async def renewing(self) -> AsyncIterator[None]:
-        """One renewal at a time, also among processes: a token that renews is often good for one time. Another process
-        may have renewed meanwhile, so what is kept is read first. Raises `OSError`."""
+        """Allows one renewal at a time, also among processes: a token that renews is often good for one time. Another
+        process may have renewed meanwhile, so the kept login is read first. Raises `OSError`."""
         async with self._lock:
             lock = FileLock(self._file.with_suffix(".lock"), timeout=0, mode=0o600, thread_local=False)
             await asyncio.to_thread(make_folder, self._file.parent)

@@ -35,14 +35,14 @@ from pydantic import AnyUrl, BaseModel, ValidationError
 from agent.languages.sentences import Sentence
 from agent.languages.system_errors import system_says
 from channels.network import is_here, is_loopback
-from gateway.features.mcp.errors import McpFailure, login_not_kept
 from gateway.features.mcp.logins import Challenge, Grant, ServerLogin
 from gateway.features.mcp.remote import LimitingTransport
+from gateway.features.mcp.values import McpFailure, login_not_kept
 
 logging.getLogger("mcp.client.auth").setLevel(logging.CRITICAL)  # its errors hold codes, and what servers answered
 
 _MOST_BYTES = 1_000_000
-"""Of an answer of a login server."""
+"""Bytes of an answer of a login server."""
 _PATIENCE = 20.0
 _LONG_AGO = 1.0
 _SCOPE_MISSING = "insufficient_scope"
@@ -58,7 +58,7 @@ Revoke = Callable[[str, Grant], Coroutine[None, None, None]]
 
 
 class _Details(BaseModel):
-    """What a renewal needs."""
+    """The details that a renewal needs."""
 
     tokens: OAuthToken
     client: OAuthClientInformationFull
@@ -87,7 +87,8 @@ class _Memory:
 
 
 class LoginAuth(httpx2.Auth):
-    """Puts the token of a server's login on requests, and renews it. `failure`: the server refused for want of one."""
+    """Puts the token of a server's login on requests, and renews it. `failure`: the server refused for want of a
+    login."""
 
     def __init__(self, login: ServerLogin) -> None:
         self._login = login
@@ -112,7 +113,7 @@ class LoginAuth(httpx2.Auth):
             self.failure = self._problem
 
     async def _renewed(self, old: Grant) -> Grant | None:
-        """The newer grant, if there is one; notes what hinders for now."""
+        """The newer grant, if there is one; notes a failure that may pass."""
         try:
             async with self._login.renewing():
                 grant = self._login.grant
@@ -138,7 +139,7 @@ def _authorized(request: httpx2.Request, grant: Grant | None) -> httpx2.Request:
 
 
 async def renewed(url: str, grant: Grant) -> Grant | None:
-    """The grant that follows; None where the login server refuses. Raises `McpFailure`."""
+    """The grant that follows; None where the login server refuses to renew. Raises `McpFailure`."""
     if (details := _details(grant)) is None:
         return None
     memory = _Memory(details.tokens, details.client)
@@ -159,9 +160,11 @@ async def log_in(
     show: Show,
     answer: Awaitable[AuthorizationCodeResult],
 ) -> Grant:
-    """Asks for a login at the server `url`, from its challenge on. `redirect`: where the browser is sent back to;
-    `show` gets the host at which the owner logs in and the address to open; then `answer` is waited for. Raises
-    `McpFailure`."""
+    """Asks for a login at the server `url`, from its challenge on. Raises `McpFailure`.
+
+    `redirect`: where the browser is sent back to; `show` gets the host at which the owner logs in and the address to
+    open; then `answer` is waited for.
+    """
     host = urlsplit(url).hostname or ""
 
     async def opened(address: str) -> None:
@@ -182,7 +185,7 @@ async def log_in(
 
 
 async def revoke(url: str, grant: Grant) -> None:
-    """Tells the login server that the login is over, where it takes that (RFC 7009). Raises `McpFailure`."""
+    """Tells the login server that the login is over, if it takes that (RFC 7009). Raises `McpFailure`."""
     details = _details(grant)
     if details is None or details.server is None or details.server.revocation_endpoint is None:
         return
@@ -212,8 +215,8 @@ def _client(redirects: list[AnyUrl] | None) -> OAuthClientMetadata:
 
 
 async def _drive(provider: OAuthClientProvider, url: str, challenge: Challenge | None) -> None:
-    """Makes the provider's own requests, as if the server had answered so to one of ours; no challenge: those that come
-    before ours."""
+    """Makes the provider's own requests, as if the server had answered so to a request of ours; without a challenge,
+    the requests that come before ours."""
     request = httpx2.Request("POST", url, headers={"mcp-protocol-version": LATEST_PROTOCOL_VERSION})
     async with (
         _http() as client,
@@ -243,7 +246,7 @@ async def _sent(client: httpx2.AsyncClient, request: httpx2.Request, url: str) -
 
 def _check(address: str, url: str) -> None:
     """Raises `McpFailure` for an address of a login server that is not safe. A server of others must not send us to
-    programs of this machine; what is private beyond that has no certificate for its name."""
+    programs of this machine; a private address beyond that has no certificate for its name."""
     parts = urlsplit(address)
     is_local = is_here(address)
     if parts.username is not None or (is_local and not is_here(url)):
@@ -255,7 +258,7 @@ def _check(address: str, url: str) -> None:
 
 
 def _details(grant: Grant) -> _Details | None:
-    """None where they cannot be read, as after a change by hand."""
+    """The details of a grant; None where they cannot be read, as after a change by hand."""
     try:
         return _Details.model_validate_json(grant.details)
     except ValidationError:
@@ -276,7 +279,7 @@ def _grant(provider: OAuthClientProvider, host: str) -> Grant:
 
 @contextlib.contextmanager
 def _translated(host: str) -> Iterator[None]:
-    """The SDK's own words are left out: they hold codes, and what servers answered."""
+    """Translates failures, without the SDK's own words: they hold codes, and answers of servers."""
     try:
         yield
     except OAuthRegistrationError as error:

@@ -11,9 +11,9 @@ from agent.languages.sentences import Sentence
 from agent.languages.system_errors import system_says
 from agent.model.base import Json
 from gateway.features.mcp.catalog import McpCatalog
-from gateway.features.mcp.errors import McpFailure
 from gateway.features.mcp.login_flow import LoggedIn, McpLogins
 from gateway.features.mcp.servers import ManagedServer
+from gateway.features.mcp.values import McpFailure
 from gateway.rpc.protocol import Operation, OperationError, Params, required
 
 

@@ -25,17 +25,16 @@ from mcp_types import jsonrpc_message_adapter
 
 from agent.formats.parsing import load_json
 from agent.languages.sentences import Sentence
-from gateway.features.mcp.errors import McpFailure
-from gateway.features.mcp.values import ProgramLaunch
+from gateway.features.mcp.values import McpFailure, ProgramLaunch
 from gateway.processes.started import LaunchedProgram, launch
 
 log = logging.getLogger(__name__)
 
 MOST_BYTES = 10_000_000
-"""Of one message."""
+"""Bytes of one message."""
 _CHUNK = 65_536
 _MOST_A_SECOND = 1_000
-"""Messages: one that sends more waits until they are read, so that it keeps no processor busy but its own."""
+"""Messages: a program that sends more waits until they are read, so that it keeps no processor busy but its own."""
 _BETWEEN_NOISES = 0.05
 """Seconds between two readings of stderr, for the same reason."""
 _LONG = 65_536
@@ -43,7 +42,7 @@ _LONG = 65_536
 _INHERITED = ("HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER")
 _ENDS_ITSELF = 2.0
 _ENDS_WHEN_ASKED = 6.0
-"""The launcher kills it after a second."""
+"""Seconds; the launcher kills it after one."""
 _LAST_WORDS = 0.5
 _LAST_LINES = 100
 _LOOKS = 0.01
@@ -115,7 +114,7 @@ def _parsed(line: bytes) -> SessionMessage | None:
     try:
         return SessionMessage(jsonrpc_message_adapter.validate_python(load_json(line), by_name=False))
     except ValueError:
-        return None  # noise, as programs print that were not made for this alone
+        return None  # other output, of a program that was not made for this alone
 
 
 async def _read(
@@ -152,8 +151,9 @@ async def _write(
     assert process.stdin is not None
     with contextlib.suppress(*_CLOSED):
         async with from_us:
-            async for one in from_us:
-                process.stdin.write(one.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
+            async for outgoing in from_us:
+                line = outgoing.message.model_dump_json(by_alias=True, exclude_unset=True)
+                process.stdin.write(line.encode() + b"\n")
                 try:
                     await process.stdin.drain()
                 except OSError:  # it has ended: so does the session

@@ -13,7 +13,7 @@ from gateway.features.mcp.values import RemoteLaunch
 
 _CONNECT = 15.0
 _BYTES_A_SECOND = 100_000
-"""Of events, after the first `MOST_BYTES`."""
+"""Bytes of events, after the first `MOST_BYTES`."""
 _EVENTS = "text/event-stream"
 
 

@@ -1,4 +1,4 @@
-"""The result of a call: its text, and what is no text. Pure."""
+"""The result of a call: its text and its other parts. Pure."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class _Collected:
 
 
 def call_result(result: types.CallToolResult) -> CallResult:
-    """Takes some time for a large one."""
+    """The result as Daybook takes it. Takes some time for a large result."""
     found = _Collected([], [])
     for block in result.content:
         found.lines.extend(_text(block, found.files))

@@ -1,7 +1,5 @@
-"""What a server says of its tools, made fit for a request: a model's server refuses every call for one odd schema.
-
-Pure.
-"""
+"""Descriptions of tools by servers, made fit for a request: a model's server refuses every call for one odd schema.
+Pure."""
 
 from __future__ import annotations
 
@@ -19,7 +17,7 @@ from agent.tools.foreign_text import visible
 LONGEST_DESCRIPTION = 1_000
 LONGEST_NAME = 64
 MOST_TOKENS = 2_000
-"""Of one tool; a larger one loses its descriptions, then its schema."""
+"""Tokens of one tool; a larger tool loses its descriptions, then its schema."""
 _IN_SCHEMA = 300
 _DEEPEST = 8
 _MOST_ENTRIES = 60
@@ -36,13 +34,13 @@ class RemoteTool:
     """A tool of a server, fit for a request."""
 
     name: str
-    """As the server calls it."""
+    """The name that the server calls it by."""
     description: str
     schema: Mapping[str, Json]
     reads_only: bool
-    """Only as the server says."""
+    """By the server's own word."""
     digest: str
-    """Names all that the server says of it."""
+    """Names all that the server says of the tool."""
 
     def spec(self, server: str) -> ToolSpec:
         return ToolSpec(offered_name(server, self.name), self.description, self.schema)
@@ -68,7 +66,7 @@ def remote_tool(name: str, description: str, schema: Json, *, reads_only: bool) 
 
 
 def _top(schema: Json, *, worded: bool) -> dict[str, Json]:
-    """At the top there are neither choices nor odd names of properties."""
+    """The schema's top, which has neither choices nor odd names of properties."""
     made = _Cleaner(_definitions(schema), worded=worded).clean(schema)
     kept = {key: value for key, value in made.items() if key not in (*_CHOICES, "enum", "description")}
     return {**kept, "type": "object", "properties": made.get("properties", {})}
@@ -84,7 +82,7 @@ def _definitions(schema: Json) -> Mapping[str, Json]:
 
 
 class _Cleaner:
-    """Keeps what is known, in its right form; references, which may refer to themselves, are filled in."""
+    """Keeps the known parts, in their right form; references, which may refer to themselves, are filled in."""
 
     def __init__(self, definitions: Mapping[str, Json], *, worded: bool) -> None:
         self._definitions = definitions
@@ -102,13 +100,13 @@ class _Cleaner:
             names = [name for name in properties if _PROPERTY.fullmatch(name)][:_MOST_ENTRIES]
             made["properties"] = {name: self.clean(properties[name], depth + 1) for name in names}
             required = node.get("required")
-            needed = [one for one in required if one in names] if isinstance(required, list) else []
+            needed = [name for name in required if name in names] if isinstance(required, list) else []
             made |= {"required": list(dict.fromkeys(needed))} if needed else {}
         if isinstance(items := node.get("items"), Mapping):
             made["items"] = self.clean(items, depth + 1)
         for key in _CHOICES:
             if isinstance(choices := node.get(key), list) and choices:
-                made[key] = [self.clean(one, depth + 1) for one in choices[:_MOST_ENTRIES]]
+                made[key] = [self.clean(choice, depth + 1) for choice in choices[:_MOST_ENTRIES]]
         return made
 
     def _plain(self, node: Mapping[str, Json]) -> dict[str, Json]:
@@ -117,7 +115,7 @@ class _Cleaner:
             made["type"] = types
         if self._worded and isinstance(about := node.get("description"), str):
             made["description"] = visible(escape_marks(about), _IN_SCHEMA)
-        if isinstance(values := node.get("enum"), list) and (plain := [one for one in values if _is_plain(one)]):
+        if isinstance(values := node.get("enum"), list) and (plain := [value for value in values if _is_plain(value)]):
             made["enum"] = plain[:_MOST_ENTRIES]
         if "const" in node and _is_plain(node["const"]):
             made["enum"] = [node["const"]]
@@ -133,7 +131,7 @@ def _mapping(value: Json) -> Mapping[str, Json]:
 def _types(value: Json) -> Json:
     if isinstance(value, str):
         return value if value in _TYPES else None
-    several = [one for one in value if isinstance(one, str) and one in _TYPES] if isinstance(value, list) else []
+    several = [name for name in value if isinstance(name, str) and name in _TYPES] if isinstance(value, list) else []
     return list(dict.fromkeys(several)) or None
 
 

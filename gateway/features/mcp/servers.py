@@ -19,11 +19,10 @@ from agent.languages.sentences import Sentence
 from agent.model.base import Json
 from channels.tasks import backoff
 from gateway.config.capabilities import LocalMcpServer, RemoteMcpServer
-from gateway.features.mcp.errors import McpFailure, innermost
 from gateway.features.mcp.kept import KeptMcp
 from gateway.features.mcp.logins import ServerLogin
 from gateway.features.mcp.schemas import RemoteTool
-from gateway.features.mcp.values import CallResult, Launch, ProgramLaunch, RemoteLaunch
+from gateway.features.mcp.values import CallResult, Launch, McpFailure, ProgramLaunch, RemoteLaunch, innermost
 
 if TYPE_CHECKING:
     from gateway.features.mcp.connection import McpConnection
@@ -44,7 +43,7 @@ _SAID_LINES = 5
 
 @dataclass(slots=True)
 class _Running:
-    """One life of a server."""
+    """A server's life, from start to end."""
 
     opened: asyncio.Future[McpConnection]
     wake: asyncio.Event = field(default_factory=asyncio.Event)
@@ -83,7 +82,7 @@ class ManagedServer:
         self._kept = kept
         self._spawn = spawn
         self.key = f"{name}-{_digest(launch)}"
-        """Names its settings, too."""
+        """Names the settings, too."""
         self.login = kept.login(name, launch.url) if isinstance(launch, RemoteLaunch) and launch.may_log_in else None
         self._tools = kept.tools(self.key)
         self._running: _Running | None = None
@@ -92,7 +91,7 @@ class ManagedServer:
 
     @property
     def tools(self) -> tuple[RemoteTool, ...] | None:
-        """None while they are not known: it has never run."""
+        """The server's tools; None while they are not known: it has never run."""
         return self._tools
 
     @property
@@ -100,7 +99,7 @@ class ManagedServer:
         return self._running is not None
 
     async def call(self, tool: str, arguments: Mapping[str, Json]) -> CallResult:
-        """The result, without known secrets. Raises `McpFailure`."""
+        """The result of a call, without known secrets. Raises `McpFailure`."""
         running, connection = await self._connection()
         try:
             result = await connection.call(tool, arguments)
@@ -124,7 +123,7 @@ class ManagedServer:
             running.end()
 
     async def live(self, running: _Running) -> None:
-        """One life, from start to end. Its failure is told to those who wait for the connection."""
+        """A life from start to end. Its failure is told to those who wait for the connection."""
         try:
             await self._live(running)
         except Exception as error:
@@ -173,7 +172,7 @@ class ManagedServer:
                 await asyncio.wait([watching])
 
     async def _list(self, connection: McpConnection) -> None:
-        tools = tuple(_described(one, self._secrets) for one in await connection.tools())
+        tools = tuple(_described(tool, self._secrets) for tool in await connection.tools())
         if tools == self._tools:
             return
         self._tools = tools  # before it is kept: the disk may be slow
@@ -204,27 +203,28 @@ class ManagedServer:
 
 
 def _described(tool: RemoteTool, secrets: KnownSecrets) -> RemoteTool:
-    """The tool without known secrets in what it says of itself, whose end may have been cut off."""
+    """The tool without known secrets in its description, whose end may have been cut off."""
     told = secrets(secrets.before_cut(tool.description.removesuffix("…")))
     about = told + "…" * tool.description.endswith("…")
-    return replace(tool, description=about, schema={key: _struck(one, secrets) for key, one in tool.schema.items()})
+    return replace(tool, description=about, schema={key: _struck(value, secrets) for key, value in tool.schema.items()})
 
 
 def _struck(value: Json, secrets: KnownSecrets) -> Json:
     if isinstance(value, str):
         return secrets(value)
     if isinstance(value, Mapping):
-        return {key: _struck(one, secrets) for key, one in value.items()}
-    return [_struck(one, secrets) for one in value] if isinstance(value, list | tuple) else value
+        return {key: _struck(part, secrets) for key, part in value.items()}
+    return [_struck(part, secrets) for part in value] if isinstance(value, list | tuple) else value
 
 
 def _without(result: CallResult, secrets: KnownSecrets) -> CallResult:
-    files = tuple(replace(one, content=secrets.in_bytes(one.content)) for one in result.files)
+    files = tuple(replace(file, content=secrets.in_bytes(file.content)) for file in result.files)
     return replace(result, text=secrets(result.text), files=files)
 
 
 class McpServers:
-    """All of them; as a context manager it ends them on leaving. `patience`: seconds that any may take to start."""
+    """All servers; as a context manager it ends them on leaving. `patience`: seconds that a server may take to
+    start."""
 
     def __init__(self, kept: KeptMcp, patience: float = 30.0, secrets: KnownSecrets = NO_SECRETS) -> None:
         self.kept = kept
@@ -246,7 +246,7 @@ class McpServers:
         await self._group.__aexit__(None, None, None)
 
     def run(self, work: Coroutine[None, None, None], name: str) -> None:
-        """Runs it as a task that ends with the servers."""
+        """Runs the work as a task that ends with the servers."""
         task = self._group.create_task(work, name=name)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -262,7 +262,7 @@ class McpServers:
         return self._servers[key]
 
     def learn(self) -> None:
-        """Starts those whose tools are not known."""
+        """Starts the servers whose tools are not known."""
         for server in self._servers.values():
             if server.tools is None:
                 self.run(_learn(server), f"tools of {server.name}")
@@ -280,8 +280,8 @@ async def _learn(server: ManagedServer) -> None:
 
 def launch_of(config: LocalMcpServer | RemoteMcpServer) -> Launch:
     if isinstance(config, LocalMcpServer):
-        return ProgramLaunch(config.command, {name: one.get_secret_value() for name, one in config.env.items()})
-    return RemoteLaunch(config.url, {name: one.get_secret_value() for name, one in config.headers.items()})
+        return ProgramLaunch(config.command, {name: value.get_secret_value() for name, value in config.env.items()})
+    return RemoteLaunch(config.url, {name: value.get_secret_value() for name, value in config.headers.items()})
 
 
 def _sdk() -> _Connect:
@@ -296,10 +296,33 @@ def _secrets(launch: Launch) -> tuple[str, ...]:
 
 
 def _digest(launch: Launch) -> str:
-    """Names what is run or asked, without its secrets."""
+    """Names the command or the address, without its secrets."""
     match launch:
         case ProgramLaunch(command, env):
             parts: list[Json] = [list(command), sorted(env)]
         case RemoteLaunch(url, headers):
             parts = [url, sorted(headers)]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:12]
+
+
+@dataclass(frozen=True, slots=True)
+class ServerProbe:
+    server: str
+    """The server's own name and version."""
+    protocol: str
+    tools: tuple[RemoteTool, ...]
+    failure: str = ""
+    needs_login: bool = False
+    said: tuple[str, ...] = ()
+    """Its last lines on stderr."""
+
+
+async def probe(name: str, config: LocalMcpServer | RemoteMcpServer, kept: KeptMcp) -> ServerProbe:
+    """Starts or reaches a server, for the doctor and the command line, and keeps the list of its tools."""
+    async with McpServers(kept) as servers:
+        server = servers.server(name, config)
+        try:
+            connection = await server.start()
+        except McpFailure as failure:
+            return ServerProbe("", "", (), str(failure), failure.needs_login, tuple(server.said))
+        return ServerProbe(connection.server, connection.protocol, server.tools or ())

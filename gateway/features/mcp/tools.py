@@ -8,11 +8,12 @@ import json
 from collections.abc import Mapping, Sequence
 from datetime import date
 
+from agent.media.unreadable import Unreadable
+
 from agent.clock import Clock
 from agent.formats.untrusted import escape, label
 from agent.media.pictures import Picture
 from agent.media.reader import Reader
-from agent.media.sniff import Unreadable
 from agent.media.store import Store
 from agent.memory.files import rewrite
 from agent.memory.paths import FileError
@@ -24,10 +25,9 @@ from agent.tools.base import Effect, EffectKind, EffectNote, Once, Outgoing, Too
 from agent.tools.foreign_text import ForeignText, foreign, visible
 from agent.tools.schema import Arguments, Text, spec, takes
 from gateway.features.mcp.catalog import CatalogEntry, McpCatalog, are_few, fitting, search
-from gateway.features.mcp.errors import McpFailure
 from gateway.features.mcp.kept import CallOutcome, KeptMcp
 from gateway.features.mcp.login_requests import LoginRequests
-from gateway.features.mcp.values import CallFile
+from gateway.features.mcp.values import CallFile, McpFailure
 from gateway.policy.sessions import SessionPolicy, SessionRoute
 from gateway.store.inbox_rows import InboxRow
 from gateway.turns.user_message import user_message_id
@@ -51,7 +51,7 @@ class _ToolFind(Arguments):
 
 
 class McpTools:
-    """`reader` makes pictures as models take them, which `store` keeps."""
+    """The tools of MCP servers. `reader` makes pictures as models take them, which `store` keeps."""
 
     def __init__(
         self,
@@ -72,17 +72,17 @@ class McpTools:
         self._store = store
 
     def of_row(self, row: InboxRow) -> tuple[Tool, ...]:
-        """Those that the chat's audience may use, seen by the model or not."""
+        """The tools that the chat's audience may use, seen by the model or not."""
         route = self._sessions.of_row(row)
         agent, audience = route.session.agent, route.scope.audience
-        logins = tuple(self._logins.tool(one, row, route) for one in self._catalog.locked(agent, audience))
+        logins = tuple(self._logins.tool(server, row, route) for server in self._catalog.locked(agent, audience))
         entries = self._catalog.entries(agent, audience)
         if not entries:
             return logins
         if are_few(entries):
-            return (*logins, *(self._tool(one, row, route, None) for one in entries))
+            return (*logins, *(self._tool(entry, row, route, None) for entry in entries))
         finder = _Finder(entries, self._kept, str(route.session))
-        return (*logins, finder.tool, *(self._tool(one, row, route, finder) for one in entries))
+        return (*logins, finder.tool, *(self._tool(entry, row, route, finder) for entry in entries))
 
     def _tool(self, entry: CatalogEntry, row: InboxRow, route: SessionRoute, finder: _Finder | None) -> Tool:
         turn = f"mcp:{route.session}:{row.turn or user_message_id(row.message)}"
@@ -111,8 +111,8 @@ class McpTools:
         )
 
     def _effect(self, entry: CatalogEntry, arguments: Mapping[str, Json]) -> Effect:
-        """The first use of a tool, or of one that describes itself otherwise since, asks with its description. The
-        owner's yes frees what only reads; what writes is asked about as the configuration says."""
+        """The first use of a tool, or of a tool that describes itself otherwise since, asks with its description. The
+        owner's yes frees a tool that only reads; a tool that writes is asked about as the configuration says."""
         tool, ask = entry.tool, entry.config.ask
         target = f"{entry.server.name}: {label(tool.name)}"
         text = json.dumps(arguments, ensure_ascii=False, indent=1) if arguments else ""
@@ -158,7 +158,7 @@ class McpTools:
                 return CallOutcome(True, await self._asked_for_login(entry, row, route), failed=True)
             said = escape(failure.said)
             return CallOutcome(True, f"{failure}: {said}" if said else str(failure), failed=True)
-        saved = [await self._saved(entry.server.name, one, route.scope) for one in result.files]
+        saved = [await self._saved(entry.server.name, file, route.scope) for file in result.files]
         text = "\n".join(filter(None, [escape(result.text[: _LONGEST + 1]), *(words for words, _ in saved)]))
         pictures = tuple(picture for _, picture in saved if picture is not None)
         return CallOutcome(True, text[: _LONGEST + 1_000], failed=result.failed, pictures=pictures)
@@ -170,7 +170,7 @@ class McpTools:
             return str(error)
 
     async def _saved(self, server: str, file: CallFile, scope: Scope) -> tuple[str, Picture | None]:
-        """The words for a file that came, and what the model can see of it."""
+        """The words for a file that came, and the picture for the model, if it is one."""
         name = f"{server}-{hashlib.sha256(file.content).hexdigest()[:8]}.{file.ending}"
         path = f"{_FOLDER}/{name}"
         try:
@@ -193,8 +193,8 @@ class _Finder:
 
     def __init__(self, entries: Sequence[CatalogEntry], kept: KeptMcp, session: str) -> None:
         counts: dict[str, int] = {}
-        for one in entries:
-            counts[one.server.name] = counts.get(one.server.name, 0) + 1
+        for entry in entries:
+            counts[entry.server.name] = counts.get(entry.server.name, 0) + 1
         servers = ", ".join(f"{name} ({count})" for name, count in counts.items())
         self._entries = entries
         self._kept = kept
@@ -207,14 +207,14 @@ class _Finder:
     async def _find(self, arguments: _ToolFind) -> ToolResult:
         found = search(self._entries, arguments.query)
         if not found:
-            names = ", ".join(one.name for one in self._entries[:_MOST_NAMED])
+            names = ", ".join(entry.name for entry in self._entries[:_MOST_NAMED])
             return ToolResult(
                 f"No tool fits these words. Some that there are: {names}", foreign=_sources(self._entries)
             )
-        await asyncio.to_thread(self._kept.keep_loaded, self._session, tuple(one.name for one in found))
+        await asyncio.to_thread(self._kept.keep_loaded, self._session, tuple(entry.name for entry in found))
         self.offered = self._offered()
-        usable = [one for one in found if one.name in self.offered]
-        lines = [f"- {one.name}: {visible(one.spec.description, 200)}" for one in usable]
+        usable = [entry for entry in found if entry.name in self.offered]
+        lines = [f"- {entry.name}: {visible(entry.spec.description, 200)}" for entry in usable]
         return ToolResult("\n".join(["You can use these now:", *lines]), foreign=_sources(usable))
 
     def _offered(self) -> frozenset[str]:
@@ -222,7 +222,7 @@ class _Finder:
 
 
 def _sources(entries: Sequence[CatalogEntry]) -> tuple[ForeignText, ...]:
-    names = dict.fromkeys(one.server.name for one in entries)
+    names = dict.fromkeys(entry.server.name for entry in entries)
     return tuple(map(found_tools, names))
 
 

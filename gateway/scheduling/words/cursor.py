@@ -1,4 +1,4 @@
-"""The words of a text, one after another, and what each of them can mean. Pure."""
+"""A walk over the words of a text, with what each of them can mean. Pure."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _MONTHS = (
     "december",
 )
 MOST_FILLERS = 6
-"""In a row."""
+"""The most fillers in a row that are passed over."""
 NEAR = {"today": 0, "tomorrow": 1, "after_tomorrow": 2, "in_three_days": 3}
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What was said by the tokens before `end`. `is_sure`: also without another word of time beside it."""
+    """What the tokens before `end` say. `is_sure`: also without another word of time beside them."""
 
     end: int
     said: Said
@@ -55,7 +55,7 @@ class TokenReader:
         return token is not None and not token.means.isdisjoint(meanings)
 
     def _past(self, at: int, *meanings: str) -> int:
-        """Behind the few words with any of these meanings."""
+        """The place behind the few words with any of these meanings."""
         end = at
         while end < at + MOST_FILLERS and self._has(end, *meanings):
             end += 1

@@ -163,7 +163,7 @@ class DayReader(WeekdayReader):
         return Found(of or end, Said(days=(Date(day, months_on=months_on),), repeat=repeat), is_sure)
 
     def _counts_a_thing(self, at: int) -> bool:
-        """`call the first customer`: a number in words before another word may be no day."""
+        """`call the first customer`: a number in words before another word may count things."""
         token, after = self._token(at), self._token(at + 1)
         is_word = token is not None and not token.is_digits and self._has(at, "ordinal")
         is_followed = after is not None and after.is_plain and after.text.isalpha()

@@ -13,9 +13,9 @@ _HOURS = {
     PartOfDay.EVENING: 20,
     PartOfDay.MIDNIGHT: 0,
 }
-"""The hour of a part of the day without one."""
+"""The hour that is meant by a part of the day alone."""
 _LAST_OF_AFTERNOON = 5
-"""Who says "at three" does not mean the night."""
+"""A bare "at three" does not mean the night."""
 
 
 class Unclear(Exception):
@@ -28,7 +28,7 @@ def is_either(clock: SaidHour) -> bool:
 
 
 def of_clock(clock: SaidHour, parts: tuple[PartOfDay, ...], *, is_today: bool) -> list[int]:
-    """Minutes of the day (24 h and more: of the night after it)."""
+    """The minutes of the day that a clock time may mean; 24 h and more: of the night after the day."""
     hour, minute = clock.hour, clock.minute
     if hour > 24 or minute > 59 or (hour == 24 and minute):
         raise InvalidWhen(Sentence("{time} is not a time of day; write it as 15:00", time=f"{hour}:{minute:02}"))
@@ -81,7 +81,7 @@ def _with_part(hour: int, part: PartOfDay) -> int:
 
 
 def default(parts: tuple[PartOfDay, ...]) -> int:
-    """The minutes of the day; -1 where it has none."""
+    """The minutes of the day of a part of the day; -1 where it has none."""
     if PartOfDay.MIDNIGHT in parts:  # "every night at midnight"
         parts = tuple(part for part in parts if part not in (PartOfDay.NIGHT, PartOfDay.EVENING))
     hours = {_HOURS.get(part, -1) for part in parts}

@@ -76,7 +76,7 @@ class HourReader(SpanReader):
         return self._sure(at, *PartOfDay)
 
     def _is_last_or_known(self, at: int) -> bool:
-        """Digits, or a number in words that counts nothing: no `three o'clock two eggs`."""
+        """True for digits, and for a number in words that counts nothing: not in `three o'clock two eggs`."""
         token, after = self._token(at), self._token(at + 1)
         return token is not None and (token.is_digits or after is None or bool(after.means | after.weak))
 
@@ -122,17 +122,14 @@ class HourReader(SpanReader):
         return None
 
     def _zone(self, at: int, said: Said) -> Found | None:
-        token = self._token(at)
-        after = at
-        after = self._past(after, "zone_before")
+        after = self._past(at, "zone_before")
         token = self._token(after)
         if token is None:
             return None
-        zone = next((one.removeprefix("zone:") for one in token.weak if one.startswith("zone:")), "")
+        zone = next((meaning.removeprefix("zone:") for meaning in token.weak if meaning.startswith("zone:")), "")
         if not zone:
             return None
-        end = after + 1
-        end = self._past(end, "of", "filler")
+        end = self._past(after + 1, "of", "filler")
         has_word = self._has(end, "zone") or after > at
         if not has_word and zone != "UTC" and not zone.endswith("!"):
             return None

@@ -20,21 +20,22 @@ _UNITS = {Unit.MINUTE: "m", Unit.HOUR: "h"}
 
 @dataclass(frozen=True, slots=True)
 class HourMissing(Exception):
-    """`day` None: of a repetition."""
+    """An hour was not said. `day` None: the hour of a repetition."""
 
     day: date | None
 
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """`zone`: another than the person's, where it is a repetition's."""
+    """What was meant. `zone`: of a repetition, where it is not the person's."""
 
     when: When
     zone: str = ""
 
 
 def meant(said: Said, now: datetime, words: TimeWords) -> Timed:
-    """`now` on the person's clock. Raises `Unclear`, `HourMissing`, and `InvalidWhen` for what does not exist."""
+    """The moment or repetition that was meant, with `now` on the person's clock. Raises `Unclear`, `HourMissing`, and
+    `InvalidWhen` for a time that does not exist."""
     if said.is_unclear or (said.repeat is None and (said.until is not None or said.weekdays)):
         raise Unclear
     moments = _Moments(now, words, ZoneInfo(said.zone) if said.zone else None)
@@ -46,7 +47,7 @@ def meant(said: Said, now: datetime, words: TimeWords) -> Timed:
 
 class _Moments:
     def __init__(self, now: datetime, words: TimeWords, elsewhere: ZoneInfo | None) -> None:
-        """`elsewhere`: on whose clocks the hours are; the days are those of the person."""
+        """`elsewhere`: the zone of the hours; the days are those of the person."""
         self._elsewhere = elsewhere
         self._now = now
         assert isinstance(now.tzinfo, ZoneInfo)
@@ -66,11 +67,13 @@ class _Moments:
         if said.before is not None:
             if not (said.clocks or said.parts):
                 raise Unclear
-            found = _minus(found, said.before)
+            if said.before.months:
+                raise Unclear
+            found -= timedelta(days=said.before.days, minutes=said.before.minutes)
         return found
 
     def _one_day(self, said: Said) -> Said:
-        """`Friday, 11 December` is one day, where it is a Friday."""
+        """`Friday, 11 December` is one day, if it is a Friday."""
         weekdays = [day for day in said.days if isinstance(day, Weekday) and day.which in (Which.COMING, Which.THIS)]
         others = [day for day in said.days if day not in weekdays]
         if len(weekdays) != 1 or len(others) != 1 or isinstance(others[0], Weekday | Nth):
@@ -85,17 +88,21 @@ class _Moments:
         if not said.days:
             return self._next(said)
         (day,) = said.days
-        if PartOfDay.MIDNIGHT in said.parts:  # the one before the day, or after it?
+        if PartOfDay.MIDNIGHT in said.parts:  # midnight before the day, or after it?
             if day != Near(0):
                 raise Unclear
             day = Near(1)
         hours = self._hours(said)
         if not hours:
-            days = [one for one in islice(self._days(day), 2) if not (isinstance(day, Weekday) and one == self._today)]
+            days = [
+                candidate
+                for candidate in islice(self._days(day), 2)
+                if not (isinstance(day, Weekday) and candidate == self._today)
+            ]
             raise HourMissing(days[0]) if days else Unclear
         for candidate in self._days(day):
             possible = [self._on(candidate, minutes) for minutes in hours]
-            ahead = [one for one in possible if one > self._wall]
+            ahead = [moment for moment in possible if moment > self._wall]
             if ahead:
                 return ahead[0]
             if isinstance(day, Near) or (isinstance(day, Weekday) and day.which is not Which.COMING):
@@ -121,11 +128,11 @@ class _Moments:
         return self._on(day, hours[0])
 
     def _next(self, said: Said) -> datetime:
-        """The next time that a clock shows it."""
+        """The next time that a clock shows what was said."""
         if not (said.clocks or said.parts):
             raise Unclear
         hours = self._hours(said)
-        if not hours or len({one % (24 * 60) for one in hours}) > 1:
+        if not hours or len({minutes % (24 * 60) for minutes in hours}) > 1:
             raise Unclear
         if said.clocks and not said.parts and self._bare_hour == "ask" and is_either(said.clocks[0]):
             raise Unclear
@@ -133,7 +140,7 @@ class _Moments:
         return today if today > self._wall and exists(today, self._zone) else tomorrow
 
     def _hours(self, said: Said) -> list[int]:
-        """Minutes of the day, first the likeliest; a second one for today, when the first is over."""
+        """Minutes of the day, first the likeliest; then, for today, the minutes to take when the first are over."""
         if len(said.clocks) > 1:
             raise Unclear
         if not said.clocks:
@@ -151,7 +158,7 @@ class _Moments:
     # Days
 
     def _days(self, day: Day) -> Iterator[date]:
-        """Those that may be meant, in their order."""
+        """The dates that may be meant, in their order."""
         match day:
             case Near(days):
                 yield self._today + timedelta(days=days)
@@ -254,7 +261,7 @@ class _Moments:
             yield self._today + timedelta(days=number)
 
     def _field(self, said: Said, repeat: Repeat) -> tuple[str, timedelta | None]:
-        """Day of month, month and day of week of a cron expression; else the time between two."""
+        """Day of month, month and day of week of a cron expression; else the time between two runs."""
         if said.weekdays:
             if said.days or repeat.number != 1 or repeat.unit not in (None, Unit.WEEK):
                 raise Unclear
@@ -314,14 +321,8 @@ class _Moments:
         return last
 
 
-def _minus(moment: datetime, span: Span) -> datetime:
-    if span.months:
-        raise Unclear
-    return moment - timedelta(days=span.days, minutes=span.minutes)
-
-
 def _exactly(now: datetime, length: timedelta) -> datetime:
-    """The moment that much later, also where the clocks change."""
+    """`now` and the length, also where the clocks change between."""
     if not timedelta() < length <= timedelta(days=3660):
         raise InvalidWhen(Sentence("That is not between a minute and ten years from now"))
     return (now.astimezone(UTC) + length).astimezone(now.tzinfo).replace(microsecond=0)

@@ -1,6 +1,6 @@
 """A time anywhere in a text, and the rest of the text. Pure.
 
-Never another time than was said: what is left of the text has no word of time, or it is not understood.
+No time is returned that was not said: either the rest of the text has no word of time, or the text is not understood.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ _LONGEST = 250
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """A time, and the rest of the text. `time` None: it is said, but not clear. `HourMissing`: a day without an hour.
-    `language`: in which it was said."""
+    """A time, and the rest of the text. `time` None: a time is said, but not clear; `HourMissing`: a day without an
+    hour. `language`: in which it was said."""
 
     time: Timed | HourMissing | None
     rest: str
@@ -37,12 +37,12 @@ class Phrase:
     has_day: bool = False
     """It says more than an hour."""
     either: int | None = None
-    """The minutes of the day of an hour that may be twelve hours later as well: of `at 6`, 360."""
+    """The minutes of the day of an hour that may also be twelve hours later: of `at 6`, 360."""
 
 
 def read(text: str, now: datetime, languages: Collection[Language] = ()) -> Phrase | None:
-    """The time that `text` says, on the wall clock of `now`; None where it says none. `languages`: the likeliest first.
-    Raises `InvalidWhen` for a time that does not exist."""
+    """The time that `text` says, on the wall clock of `now`; None where it says no time. `languages`: the likeliest
+    first. Raises `InvalidWhen` for a time that does not exist."""
     text = clean(text).strip()
     if len(text) > _LONGEST:
         head = text[:_LONGEST]
@@ -63,7 +63,7 @@ def read(text: str, now: datetime, languages: Collection[Language] = ()) -> Phra
             found.append((language, phrase))
     if not found:
         return None
-    language, best = min(found, key=lambda one: len(one[1].rest))
+    language, best = min(found, key=lambda reading: len(reading[1].rest))
     if isinstance(best, _Impossible):
         raise best
     likeliest = dict(found).get(next(iter(languages), language))
@@ -105,7 +105,7 @@ def said_in(text: str, language: Language) -> str:
 
 
 def behind_time(text: str, language: Language) -> str:
-    """What follows the time with which `text` begins; empty where it begins with none."""
+    """The text behind the time with which `text` begins; empty where it begins with no time."""
     text = clean(text).strip()
     first = next((run for run in _runs(text, language) if run.start <= 1), None)
     return text[tokens(text, _words(language))[first.end - 1].end :] if first is not None else ""
@@ -148,7 +148,7 @@ def _either(said: Said) -> int | None:
 
 
 def _contradict(runs: Sequence[TimeMention], length: int) -> bool:
-    """Two hours in two places, or how often in the midst of a text of `length` words."""
+    """True for hours in two places, or for a word of how often in the midst of a text of `length` words."""
     hours = [run for run in runs if run.said.clocks or not _HOURS.isdisjoint(run.said.parts)]
     return len(hours) > 1 or any(run.start and run.end < length and _says_only_how_often(run) for run in runs)
 
@@ -159,7 +159,7 @@ def _says_only_how_often(run: TimeMention) -> bool:
 
 
 def _says_more(rest: str, language: Language) -> bool:
-    """Whether another language has a word of time in the rest: nothing of a mixed sentence is lost."""
+    """Whether another language has a word of time in the rest: no part of a mixed sentence is lost."""
     return bool(rest) and any(
         run.said.days or run.said.repeat or run.said.clocks
         for other in ALL_LANGUAGES
@@ -180,12 +180,12 @@ def _rest(text: str, spans: Sequence[tuple[int, int]], words: TimeWords) -> str:
         at = end
     pieces.append(text[at:])
     glue = "" if words.has_han_numbers else " "
-    rest = glue.join(one.strip() for one in pieces if one.strip())
+    rest = glue.join(piece.strip() for piece in pieces if piece.strip())
     return _trimmed(_trimmed(rest, joints, at_end=False), words.joints_last, at_end=True)
 
 
 def _trimmed(text: str, joints: Sequence[str], *, at_end: bool) -> str:
-    """Without the words that only join a time and what is to be done."""
+    """The text without the words that only join a time and what is to be done."""
     marks = " \t\n,;:–—-，、：。"
     text = text.strip().rstrip(marks) if at_end else text.lstrip(" .").lstrip(marks)
     same = folded(text)

@@ -13,13 +13,13 @@ from gateway.scheduling.words.spans import FILLERS
 from gateway.scheduling.words.tokens import Token
 
 _MOST_PARTS = 12
-"""Of a time. Who says more counts something."""
+"""The most parts that a time has: a text with more counts things."""
 _UNCLEAR = frozenset(("except", "between", "starting", "gone"))
 
 
 @dataclass(frozen=True, slots=True)
 class TimeMention:
-    """Tokens from `start` to before `end` that say nothing but a time."""
+    """Tokens from `start` to before `end` that say a time and nothing else."""
 
     start: int
     end: int
@@ -59,7 +59,7 @@ class TimeReader(RepeatReader):
         while parts < _MOST_PARTS and (found := self._first(at, said)):
             if found.said.days and is_timed and said.repeat:  # every Monday at 9 and Thursday at 10
                 said += Said(is_unclear=True)
-            is_and = is_and or any(self._has(one, "and") for one in range(end, at))
+            is_and = is_and or any(self._has(index, "and") for index in range(end, at))
             if found.said.clocks:
                 if said.clocks and not is_and:  # from 8:15 to 20:45, at 8:15 about the train of 20:45
                     said += Said(is_unclear=True)
@@ -82,7 +82,8 @@ class TimeReader(RepeatReader):
         return TimeMention(start, end, said)
 
     def _goes_on(self, at: int, step: int) -> bool:
-        """Whether more of a time stands beside it, that is not understood: `or 9`, `/ Wed`, `for two hours`."""
+        """Whether the words beside it say more of the time, which is not understood: `or 9`, `/ Wed`, `for two
+        hours`."""
         is_or = False
         for _ in range(MOST_FILLERS):
             is_or = is_or or self._has(at, "or")
@@ -97,7 +98,7 @@ class TimeReader(RepeatReader):
         after = self._token(at + step)
         if self._number(at) is not None and (after is None or (step > 0 and bool(after.means | after.weak))):
             return True
-        is_zone = any(self._has(one, "zone") for one in (at, at + 1, at + 2)) and not self._words.has_han_numbers
+        is_zone = any(self._has(index, "zone") for index in (at, at + 1, at + 2)) and not self._words.has_han_numbers
         return step > 0 and (is_zone or self._has(at, "zone_before", "zone")) and self._unit(at) is None
 
     def _first(self, at: int, said: Said) -> Found | None:
@@ -120,7 +121,7 @@ class TimeReader(RepeatReader):
         return Found(clock.end, Said(is_unclear=True)) if clock else None
 
     def _unclear(self, at: int, said: Said) -> Found | None:
-        """What is not understood: `except Sunday`, `from 9 to 17`."""
+        """A part of a time that is not understood: `except Sunday`, `from 9 to 17`."""
         if self._sure(at, "gone", "vague"):
             return Found(at + 1, Said(is_unclear=True))
         if not self._has(at, *_UNCLEAR):
@@ -133,7 +134,7 @@ class TimeReader(RepeatReader):
         return None
 
     def _dangling(self, at: int, said: Said) -> Found | None:
-        """`next year`, `this month`: more of when, that is not understood."""
+        """A part of a day that is not understood: `next year`, `this month`."""
         del said
         is_named = self._has(at, "next", "this", "last") and self._unit(at + 1) in (Unit.WEEK, Unit.MONTH, Unit.YEAR)
         if is_named or self._has(at, "next_month", "next_year", *SETS):

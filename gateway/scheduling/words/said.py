@@ -79,8 +79,9 @@ Day = Near | Weekday | Date | Nth
 
 @dataclass(frozen=True, slots=True)
 class SaidHour:
-    """`is_exact`: it can't be the other half of the day. `shift`: minutes, as in "quarter to". `is_bare`: nothing but a
-    number was said. `is_joined`: by "and" to its minutes, which may be another hour ("alle 8 e 14")."""
+    """An hour as it was said. `is_exact`: it can't be the other half of the day. `shift`: minutes, as in "quarter to".
+    `is_bare`: only a number was said. `is_joined`: "and" joins it to its minutes, which may be another hour ("alle 8 e
+    14")."""
 
     hour: int
     minute: int = 0
@@ -102,7 +103,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """Every `number` units; `unit` None: of whatever else is said."""
+    """Every `number` units; `unit` None: the unit is said elsewhere."""
 
     number: int = 1
     unit: Unit | None = None
@@ -121,7 +122,7 @@ class Said:
     until: Day | None = None
     zone: str = ""
     is_unclear: bool = False
-    """More was said than can be told, or twice the same."""
+    """More was said than can be told, or the same part twice."""
 
     def __bool__(self) -> bool:
         return self != Said()
@@ -140,8 +141,8 @@ class Said:
             is_unclear=self.is_unclear
             or other.is_unclear
             or any(
-                bool(one) and bool(two) and one != two
-                for one, two in (
+                bool(own) and bool(others) and own != others
+                for own, others in (
                     (self.span, other.span),
                     (self.before, other.before),
                     (self.until, other.until),
@@ -153,14 +154,14 @@ class Said:
         )
 
 
-def _together(one: Repeat | None, other: Repeat | None) -> Repeat | None:
-    """`every` and `of the month`, `every second` and `week`."""
-    if one is None or other is None:
-        return one or other
-    return Repeat(max(one.number, other.number), one.unit or other.unit)
+def _together(repeat: Repeat | None, other: Repeat | None) -> Repeat | None:
+    """`every` with `of the month`, `every second` with `week`."""
+    if repeat is None or other is None:
+        return repeat or other
+    return Repeat(max(repeat.number, other.number), repeat.unit or other.unit)
 
 
-def _contradict(one: Repeat | None, other: Repeat | None) -> bool:
-    if one is None or other is None:
+def _contradict(repeat: Repeat | None, other: Repeat | None) -> bool:
+    if repeat is None or other is None:
         return False
-    return None not in (one.unit, other.unit) and one.unit != other.unit
+    return None not in (repeat.unit, other.unit) and repeat.unit != other.unit

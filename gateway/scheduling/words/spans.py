@@ -1,4 +1,4 @@
-"""Reads lengths of time, and what is so long from now. Pure."""
+"""Reads lengths of time, and times that are such a length from now. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FILLERS = frozenset(("at", "on", "filler", "and", "of", "the_day", "twice", "abo
 
 class SpanReader(TokenReader):
     def lengths(self) -> Iterator[tuple[Span, int, int]]:
-        """Each length of time, with its first token and the one after."""
+        """Each length of time, with the places of its first token and of the token after it."""
         at = 0
         while at < len(self._tokens):
             found = self._span(at)
@@ -136,7 +136,7 @@ def _span(number: float, unit: Unit) -> Span:
 
 
 def repeat_of(span: Span) -> Repeat | None:
-    """Every so much, where a whole number of units is that long."""
+    """A repetition after each such length; None where it is no whole number of a unit."""
     if span.minutes and not (span.days or span.months):
         whole = int(span.minutes)
         if whole != span.minutes or not whole:

@@ -27,7 +27,7 @@ _HAN_DIGITS = {
 }
 _HAN_NUMBER = frozenset((*_HAN_DIGITS, "十", "百"))
 _MOST_SIGNS = 6
-"""Of a number that counts days or hours."""
+"""The most characters of a number of days or hours."""
 _TRADITIONAL = "禮週點鐘時個後間為號東灣倫紐約舊過別這當國業從兩頭"
 _SIMPLIFIED = "礼周点钟时个后间为号东湾伦纽约旧过别这当国业从两头"
 """The signs of words of time, Japanese ones among them."""
@@ -39,7 +39,7 @@ _SAME = str.maketrans(
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """`start` and `end` in the text."""
+    """A word, number or sign, with `start` and `end` in the text."""
 
     start: int
     end: int
@@ -47,7 +47,7 @@ class Token:
     """Folded."""
     means: frozenset[str] = frozenset()
     weak: frozenset[str] = frozenset()
-    """Meant only beside another word of time."""
+    """What it means only beside another word of time."""
     number: float | None = None
     is_digits: bool = False
     clock: tuple[int, int] | None = None
@@ -61,12 +61,12 @@ class Token:
 
 
 def clean(text: str) -> str:
-    """Without marks that nobody sees, which may stand between digits."""
+    """The text without invisible marks, which may stand between digits."""
     return _INVISIBLE.sub("", text)
 
 
 def folded(text: str) -> str:
-    """Lower case without accents, of the same length."""
+    """The text in lower case without accents, of the same length."""
     return "".join(map(_fold, text.translate(_SAME)))
 
 
@@ -82,7 +82,7 @@ def _fold(sign: str) -> str:
 
 
 def tokens(text: str, words: TimeWords) -> list[Token]:
-    """All of the text, in the longest phrases that the language has."""
+    """The tokens of all the text, in the longest phrases that the language has."""
     same = folded(text)
     raw = list(_split(same))
     found: list[Token] = []
@@ -93,7 +93,7 @@ def tokens(text: str, words: TimeWords) -> list[Token]:
             end = at
             while end < len(raw) and raw[end].text in _HAN_NUMBER:
                 end += 1
-            if end - at >= length and (value := _han_number("".join(one.text for one in raw[at:end]))) is not None:
+            if end - at >= length and (value := _han_number("".join(token.text for token in raw[at:end]))) is not None:
                 found.append(replace(raw[at], end=raw[end - 1].end, number=value))
                 at = end
                 continue
@@ -102,17 +102,17 @@ def tokens(text: str, words: TimeWords) -> list[Token]:
             at += 1
             continue
         first, last = raw[at], raw[at + length - 1]
-        phrase = "".join(one.text for one in raw[at : at + length])
+        phrase = "".join(token.text for token in raw[at : at + length])
         number = first.number if length == 1 and meaning.number is None else meaning.number
         whole = replace(first, end=last.end, text=phrase, means=meaning.strong, weak=meaning.weak, number=number)
-        found += [replace(whole, means=frozenset([one])) for one in meaning.sequence] if meaning.sequence else [whole]
+        found += [replace(whole, means=frozenset([part])) for part in meaning.sequence] if meaning.sequence else [whole]
         at += length
     return _without_possessives(found, same)
 
 
 def phrase_key(phrase: str) -> tuple[str, ...]:
-    """How a phrase of a language's file is looked up."""
-    return tuple(one.text for one in _split(folded(phrase)))
+    """The key under which a phrase of a language's file is looked up."""
+    return tuple(token.text for token in _split(folded(phrase)))
 
 
 def _split(text: str) -> Iterator[Token]:
@@ -160,7 +160,7 @@ def _year(text: str) -> int | None:
 
 def _longest(raw: list[Token], at: int, words: TimeWords) -> tuple[int, Meaning | None]:
     for length in range(min(words.longest.get(raw[at].text, 0), len(raw) - at), 0, -1):
-        if meaning := words.phrases.get(tuple(one.text for one in raw[at : at + length])):
+        if meaning := words.phrases.get(tuple(token.text for token in raw[at : at + length])):
             return length, meaning
     return 0, None
 
@@ -170,7 +170,7 @@ def _han_number(signs: str) -> float | None:
     if len(signs) > _MOST_SIGNS:
         return None
     if "十" not in signs and "百" not in signs:
-        return float("".join(str(_HAN_DIGITS[one]) for one in signs))
+        return float("".join(str(_HAN_DIGITS[sign]) for sign in signs))
     hundreds, _, rest = signs.rpartition("百") if "百" in signs else ("", "", signs)
     tens, has_ten, ones = rest.partition("十")
     if any(len(part) > 1 for part in (hundreds, tens)) or len(ones.lstrip("零〇")) > 1:
@@ -183,10 +183,10 @@ def _han_number(signs: str) -> float | None:
 
 
 def _without_possessives(found: list[Token], text: str) -> list[Token]:
-    """`Monday's report` is none of Monday's times."""
+    """`Monday's report` is due at no time of Monday's."""
     return [
-        replace(one, means=frozenset(), weak=frozenset())
-        if text[one.end : one.end + 2] == "'s" and one.number is None
-        else one
-        for one in found
+        replace(token, means=frozenset(), weak=frozenset())
+        if text[token.end : token.end + 2] == "'s" and token.number is None
+        else token
+        for token in found
     ]

@@ -85,7 +85,7 @@ class WeekdayReader(HourReader):
         return Which.COMING, at
 
     def _nth(self, at: int) -> Found | None:
-        """`first Monday`, `last day of the month`: with a repetition where it says `of every month`."""
+        """`first Monday`, `last day of the month`: with a repetition if it says `of every month`."""
         number = -1 if self._has(at, "last") else 1 if self._has(at, "first") else None
         if number is None and (self._has(at, "ordinal") or self._is_day_number(at)):
             number = self._whole(at, 1, 5)
@@ -109,7 +109,7 @@ class WeekdayReader(HourReader):
         found = self._nth(at)
         if found is not None:
             is_every = self._of_month(found.end)[1] or any(
-                self._has(one, "every", "monthly") for one in range(at, found.end)
+                self._has(index, "every", "monthly") for index in range(at, found.end)
             )
             return Found(found.end, Said(days=found.said.days, repeat=found.said.repeat if is_every else None))
         if (self._has(at, "every") and self._has(at + 1, Unit.MONTH)) or self._has(at, "monthly"):
@@ -120,15 +120,13 @@ class WeekdayReader(HourReader):
         return None
 
     def _nth_bare(self, at: int) -> Found | None:
-        number = -1 if self._has(at, "last") else None
-        if number is not None and self._has(at + 1, Unit.DAY):
+        if self._has(at, "last") and self._has(at + 1, Unit.DAY):
             return Found(at + 2, Said(days=(Nth(-1, None),)))
         return None
 
     def _of_month(self, at: int) -> tuple[int | None, bool]:
         """The end of `of the month`, `of every month`, and whether it says every."""
-        after = at
-        after = self._past(after, "of", "filler", "on", "the_day", "this")
+        after = self._past(at, "of", "filler", "on", "the_day", "this")
         is_every = self._has(after, "every")
         after += is_every
         if self._has(after, Unit.MONTH) and after > at:

@@ -15,12 +15,12 @@ import pytest
 from mcp.client.auth import AuthorizationCodeResult
 
 from gateway.config.capabilities import RemoteMcpServer
-from gateway.features.mcp.errors import McpFailure
 from gateway.features.mcp.kept import KeptMcp
 from gateway.features.mcp.login_flow import McpLogins
 from gateway.features.mcp.logins import Challenge, secrets_in
 from gateway.features.mcp.oauth import log_in
 from gateway.features.mcp.servers import ManagedServer, McpServers
+from gateway.features.mcp.values import McpFailure
 from tests.fakes.mcp_http import FakeMcpHttp
 from tests.fakes.oauth import FakeLoginServer, arrived, opened, query
 

@@ -16,10 +16,10 @@ import pytest
 
 from agent.formats.secrets import KnownSecrets
 from gateway.config.capabilities import LocalMcpServer
-from gateway.features.mcp.errors import McpFailure
 from gateway.features.mcp.kept import KeptMcp
 from gateway.features.mcp.schemas import LONGEST_DESCRIPTION
 from gateway.features.mcp.servers import ManagedServer, McpServers
+from gateway.features.mcp.values import McpFailure
 from tests.fakes import started_again
 from tests.gateway.features.mcp.conftest import PROGRAM, FakeProgram, until
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from gateway.config.capabilities import RemoteMcpServer
-from gateway.features.mcp.errors import McpFailure
 from gateway.features.mcp.kept import KeptMcp
 from gateway.features.mcp.servers import ManagedServer, McpServers
+from gateway.features.mcp.values import McpFailure
 from tests.fakes.mcp_http import KEY, FakeMcpHttp
 
 
