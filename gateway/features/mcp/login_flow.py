@@ -218,7 +218,8 @@ class McpLogins:
         """The address to which the browser is sent back. Raises `OSError`."""
         # Only while somebody logs in.
         from aiohttp import web  # noqa: PLC0415
-        from channels.web.login_answer import ANSWER_PATH, login_answer  # noqa: PLC0415
+
+        from channels.web.shell import ANSWER_PATH, login_answer  # noqa: PLC0415
 
         async def answered(request: web.Request) -> web.StreamResponse:
             name = problem = ""

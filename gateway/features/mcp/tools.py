@@ -8,12 +8,11 @@ import json
 from collections.abc import Mapping, Sequence
 from datetime import date
 
-from agent.media.unreadable import Unreadable
-
 from agent.clock import Clock
 from agent.formats.untrusted import escape, label
 from agent.media.pictures import Picture
 from agent.media.reader import Reader
+from agent.media.sniff import Unreadable
 from agent.media.store import Store
 from agent.memory.files import rewrite
 from agent.memory.paths import FileError
