@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from pkgutil import resolve_name
 
 from agent.clock import Clock
 from agent.formats.addresses import AddressRules
@@ -23,7 +24,8 @@ from gateway.factories import (
 )
 from gateway.handlers import all_operations
 from gateway.home import Home
-from gateway.kernel import Feature, Kernel
+from gateway.kernel import Kernel, Opening
+from gateway.manifest import Feature
 from gateway.messages.outbound_files import LongAnswers
 from gateway.models import build_model
 from gateway.policy.display_names import DisplayNames
@@ -111,7 +113,8 @@ async def open_gateway(
         messaging = await build_messaging(core, opened, media_limits or MediaLimits())
         scheduling = await build_scheduling(core, agents, opened, messaging)
         kernel = _lent(core, agents, opened, messaging, scheduling)
-        parts = [await stack.enter_async_context(feature.open(kernel)) for feature in features if feature.opening]
+        openings: list[Opening] = [resolve_name(feature.opening) for feature in features if feature.opening]
+        parts = [await stack.enter_async_context(opening(kernel)) for opening in openings]
         for part in parts:
             scheduling.schedule.offer(*part.jobs)
         programs = await build_programs(

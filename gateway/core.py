@@ -27,7 +27,7 @@ from gateway.config.edit import is_zone_chosen
 from gateway.embedder.build import Embedders
 from gateway.factories import build_agent, rules
 from gateway.home import Home, HomeBusy, shown
-from gateway.kernel import Feature
+from gateway.manifest import Feature
 from gateway.messages.active_work import ActiveWork
 from gateway.models import limited_for_others
 from gateway.policy.access import LOCAL_CHANNELS, Access

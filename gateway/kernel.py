@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from pkgutil import resolve_name
 
 from agent.agent import Agent
 from agent.clock import Clock
@@ -46,7 +45,7 @@ class Kernel:
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class FeatureParts:
     """What a feature brings to a gateway."""
 
     operations: Mapping[str, Operation] = field(default_factory=dict)
@@ -55,30 +54,5 @@ class Parts:
     tools: Sequence[ToolSource] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class CommandLine:
-    """A command of `daybook`."""
-
-    help: str
-    """The first paragraph of its `--help`: a list of commands imports none of them."""
-    command: str
-    """`module:attribute`."""
-    after: str = ""
-    """The command that it follows in the list; empty: the last."""
-
-
-@dataclass(frozen=True, slots=True)
-class Feature:
-    """The manifest of a feature. Functions are named as `module:attribute` and imported when they are needed."""
-
-    commands: Mapping[str, CommandLine] = field(default_factory=dict)
-    opening: str = ""
-    """From the `Kernel` to an asynchronous context manager that gives the `Parts` while the gateway is open."""
-    checks: str = ""
-    """From the home and its configuration to the doctor's findings. May block for some seconds."""
-    secrets: str = ""
-    """From the home to what no model may see."""
-
-    def open(self, kernel: Kernel) -> AbstractAsyncContextManager[Parts]:
-        opened: Callable[[Kernel], AbstractAsyncContextManager[Parts]] = resolve_name(self.opening)
-        return opened(kernel)
+Opening = Callable[[Kernel], AbstractAsyncContextManager[FeatureParts]]
+"""Opens a feature with a gateway."""

@@ -17,7 +17,7 @@ from gateway.cli.words import in_words_of, say_in, translate_click
 from gateway.features import FEATURES
 from gateway.file_system import PATIENCE, Question, no_answer
 from gateway.home import HomeError, find_home, version
-from gateway.kernel import CommandLine
+from gateway.manifest import CommandLine
 
 _KERNEL = {
     "init": "Set up Daybook. Each question can also be answered by an option.",

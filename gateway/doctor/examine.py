@@ -28,7 +28,7 @@ from gateway.doctor.shared import check_shared
 from gateway.factories import tokens
 from gateway.file_system import PATIENCE, Question, layout_problems
 from gateway.home import Home
-from gateway.kernel import Feature
+from gateway.manifest import Feature
 from gateway.rpc.client import NotRunning, connect
 from gateway.rpc.protocol import OperationError
 from gateway.setup.probe import Finding, check_zone

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from gateway.kernel import Feature
+from gateway.manifest import Feature
 
 _LISTED = (
     "imports",

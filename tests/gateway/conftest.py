@@ -24,7 +24,7 @@ from gateway.app import open_gateway
 from gateway.config import Config
 from gateway.features import FEATURES
 from gateway.home import Home
-from gateway.kernel import Feature
+from gateway.manifest import Feature
 from gateway.server import Gateway, Timeouts
 from gateway.store.connection import Engine
 from gateway.store.database import Database, SqliteEngine

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gateway.kernel import CommandLine, Feature
+from gateway.manifest import CommandLine, Feature
 
 _COMMANDS = "gateway.features.backup.command_line"
 

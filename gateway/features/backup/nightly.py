@@ -14,15 +14,15 @@ from gateway.config import Config
 from gateway.features.backup.archive import CopyDatabase, copy_of, write
 from gateway.features.backup.errors import BackupError
 from gateway.home import Home
-from gateway.kernel import Kernel, Parts
+from gateway.kernel import FeatureParts, Kernel
 from gateway.scheduling.builtins import BACKED_UP, BACKUP, BuiltIn, DueTime, JobFailed, JobOutcome
 
 _NAME = re.compile(r"daybook-\d{4}-\d\d-\d\d\.tar\.gz")
 
 
 @asynccontextmanager
-async def opened(kernel: Kernel) -> AsyncIterator[Parts]:
-    yield Parts(jobs=[_configured(kernel.home, kernel.config).built_in])
+async def opened(kernel: Kernel) -> AsyncIterator[FeatureParts]:
+    yield FeatureParts(jobs=[_configured(kernel.home, kernel.config).built_in])
 
 
 def _configured(home: Home, config: Config) -> NightlyBackup:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gateway.kernel import CommandLine, Feature
+from gateway.manifest import CommandLine, Feature
 
 _HELP = "Bring your memory and chats from other assistants, or Markdown."
 

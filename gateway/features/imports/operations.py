@@ -27,7 +27,7 @@ from gateway.features.imports.apply import write_files
 from gateway.features.imports.plan import build_plan
 from gateway.features.imports.values import ImportKind, ImportPlan, ImportRefused
 from gateway.handlers.agents import named_agent
-from gateway.kernel import Kernel, Parts
+from gateway.kernel import FeatureParts, Kernel
 from gateway.rpc.protocol import Operation, OperationError, Params, required
 
 T = TypeVar("T")
@@ -37,8 +37,8 @@ _log = logging.getLogger(__name__)
 
 
 @asynccontextmanager
-async def opened(kernel: Kernel) -> AsyncIterator[Parts]:
-    yield Parts(ImportOperations(kernel).table())
+async def opened(kernel: Kernel) -> AsyncIterator[FeatureParts]:
+    yield FeatureParts(ImportOperations(kernel).table())
 
 
 class ImportOperations:

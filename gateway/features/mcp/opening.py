@@ -15,11 +15,11 @@ from gateway.features.mcp.login_requests import LoginRequests
 from gateway.features.mcp.operations import McpOperations
 from gateway.features.mcp.servers import McpServers
 from gateway.features.mcp.tools import McpTools
-from gateway.kernel import Kernel, Parts
+from gateway.kernel import FeatureParts, Kernel
 
 
 @asynccontextmanager
-async def opened(kernel: Kernel) -> AsyncIterator[Parts]:
+async def opened(kernel: Kernel) -> AsyncIterator[FeatureParts]:
     home, config, clock = kernel.home, kernel.config, kernel.clock
     agents = {name: agent.tools.mcp for name, agent in config.agents.items()}
     kept = await asyncio.to_thread(KeptMcp, home.mcp)
@@ -34,4 +34,4 @@ async def opened(kernel: Kernel) -> AsyncIterator[Parts]:
             await stack.enter_async_context(servers)
             await asyncio.to_thread(kept.forget_old_calls, clock.now().timestamp())
             servers.learn()
-        yield Parts(McpOperations(catalog, logins, config.default_agent).table(), tools=[tools])
+        yield FeatureParts(McpOperations(catalog, logins, config.default_agent).table(), tools=[tools])

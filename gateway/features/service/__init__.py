@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gateway.kernel import CommandLine, Feature
+from gateway.manifest import CommandLine, Feature
 
 _HELP = "Run Daybook always, from the time you log in."
 

@@ -13,7 +13,6 @@ from agent.clock import utc_stamp
 from agent.model.base import Json, ModelError
 from agent.model.scripted import Call, Hold, ScriptedAnswer
 from channels.message import ChatGone, Event
-from gateway.kernel import Kernel, Parts
 from gateway.recurrence import Cron
 from gateway.rpc.protocol import OperationError
 from gateway.scheduling.builtins import BuiltIn, DueTime, JobFailed, JobOutcome
@@ -584,8 +583,9 @@ class Nightly:
         self.results = list(results)
         self.dues: list[DueTime] = []
 
-    def open(self, _: Kernel) -> Parts:
-        return Parts(jobs=[BuiltIn("journal", Cron("0 9 * * *"), self.run)])
+    @property
+    def journal(self) -> BuiltIn:
+        return BuiltIn("journal", Cron("0 9 * * *"), self.run)
 
     async def run(self, due: DueTime) -> JobOutcome:
         self.dues.append(due)
@@ -597,8 +597,8 @@ class Nightly:
 
 async def test_a_built_in_job_stands_in_the_list_and_runs(daybook: Daybook) -> None:
     nightly = Nightly(JobOutcome(), JobFailed("there is no model"), JobOutcome(silent=True))
-    daybook.features = (nightly,)
     async with awake(daybook) as gateway:
+        gateway.gateway.schedule.offer(nightly.journal)
         assert (await listed(gateway, "journal"))["kind"] == "built-in"
         assert (await listed(gateway, "heartbeat"))["enabled"] is False
         await gateway.ask("schedule.run", id="journal")
@@ -613,6 +613,7 @@ async def test_a_built_in_job_stands_in_the_list_and_runs(daybook: Daybook) -> N
         await gateway.ask("schedule.pause", id="journal")
         assert (await listed(gateway, "journal"))["next_run"] is None
     async with awake(daybook) as gateway:
+        gateway.gateway.schedule.offer(nightly.journal)
         assert (await listed(gateway, "journal"))["enabled"] is False
         await gateway.ask("schedule.resume", id="journal")
         assert (await listed(gateway, "journal"))["next_run"] == "2026-11-22T09:00:00+01:00"
