@@ -83,8 +83,8 @@ class _Split:
         """The first order that a clause is, where none is what the line as a whole seems to be."""
         if whole.kind not in _RESET:
             return None
-        found = [(one, at) for at, clause in enumerate(self.clauses) if (one := self._in(clause)) is not None]
-        if not found or any(one.kind is whole.kind for one, _ in found) or found[0][0].kind not in _RESET:
+        found = [(order, at) for at, clause in enumerate(self.clauses) if (order := self._in(clause)) is not None]
+        if not found or any(order.kind is whole.kind for order, _ in found) or found[0][0].kind not in _RESET:
             return None
         return self._with_others(*found[0])
 
@@ -125,7 +125,7 @@ class _Split:
         if not _names_nothing(found):
             return found
         named = [self._named_in(clause) for clause in (*self.clauses[at - 1 : at], *self.clauses[at + 1 : at + 2])]
-        items = [one for one in named if one and len(one.split()) <= _MOST_ITEM_WORDS]
+        items = [item for item in named if item and len(item.split()) <= _MOST_ITEM_WORDS]
         return replace(found, about=items[0]) if items else None
 
     def _named_in(self, clause: str) -> str:
@@ -138,11 +138,13 @@ class _Split:
     def _is_quoted(self, at: int) -> bool:
         """A clause before it ends, one after it begins, or it ends itself with who said so."""
         told = self.words.told
-        before = at and [one for one in told.finditer(flat(self.clauses[at - 1])) if _is_at_end(one)]
+        before = at and [match for match in told.finditer(flat(self.clauses[at - 1])) if _is_at_end(match)]
         after = at + 1 < len(self.clauses) and told.match(flat(self.clauses[at + 1]))
         own = self.clauses[at]
         is_asked = "§" in plain(own, self.words)[1]  # "can you say something"
-        return bool(before or after or [one for one in told.finditer(flat(own)) if _is_at_end(one) and not is_asked])
+        return bool(
+            before or after or [match for match in told.finditer(flat(own)) if _is_at_end(match) and not is_asked]
+        )
 
 
 def _names_nothing(found: PlainOrder) -> bool:
@@ -195,7 +197,7 @@ def _cut(line: str, pattern: re.Pattern[str]) -> list[str]:
     for found in pattern.finditer(flat(line)):
         parts.append(line[at : found.start()])
         at = found.end()
-    return [own for one in (*parts, line[at:]) if (own := one.strip())]
+    return [own for part in (*parts, line[at:]) if (own := part.strip())]
 
 
 def _is_stop(line: str, words: OrderWords) -> bool:
@@ -204,7 +206,7 @@ def _is_stop(line: str, words: OrderWords) -> bool:
     if not 1 < len(clauses) <= _MOST_CLAUSES:
         return False
     found = [order_of(words, clause, beside=_STOPS) is not None for clause in clauses]
-    return any(found) and all(one or is_talk(clause) for clause, one in zip(clauses, found, strict=True))
+    return any(found) and all(is_stop or is_talk(clause) for clause, is_stop in zip(clauses, found, strict=True))
 
 
 def _splits(line: str, languages: Iterable[Language]) -> Iterable[_Split]:

@@ -233,7 +233,7 @@ _WORDS: dict[Language, OrderWords] = {}
 @lru_cache(maxsize=64)  # each language asks for the same lines
 def flat(text: str) -> str:
     """The text without accents and case, each letter in its place."""
-    return "".join(one if len(one := fold(letter)) == 1 else letter.lower() for letter in text)
+    return "".join(folded if len(folded := fold(letter)) == 1 else letter.lower() for letter in text)
 
 
 def words_of(language: Language) -> OrderWords:

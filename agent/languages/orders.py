@@ -30,11 +30,11 @@ class PlainOrder:
 
 def is_talk(line: str) -> bool:
     """Whether it is made of greetings, thanks and the like."""
-    clauses = [one for one in map(str.strip, _CLAUSE.split(flat(line))) if re.search(r"[^\W\d_]", one)]
-    spoken = sum(len(re.findall(r"[^\W\d_]+", one)) for one in clauses)
+    clauses = [clause for clause in map(str.strip, _CLAUSE.split(flat(line))) if re.search(r"[^\W\d_]", clause)]
+    spoken = sum(len(re.findall(r"[^\W\d_]+", clause)) for clause in clauses)
     if not clauses or spoken > _MOST_TALK:
         return False
-    return any(all(_is_chat(one, words_of(language)) for one in clauses) for language in ALL_LANGUAGES)
+    return any(all(_is_chat(clause, words_of(language)) for clause in clauses) for language in ALL_LANGUAGES)
 
 
 def _is_chat(clause: str, words: OrderWords) -> bool:
@@ -204,8 +204,8 @@ def without_articles(text: str) -> str:
 def past_day(text: str, today: date, language: Language | None = None) -> date | None:
     """The latest day that the words may mean, today at the latest. `language`: None for any."""
     folded = flat(text)
-    for one in (language,) if language else ALL_LANGUAGES:
-        words = words_of(one).given
+    for candidate in (language,) if language else ALL_LANGUAGES:
+        words = words_of(candidate).given
         for back, pattern in reversed([*enumerate(words.ago, 1)]):
             if re.search(pattern, folded):
                 return today - timedelta(days=back)

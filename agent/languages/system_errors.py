@@ -24,7 +24,7 @@ _OF_SQLITE = {sqlite3.SQLITE_FULL: errno.ENOSPC, sqlite3.SQLITE_READONLY: errno.
 
 def system_says(error: OSError) -> str:
     """Why, as a clause."""
-    inner = next((one for one in _chain(error) if isinstance(one, OSError) and one.errno), error)
+    inner = next((cause for cause in _chain(error) if isinstance(cause, OSError) and cause.errno), error)
     return REASONS.get(_number(error)) or own_words(inner)
 
 
@@ -38,7 +38,7 @@ def is_about_files(error: Exception) -> bool:
     if not isinstance(error, OSError):
         return False
     is_certain = isinstance(error, StorageUnavailable) or _number(error) in _OF_A_DISK
-    return is_certain or any(isinstance(one, OSError) and one.filename for one in _chain(error))
+    return is_certain or any(isinstance(cause, OSError) and cause.filename for cause in _chain(error))
 
 
 def cannot(error: OSError) -> str:
@@ -47,7 +47,7 @@ def cannot(error: OSError) -> str:
         return REASONS[errno.ENOSPC]
     if _number(error) == errno.EROFS:
         return REASONS[errno.EROFS]
-    file = next((one.filename for one in _chain(error) if isinstance(one, OSError) and one.filename), "")
+    file = next((cause.filename for cause in _chain(error) if isinstance(cause, OSError) and cause.filename), "")
     parts = PurePath(file).parts[-2:] if isinstance(file, str) else ()
     if name := "/".join(parts).lstrip("/"):
         return Sentence("I can't read or write {file}: {why}", file=name, why=system_says(error))
@@ -60,10 +60,10 @@ def again(error: OSError) -> str:
 
 
 def _number(error: BaseException) -> int:
-    for one in _chain(error):
-        if isinstance(one, OSError) and one.errno and not isinstance(one, _OTHER_NUMBERS):
-            return one.errno
-        code = getattr(one, "sqlite_errorcode", 0) if isinstance(one, sqlite3.Error) else 0
+    for cause in _chain(error):
+        if isinstance(cause, OSError) and cause.errno and not isinstance(cause, _OTHER_NUMBERS):
+            return cause.errno
+        code = getattr(cause, "sqlite_errorcode", 0) if isinstance(cause, sqlite3.Error) else 0
         if found := _OF_SQLITE.get(code & 0xFF):
             return found
     return 0

@@ -140,4 +140,4 @@ def _numbers(numbers: _Numbers) -> list[tuple[float, str]]:
 
 
 def _listed(phrases: str) -> tuple[str, ...]:
-    return tuple(one.strip() for one in phrases.split("|") if one.strip())
+    return tuple(phrase.strip() for phrase in phrases.split("|") if phrase.strip())

@@ -52,26 +52,26 @@ def _meant(word: str, language: Language, orders: bool) -> str:
     times, words, real = _times(language), words_of(language).known if orders else frozenset[str](), _real(language)
     if len(own) < _LEAST or own in times or own in words or own in real:
         return word
-    near = {one: times.get(one, "") for one in (*times, *words) if _is_near(own, one)}
+    near = {known: times.get(known, "") for known in (*times, *words) if _is_near(own, known)}
     if any(near.values()) and len(set(near.values())) > 1:  # another time, or no time
         return word
     return max(sorted(near), key=len, default=word)
 
 
-def _is_near(one: str, other: str) -> bool:
-    if one[0] != other[0] or abs(len(one) - len(other)) > 1 or len(other) < _LEAST:
+def _is_near(word: str, other: str) -> bool:
+    if word[0] != other[0] or abs(len(word) - len(other)) > 1 or len(other) < _LEAST:
         return False
-    if len(one) != len(other):
-        short, long = sorted((one, other), key=len)
+    if len(word) != len(other):
+        short, long = sorted((word, other), key=len)
         is_ending = short[-1] != long[-1] or long[-2:] == "ee"  # "annulée"
         return not is_ending and any(long[:at] + long[at + 1 :] == short for at in range(1, len(long) - 1))
-    differs = [at for at, (a, b) in enumerate(zip(one, other, strict=True)) if a != b]
+    differs = [at for at, (a, b) in enumerate(zip(word, other, strict=True)) if a != b]
     if len(differs) == 2:
-        return differs[1] == differs[0] + 1 and sorted(one) == sorted(other)
-    if len(differs) != 1 or differs[0] == len(one) - 1:
+        return differs[1] == differs[0] + 1 and sorted(word) == sorted(other)
+    if len(differs) != 1 or differs[0] == len(word) - 1:
         return False
-    is_any = len(one) >= _ANY_LETTER and differs[0] < len(one) - 2  # "recuerdas", "recuerdes"
-    return is_any or one[differs[0]] + other[differs[0]] in _BESIDE
+    is_any = len(word) >= _ANY_LETTER and differs[0] < len(word) - 2  # "recuerdas", "recuerdes"
+    return is_any or word[differs[0]] + other[differs[0]] in _BESIDE
 
 
 @lru_cache
@@ -94,7 +94,7 @@ def _single(language: Language) -> Iterator[tuple[str, str]]:
     assert isinstance(time, dict)
     words, numbers = time["words"], time["numbers"]
     assert isinstance(words, dict) and isinstance(numbers, dict)
-    for name, phrases in (*words.items(), *(("number", one) for one in numbers.values() if isinstance(one, str))):
+    for name, phrases in (*words.items(), *(("number", text) for text in numbers.values() if isinstance(text, str))):
         for word in _WORD.findall(str(phrases)) if name == "number" else map(str.strip, str(phrases).split("|")):
             if _WORD.fullmatch(word):
                 yield name, flat(word)

@@ -116,9 +116,9 @@ def zone_name(language: Language, zone: str) -> str:
     return known[0].title() if known else zone.rpartition("/")[2].replace("_", " ")
 
 
-def is_same_time(one: ZoneInfo, other: ZoneInfo, now: datetime) -> bool:
+def is_same_time(zone: ZoneInfo, other: ZoneInfo, now: datetime) -> bool:
     """True where both show the same now and in half a year."""
-    return all(moment.astimezone(one).utcoffset() == moment.astimezone(other).utcoffset() for moment in _halves(now))
+    return all(moment.astimezone(zone).utcoffset() == moment.astimezone(other).utcoffset() for moment in _halves(now))
 
 
 def _halves(now: datetime) -> tuple[datetime, datetime]:
@@ -150,13 +150,13 @@ def _times(text: str, now: datetime) -> Sequence[time]:
     if not half and 1 <= hour <= 12 and not text.startswith("0"):
         hours.append((hour + 12) % 24)
     is_real = minute < 60 and (1 <= hour <= 12 if half else hour < 24)
-    return [time(one, minute) for one in hours] if is_real else ()
+    return [time(candidate, minute) for candidate in hours] if is_real else ()
 
 
 def _zones_at(times: Iterable[time], now: datetime, language: Language) -> Sequence[str]:
     here = now.astimezone(UTC)
     ahead = [round((datetime.combine(here.date(), at, UTC) - here) / _STEP) * _STEP for at in times]
-    offsets = {one + day for one in ahead for day in (-_DAY, timedelta(), _DAY)}
+    offsets = {offset + day for offset in ahead for day in (-_DAY, timedelta(), _DAY)}
     own = (zone for zone in _phrases(language) if zone in _CITIES)
     found = [zone for zone in dict.fromkeys((*own, *_CITIES)) if here.astimezone(ZoneInfo(zone)).utcoffset() in offsets]
     rest = (zone for zone in sorted(_places()) if here.astimezone(ZoneInfo(zone)).utcoffset() in offsets)
@@ -196,9 +196,9 @@ def _named() -> Mapping[str, tuple[str, ...]]:
 
 @cache
 def _places() -> frozenset[str]:
-    return frozenset(one for one in zoneinfo.available_timezones() if one.partition("/")[0] in _AREAS)
+    return frozenset(zone for zone in zoneinfo.available_timezones() if zone.partition("/")[0] in _AREAS)
 
 
 def _key(text: str) -> str:
     plain = unicodedata.normalize("NFKD", text.strip().strip(".!?。！？").casefold())
-    return " ".join("".join(one for one in plain if not unicodedata.combining(one)).replace("_", " ").split())
+    return " ".join("".join(char for char in plain if not unicodedata.combining(char)).replace("_", " ").split())

@@ -58,7 +58,7 @@ def proximity(asked: Query, rows: Sequence[PassageRow], heads: Mapping[int, Sect
     held |= {at: counts | held.get(at, _NOTHING) for at, counts in own.items()}
     flowing, sizes = _flowing(rows, heads, held)
     sections = list(heads)
-    titles = _counts(asked.terms, [one.tokens for one in heads.values()])
+    titles = _counts(asked.terms, [section.tokens for section in heads.values()])
     above = {sections[at]: counts for at, counts in titles.items()}
     part_above = {id: {token: _HEAD * count for token, count in counts.items()} for id, counts in above.items()}
     usual = max(_LEAST_LENGTH, sum(sizes) / max(len(sizes), 1))
@@ -126,8 +126,8 @@ def _matched(own: Counts, head: Counts) -> Counts:
     return {token: min(1.0, count) for token, count in _sum(own, head).items()}
 
 
-def _sum(one: Counts, other: Counts) -> Counts:
-    both = dict(one)
+def _sum(counts: Counts, other: Counts) -> Counts:
+    both = dict(counts)
     for token, count in other.items():
         both[token] = both.get(token, 0.0) + count
     return both

@@ -264,7 +264,9 @@ class ScopeIndex:
         self._ready()
         gaps: list[str] = []
         changes = self._changes(gaps)
-        new = [one for one in changes.changed if one.name not in self._known or self._known[one.name].signature]
+        new = [
+            source for source in changes.changed if source.name not in self._known or self._known[source.name].signature
+        ]
         writer = self._file.writer
         return IndexStatus(
             file=self._file.path,
