@@ -1,4 +1,5 @@
-"""Days and times in a sentence: "tomorrow at 15:00", „am Montag (23. November) um 15:00“; a memory's day. Pure."""
+"""Days, times and numbers in a sentence: "tomorrow at 15:00", „am Montag (23. November) um 15:00“, `12.345,6`; a memory's
+day. Pure."""
 
 from __future__ import annotations
 
@@ -47,3 +48,9 @@ def moment_in(language: Language, moment: datetime, now: datetime) -> str:
     """A moment on its own clock, as said at `now`."""
     day = day_in(language, moment.date(), now.astimezone(moment.tzinfo).date())
     return LANGUAGES[language].moments.at.format(day=day, time=f"{moment:%H:%M}")
+
+
+def number_in(language: Language, value: float, decimals: int = 0) -> str:
+    """The number as the language writes it: `12,345.6`, `12.345,6`."""
+    strings = LANGUAGES[language]
+    return f"{value:,.{decimals}f}".translate({ord(","): strings.thousands, ord("."): strings.decimal})

@@ -77,8 +77,25 @@ def is_unspaced(term: str) -> bool:
     return _IS_UNSPACED.match(term) is not None
 
 
+def is_small_talk(term: str) -> bool:
+    """Whether a term of `terms` is of greetings, thanks or praise, and says nothing about which memory is relevant; also a
+    pair with a particle."""
+    if term in _SMALL_TALK:
+        return True
+    is_grammar = _HIRAGANA.search(term) is not None or not _PARTICLES.isdisjoint(term)
+    return is_grammar and is_unspaced(term)
+
+
+def is_small_word(term: str) -> bool:
+    """Whether a term is small talk by itself, not as a pair with a particle."""
+    return term in _SMALL_TALK
+
+
 _COMMON = frozenset(fold(" ".join(table.common.grammar for table in LANGUAGES.values())).split())
 """Words too common to search for."""
+_SMALL_TALK = frozenset(fold(" ".join(table.common.small_talk for table in LANGUAGES.values())).split())
+_HIRAGANA = re.compile("[\u3041-\u309f]")
+_PARTICLES = frozenset("".join(table.common.particles for table in LANGUAGES.values()))
 
 
 _POINTS = re.compile(

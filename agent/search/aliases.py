@@ -16,8 +16,7 @@ from itertools import dropwhile, islice, takewhile
 from typing import TypeAlias
 
 from agent.languages import date_words
-from agent.languages.small_talk import is_small_word
-from agent.languages.terms import fold, fold_for_index, is_common, is_unspaced, pairs, runs
+from agent.languages.terms import fold, fold_for_index, is_common, is_small_word, is_unspaced, pairs, runs
 from agent.memory import notes
 from agent.memory.provenance import sources_in, without_mark
 from agent.search.chunking import Passage
