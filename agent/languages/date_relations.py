@@ -19,7 +19,7 @@ from agent.languages.terms import fold_for_index
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """`first` to `last`, named from `start` to `end`, by name from `head` on. `rank` 0 is the most exact."""
+    """Days `first` to `last`, named from `start` to `end`, the name from `head` on. `rank` 0 is the most exact."""
 
     start: int
     head: int
@@ -28,11 +28,11 @@ class Mention:
     last: date
     rank: int
     is_spoken: bool = False
-    """The name is used on those days, as of a feast."""
+    """People also use the name when they talk about those days, as of a feast."""
 
 
 class _Resolved(NamedTuple):
-    """`is_distance`: counted from the named day."""
+    """The days that a relation means. `is_distance`: counted from the named day."""
 
     first: date
     last: date
@@ -144,7 +144,7 @@ def _are_joined(text: str, mention: Mention, other: Mention) -> bool:
 
 
 def _join(mention: Mention, other: Mention) -> Mention:
-    """A first day without a year is the last before the other."""
+    """From the first day to the other. A first day without a year is the last such day before the other."""
     first = mention.first
     while first > other.last:
         first = first - timedelta(days=_WEEK) if mention.rank == WEEKDAY_RANK else _a_year_before(first)
@@ -244,7 +244,7 @@ def _by_relation(mention: Mention, relation: _Relation, today: date) -> _Resolve
 
 
 def _at_distance(mention: Mention, number: int | None, unit: int, *, is_after: bool) -> _Resolved:
-    """So many days, weeks, months or years away; without a number, adjoining."""
+    """The days that are `number` units away from the mention; without a number, the unit that adjoins it."""
     edge, sign = (mention.last, 1) if is_after else (mention.first, -1)
     if number is None:
         near, far = _later(edge, sign), _later(edge, sign * unit)

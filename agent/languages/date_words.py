@@ -182,7 +182,7 @@ SEASON = re.compile(
     rf"(?: (pasad[oa]|scors[oa]|dernier|derniere|passe|الماضي|before last))?"
     rf"{_OF_YEAR}(?: ?([-/–]) ?(?:{_YEAR}|\d\d)\b)?"
 )
-"""The last group tells if a second year follows: of a winter, the first one is when it begins."""
+"""The last group tells whether a second year follows: a winter begins in the first."""
 HAN_SEASON = re.compile(
     r"(?:(\d{4}) ?[年년] ?の?)?(上个|上個|지난 ?|この前の)?"
     r"(?:(?:(?<=年)|(?<=年の)|(?<=この)|(?<=今))([春夏秋冬])(?![节節])|([春夏秋冬])(?=天|季|に|休み|の間)|(여름|가을|겨울)"

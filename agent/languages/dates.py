@@ -21,7 +21,7 @@ _READ_CHARS = 2_000
 
 
 def days_named(query: str, today: date, region: Region = ANYWHERE) -> tuple[Span, ...]:
-    """The most exact kind only: a month beside a day belongs to it."""
+    """The days that a question names, of the most exact kind only: a month beside a day belongs to it."""
     text = _plain(query)
     found = list(related(text, _mentions(text, today, region), today))
     best = min((mention.rank for mention in found), default=0)
@@ -29,7 +29,7 @@ def days_named(query: str, today: date, region: Region = ANYWHERE) -> tuple[Span
 
 
 def without_days(query: str) -> str:
-    """A folded question without words that only name its days."""
+    """The question, folded and without words that only name its days."""
     text = _plain(query)
     parts: list[str] = []
     at = 0
@@ -41,7 +41,7 @@ def without_days(query: str) -> str:
 
 
 def written_day(text: str) -> date | None:
-    """The first day written out with its year."""
+    """The first day that is written out with its year, or None."""
     found = written(DatedText(_plain(text[:_HEADING]), date.min))
     return next((first for _, first, _ in found if first.year >= _OLDEST), None)
 
@@ -55,7 +55,7 @@ def _plain(text: str) -> str:
 
 @lru_cache(maxsize=16)
 def _mentions(text: str, today: date, region: Region) -> tuple[Mention, ...]:
-    """Kept, because a message is asked for its days by the recall, by the search and by the ranking."""
+    """Cached, because recall, search and ranking all ask for the days of a message."""
     years = {first.year for _, first, _ in relative_years(DatedText(text, today))}
     read = DatedText(text, today, region, years.pop() if len(years) == 1 else None)
     taken = bytearray(len(text))

@@ -218,7 +218,7 @@ def relative_days(line: str, written_on: date) -> tuple[Days, ...]:
 
 
 def day_ahead(text: str, written_on: date) -> date | None:
-    """The only future day, if it is one."""
+    """The only future day that a text means, or None."""
     if written := written_day(text):
         return written if written >= written_on else None
     ahead = [day for days in relative_days(text, written_on) for day in days if day > written_on]
@@ -226,7 +226,7 @@ def day_ahead(text: str, written_on: date) -> date | None:
 
 
 def with_days(text: str, written_on: date) -> str:
-    """Appends the days that `text` means to its lines. Idempotent."""
+    """Appends to each line the days that it means. Idempotent."""
     if len(text) > _LONGEST:
         return text
     lines: list[str] = []
@@ -353,15 +353,15 @@ def _by_weekday(text: str, written_on: date) -> Iterator[_Mention]:
 
 
 def _weekday_of_week(written_on: date, weekday: int, weeks: int) -> Days:
-    """The day; two if weeks from Sunday on give another one."""
+    """The weekday so many weeks away; two days if weeks from Sunday on give another day."""
     days = 7 * weeks + weekday - written_on.weekday()
     other = 7 * ((written_on.weekday() == 6) - (weekday == 6))
     return (*_day(written_on, days), *_day(written_on, days + other)) if other else _day(written_on, days)
 
 
 def _near_weekday(written_on: date, weekday: int, direction: int) -> Days:
-    """The last one (-1), the next one (1), or both (0); empty if it may be today. A near one may also be a week
-    farther."""
+    """The last such weekday (-1), the next (1), or both (0); empty if it may be today. A near day may also
+    mean a week farther."""
     ahead = (weekday - written_on.weekday()) % 7
     if not direction:
         return (*_day(written_on, ahead), *_day(written_on, ahead - 7)) if ahead else ()

@@ -19,8 +19,9 @@ class InvalidLanguageFile(Exception):
 
 
 def read_table(kind: type[Table], given: Mapping[str, TomlValue], where: str) -> Table:
-    """Tables are dataclasses, and lists of alternatives one pattern. Raises `InvalidLanguageFile` for a key that is
-    missing or unknown, or a value of another type."""
+    """A dataclass from the TOML table that has its fields' names. Tables in it become dataclasses, and lists of
+    alternatives one pattern. Raises `InvalidLanguageFile` for a key that is missing or unknown, or a value of another
+    type."""
     hints, fields = get_type_hints(kind), {field.name: field for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
     if unknown := given.keys() - fields.keys() - READ_ELSEWHERE:
         raise InvalidLanguageFile(f"{where}: {', '.join(sorted(unknown))} is not a key")

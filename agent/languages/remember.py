@@ -62,7 +62,7 @@ _SENTENCE = re.compile(r"[^.!?。！？…\n]+[.!?。！？…\"”»」)]*|[.!?
 
 
 def _words(of: Callable[[RememberPatterns], str]) -> str:
-    """Any of these; whole words where a language has words."""
+    """A pattern for a field of all languages; whole words where a language separates words."""
     spaced = _any(of(table.remember) for table in _TABLES if table.spaced)
     return _any([rf"\b(?:{spaced})\b", *(of(table.remember) for table in _TABLES if not table.spaced)])
 

@@ -1,4 +1,4 @@
-"""What the system means where it refuses a file, whatever wraps its error, as sentences."""
+"""Says in sentences why the system refused a file, whatever wraps its error."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _OF_SQLITE = {sqlite3.SQLITE_FULL: errno.ENOSPC, sqlite3.SQLITE_READONLY: errno.
 
 
 def system_says(error: OSError) -> str:
-    """Why, as a clause."""
+    """Why the system refused, as a clause."""
     inner = next((cause for cause in _chain(error) if isinstance(cause, OSError) and cause.errno), error)
     return REASONS.get(_number(error)) or own_words(inner)
 
@@ -34,7 +34,7 @@ def is_full(error: BaseException) -> bool:
 
 
 def is_about_files(error: Exception) -> bool:
-    """False for what only looks like it: connections, certificates and times that are over are `OSError`s, too."""
+    """Whether an error is about files: connections, certificates and timeouts are `OSError`s, too."""
     if not isinstance(error, OSError):
         return False
     is_certain = isinstance(error, StorageUnavailable) or _number(error) in _OF_A_DISK
@@ -42,7 +42,7 @@ def is_about_files(error: Exception) -> bool:
 
 
 def cannot(error: OSError) -> str:
-    """Why, as a clause that names the file, too, where it matters."""
+    """What failed and why, as a clause that names the file where it matters."""
     if is_full(error):
         return REASONS[errno.ENOSPC]
     if _number(error) == errno.EROFS:
@@ -70,7 +70,7 @@ def _number(error: BaseException) -> int:
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """From the cause on: what wraps it knows less."""
+    """The error and its causes, the innermost first: it knows most."""
     chain: list[BaseException] = []
     cause: BaseException | None = error
     while cause is not None and cause not in chain:

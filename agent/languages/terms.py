@@ -78,8 +78,7 @@ def is_unspaced(term: str) -> bool:
 
 
 def is_small_talk(term: str) -> bool:
-    """Whether a term of `terms` is of greetings, thanks or praise, and says nothing about which memory is relevant; also a
-    pair with a particle."""
+    """Whether a term is a greeting, thanks or praise, or a pair with a particle: it says nothing about a memory."""
     if term in _SMALL_TALK:
         return True
     is_grammar = _HIRAGANA.search(term) is not None or not _PARTICLES.isdisjoint(term)

@@ -48,7 +48,7 @@ class _Times(_Model):
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What a phrase can mean. `weak`: only beside another word of time. `sequence`: all of these, one after another."""
+    """The meanings of a phrase. `weak`: only beside another word of time. `sequence`: all of these, in this order."""
 
     strong: frozenset[str] = frozenset()
     weak: frozenset[str] = frozenset()
@@ -62,9 +62,9 @@ class TimeWords:
     language: Language
     phrases: Mapping[tuple[str, ...], Meaning]
     longest: Mapping[str, int]
-    """How many words the longest phrase has that begins with a word."""
+    """By word, the number of words in the longest phrase that begins with it."""
     clock: Mapping[tuple[str, ...], str]
-    """What is added to the hour N, in minutes: signs, numbers N and M, and words of time. The longest form first."""
+    """Minutes to add to the hour N, by a form of signs, numbers N and M, and words of time. The longest form first."""
     next_weekday: NextWeekday
     slashed: Literal["ask", "day", "month"]
     afternoon_digits: bool
@@ -82,7 +82,7 @@ class TimeWords:
 
 
 def read(language: Language, key: Callable[[str], tuple[str, ...]]) -> TimeWords:
-    """`key`: how a phrase is looked up."""
+    """The words of time of a language. `key`: how a phrase is looked up."""
     time = _Times.model_validate(read_file(language)["time"])
     gathered: dict[tuple[str, ...], Meaning] = defaultdict(Meaning)
     for name, phrases in time.words.items():

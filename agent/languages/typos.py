@@ -1,4 +1,4 @@
-"""Words that are meant where a letter is wrong. Pure.
+"""Mends words in which a letter is wrong. Pure.
 
 A letter is missing, too many, of the key beside its own, or in its neighbour's place. The first and the last letter
 count: endings say more than a slip. A time word, and what a language lists as `lookalikes`, is meant as it is.
@@ -42,7 +42,7 @@ _BESIDE = frozenset(
 
 
 def mended(text: str, language: Language, *, orders: bool = False) -> str:
-    """The text with the words of time that are meant. `orders`: those of orders as well."""
+    """The text with misspelt words of time mended. `orders`: those of orders as well."""
     return _WORD.sub(lambda found: _meant(found[0], language, orders), text) if LANGUAGES[language].spaced else text
 
 
@@ -76,20 +76,20 @@ def _is_near(word: str, other: str) -> bool:
 
 @lru_cache
 def _times(language: Language) -> Mapping[str, str]:
-    """The words, each with what it means."""
+    """The meanings of words of time, by word."""
     return {word: name for name, word in _single(language) if name in _DECIDE and len(word) >= _LEAST}
 
 
 @lru_cache
 def _real(language: Language) -> frozenset[str]:
-    """What is a word itself."""
+    """Words that are meant as they are."""
     table, given = LANGUAGES[language], words_of(language)
     listed = f"{table.common.grammar} {table.common.small_talk} {given.given.lookalikes}"
     return frozenset((*map(flat, listed.split()), *given.talk, *(word for _, word in _single(language))))
 
 
 def _single(language: Language) -> Iterator[tuple[str, str]]:
-    """The words of times, each with what it means."""
+    """The meaning and the word, for each word of time."""
     time = read_file(language)["time"]
     assert isinstance(time, dict)
     words, numbers = time["words"], time["numbers"]

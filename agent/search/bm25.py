@@ -73,7 +73,9 @@ def proximity(asked: Query, rows: Sequence[PassageRow], heads: Mapping[int, Sect
         weights = OF_KIND[heads[row.section].kind]
         norm = _K1 * (1 - weights.length + weights.length * sizes[at] / usual)
         told = sum(asked.weights[token] * count / (count + norm) for token, count in counts.items())
-        matched = _matched(own.get(at, _NOTHING), above[row.section]) if head else own.get(at, _NOTHING)
+        matched = own.get(at, _NOTHING)
+        if head:
+            matched = {token: min(1.0, count) for token, count in _sum(matched, above[row.section]).items()}
         found[row.id] = Proximity(told / asked.whole, matched)
     return found
 
@@ -120,10 +122,6 @@ def _counts(terms: Iterable[Term], texts: Sequence[str]) -> dict[int, Counts]:
                 counts[term.asked] = counts.get(term.asked, 0.0) + (1.0 if exact and not term.instead else longer)
             at = whole.find(wanted, end)
     return found
-
-
-def _matched(own: Counts, head: Counts) -> Counts:
-    return {token: min(1.0, count) for token, count in _sum(own, head).items()}
 
 
 def _sum(counts: Counts, other: Counts) -> Counts:

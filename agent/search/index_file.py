@@ -26,7 +26,7 @@ _LOCK_WAIT = 10.0
 
 
 class IndexFile:
-    """`path` None: in memory. `scope` and `cut` as in `database.created`."""
+    """A scope's index; `path` None: in memory. `scope` and `cut` as in `database.create_index`."""
 
     def __init__(self, path: Path | None, scope: str, cut: str) -> None:
         self.path = path

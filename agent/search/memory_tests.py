@@ -37,8 +37,6 @@ class MemoryTest:
 
 @dataclass(frozen=True, slots=True)
 class MemoryTestResult:
-    """One result."""
-
     test: MemoryTest
     missing: tuple[str, ...]
     where: str = ""
@@ -51,8 +49,6 @@ class MemoryTestResult:
 
 @dataclass(frozen=True, slots=True)
 class MemoryTestReport:
-    """All results."""
-
     results: tuple[MemoryTestResult, ...]
     gaps: tuple[str, ...] = ()
     """Sentences on what was not searched."""
@@ -79,7 +75,7 @@ def parsed(text: str) -> Iterator[MemoryTest | int]:
 
 
 def run(scope: Scope, clock: Clock, search: Search, most: int, max_chars: int) -> MemoryTestReport:
-    """Run all tests. Blocks. Raises `UnreadableFile`."""
+    """Run the tests of a scope. Blocks. Raises `UnreadableFile`."""
     file = files.read_text(scope.folder / FILE, scope.folder)
     found = list(parsed(file.text)) if file is not None else []
     results: list[MemoryTestResult] = []

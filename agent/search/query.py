@@ -48,7 +48,7 @@ class Query:
     share: float = 1.0
     """Lower if the words only name days."""
     synonyms: Sequence[Term] = ()
-    """Substitutes."""
+    """Terms in place of missing ones."""
     beside: Sequence[Term] = ()
 
 
@@ -151,7 +151,7 @@ class QuestionSubject:
     named: Sequence[str] = ()
     """Speakers in order."""
     together: int = 1
-    """How many of the first are named in one breath (Anna and Ben)."""
+    """The number of the first ones that are named in one breath (Anna and Ben)."""
     person: bool = False
     assistant: bool = False
 

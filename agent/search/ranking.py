@@ -283,7 +283,7 @@ def _with_repeats_behind(order: Iterable[_Scored], tokens: Mapping[int, str], mo
             break  # nothing behind so many that say something new can come before any of them
         best.append(candidate)
         words = frozenset(_TIME.sub("", tokens[candidate.passage]).split())
-        telling = _longest_first(words)[: len(words) - math.ceil(_ALIKE * len(words)) + 1]
+        telling = sorted(sorted(words), key=len, reverse=True)[: len(words) - math.ceil(_ALIKE * len(words)) + 1]
         if any(_alike(words, other) for word in telling for other in seen.get(word, ())):
             candidate.part *= _REPEATED
             continue
@@ -291,12 +291,6 @@ def _with_repeats_behind(order: Iterable[_Scored], tokens: Mapping[int, str], mo
         for word in telling:
             seen.setdefault(word, []).append(words)
     return sorted(best, key=lambda candidate: -round(candidate.total, 9))[:most]
-
-
-def _longest_first(words: Iterable[str]) -> list[str]:
-    ordered = sorted(words)
-    ordered.sort(key=len, reverse=True)
-    return ordered
 
 
 def _alike(words: frozenset[str], other: frozenset[str]) -> bool:

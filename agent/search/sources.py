@@ -307,7 +307,7 @@ def _template_lines() -> Mapping[str, frozenset[str]]:
 
 
 def _is_template_text(source: IndexSource, passage: Passage) -> bool:
-    """True for unchanged template text, which would match many questions."""
+    """Whether it is unchanged template text, which would match many questions."""
     if not _TOP_LEVEL.fullmatch(source.inside):
         return False
     lines = [line for line in passage.text.splitlines() if line.strip()]
