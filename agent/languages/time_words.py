@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -54,7 +54,6 @@ class Meaning:
     weak: frozenset[str] = frozenset()
     sequence: tuple[str, ...] = ()
     number: float | None = None
-    zone: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,20 +89,17 @@ def read(language: Language, key: Callable[[str], tuple[str, ...]]) -> TimeWords
             gathered[key(phrase)] = _with(gathered[key(phrase)], name)
     for value, phrases in _numbers(time.numbers):
         for phrase in _listed(phrases):
-            known = gathered[key(phrase)]
-            gathered[key(phrase)] = Meaning(known.strong, known.weak, known.sequence, value, known.zone)
+            gathered[key(phrase)] = replace(gathered[key(phrase)], number=value)
     for number, phrase in enumerate(time.numbers.ordinals.split(), 1):
         for form in phrase.split("|"):
             known = gathered[key(form)]
-            gathered[key(form)] = Meaning(
-                known.strong | {"ordinal"}, known.weak, known.sequence, float(number), known.zone
-            )
+            gathered[key(form)] = replace(known, strong=known.strong | {"ordinal"}, number=float(number))
     for end in _listed(time.numbers.ordinal_ends):
         gathered[key(end)] = _with(gathered[key(end)], "ordinal_end")
     for zone, phrases in time.zones.items():
         for phrase in _listed(phrases):
             known = gathered[key(phrase)]
-            gathered[key(phrase)] = Meaning(known.strong, known.weak | {f"zone:{zone}"}, known.sequence, known.number)
+            gathered[key(phrase)] = replace(known, weak=known.weak | {f"zone:{zone}"})
     forms = {tuple(form.split()): minutes for form, minutes in time.clock.items()}
     longest: dict[str, int] = {}
     for words in gathered:
@@ -128,10 +124,10 @@ def read(language: Language, key: Callable[[str], tuple[str, ...]]) -> TimeWords
 
 def _with(known: Meaning, name: str) -> Meaning:
     if " " in name:
-        return Meaning(known.strong, known.weak, tuple(name.split()), known.number)
+        return replace(known, sequence=tuple(name.split()))
     if name.endswith("?"):
-        return Meaning(known.strong, known.weak | {name[:-1]}, known.sequence, known.number)
-    return Meaning(known.strong | {name}, known.weak, known.sequence, known.number)
+        return replace(known, weak=known.weak | {name[:-1]})
+    return replace(known, strong=known.strong | {name})
 
 
 def _numbers(numbers: _Numbers) -> list[tuple[float, str]]:
