@@ -15,8 +15,16 @@ from datetime import date
 from typing import NamedTuple
 
 from agent.languages.dates import days_named, without_days
-from agent.languages.small_talk import is_small_talk, is_small_word
-from agent.languages.terms import fold, fold_for_index, is_common, is_unspaced, runs, terms
+from agent.languages.terms import (
+    fold,
+    fold_for_index,
+    is_common,
+    is_small_talk,
+    is_small_word,
+    is_unspaced,
+    runs,
+    terms,
+)
 from agent.memory import notes
 from agent.search.bm25 import SYNONYM
 from agent.search.chunking import speech

@@ -1,4 +1,4 @@
-"""The order that a line is, or that one of its clauses is: "gonna nap, wake me in 40 minutes". Pure.
+"""Finds the order in a line or in a clause of it: "gonna nap, wake me in 40 minutes". Pure.
 
 What somebody else said is no order: "Bob said, remind me tomorrow".
 """
@@ -23,7 +23,7 @@ _IN_CLAUSES = (
     | _LISTED
     | frozenset((OrderKind.TIMER, OrderKind.WAKE, OrderKind.FORGET, OrderKind.CANCEL, OrderKind.MOVE, OrderKind.REMIND))
 )
-"""What may be asked for in a clause. To undo or to stop is said alone."""
+"""Kinds that may be asked for in a clause. To undo or to stop is said alone."""
 _STOPS = frozenset((OrderKind.STOP,))
 _WISHES = frozenset((OrderKind.CANNOT,))
 _GO_ON = frozenset((OrderKind.TIMER, OrderKind.WAKE, OrderKind.REMIND, OrderKind.ADD))
@@ -31,23 +31,23 @@ _GO_ON = frozenset((OrderKind.TIMER, OrderKind.WAKE, OrderKind.REMIND, OrderKind
 _ALONE = frozenset((OrderKind.CANCEL, OrderKind.FORGET, OrderKind.TIMER, OrderKind.WAKE, OrderKind.REMIND))
 """Their own clause counts before the others."""
 _POINT = _ALONE | _LISTED | frozenset((OrderKind.MOVE,))
-"""They may be about what another clause names, also where the line as a whole is one."""
+"""They may be about a thing that another clause names, even where the whole line is an order of this kind."""
 _TAKE_BACK = frozenset((OrderKind.CANCEL, OrderKind.FORGET))
 _RESET = frozenset((OrderKind.REMIND, OrderKind.CANCEL, OrderKind.MOVE))
-"""Which of these it is, a clause tells better than the line as a whole."""
+"""A clause tells better than the whole line which of these is meant."""
 _MOST_ITEM_WORDS = 6
 
 
 @dataclass(frozen=True, slots=True)
 class _Split:
-    """A line in its clauses, in the words of one language."""
+    """The clauses of a line, read in the words of one language."""
 
     words: OrderWords
     clauses: Sequence[str]
 
     def order(self, *, asks: bool = False, whole: PlainOrder | None = None) -> PlainOrder | None:
-        """The order that a clause is. `asks`: the line is a question. `whole`: the order that the line is; then only
-        what points to another clause counts."""
+        """The first order in a clause, or None. `asks`: the line is a question. `whole`: the order of the whole line;
+        then only an order that points to another clause counts."""
         for at, clause in enumerate(self.clauses):
             found = self._in(clause)
             if found is None or self._is_quoted(at) or (whole is not None and not self._points(found, whole)):
@@ -61,7 +61,7 @@ class _Split:
         return None
 
     def undo(self) -> PlainOrder | None:
-        """To take back what came last: each other clause says no more than that it was wrong."""
+        """The order to take back the last change, if each other clause only says that it was wrong."""
         taking = [self._takes_back(clause) for clause in self.clauses]
         rest = [clause for clause, takes in zip(self.clauses, taking, strict=True) if not takes]
         is_undo = any(taking) and all(self._is_slip(clause) for clause in rest)
@@ -80,21 +80,21 @@ class _Split:
         return not left
 
     def other(self, whole: PlainOrder) -> PlainOrder | None:
-        """The first order that a clause is, where none is what the line as a whole seems to be."""
+        """The first order in a clause, if no clause is of the kind that the whole line seems to be."""
         if whole.kind not in _RESET:
             return None
-        found = [(one, at) for at, clause in enumerate(self.clauses) if (one := self._in(clause)) is not None]
-        if not found or any(one.kind is whole.kind for one, _ in found) or found[0][0].kind not in _RESET:
+        found = [(order, at) for at, clause in enumerate(self.clauses) if (order := self._in(clause)) is not None]
+        if not found or any(order.kind is whole.kind for order, _ in found) or found[0][0].kind not in _RESET:
             return None
         return self._with_others(*found[0])
 
     def is_reported(self) -> bool:
-        """Somebody else's order is told."""
+        """Whether the line tells of somebody else's order."""
         return any(self._is_quoted(at) and self._in(clause) is not None for at, clause in enumerate(self.clauses))
 
     def wish(self) -> PlainOrder | None:
-        """What a clause politely asks for that cannot be done: "…, can you text Anna?". "…, buy a present" may be meant
-        for the person."""
+        """A polite request in a clause for something that cannot be done: "…, can you text Anna?". Without politeness
+        ("…, buy a present") it may be meant for the person."""
         for at, clause in enumerate(self.clauses):
             if "§" not in plain(clause, self.words)[1]:
                 continue
@@ -107,7 +107,7 @@ class _Split:
         return order_of(self.words, clause, beside=_IN_CLAUSES)
 
     def _points(self, found: PlainOrder, whole: PlainOrder) -> bool:
-        """It lacks what it is about, or its own clause is to be read first."""
+        """Whether the order lacks the thing that it is about, or its own clause is to be read first."""
         is_bare = _names_nothing(found)
         return found.kind is whole.kind and (not is_bare if whole.beside == LOOSE else found.kind in _ALONE or is_bare)
 
@@ -119,30 +119,32 @@ class _Split:
         return replace(found, beside=", ".join((*self.clauses[:at], *self.clauses[at + 1 :])))
 
     def _with_items(self, found: PlainOrder, at: int) -> PlainOrder | None:
-        """What is to be put on a list or taken off: of "it", what the clause next to it is about."""
+        """The order with its items: in place of "it", those that the clause next to it names. None without items."""
         if not found.name:
             return None
         if not _names_nothing(found):
             return found
         named = [self._named_in(clause) for clause in (*self.clauses[at - 1 : at], *self.clauses[at + 1 : at + 2])]
-        items = [one for one in named if one and len(one.split()) <= _MOST_ITEM_WORDS]
+        items = [item for item in named if item and len(item.split()) <= _MOST_ITEM_WORDS]
         return replace(found, about=items[0]) if items else None
 
     def _named_in(self, clause: str) -> str:
-        """The clause without what says that something is lacking; empty where nothing says so."""
+        """The clause without its words for lacking something ("we're out of"); empty if it has none."""
         rest = clause.strip()
         while (found := self.words.lacks.search(flat(rest))) is not None and found.end() > found.start():
             rest = f"{rest[: found.start()]}{rest[found.end() :]}".strip(" ,")
         return rest if rest != clause.strip() else ""
 
     def _is_quoted(self, at: int) -> bool:
-        """A clause before it ends, one after it begins, or it ends itself with who said so."""
+        """Whether the clause before ends, the clause after begins, or the clause itself ends with who said it."""
         told = self.words.told
-        before = at and [one for one in told.finditer(flat(self.clauses[at - 1])) if _is_at_end(one)]
+        before = at and [match for match in told.finditer(flat(self.clauses[at - 1])) if _is_at_end(match)]
         after = at + 1 < len(self.clauses) and told.match(flat(self.clauses[at + 1]))
         own = self.clauses[at]
         is_asked = "§" in plain(own, self.words)[1]  # "can you say something"
-        return bool(before or after or [one for one in told.finditer(flat(own)) if _is_at_end(one) and not is_asked])
+        return bool(
+            before or after or [match for match in told.finditer(flat(own)) if _is_at_end(match) and not is_asked]
+        )
 
 
 def _names_nothing(found: PlainOrder) -> bool:
@@ -156,7 +158,7 @@ def _is_at_end(found: re.Match[str]) -> bool:
 def order_in(
     line: str, first: Language | None = None, *, is_sure: bool = False, asks: bool = False
 ) -> PlainOrder | None:
-    """The order that a line is. `first`: its likely language. `is_sure`: it is no other. `asks`: it is a question."""
+    """The order in a line. `first`: its likely language; `is_sure`: it is no other. `asks`: it is a question."""
     line = unicodedata.normalize("NFC", line).replace("’", "'")
     languages = [first] if first and is_sure else [*dict.fromkeys((*([first] if first else []), *ALL_LANGUAGES))]
     splits = [*_splits(line, [first] if first else languages)]
@@ -184,7 +186,7 @@ def order_in(
 
 
 def clauses_in(line: str, language: Language) -> list[str]:
-    """The clauses of a line and the reasons in them; it alone, where it has no others."""
+    """The clauses of a line, with the reasons in them apart; the whole line if it is not divided."""
     line = unicodedata.normalize("NFC", line).replace("’", "'")
     clauses = next((split.clauses for split in _splits(line, [language])), [line.strip()])
     return [part for clause in clauses for part in _cut(clause, words_of(language).since)] or [line.strip()]
@@ -195,16 +197,16 @@ def _cut(line: str, pattern: re.Pattern[str]) -> list[str]:
     for found in pattern.finditer(flat(line)):
         parts.append(line[at : found.start()])
         at = found.end()
-    return [own for one in (*parts, line[at:]) if (own := one.strip())]
+    return [own for part in (*parts, line[at:]) if (own := part.strip())]
 
 
 def _is_stop(line: str, words: OrderWords) -> bool:
-    """Nothing else is said: "ok, that's enough, stop"."""
+    """Whether the line only asks to stop: "ok, that's enough, stop"."""
     clauses = _cut(line, words.breaks)
     if not 1 < len(clauses) <= _MOST_CLAUSES:
         return False
     found = [order_of(words, clause, beside=_STOPS) is not None for clause in clauses]
-    return any(found) and all(one or is_talk(clause) for clause, one in zip(clauses, found, strict=True))
+    return any(found) and all(is_stop or is_talk(clause) for clause, is_stop in zip(clauses, found, strict=True))
 
 
 def _splits(line: str, languages: Iterable[Language]) -> Iterable[_Split]:

@@ -1,4 +1,4 @@
-"""Languages of Daybook's sentences, by ISO 639 code: each has a file beside this. A model answers in any language."""
+"""The languages of Daybook's sentences, by ISO 639 code: each has a file beside this. A model answers in any."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ FOLDER = Path(__file__).parent
 
 
 class Language(str):
-    """A code with a file, one object for each. Raises `ValueError` for another code."""
+    """The code of a language with a file, one object for each. Raises `ValueError` for another code."""
 
     __slots__ = ()
     ENGLISH: ClassVar[Language]
@@ -30,7 +30,7 @@ def of_locale(locale: str) -> Language | None:
 
 
 def of_environment(environ: Mapping[str, str]) -> Language | None:
-    """The language of a terminal."""
+    """The language that a terminal's environment names, if it has a file."""
     return of_locale(next((environ[name] for name in ("LC_ALL", "LC_MESSAGES", "LANG") if environ.get(name)), ""))
 
 
@@ -38,4 +38,4 @@ _KNOWN: dict[str, Language] = {}
 _KNOWN |= {file.stem: str.__new__(Language, file.stem) for file in sorted(FOLDER.glob("*.toml"))}
 Language.ENGLISH, Language.CHINESE, Language.JAPANESE = Language("en"), Language("zh"), Language("ja")
 ALL_LANGUAGES = (Language.ENGLISH, *(known for known in _KNOWN.values() if known != Language.ENGLISH))
-"""English first: it is meant where nothing tells."""
+"""English first: it is assumed where nothing tells."""

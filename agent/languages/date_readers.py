@@ -85,11 +85,11 @@ def written(read: DatedText) -> Iterator[_Found]:
 def _slashed(read: DatedText) -> Iterator[_Found]:
     """Days in the user's order if known and valid, else in both."""
     for match in read.find(words.SLASHED):
-        one, other, year = int(match[1]), int(match[2] or match[4]), int(match[3] or match[5])
+        first, second, year = int(match[1]), int(match[2] or match[4]), int(match[3] or match[5])
         if year < 100:
             year += 2_000 if 2_000 + year <= read.today.year + 1 else 1_900
-        day_first = list(_day(year, other, one, read.today))
-        month_first = list(_day(year, one, other, read.today))
+        day_first = list(_day(year, second, first, read.today))
+        month_first = list(_day(year, first, second, read.today))
         preferred = {None: [], True: month_first, False: day_first}[read.region.month_first]
         yield from (_found_at(match, *span) for span in preferred or dict.fromkeys(day_first + month_first))
 
@@ -110,11 +110,13 @@ def _feast(read: DatedText, match: re.Match[str], name: int, written: str | None
         yield _found_at(match, *_TO_COME, head=name)
         return
     years = range(read.today.year - 2, read.today.year + 2) if year is None else (year,)
-    spans = [span for one in years if _OLDEST <= one <= _YOUNGEST for span in days(one)]
+    spans = [span for candidate in years if _OLDEST <= candidate <= _YOUNGEST for span in days(candidate)]
     if year is None:
         is_last = words.LAST.search(about) is not None
         spans = (
-            [max(past)] if (past := [one for one in spans if one[is_last] <= read.today - timedelta(is_last)]) else []
+            [max(past)]
+            if (past := [span for span in spans if span[is_last] <= read.today - timedelta(is_last)])
+            else []
         )
     yield from (_found_at(match, *span, head=name) for span in spans)
 
@@ -273,11 +275,11 @@ def _season(
     if year is None:
         back = 2 if about.endswith("before last") else 1 if words.LAST.search(about) else 0
         spans = [_quarter(read.today.year - less, month) for less in range(4)]
-        begun = [one for one in spans if one[0] <= read.today and (not back or one[1] < read.today)]
+        begun = [span for span in spans if span[0] <= read.today and (not back or span[1] < read.today)]
         spans = begun[max(0, back - 1) :][:1]
     else:
         spans = [_quarter(year, month)] + ([_quarter(year - 1, month)] if month == 12 and not is_over_two else [])
-        spans = [one for one in spans if one[0] <= read.today] or spans
+        spans = [span for span in spans if span[0] <= read.today] or spans
     yield from (_found_at(match, *span, head=name) for span in spans if span[0] > date.min)
 
 
@@ -346,9 +348,9 @@ def _single(day: date) -> Span:
 def _day(year: int | str | None, month: int, day: int, today: date) -> Iterator[Span]:
     """The day, in the latest past year if none is given; nothing if it does not exist."""
     years = [int(year)] if year else range(today.year, max(0, today.year - 5), -1)
-    for one in years:
+    for candidate in years:
         try:
-            found = date(one, month, day)
+            found = date(candidate, month, day)
         except ValueError:
             continue
         if year or found <= today:
@@ -359,9 +361,9 @@ def _day(year: int | str | None, month: int, day: int, today: date) -> Iterator[
 def _month(year: int | str | None, month: int, today: date) -> Iterator[Span]:
     if not 1 <= month <= 12:
         return
-    one = int(year) if year else today.year if month <= today.month else today.year - 1
-    if 1 <= one < date.max.year:
-        first = date(one, month, 1)
+    year_meant = int(year) if year else today.year if month <= today.month else today.year - 1
+    if 1 <= year_meant < date.max.year:
+        first = date(year_meant, month, 1)
         yield first, _end_of_month(first)
 
 

@@ -19,7 +19,7 @@ from agent.languages.terms import fold_for_index
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """`first` to `last`, named from `start` to `end`, by name from `head` on. `rank` 0 is the most exact."""
+    """Days `first` to `last`, named from `start` to `end`, the name from `head` on. `rank` 0 is the most exact."""
 
     start: int
     head: int
@@ -28,11 +28,11 @@ class Mention:
     last: date
     rank: int
     is_spoken: bool = False
-    """The name is used on those days, as of a feast."""
+    """People also use the name when they talk about those days, as of a feast."""
 
 
 class _Resolved(NamedTuple):
-    """`is_distance`: counted from the named day."""
+    """The days that a relation means. `is_distance`: counted from the named day."""
 
     first: date
     last: date
@@ -50,28 +50,28 @@ def _set(names: Iterable[str]) -> frozenset[str]:
     return frozenset(fold_for_index(" ".join(names)).split())
 
 
-_GIVEN = tuple(one.relations for one in DATES)
+_GIVEN = tuple(dates.relations for dates in DATES)
 _RELATIONS = {
     fold_for_index(name): relation
-    for one in _GIVEN
+    for relations in _GIVEN
     for relation, names in (
-        (_Relation.BEFORE, one.before),
-        (_Relation.UNTIL, one.until),
-        (_Relation.SINCE, one.since),
-        (_Relation.AFTER, one.after),
+        (_Relation.BEFORE, relations.before),
+        (_Relation.UNTIL, relations.until),
+        (_Relation.SINCE, relations.since),
+        (_Relation.AFTER, relations.after),
     )
     for name in names.split()
 }
-_FILLERS = _set(one.fillers for one in _GIVEN)
-_OF = _set(one.of for one in _GIVEN)
-_SHORTLY = _set(one.shortly for one in _GIVEN)
-_BETWEEN = _set(one.between for one in _GIVEN)
-_FROM = _set(one.from_ for one in _GIVEN)
-_AND = _set(one.and_ for one in _GIVEN)
-_TO = _set((*(one.to for one in _GIVEN), "- – — ~ 〜"))
-_TO_AFTER_FROM = _set(one.to_after_from for one in _GIVEN)
-_UNITS = words.UNITS | dict.fromkeys(_set(one.nights for one in _GIVEN), 1)
-_WEEKENDS = _set(one.weekends for one in _GIVEN)
+_FILLERS = _set(relations.fillers for relations in _GIVEN)
+_OF = _set(relations.of for relations in _GIVEN)
+_SHORTLY = _set(relations.shortly for relations in _GIVEN)
+_BETWEEN = _set(relations.between for relations in _GIVEN)
+_FROM = _set(relations.from_ for relations in _GIVEN)
+_AND = _set(relations.and_ for relations in _GIVEN)
+_TO = _set((*(relations.to for relations in _GIVEN), "- – — ~ 〜"))
+_TO_AFTER_FROM = _set(relations.to_after_from for relations in _GIVEN)
+_UNITS = words.UNITS | dict.fromkeys(_set(relations.nights for relations in _GIVEN), 1)
+_WEEKENDS = _set(relations.weekends for relations in _GIVEN)
 _TWO = {fold_for_index(name): days for name, days in (("يومين", 1), ("اسبوعين", 7), ("شهرين", 30))}
 _DAYS_IN_KOREAN = {"하루": 1, "이틀": 2, "사흘": 3}
 _ADJACENT = {"翌日": 1, "다음 날": 1, "다음날": 1, "前日": -1, "전날": -1}
@@ -104,51 +104,51 @@ def related(text: str, mentions: Sequence[Mention], today: date) -> Iterator[Men
     then."""
     at = 0
     while at < len(mentions):
-        one = mentions[at]
+        mention = mentions[at]
         at += 1
-        if at < len(mentions) and _are_joined(text, one, mentions[at]):
-            yield _join(one, mentions[at])
+        if at < len(mentions) and _are_joined(text, mention, mentions[at]):
+            yield _join(mention, mentions[at])
             at += 1
             continue
-        resolved = _by_words_before(text, one, today) or _by_suffix(text, one, today)
+        resolved = _by_words_before(text, mention, today) or _by_suffix(text, mention, today)
         if resolved is None or resolved.first > resolved.last:
-            yield one
+            yield mention
             continue
-        yield replace(one, first=resolved.first, last=resolved.last)
-        if resolved.is_distance or (one.last - one.first).days < _WEEK:
-            yield one
+        yield replace(mention, first=resolved.first, last=resolved.last)
+        if resolved.is_distance or (mention.last - mention.first).days < _WEEK:
+            yield mention
 
 
-def reach(text: str, one: Mention) -> tuple[int, int]:
-    start = one.start
+def reach(text: str, mention: Mention) -> tuple[int, int]:
+    start = mention.start
     for word in reversed(_WORD.findall(text, max(0, start - _LOOKED_AT), start)):
         if word not in _ABOUT_DAYS and not word.isdecimal():
             break
         start = text.rindex(word, 0, start)
-    suffix = next(filter(None, (pattern.match(text, one.end) for pattern in _SUFFIXES)), None)
-    return start, suffix.end() if suffix else one.end
+    suffix = next(filter(None, (pattern.match(text, mention.end) for pattern in _SUFFIXES)), None)
+    return start, suffix.end() if suffix else mention.end
 
 
 # from one day to another -----------------------------------------------------------------------------------------
 
 
-def _are_joined(text: str, one: Mention, other: Mention) -> bool:
-    gap = text[one.end : other.head].split()
+def _are_joined(text: str, mention: Mention, other: Mention) -> bool:
+    gap = text[mention.end : other.head].split()
     if not gap or any(word not in _FILLERS for word in gap[1:]):
         return False
-    named, fillers = _words_before(text, one.head)
+    named, fillers = _words_before(text, mention.head)
     before = {*named[-1:], *fillers}
     if gap[0] in _AND:
         return not before.isdisjoint(_BETWEEN) or _BETWEEN_SUFFIX.match(text, other.end) is not None
     return gap[0] in _TO or (gap[0] in _TO_AFTER_FROM and not before.isdisjoint(_FROM))
 
 
-def _join(one: Mention, other: Mention) -> Mention:
-    """A first day without a year is the last before the other."""
-    first = one.first
+def _join(mention: Mention, other: Mention) -> Mention:
+    """From the first day to the other. A first day without a year is the last such day before the other."""
+    first = mention.first
     while first > other.last:
-        first = first - timedelta(days=_WEEK) if one.rank == WEEKDAY_RANK else _a_year_before(first)
-    return Mention(one.start, one.head, other.end, first, other.last, min(one.rank, other.rank))
+        first = first - timedelta(days=_WEEK) if mention.rank == WEEKDAY_RANK else _a_year_before(first)
+    return Mention(mention.start, mention.head, other.end, first, other.last, min(mention.rank, other.rank))
 
 
 def _a_year_before(day: date) -> date:
@@ -160,20 +160,20 @@ def _a_year_before(day: date) -> date:
 # words about a day -----------------------------------------------------------------------------------------------
 
 
-def _by_words_before(text: str, one: Mention, today: date) -> _Resolved | None:
-    named, fillers = _words_before(text, one.head)
-    if text[: one.start].endswith(_FROM_HAN):
-        return _by_relation(one, _Relation.SINCE, today)
+def _by_words_before(text: str, mention: Mention, today: date) -> _Resolved | None:
+    named, fillers = _words_before(text, mention.head)
+    if text[: mention.start].endswith(_FROM_HAN):
+        return _by_relation(mention, _Relation.SINCE, today)
     if not named:
         return None
     if (relation := _RELATIONS.get(named[-1])) is not None:
-        return _by_distance(one, relation, named[:-1]) or _by_relation(one, relation, today)
+        return _by_distance(mention, relation, named[:-1]) or _by_relation(mention, relation, today)
     if named[-1] in _TWO or named[-1] in _UNITS or named[-1] in _WEEKENDS:
-        if (span := _by_distance_between(one, named)) is not None:
+        if (span := _by_distance_between(mention, named)) is not None:
             return span
         is_week = _UNITS.get(named[-1], _WEEK) == _WEEK
-        if is_week and fillers and fillers[0] in _OF and (one.last - one.first).days < _WEEK:
-            return _week_of(one, named[-1])
+        if is_week and fillers and fillers[0] in _OF and (mention.last - mention.first).days < _WEEK:
+            return _week_of(mention, named[-1])
     return None
 
 
@@ -185,24 +185,24 @@ def _words_before(text: str, at: int) -> tuple[list[str], list[str]]:
     return found[:end], found[end:]
 
 
-def _by_distance(one: Mention, relation: _Relation, named: Sequence[str]) -> _Resolved | None:
+def _by_distance(mention: Mention, relation: _Relation, named: Sequence[str]) -> _Resolved | None:
     """ "Two weeks after", "the Sunday before", "shortly after"."""
     if relation not in (_Relation.BEFORE, _Relation.AFTER) or not named:
         return None
     is_after = relation is _Relation.AFTER
     if named[-1] in _SHORTLY:
-        return _at_distance(one, None, _WEEK, is_after=is_after)
+        return _at_distance(mention, None, _WEEK, is_after=is_after)
     if named[-1] in _WEEKENDS:
-        saturday = _nearest_weekday(one, _SATURDAY, is_after=is_after)
+        saturday = _nearest_weekday(mention, _SATURDAY, is_after=is_after)
         return _Resolved(saturday, _later(saturday, 1), is_distance=True)
     if named[-1] in words.WEEKDAYS and named[-1] not in words.AMBIGUOUS | words.SHORT_WEEKDAYS:
-        day = _nearest_weekday(one, words.WEEKDAYS[named[-1]], is_after=is_after)
+        day = _nearest_weekday(mention, words.WEEKDAYS[named[-1]], is_after=is_after)
         return _Resolved(day, day, is_distance=True)
     unit = _UNITS.get(named[-1])
-    return _at_distance(one, _number(named[-2:-1]), unit, is_after=is_after) if unit is not None else None
+    return _at_distance(mention, _number(named[-2:-1]), unit, is_after=is_after) if unit is not None else None
 
 
-def _by_distance_between(one: Mention, named: Sequence[str]) -> _Resolved | None:
+def _by_distance_between(mention: Mention, named: Sequence[str]) -> _Resolved | None:
     """Arabic forms: "after two weeks from"."""
     unit = _TWO.get(named[-1]) or _UNITS.get(named[-1])
     number = 2 if named[-1] in _TWO else _number(named[-2:-1])
@@ -210,20 +210,20 @@ def _by_distance_between(one: Mention, named: Sequence[str]) -> _Resolved | None
     relation = _RELATIONS.get(side[0]) if side else None
     if unit is None or relation not in (_Relation.BEFORE, _Relation.AFTER):
         return None
-    return _at_distance(one, number or 1, unit, is_after=relation is _Relation.AFTER)
+    return _at_distance(mention, number or 1, unit, is_after=relation is _Relation.AFTER)
 
 
-def _by_suffix(text: str, one: Mention, today: date) -> _Resolved | None:
-    if match := _ADJACENT_SUFFIX.match(text, one.end):
+def _by_suffix(text: str, mention: Mention, today: date) -> _Resolved | None:
+    if match := _ADJACENT_SUFFIX.match(text, mention.end):
         days = _ADJACENT[match[1]]
-        return _at_distance(one, 1, 1, is_after=days > 0)
-    if match := _DISTANCE_SUFFIX.match(text, one.end):
+        return _at_distance(mention, 1, 1, is_after=days > 0)
+    if match := _DISTANCE_SUFFIX.match(text, mention.end):
         number = _DAYS_IN_KOREAN.get(match[3]) or _number([match[1]])
-        return _at_distance(one, number, _UNITS.get(match[2], 1), is_after=match[4] is None)
-    if match := _DISTANCE_AFTER_SIDE.match(text, one.end):
-        return _at_distance(one, _number([match[2]]), _UNITS.get(match[3], 1), is_after=match[1] is None)
-    if match := _RELATION_SUFFIX.match(text, one.end):
-        return _by_relation(one, _RELATIONS[match[1]], today)
+        return _at_distance(mention, number, _UNITS.get(match[2], 1), is_after=match[4] is None)
+    if match := _DISTANCE_AFTER_SIDE.match(text, mention.end):
+        return _at_distance(mention, _number([match[2]]), _UNITS.get(match[3], 1), is_after=match[1] is None)
+    if match := _RELATION_SUFFIX.match(text, mention.end):
+        return _by_relation(mention, _RELATIONS[match[1]], today)
     return None
 
 
@@ -233,19 +233,19 @@ def _number(word: Sequence[str]) -> int | None:
     return int(word[0]) if word[0].isdecimal() and len(word[0]) < 4 else words.NUMBERS.get(word[0])
 
 
-def _by_relation(one: Mention, relation: _Relation, today: date) -> _Resolved | None:
+def _by_relation(mention: Mention, relation: _Relation, today: date) -> _Resolved | None:
     if relation is _Relation.UNTIL:
-        return _Resolved(date.min, one.last)
+        return _Resolved(date.min, mention.last)
     if relation is _Relation.SINCE:
-        return _Resolved(one.first, today)
+        return _Resolved(mention.first, today)
     if relation is _Relation.BEFORE:
-        return _Resolved(date.min, _later(one.first, -1))
-    return _Resolved(_later(one.last, 1), today)
+        return _Resolved(date.min, _later(mention.first, -1))
+    return _Resolved(_later(mention.last, 1), today)
 
 
-def _at_distance(one: Mention, number: int | None, unit: int, *, is_after: bool) -> _Resolved:
-    """So many days, weeks, months or years away; without a number, adjoining."""
-    edge, sign = (one.last, 1) if is_after else (one.first, -1)
+def _at_distance(mention: Mention, number: int | None, unit: int, *, is_after: bool) -> _Resolved:
+    """The days that are `number` units away from the mention; without a number, the unit that adjoins it."""
+    edge, sign = (mention.last, 1) if is_after else (mention.first, -1)
     if number is None:
         near, far = _later(edge, sign), _later(edge, sign * unit)
         return _Resolved(min(near, far), max(near, far), is_distance=True)
@@ -254,13 +254,13 @@ def _at_distance(one: Mention, number: int | None, unit: int, *, is_after: bool)
     return _Resolved(_later(middle, -slack), _later(middle, slack), is_distance=True)
 
 
-def _week_of(one: Mention, unit: str) -> _Resolved:
-    monday = _later(one.first, -one.first.weekday())
+def _week_of(mention: Mention, unit: str) -> _Resolved:
+    monday = _later(mention.first, -mention.first.weekday())
     return _Resolved(_later(monday, _SATURDAY) if unit in _WEEKENDS else monday, _later(monday, 6))
 
 
-def _nearest_weekday(one: Mention, weekday: int, *, is_after: bool) -> date:
-    edge = _later(one.last, 1) if is_after else _later(one.first, -1)
+def _nearest_weekday(mention: Mention, weekday: int, *, is_after: bool) -> date:
+    edge = _later(mention.last, 1) if is_after else _later(mention.first, -1)
     return _later(edge, (weekday - edge.weekday()) % 7 if is_after else -((edge.weekday() - weekday) % 7))
 
 

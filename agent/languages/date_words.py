@@ -52,15 +52,15 @@ def _by_distance(kinds: Iterable[tuple[str, ...]]) -> tuple[tuple[re.Pattern[str
     return tuple((_like(_either(patterns)), back) for back, patterns in reversed(by_distance))
 
 
-_PAST = tuple(one.past for one in DATES)
-MONTHS = _by_name((one.months for one in DATES), 1)
-WEEKDAYS = _by_name(one.weekdays for one in DATES)
+_PAST = tuple(dates.past for dates in DATES)
+MONTHS = _by_name((dates.months for dates in DATES), 1)
+WEEKDAYS = _by_name(dates.weekdays for dates in DATES)
 HAN_WEEKDAYS = {name: at for at, names in enumerate(_HAN_WEEKDAYS) for name in names}
-NUMBERS = _by_name((one.numbers for one in DATES), 1)
+NUMBERS = _by_name((dates.numbers for dates in DATES), 1)
 UNITS = {
     fold_for_index(name): days
-    for one in DATES
-    for days, names in ((1, one.day), (7, one.week), (30, one.month), (365, one.year))
+    for dates in DATES
+    for days, names in ((1, dates.day), (7, dates.week), (30, dates.month), (365, dates.year))
     for name in names.split()
 }
 """Approximate days of each unit."""
@@ -122,18 +122,18 @@ _WHOLE = r"(?<![\d.,/–-])(?<!\d )" + "".join(
 """Not the last part of a number, nor the second of two."""
 AGO = tuple(
     re.compile(
-        one.ago.format(whole=_WHOLE, n=rf"\d{{1,3}}|{_any(NUMBERS, unspaced=False)}", u=_any(UNITS, unspaced=False))
+        past.ago.format(whole=_WHOLE, n=rf"\d{{1,3}}|{_any(NUMBERS, unspaced=False)}", u=_any(UNITS, unspaced=False))
     )
-    for one in _PAST
-    if one.ago
+    for past in _PAST
+    if past.ago
 )
 HAN_AGO = re.compile(rf"(\d{{1,3}}|{HAN_COUNT})(?:个|個)? ?({HAN_UNIT})(?:之|以)? ?(?:前|전)")
 FEW_AGO = _like(r"\b(?:a )?(couple of|few|some|several) (day|week|month|year)s ago\b")
 SHORT_AGO = tuple(
     (_like(pattern), number, unit)
-    for pattern, number, unit in dict.fromkeys(one for past in _PAST for one in past.short_ago)
+    for pattern, number, unit in dict.fromkeys(form for past in _PAST for form in past.short_ago)
 )
-DAYS_BACK = _by_distance(one.days for one in _PAST)
+DAYS_BACK = _by_distance(past.days for past in _PAST)
 
 ON_WEEKDAY = re.compile(
     rf"\b(?:(last|this|on|since|until|till|before|after|from|to|through|between|and|und|von|zwischen|letzten|letztem"
@@ -150,23 +150,23 @@ HAN_WEEKDAY = re.compile(
 )
 WEEKS_BACK = {"上上": 2, "先々": 2, "上": 1, "先": 1, "지난주": 1, "지난 주": 1}
 
-WEEKEND = _by_distance(one.weekends for one in _PAST)
-WEEK = _by_distance(one.weeks for one in _PAST)
-MONTH = _by_distance(one.months for one in _PAST)
-YEAR = _by_distance(one.years for one in _PAST)
+WEEKEND = _by_distance(past.weekends for past in _PAST)
+WEEK = _by_distance(past.weeks for past in _PAST)
+MONTH = _by_distance(past.months for past in _PAST)
+YEAR = _by_distance(past.years for past in _PAST)
 
 # seasons, parts of months, weeks of months -----------------------------------------------------------------------
 
-SEASONS = _by_name(one.seasons for one in DATES)
+SEASONS = _by_name(dates.seasons for dates in DATES)
 PARTS = {
-    name: at for one in DATES for at, names in enumerate(one.parts.split(", ")) for name in names.split("|") if name
+    name: at for dates in DATES for at, names in enumerate(dates.parts.split(", ")) for name in names.split("|") if name
 }
-ORDINALS = _by_name((one.ordinals for one in DATES), 1) | {
-    fold_for_index(name): -1 for one in DATES for name in one.last.split()
+ORDINALS = _by_name((dates.ordinals for dates in DATES), 1) | {
+    fold_for_index(name): -1 for dates in DATES for name in dates.last.split()
 }
 _PART_NAMES = _any(PARTS, unspaced=False)
-WEEKEND_NAMES = _either(one.weekend for one in DATES)
-_WEEK_NAMES = _either(one.week_name for one in DATES)
+WEEKEND_NAMES = _either(dates.weekend for dates in DATES)
+_WEEK_NAMES = _either(dates.week_name for dates in DATES)
 _ORDINAL = _any(ORDINALS, unspaced=False)
 _HAN_ORDINAL = _any(ORDINALS, unspaced=True)
 _OF = r"(?: of| in| im| des| vom| von| de| del| d| di| en| в| من| في)?(?: the)?"
@@ -182,7 +182,7 @@ SEASON = re.compile(
     rf"(?: (pasad[oa]|scors[oa]|dernier|derniere|passe|الماضي|before last))?"
     rf"{_OF_YEAR}(?: ?([-/–]) ?(?:{_YEAR}|\d\d)\b)?"
 )
-"""The last group tells if a second year follows: of a winter, the first one is when it begins."""
+"""The last group tells whether a second year follows: a winter begins in the first."""
 HAN_SEASON = re.compile(
     r"(?:(\d{4}) ?[年년] ?の?)?(上个|上個|지난 ?|この前の)?"
     r"(?:(?:(?<=年)|(?<=年の)|(?<=この)|(?<=今))([春夏秋冬])(?![节節])|([春夏秋冬])(?=天|季|に|休み|の間)|(여름|가을|겨울)"

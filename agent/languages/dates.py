@@ -21,27 +21,27 @@ _READ_CHARS = 2_000
 
 
 def days_named(query: str, today: date, region: Region = ANYWHERE) -> tuple[Span, ...]:
-    """The most exact kind only: a month beside a day belongs to it."""
+    """The days that a question names, of the most exact kind only: a month beside a day belongs to it."""
     text = _plain(query)
     found = list(related(text, _mentions(text, today, region), today))
-    best = min((one.rank for one in found), default=0)
-    return tuple(dict.fromkeys((one.first, one.last) for one in found if one.rank == best))
+    best = min((mention.rank for mention in found), default=0)
+    return tuple(dict.fromkeys((mention.first, mention.last) for mention in found if mention.rank == best))
 
 
 def without_days(query: str) -> str:
-    """A folded question without words that only name its days."""
+    """The question, folded and without words that only name its days."""
     text = _plain(query)
     parts: list[str] = []
     at = 0
-    for one in (one for one in _mentions(text, _LEAP_YEAR, ANYWHERE) if not one.is_spoken):
-        start, end = reach(text, one)
+    for mention in (mention for mention in _mentions(text, _LEAP_YEAR, ANYWHERE) if not mention.is_spoken):
+        start, end = reach(text, mention)
         parts.append(text[at:start])
         at = max(at, end)
     return " ".join([*parts, text[at:]])
 
 
 def written_day(text: str) -> date | None:
-    """The first day written out with its year."""
+    """The first day that is written out with its year, or None."""
     found = written(DatedText(_plain(text[:_HEADING]), date.min))
     return next((first for _, first, _ in found if first.year >= _OLDEST), None)
 
@@ -55,8 +55,8 @@ def _plain(text: str) -> str:
 
 @lru_cache(maxsize=16)
 def _mentions(text: str, today: date, region: Region) -> tuple[Mention, ...]:
-    """Kept, because a message is asked for its days by the recall, by the search and by the ranking."""
-    years = {one[1].year for one in relative_years(DatedText(text, today))}
+    """Cached, because recall, search and ranking all ask for the days of a message."""
+    years = {first.year for _, first, _ in relative_years(DatedText(text, today))}
     read = DatedText(text, today, region, years.pop() if len(years) == 1 else None)
     taken = bytearray(len(text))
     found: list[Mention] = []
@@ -69,4 +69,4 @@ def _mentions(text: str, today: date, region: Region) -> tuple[Mention, ...]:
         ]
         for (start, _, end), _, _ in fresh:
             taken[start:end] = b"1" * (end - start)
-    return tuple(sorted(found, key=lambda one: (one.start, one.first)))
+    return tuple(sorted(found, key=lambda mention: (mention.start, mention.first)))

@@ -218,7 +218,7 @@ def relative_days(line: str, written_on: date) -> tuple[Days, ...]:
 
 
 def day_ahead(text: str, written_on: date) -> date | None:
-    """The only future day, if it is one."""
+    """The only future day that a text means, or None."""
     if written := written_day(text):
         return written if written >= written_on else None
     ahead = [day for days in relative_days(text, written_on) for day in days if day > written_on]
@@ -226,7 +226,7 @@ def day_ahead(text: str, written_on: date) -> date | None:
 
 
 def with_days(text: str, written_on: date) -> str:
-    """Appends the days that `text` means to its lines. Idempotent."""
+    """Appends to each line the days that it means. Idempotent."""
     if len(text) > _LONGEST:
         return text
     lines: list[str] = []
@@ -268,30 +268,34 @@ def _days_in_sentence(text: str, written_on: date) -> Iterator[Days]:
     has_feast = words.FEAST.search(text) is not None
     every = (*_by_name(text, written_on), *_by_number(text, written_on), *_by_weekday(text, written_on))
     found = [
-        replace(one, days=())
-        if _is_doubtful(text, one) or (not one.is_name and (has_feast or first < one.start or last >= one.end))
-        else one
-        for one in sorted(every, key=lambda one: one.start)
+        replace(mention, days=())
+        if _is_doubtful(text, mention)
+        or (not mention.is_name and (has_feast or first < mention.start or last >= mention.end))
+        else mention
+        for mention in sorted(every, key=lambda mention: mention.start)
     ]
-    sure = {one.days[0] for one in found if len(one.days) == 1}
-    kept = [one for one in found if len(one.days) != 2 or not sure & set(one.days)]
-    several = len({one.days for one in kept}) > 1
-    if several and (_SAYS.search(text) or not all(one.is_name for one in kept)):
-        return  # one may be counted from another, or denied
-    yield from (one.days for one in kept if one.days)
+    sure = {mention.days[0] for mention in found if len(mention.days) == 1}
+    kept = [mention for mention in found if len(mention.days) != 2 or not sure & set(mention.days)]
+    several = len({mention.days for mention in kept}) > 1
+    if several and (_SAYS.search(text) or not all(mention.is_name for mention in kept)):
+        return  # one day may be counted from another, or denied
+    yield from (mention.days for mention in kept if mention.days)
 
 
-def _is_doubtful(text: str, one: _Mention) -> bool:
-    before, after = text[max(0, one.start - _NEAR_CHARS) : one.start], text[one.end : one.end + _NEAR_CHARS]
+def _is_doubtful(text: str, mention: _Mention) -> bool:
+    before, after = (
+        text[max(0, mention.start - _NEAR_CHARS) : mention.start],
+        text[mention.end : mention.end + _NEAR_CHARS],
+    )
     near = " ".join((*before.split()[-_NEAR_WORDS:], "·", *after.split()[:_NEAR_WORDS]))
     if _OTHER_TIME.search(near):
         return True
-    if _HAN.match(text, one.end - 1):
-        goes_on = (_WEEKDAY_GOES_ON if one.is_weekday else _GOES_ON).match(after)
+    if _HAN.match(text, mention.end - 1):
+        goes_on = (_WEEKDAY_GOES_ON if mention.is_weekday else _GOES_ON).match(after)
         return goes_on is not None or not _MAY_BEGIN.search(before)
-    if one.is_number:
+    if mention.is_number:
         return _AFTER_NUMBER.match(after) is not None
-    if one.is_weekday:
+    if mention.is_weekday:
         return bool(_BEFORE_WEEKDAY.search(before) or _AFTER_WEEKDAY.match(after))
     return bool(_BEFORE_NAME.search(before) or _AFTER_NAME.match(after))
 
@@ -349,15 +353,15 @@ def _by_weekday(text: str, written_on: date) -> Iterator[_Mention]:
 
 
 def _weekday_of_week(written_on: date, weekday: int, weeks: int) -> Days:
-    """The day; two if weeks from Sunday on give another one."""
+    """The weekday so many weeks away; two days if weeks from Sunday on give another day."""
     days = 7 * weeks + weekday - written_on.weekday()
     other = 7 * ((written_on.weekday() == 6) - (weekday == 6))
     return (*_day(written_on, days), *_day(written_on, days + other)) if other else _day(written_on, days)
 
 
 def _near_weekday(written_on: date, weekday: int, direction: int) -> Days:
-    """The last one (-1), the next one (1), or both (0); empty if it may be today. A near one may also be a week
-    farther."""
+    """The last such weekday (-1), the next (1), or both (0); empty if it may be today. A near day may also
+    mean a week farther."""
     ahead = (weekday - written_on.weekday()) % 7
     if not direction:
         return (*_day(written_on, ahead), *_day(written_on, ahead - 7)) if ahead else ()

@@ -30,7 +30,7 @@ ALL = (
     Sentence("Forget my sister's birthday"),
     FIRST[1],
 )
-"""One for each kind of order; the likeliest come first."""
+"""A sentence for each kind of order; the likeliest come first."""
 
 
 def nearest(language: Language, text: str, most: int = 3) -> list[Sentence]:

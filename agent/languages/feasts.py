@@ -109,7 +109,7 @@ def _islamic(month: int, day: int, days: int) -> Feast:
 
     def found(year: int) -> Sequence[Span]:
         about = (year - 622) * 33 // 32
-        firsts = (_islamic_day(one, month, day) for one in range(max(1, about - 1), about + 3))
+        firsts = (_islamic_day(islamic_year, month, day) for islamic_year in range(max(1, about - 1), about + 3))
         return [_span(first, -1, days) for first in firsts if first.year == year]
 
     return found

@@ -1,4 +1,4 @@
-"""Days and times in a sentence: "tomorrow at 15:00", „am Montag (23. November) um 15:00“; a memory's day. Pure."""
+"""Days, times and numbers in a sentence: "tomorrow at 15:00", „am Montag (23. November) um 15:00“, `12.345,6`. Pure."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def dated_in(language: Language, day: date, today: date) -> str:
 
 
 def place_in(language: Language, path: str, today: date) -> str:
-    """The day of a log or talk by its path; what lasts has none."""
+    """The day of a log or session by its path; "what lasts" for a file without a day."""
     if match := _DAY_IN_PATH.search(path):
         with suppress(ValueError):  # no day after all
             return day_in(language, date(*map(int, match.groups())), today)
@@ -39,11 +39,17 @@ def place_in(language: Language, path: str, today: date) -> str:
 
 
 def headed(text: str) -> str:
-    """With a capital, as the first word of a line."""
+    """The text with a capital, as at the beginning of a line."""
     return f"{text[:1].upper()}{text[1:]}"
 
 
 def moment_in(language: Language, moment: datetime, now: datetime) -> str:
-    """A moment on its own clock, as said at `now`."""
+    """A moment in its own time zone, as said at `now`."""
     day = day_in(language, moment.date(), now.astimezone(moment.tzinfo).date())
     return LANGUAGES[language].moments.at.format(day=day, time=f"{moment:%H:%M}")
+
+
+def number_in(language: Language, value: float, decimals: int = 0) -> str:
+    """The number as the language writes it: `12,345.6`, `12.345,6`."""
+    strings = LANGUAGES[language]
+    return f"{value:,.{decimals}f}".translate({ord(","): strings.thousands, ord("."): strings.decimal})

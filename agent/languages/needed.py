@@ -1,7 +1,7 @@
-"""Tells of most texts that a pattern of many words is not in them, sooner than the pattern does.
+"""Tells sooner than a pattern of many words does that it is not in a text.
 
-Dozens of patterns look for the days that a message names, and each tries hundreds of words at every letter. Of most
-messages a few comparisons tell that none can match.
+Dozens of patterns look for the days that a message names, and each tries hundreds of words at every letter. For most
+messages, a few comparisons show that none can match.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Searched:
     _has: dict[frozenset[str], bool] = field(default_factory=dict, compare=False, repr=False, kw_only=True)
 
     def find(self, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
-        """As `pattern.finditer(text)`, without a search where a match needs what is not in the text."""
+        """As `pattern.finditer(text)`, without a search if the text has nothing that a match needs."""
         needed = needed_by(pattern)
         if needed and needed not in self._has:
             self._has[needed] = any(piece in self.text for piece in needed)
@@ -36,12 +36,12 @@ class Searched:
 
 @cache
 def needed_by(pattern: re.Pattern[str]) -> frozenset[str]:
-    """Texts of which each match has at least one; empty if there are no such texts."""
+    """Texts of which each match has at least one; empty if none are known."""
     return _alternatives(_TOKEN.finditer(pattern.pattern))
 
 
 def _alternatives(tokens: Iterator[re.Match[str]]) -> frozenset[str]:
-    """Reads to the end of a group."""
+    """Texts of which each match of a group has at least one. Reads to the group's end."""
     branches: list[frozenset[str]] = []
     parts, run = [_UNKNOWN], ""  # of a branch: the needs of its parts, and letters that are no part yet
     for token in tokens:

@@ -41,7 +41,7 @@ class OrderKind(enum.StrEnum):
     CANCEL = "cancel"
     MOVE = "move"
     PUT = "put"
-    """To move the one of several that was pressed; no words say it."""
+    """To move the reminder whose button was pressed; no words say it."""
     NEW = "new"
     """To set a reminder although one like it is there, as a button says."""
     NAMED = "named"
@@ -52,7 +52,7 @@ class OrderKind(enum.StrEnum):
     DUE = "due"
     REMIND = "remind"
     CANNOT = "cannot"
-    """Whatever else sounds like an order."""
+    """Anything else that sounds like an order."""
 
 
 Patterns = Sequence[str]
@@ -83,11 +83,11 @@ class OrderPatterns(BaseModel):
     due: Patterns = ()
     cannot: Patterns = ()
     articles: str
-    """Articles and possessives, separated by `|`. The like for the next ones."""
+    """Articles and possessives, separated by `|`, as are those below."""
     begins: str = r"(?!)"
     """Said before an order: "oh, ok"."""
     denies: str = r"(?!)"
-    """The like, where it takes back what was said: "no", "wait"."""
+    """Said before an order that takes back what was said: "no", "wait"."""
     asks: str = r"(?!)"
     """Begins or ends a polite question: "can you"."""
     softeners: str = r"(?!)"
@@ -99,19 +99,19 @@ class OrderPatterns(BaseModel):
     lengths: str = r"(?!)"
     """A length of time."""
     reminders: str = r"(?!)"
-    """What a reminder is called: "a nudge", "a heads-up"."""
+    """Names of a reminder: "a nudge", "a heads-up"."""
     wishes: str = r"(?!)"
-    """How something is wished for: "I could do with"."""
+    """Says that something is wished for: "I could do with"."""
     timed: str = r"(?!)"
-    """What a timer is set for: eggs, the laundry."""
+    """Things that a timer is set for: eggs, the laundry."""
     same_day: str = r"(?!)"
     """The day that another clause names: "that morning", with its part of the day as the group `part`."""
     noise: str = r"(?!)"
-    """Say nothing about which reminder, promise or memory is meant."""
+    """Words that say nothing about which reminder, promise or memory is meant."""
     known: str = ""
     """Words in which a wrong letter is mended, separated by spaces."""
     lookalikes: str = ""
-    """Words that are a letter away from one of these or of a time, and meant."""
+    """Words that are a letter away from a known word or a word of time, and meant as they are."""
     short: dict[str, str] = {}
     """Words as they are shortened in chats, each with the whole one."""
     joints: str = r"(?!)"
@@ -123,25 +123,24 @@ class OrderPatterns(BaseModel):
     anew: str = r"(?!)"
     """Says that a time is another than before: "instead", "from now on", "not at 4 but"."""
     alters: str = r"(?!)"
-    """Beside a reminder's name and a time: it is to be moved there: "change it", "set the reminder".
-    The like for the next two."""
+    """Beside a reminder's name and a time: it is to be moved there: "change it", "set the reminder"."""
     unready: str = r"(?!)"
-    """It is too early for it: "not done yet", "needs longer"."""
+    """Beside them: it is too early for it: "not done yet", "needs longer"."""
     hinders: str = r"(?!)"
-    """Its time no longer fits, perhaps: "can't", "was moved"."""
+    """Beside them: its time may no longer fit: "can't", "was moved"."""
     beside: str = ""
     """Small words that may stand beside the name of a reminder and its new time, separated by spaces."""
     kept: str = r"(?!)"
-    """All but these, the group `rest`."""
+    """All but some, which are the group `rest`."""
     back: str = r"(?!)"
-    """What was moved goes back to where it was; else it is cancelled."""
+    """A moved reminder goes back to its time; without these words it is cancelled."""
     that: str = r"(?!)"
-    """The newest reminder is meant."""
+    """Says that the newest reminder is meant."""
     week: str = ""
     to: str = r"(?!)"
     """Stands before a new time."""
     slips: str = r"(?!)"
-    """All that a clause says of what was said last: that it was wrong."""
+    """A clause that only says that the last message was wrong."""
     drops: str = r"(?!)"
     """Beside a reminder's name and the word for it: it is no longer needed: "can go"."""
     allows: str = r"(?!)"
@@ -151,12 +150,13 @@ class OrderPatterns(BaseModel):
     corrects: str = r"(?!)"
     """Begins a note that corrects an earlier one."""
     reports: str = r"(?!)"
-    """In a line with its accents: it tells what was done, and orders nothing."""
+    """Says, in a line with its accents, that it tells what was done and orders nothing."""
     says: str = r"(?!)"
-    """At the end of a clause: what stands next is somebody's words. At the start of one: what stood before is."""
+    """At the end of a clause: the next clause is somebody's words. At the start of a clause: the clause before is."""
     opens: str = r"(?!)"
-    """In a clause an order begins here, with no comma before it. The like for words that join clauses: `so`."""
+    """Here an order begins within a clause, with no comma before it."""
     so: str = r"(?!)"
+    """Joins clauses."""
     since: str = r"(?!)"
     """Joins a reason to what is asked for: "because"."""
     it: str = r"(?!)"
@@ -186,7 +186,7 @@ class OrderWords:
     language: Language
     given: OrderPatterns
     forms: Sequence[tuple[OrderKind, re.Pattern[str], str]]
-    """The last: its mark, or nothing."""
+    """Kind, pattern, and its mark or nothing."""
     begins: re.Pattern[str]
     ends: re.Pattern[str]
     breaks: re.Pattern[str]
@@ -216,16 +216,16 @@ class OrderWords:
     general: re.Pattern[str]
     same_day: re.Pattern[str]
     others: Sequence[re.Pattern[str]]
-    """Those that are used by their texts: a mistake in a file is found when it is read."""
+    """Patterns that are used by their texts: a mistake in a file is found when it is read."""
 
 
 MOST_CHARS = 300
-"""Of a line that may be an order: more is a tale, not a wish. The patterns see no longer text."""
+"""Characters of a line that may be an order. The patterns see no longer text."""
 
 MARKS = {"§": "asks", "±": "denies"}
 MAYBE = "‽"
 LOOSE = "…"
-"""In place of the clauses beside it, of an order that may be a note as well."""
+"""`beside` of an order that may be a note as well."""
 
 _WORDS: dict[Language, OrderWords] = {}
 
@@ -233,7 +233,7 @@ _WORDS: dict[Language, OrderWords] = {}
 @lru_cache(maxsize=64)  # each language asks for the same lines
 def flat(text: str) -> str:
     """The text without accents and case, each letter in its place."""
-    return "".join(one if len(one := fold(letter)) == 1 else letter.lower() for letter in text)
+    return "".join(folded if len(folded := fold(letter)) == 1 else letter.lower() for letter in text)
 
 
 def words_of(language: Language) -> OrderWords:

@@ -29,12 +29,12 @@ class PlainOrder:
 
 
 def is_talk(line: str) -> bool:
-    """Whether it is made of greetings, thanks and the like."""
-    clauses = [one for one in map(str.strip, _CLAUSE.split(flat(line))) if re.search(r"[^\W\d_]", one)]
-    spoken = sum(len(re.findall(r"[^\W\d_]+", one)) for one in clauses)
+    """Whether a line is made of greetings, thanks and the like."""
+    clauses = [clause for clause in map(str.strip, _CLAUSE.split(flat(line))) if re.search(r"[^\W\d_]", clause)]
+    spoken = sum(len(re.findall(r"[^\W\d_]+", clause)) for clause in clauses)
     if not clauses or spoken > _MOST_TALK:
         return False
-    return any(all(_is_chat(one, words_of(language)) for one in clauses) for language in ALL_LANGUAGES)
+    return any(all(_is_chat(clause, words_of(language)) for clause in clauses) for language in ALL_LANGUAGES)
 
 
 def _is_chat(clause: str, words: OrderWords) -> bool:
@@ -50,7 +50,7 @@ _MOST_TALK = 14
 
 
 _DONE = frozenset(OrderKind) - {OrderKind.DAY, OrderKind.DUE, OrderKind.PROMISED, OrderKind.HELP, OrderKind.MODEL}
-"""What a report may tell of."""
+"""Kinds that a line which reports what was done does not ask for."""
 
 _DRAWN_OUT = re.compile(r"(\w)\1+(?=\Z|(?<=\1\1\1))")
 
@@ -72,10 +72,12 @@ def _is_said(word: str, talk: frozenset[str]) -> bool:
 def order_of(
     words: OrderWords, line: str, *, is_last: bool = False, beside: Collection[OrderKind] = ()
 ) -> PlainOrder | None:
-    """The order that a line is in a language. `is_last`: whatever else sounds like one. `beside`: the line is a clause
-    beside others, and may be these alone."""
-    own = _mended(line.strip(_AROUND), words)
-    own, marks = plain(own, words)
+    """The order in a line of a language. `is_last`: only what sounds like an order but cannot be done. `beside`: the
+    line is a clause beside others, and its order may only be of these kinds."""
+    own = line.strip(_AROUND)
+    if words.given.short:
+        own = words.short.sub(lambda found: words.given.short[found[0].lower()], own)
+    own, marks = plain(mended(own, words.language, orders=True), words)
     marks |= {MAYBE, "¶"} if beside else {MAYBE}
     kinds = {OrderKind.CANNOT} if is_last else frozenset(OrderKind) - {OrderKind.CANNOT}
     found = _order_of(words, own, marks, kinds & frozenset(beside) if beside else kinds)
@@ -87,7 +89,7 @@ def order_of(
 
 
 _ALLOWED = frozenset((OrderKind.UNDO, OrderKind.TAKE_OFF, OrderKind.FORGET, OrderKind.CANCEL))
-"""What is asked for as if it were allowed: "you can delete that"."""
+"""Kinds that are also asked for as if they were allowed: "you can delete that"."""
 
 
 def _order_of(words: OrderWords, own: str, marks: Collection[str], kinds: Collection[OrderKind]) -> PlainOrder | None:
@@ -128,25 +130,18 @@ def plain(line: str, words: OrderWords) -> tuple[str, set[str]]:
 _AROUND = " \t,.!?¡¿…。，！？、"
 
 
-def _mended(line: str, words: OrderWords) -> str:
-    """With the words that are known to be meant where a letter is wrong, or words are shortened."""
-    if words.given.short:
-        line = words.short.sub(lambda found: words.given.short[found[0].lower()], line)
-    return mended(line, words.language, orders=True)
-
-
 def without_noise(text: str, language: Language) -> str:
-    """What tells which reminder or memory is meant."""
+    """The words of the text that tell which reminder or memory is meant."""
     return " ".join(_without(text, words_of(language).noise).split()).strip(" ,:'，、的のをは")
 
 
 def without_anew(text: str, language: Language) -> str:
-    """The text without what says that its time is another than before."""
+    """The text without words that say that its time is another than before."""
     return _without(text, words_of(language).anew)
 
 
 def without_change(text: str, language: Language) -> str:
-    """The text without what says that a time is another, or no longer fits."""
+    """The text without words that say that a time is another, or no longer fits."""
     words = words_of(language)
     for pattern in (words.alters, words.unready, words.hinders, words.anew):
         text = _without(text, pattern)
@@ -171,7 +166,7 @@ def without_politeness(line: str, language: Language) -> str:
 
 
 def may_change_reminder(line: str) -> bool:
-    """Whether it has a word for reminders, or one that says that something is no longer needed."""
+    """Whether a line has a word for reminders, or words that say that something is no longer needed."""
     folded = flat(line)
     return any(
         re.search(words.given.subjects.get("reminders", "(?!)"), folded) is not None
@@ -181,17 +176,17 @@ def may_change_reminder(line: str) -> bool:
 
 
 def without_drops(text: str, language: Language) -> str:
-    """The text without what says that something is no longer needed."""
+    """The text without words that say that something is no longer needed."""
     return _without(text, words_of(language).drops)
 
 
 def is_general(line: str, language: Language) -> bool:
-    """Whether it asks for what a language model may know where no note tells it."""
+    """Whether a line asks for something that a language model may know if no note tells it."""
     return words_of(language).general.search(plain(flat(line).strip(_AROUND), words_of(language))[0]) is not None
 
 
 def is_pronoun(text: str, language: Language) -> bool:
-    """It stands for what was named elsewhere."""
+    """Whether a text stands for something that was named elsewhere."""
     return re.fullmatch(words_of(language).given.it, flat(text.strip())) is not None
 
 
@@ -204,8 +199,8 @@ def without_articles(text: str) -> str:
 def past_day(text: str, today: date, language: Language | None = None) -> date | None:
     """The latest day that the words may mean, today at the latest. `language`: None for any."""
     folded = flat(text)
-    for one in (language,) if language else ALL_LANGUAGES:
-        words = words_of(one).given
+    for candidate in (language,) if language else ALL_LANGUAGES:
+        words = words_of(candidate).given
         for back, pattern in reversed([*enumerate(words.ago, 1)]):
             if re.search(pattern, folded):
                 return today - timedelta(days=back)
@@ -217,18 +212,18 @@ def past_day(text: str, today: date, language: Language | None = None) -> date |
 
 
 def items_in(text: str, language: Language) -> list[str]:
-    """The items of a list, as they were named together."""
+    """The items that a text names together."""
     parts = words_of(language).joints.split(text)
     return [item for part in parts if (item := without_articles(part.strip().strip(" .,!?")))]
 
 
 def are_joined(text: str, language: Language) -> bool:
-    """Whether the text names several: `both bread and butter`."""
+    """Whether the text names several items: `both bread and butter`."""
     return words_of(language).joints.search(text) is not None
 
 
 _ARTICLES: list[re.Pattern[str]] = []
-"""Read when they are needed first: a start does not wait for these files."""
+"""Read when first needed: a start does not wait for these files."""
 
 
 def _articles() -> re.Pattern[str]:

@@ -62,14 +62,14 @@ _SENTENCE = re.compile(r"[^.!?。！？…\n]+[.!?。！？…\"”»」)]*|[.!?
 
 
 def _words(of: Callable[[RememberPatterns], str]) -> str:
-    """Any of these; whole words where a language has words."""
+    """A pattern for a field of all languages; whole words where a language separates words."""
     spaced = _any(of(table.remember) for table in _TABLES if table.spaced)
     return _any([rf"\b(?:{spaced})\b", *(of(table.remember) for table in _TABLES if not table.spaced)])
 
 
-_REPORTED = re.compile(rf"(?:{_words(lambda one: one.reported)})\W*\Z", _FLAGS)
+_REPORTED = re.compile(rf"(?:{_words(lambda patterns: patterns.reported)})\W*\Z", _FLAGS)
 _CONFIRMS = re.compile(rf"[,，、]\s*(?:{_any(table.remember.confirms for table in _TABLES)})\s*[?？]+", _FLAGS)
-_INSTEAD = re.compile(_words(lambda one: one.instead), _FLAGS)
+_INSTEAD = re.compile(_words(lambda patterns: patterns.instead), _FLAGS)
 _TAKES_BACK_WITHIN = 60
 """A refusal of at most so many characters cancels earlier requests ("Actually, don't remember that"); a longer one is
 about something else."""
@@ -83,7 +83,7 @@ def asks_to_remember(text: str) -> bool:
     for sentence in _SENTENCE.findall(QUOTED.sub(" … ", text)):
         if _is_request(sentence.strip()):
             is_asked = True
-        elif len(sentence) <= _TAKES_BACK_WITHIN and any(one.refuses.search(sentence) for one in _PHRASES):
+        elif len(sentence) <= _TAKES_BACK_WITHIN and any(phrases.refuses.search(sentence) for phrases in _PHRASES):
             is_asked = False
     return is_asked
 

@@ -62,7 +62,7 @@ class SentenceSeries(Sentence):
 
 
 def joined(texts: Iterable[str], between: str = "\n\n") -> str:
-    """The texts that are not empty; those that are a `Sentence` stay translatable."""
+    """The texts that are not empty as one text; those that are a `Sentence` stay translatable."""
     return SentenceSeries(between, filter(None, texts))
 
 
@@ -77,7 +77,7 @@ def _said(language: Language, english: str, values: Mapping[str, object]) -> str
 
 
 def translated(language: Language, text: object) -> object:
-    """Whatever is `Translatable` in that language, also as what an error says; anything else as it is."""
+    """A `Translatable`, or an error that says one, in that language; anything else as it is."""
     if isinstance(text, BaseException):
         text = str(text)
     return text.in_language(language) if isinstance(text, Translatable) else text
@@ -94,7 +94,7 @@ def all_translated(language: Language, value: _Json) -> _Json:
 
 
 def sentences_of(language: Language) -> Mapping[str, str]:
-    """By the English ones; none for English. Blocks for some milliseconds, the first time."""
+    """A language's sentences by the English ones; none for English. Blocks for some milliseconds, the first time."""
     table = read_file(language).get("sentences", {})
     assert isinstance(table, dict)
     return table  # type: ignore[return-value]  # the tests of the files hold that all are texts

@@ -38,7 +38,7 @@ _local = threading.local()
 
 @lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
-    """A folded Latin word; a short or foreign one hardly changes."""
+    """The stem of a folded Latin word; a short or foreign word hardly changes."""
     word = _IRREGULAR.get(word, word)
     if len(word) <= 2 or not word.isascii():
         return word
@@ -66,7 +66,7 @@ _BEFORE = {"ARABIC": _longest_first(_ARABIC_BEFORE)}
 
 
 def without_endings(word: str) -> str:
-    """`word` folded; of another script as it is."""
+    """A folded Russian or Arabic word without its endings; a word of another script as it is."""
     script = unicodedata.name(word[0], "").split(" ", 1)[0]
     if script not in _BEHIND:
         return word

@@ -1,4 +1,4 @@
-"""What the system means where it refuses a file, whatever wraps its error, as sentences."""
+"""Says in sentences why the system refused a file, whatever wraps its error."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _OF_SQLITE = {sqlite3.SQLITE_FULL: errno.ENOSPC, sqlite3.SQLITE_READONLY: errno.
 
 
 def system_says(error: OSError) -> str:
-    """Why, as a clause."""
-    inner = next((one for one in _chain(error) if isinstance(one, OSError) and one.errno), error)
+    """Why the system refused, as a clause."""
+    inner = next((cause for cause in _chain(error) if isinstance(cause, OSError) and cause.errno), error)
     return REASONS.get(_number(error)) or own_words(inner)
 
 
@@ -34,20 +34,20 @@ def is_full(error: BaseException) -> bool:
 
 
 def is_about_files(error: Exception) -> bool:
-    """False for what only looks like it: connections, certificates and times that are over are `OSError`s, too."""
+    """Whether an error is about files: connections, certificates and timeouts are `OSError`s, too."""
     if not isinstance(error, OSError):
         return False
     is_certain = isinstance(error, StorageUnavailable) or _number(error) in _OF_A_DISK
-    return is_certain or any(isinstance(one, OSError) and one.filename for one in _chain(error))
+    return is_certain or any(isinstance(cause, OSError) and cause.filename for cause in _chain(error))
 
 
 def cannot(error: OSError) -> str:
-    """Why, as a clause that names the file, too, where it matters."""
+    """What failed and why, as a clause that names the file where it matters."""
     if is_full(error):
         return REASONS[errno.ENOSPC]
     if _number(error) == errno.EROFS:
         return REASONS[errno.EROFS]
-    file = next((one.filename for one in _chain(error) if isinstance(one, OSError) and one.filename), "")
+    file = next((cause.filename for cause in _chain(error) if isinstance(cause, OSError) and cause.filename), "")
     parts = PurePath(file).parts[-2:] if isinstance(file, str) else ()
     if name := "/".join(parts).lstrip("/"):
         return Sentence("I can't read or write {file}: {why}", file=name, why=system_says(error))
@@ -60,17 +60,17 @@ def again(error: OSError) -> str:
 
 
 def _number(error: BaseException) -> int:
-    for one in _chain(error):
-        if isinstance(one, OSError) and one.errno and not isinstance(one, _OTHER_NUMBERS):
-            return one.errno
-        code = getattr(one, "sqlite_errorcode", 0) if isinstance(one, sqlite3.Error) else 0
+    for cause in _chain(error):
+        if isinstance(cause, OSError) and cause.errno and not isinstance(cause, _OTHER_NUMBERS):
+            return cause.errno
+        code = getattr(cause, "sqlite_errorcode", 0) if isinstance(cause, sqlite3.Error) else 0
         if found := _OF_SQLITE.get(code & 0xFF):
             return found
     return 0
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """From the cause on: what wraps it knows less."""
+    """The error and its causes, the innermost first: it knows most."""
     chain: list[BaseException] = []
     cause: BaseException | None = error
     while cause is not None and cause not in chain:

@@ -34,5 +34,5 @@ def reason_of(error: OSError) -> str:
 
 
 def own_words(error: OSError) -> str:
-    """What an error says of itself."""
+    """The text of an error, as a clause."""
     return (error.strerror or str(error)).lower().rstrip(".") or Sentence("the system does not say why")

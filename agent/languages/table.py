@@ -1,4 +1,4 @@
-"""What a language is made of: our sentences, and the words by which we understand it.
+"""The parts of a language: our sentences, and the words by which we understand it.
 
 A language is one file beside this, `<code>.toml`, with a table for each dataclass here; its tables `time`, `orders` and
 `sentences` are read elsewhere (`time_words`, `orders`, `sentences`). Every field without a default is needed. Sentences
@@ -312,7 +312,7 @@ class DateWords:
 @dataclass(frozen=True, slots=True)
 class LanguageTable:
     name: str
-    """As it calls itself."""
+    """The name of the language in itself."""
     reminders: ReminderStrings
     chat: ChatStrings
     approvals: ApprovalStrings

@@ -13,7 +13,7 @@ _UNSPACED = (
 )
 _MARKED_BLOCKS = (range(0x0300, 0x1E00), range(0xA600, 0xAC00), range(0x10A00, 0x12000), range(0x1E000, 0x1F000))
 """Blocks with the combining marks of all scripts, without those of emoji and keys (\u20e3, \ufe0f)."""
-_MARKS = "".join(chr(one) for block in _MARKED_BLOCKS for one in block if unicodedata.category(chr(one))[0] == "M")
+_MARKS = "".join(chr(code) for block in _MARKED_BLOCKS for code in block if unicodedata.category(chr(code))[0] == "M")
 _TERM = re.compile(rf"[{_UNSPACED}]+|[^\W_{_UNSPACED}]+(?:[{_MARKS}]+[^\W_{_UNSPACED}]*)*")
 _ASCII_TERM = re.compile(r"[^\W_]+")
 _MARK = re.compile(rf"[{_MARKS}]")
@@ -57,12 +57,12 @@ def query_terms(query: str) -> list[str]:
     return [term for term in every if term not in _COMMON] or every
 
 
-def is_same_word(one: str, other: str) -> bool:
+def is_same_word(term: str, other: str) -> bool:
     """Whether two terms are forms of one word, by how they begin."""
-    if one == other:
+    if term == other:
         return True
-    least = max(_LEAST_COMMON, -(-2 * min(len(one), len(other)) // 3))
-    return one[:least] == other[:least] and min(len(one), len(other)) >= least
+    least = max(_LEAST_COMMON, -(-2 * min(len(term), len(other)) // 3))
+    return term[:least] == other[:least] and min(len(term), len(other)) >= least
 
 
 _LEAST_COMMON = 4
@@ -77,8 +77,24 @@ def is_unspaced(term: str) -> bool:
     return _IS_UNSPACED.match(term) is not None
 
 
+def is_small_talk(term: str) -> bool:
+    """Whether a term is a greeting, thanks or praise, or a pair with a particle: it says nothing about a memory."""
+    if term in _SMALL_TALK:
+        return True
+    is_grammar = _HIRAGANA.search(term) is not None or not _PARTICLES.isdisjoint(term)
+    return is_grammar and is_unspaced(term)
+
+
+def is_small_word(term: str) -> bool:
+    """Whether a term is small talk by itself, not as a pair with a particle."""
+    return term in _SMALL_TALK
+
+
 _COMMON = frozenset(fold(" ".join(table.common.grammar for table in LANGUAGES.values())).split())
 """Words too common to search for."""
+_SMALL_TALK = frozenset(fold(" ".join(table.common.small_talk for table in LANGUAGES.values())).split())
+_HIRAGANA = re.compile("[\u3041-\u309f]")
+_PARTICLES = frozenset("".join(table.common.particles for table in LANGUAGES.values()))
 
 
 _POINTS = re.compile(
@@ -101,7 +117,7 @@ _LETTERS = str.maketrans(
         "ة": "ه",
         "ँ": "ं",
     }
-    | {chr(one): str(unicodedata.decimal(chr(one))) for one in range(0x660, 0x1820) if chr(one).isdecimal()}
+    | {chr(code): str(unicodedata.decimal(chr(code))) for code in range(0x660, 0x1820) if chr(code).isdecimal()}
 )
 """Letters with several spellings, and digits of other scripts."""
 

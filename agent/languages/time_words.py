@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -48,13 +48,12 @@ class _Times(_Model):
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What a phrase can mean. `weak`: only beside another word of time. `sequence`: all of these, one after another."""
+    """The meanings of a phrase. `weak`: only beside another word of time. `sequence`: all of these, in this order."""
 
     strong: frozenset[str] = frozenset()
     weak: frozenset[str] = frozenset()
     sequence: tuple[str, ...] = ()
     number: float | None = None
-    zone: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +61,9 @@ class TimeWords:
     language: Language
     phrases: Mapping[tuple[str, ...], Meaning]
     longest: Mapping[str, int]
-    """How many words the longest phrase has that begins with a word."""
+    """By word, the number of words in the longest phrase that begins with it."""
     clock: Mapping[tuple[str, ...], str]
-    """What is added to the hour N, in minutes: signs, numbers N and M, and words of time. The longest form first."""
+    """Minutes to add to the hour N, by a form of signs, numbers N and M, and words of time. The longest form first."""
     next_weekday: NextWeekday
     slashed: Literal["ask", "day", "month"]
     afternoon_digits: bool
@@ -82,7 +81,7 @@ class TimeWords:
 
 
 def read(language: Language, key: Callable[[str], tuple[str, ...]]) -> TimeWords:
-    """`key`: how a phrase is looked up."""
+    """The words of time of a language. `key`: how a phrase is looked up."""
     time = _Times.model_validate(read_file(language)["time"])
     gathered: dict[tuple[str, ...], Meaning] = defaultdict(Meaning)
     for name, phrases in time.words.items():
@@ -90,20 +89,17 @@ def read(language: Language, key: Callable[[str], tuple[str, ...]]) -> TimeWords
             gathered[key(phrase)] = _with(gathered[key(phrase)], name)
     for value, phrases in _numbers(time.numbers):
         for phrase in _listed(phrases):
-            known = gathered[key(phrase)]
-            gathered[key(phrase)] = Meaning(known.strong, known.weak, known.sequence, value, known.zone)
+            gathered[key(phrase)] = replace(gathered[key(phrase)], number=value)
     for number, phrase in enumerate(time.numbers.ordinals.split(), 1):
         for form in phrase.split("|"):
             known = gathered[key(form)]
-            gathered[key(form)] = Meaning(
-                known.strong | {"ordinal"}, known.weak, known.sequence, float(number), known.zone
-            )
+            gathered[key(form)] = replace(known, strong=known.strong | {"ordinal"}, number=float(number))
     for end in _listed(time.numbers.ordinal_ends):
         gathered[key(end)] = _with(gathered[key(end)], "ordinal_end")
     for zone, phrases in time.zones.items():
         for phrase in _listed(phrases):
             known = gathered[key(phrase)]
-            gathered[key(phrase)] = Meaning(known.strong, known.weak | {f"zone:{zone}"}, known.sequence, known.number)
+            gathered[key(phrase)] = replace(known, weak=known.weak | {f"zone:{zone}"})
     forms = {tuple(form.split()): minutes for form, minutes in time.clock.items()}
     longest: dict[str, int] = {}
     for words in gathered:
@@ -128,10 +124,10 @@ def read(language: Language, key: Callable[[str], tuple[str, ...]]) -> TimeWords
 
 def _with(known: Meaning, name: str) -> Meaning:
     if " " in name:
-        return Meaning(known.strong, known.weak, tuple(name.split()), known.number)
+        return replace(known, sequence=tuple(name.split()))
     if name.endswith("?"):
-        return Meaning(known.strong, known.weak | {name[:-1]}, known.sequence, known.number)
-    return Meaning(known.strong | {name}, known.weak, known.sequence, known.number)
+        return replace(known, weak=known.weak | {name[:-1]})
+    return replace(known, strong=known.strong | {name})
 
 
 def _numbers(numbers: _Numbers) -> list[tuple[float, str]]:
@@ -140,4 +136,4 @@ def _numbers(numbers: _Numbers) -> list[tuple[float, str]]:
 
 
 def _listed(phrases: str) -> tuple[str, ...]:
-    return tuple(one.strip() for one in phrases.split("|") if one.strip())
+    return tuple(phrase.strip() for phrase in phrases.split("|") if phrase.strip())

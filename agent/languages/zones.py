@@ -109,20 +109,17 @@ def is_utc(zone: str) -> bool:
 
 
 def zone_name(language: Language, zone: str) -> str:
-    """What people call it: "Berlin", „Tokio“, 東京."""
+    """The name that people use: "Berlin", „Tokio“, 東京."""
     if is_utc(zone):
         return "UTC"
     known = _phrases(language).get(zone)
     return known[0].title() if known else zone.rpartition("/")[2].replace("_", " ")
 
 
-def is_same_time(one: ZoneInfo, other: ZoneInfo, now: datetime) -> bool:
-    """True where both show the same now and in half a year."""
-    return all(moment.astimezone(one).utcoffset() == moment.astimezone(other).utcoffset() for moment in _halves(now))
-
-
-def _halves(now: datetime) -> tuple[datetime, datetime]:
-    return now, now + _HALF_A_YEAR
+def is_same_time(zone: ZoneInfo, other: ZoneInfo, now: datetime) -> bool:
+    """Whether both zones show the same time now and in half a year."""
+    moments = (now, now + _HALF_A_YEAR)
+    return all(moment.astimezone(zone).utcoffset() == moment.astimezone(other).utcoffset() for moment in moments)
 
 
 def zones_meant(text: str, now: datetime, language: Language = Language.ENGLISH) -> Sequence[str]:
@@ -133,7 +130,7 @@ def zones_meant(text: str, now: datetime, language: Language = Language.ENGLISH)
 
 
 def nearest(text: str, count: int = 3) -> Sequence[str]:
-    """Zones whose names are written most like it."""
+    """Zones whose names are written most like the text."""
     wanted, known = _key(text), {name: zones for name, zones in _named().items() if zones[0] in _places()}
     begun = [name for name in known if len(wanted) > 2 and name.startswith(wanted)]
     alike = difflib.get_close_matches(wanted, known, n=4 * count, cutoff=0.0)
@@ -141,7 +138,7 @@ def nearest(text: str, count: int = 3) -> Sequence[str]:
 
 
 def _times(text: str, now: datetime) -> Sequence[time]:
-    """The time that a text is; "1:26" may also be on a clock of twelve hours, and "1 pm" is any minute of it."""
+    """The times that a text may be; "1:26" may also be on a clock of twelve hours, and "1 pm" is any minute of it."""
     match = _TIME.fullmatch(text)
     if match is None:
         return ()
@@ -150,13 +147,13 @@ def _times(text: str, now: datetime) -> Sequence[time]:
     if not half and 1 <= hour <= 12 and not text.startswith("0"):
         hours.append((hour + 12) % 24)
     is_real = minute < 60 and (1 <= hour <= 12 if half else hour < 24)
-    return [time(one, minute) for one in hours] if is_real else ()
+    return [time(candidate, minute) for candidate in hours] if is_real else ()
 
 
 def _zones_at(times: Iterable[time], now: datetime, language: Language) -> Sequence[str]:
     here = now.astimezone(UTC)
     ahead = [round((datetime.combine(here.date(), at, UTC) - here) / _STEP) * _STEP for at in times]
-    offsets = {one + day for one in ahead for day in (-_DAY, timedelta(), _DAY)}
+    offsets = {offset + day for offset in ahead for day in (-_DAY, timedelta(), _DAY)}
     own = (zone for zone in _phrases(language) if zone in _CITIES)
     found = [zone for zone in dict.fromkeys((*own, *_CITIES)) if here.astimezone(ZoneInfo(zone)).utcoffset() in offsets]
     rest = (zone for zone in sorted(_places()) if here.astimezone(ZoneInfo(zone)).utcoffset() in offsets)
@@ -165,7 +162,7 @@ def _zones_at(times: Iterable[time], now: datetime, language: Language) -> Seque
 
 @cache
 def _phrases(language: Language) -> Mapping[str, tuple[str, ...]]:
-    """By zone, what the grammar of the language calls it."""
+    """The names of each zone in the grammar of the language."""
     table = read_file(language)["time"]
     assert isinstance(table, dict) and isinstance(table["zones"], dict)
     return {zone: tuple(str(phrases).split("|")) for zone, phrases in table["zones"].items()}
@@ -173,7 +170,7 @@ def _phrases(language: Language) -> Mapping[str, tuple[str, ...]]:
 
 @cache
 def _named() -> Mapping[str, tuple[str, ...]]:
-    """By each name that is known, its zones. Blocks for some milliseconds, the first time."""
+    """The zones of each known name. Blocks for some milliseconds, the first time."""
     found: dict[str, list[str]] = {}
 
     def add(names: Iterable[str], zone: str) -> None:
@@ -196,9 +193,9 @@ def _named() -> Mapping[str, tuple[str, ...]]:
 
 @cache
 def _places() -> frozenset[str]:
-    return frozenset(one for one in zoneinfo.available_timezones() if one.partition("/")[0] in _AREAS)
+    return frozenset(zone for zone in zoneinfo.available_timezones() if zone.partition("/")[0] in _AREAS)
 
 
 def _key(text: str) -> str:
     plain = unicodedata.normalize("NFKD", text.strip().strip(".!?。！？").casefold())
-    return " ".join("".join(one for one in plain if not unicodedata.combining(one)).replace("_", " ").split())
+    return " ".join("".join(char for char in plain if not unicodedata.combining(char)).replace("_", " ").split())

@@ -16,8 +16,7 @@ from itertools import dropwhile, islice, takewhile
 from typing import TypeAlias
 
 from agent.languages import date_words
-from agent.languages.small_talk import is_small_word
-from agent.languages.terms import fold, fold_for_index, is_common, is_unspaced, pairs, runs
+from agent.languages.terms import fold, fold_for_index, is_common, is_small_word, is_unspaced, pairs, runs
 from agent.memory import notes
 from agent.memory.provenance import sources_in, without_mark
 from agent.search.chunking import Passage
@@ -83,9 +82,9 @@ def has_aliases(path: str) -> bool:
 def aliases_in(found: Iterable[Passage], about: Iterable[str] = ()) -> Iterator[Name]:
     """Names below headings about people; in all passages if one of `about` says so."""
     of_people = any(map(_says_people, about))
-    written = (one for one in found if "```" not in one.text)
-    relevant = (one for one in written if of_people or any(map(_says_people, one.heading.split(" / "))))
-    items = (item for one in relevant for item in _ITEM.split(one.text) if not sources_in(item))
+    written = (passage for passage in found if "```" not in passage.text)
+    relevant = (passage for passage in written if of_people or any(map(_says_people, passage.heading.split(" / "))))
+    items = (item for passage in relevant for item in _ITEM.split(passage.text) if not sources_in(item))
     return islice(filter(None, (_parse_alias(item.split("\n", 1)[0]) for item in items)), MOST_NAMES)
 
 
@@ -96,7 +95,7 @@ def other_names(query: str, names: Sequence[Name]) -> dict[str, list[Term]]:
         for token in (term.token for term in query_terms(form)):
             others = (replace(_search_term(other), of=token) for other in name if other != form)
             known = found.setdefault(token, [])
-            new = dict.fromkeys(one for one in others if one.token != token and one not in known)
+            new = dict.fromkeys(term for term in others if term.token != token and term not in known)
             known += islice(new, max(0, _MOST_OTHERS - len(known)))
     return found
 
@@ -118,7 +117,9 @@ def _says_people(heading: str) -> bool:
 
 
 def _is_people_word(word: str) -> bool:
-    return word in _PEOPLE or (is_unspaced(word) and any(word.endswith(one) for one in _PEOPLE if len(one) > 1))
+    return word in _PEOPLE or (
+        is_unspaced(word) and any(word.endswith(ending) for ending in _PEOPLE if len(ending) > 1)
+    )
 
 
 def _parse_alias(line: str) -> Name | None:
@@ -130,10 +131,10 @@ def _parse_alias(line: str) -> Name | None:
     if rest and not rest.startswith(_AFTER):
         return None
     first = line[bullet.end() : opened.start()].replace("**", "").strip()
-    others = [one.strip() for one in _BETWEEN_FORMS.split(line[opened.end() : closed.start()])]
+    others = [form.strip() for form in _BETWEEN_FORMS.split(line[opened.end() : closed.start()])]
     if not _is_name(first):
         return None
-    forms = tuple(dict.fromkeys(fold(one) for one in (first, *others) if _is_name(one)))
+    forms = tuple(dict.fromkeys(fold(form) for form in (first, *others) if _is_name(form)))
     return forms[:MOST_FORMS] if len(forms) > 1 else None
 
 
@@ -142,7 +143,7 @@ def _is_name(text: str) -> bool:
     return (
         begins
         and len(text.split()) <= _MOST_WORDS
-        and all(one.isalpha() or one in _IN_NAMES or unicodedata.category(one)[0] == "M" for one in text)
+        and all(char.isalpha() or char in _IN_NAMES or unicodedata.category(char)[0] == "M" for char in text)
         and fold_for_index(text) not in date_words.WEEKDAYS | date_words.MONTHS
         and not all(map(_is_ordinary_word, runs(fold(text))))
     )

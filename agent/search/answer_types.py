@@ -96,10 +96,10 @@ def only_asks(words: str, *, by_clause: bool = False) -> bool:
         body = body[: max(body.rfind("("), body.rfind("（"))]
     parts = _SENTENCE.findall(body)
     if by_clause:  # "Where is it, please?" is one
-        clauses = [_CLAUSE_END.split(one) for one in parts]
-        parts = [one for some in clauses for one in (some if _says_something(some[-1]) else ("".join(some),))]
-    sentences = [one for one in parts if _says_something(one)]
-    return bool(sentences) and all(_ASKING.search(one) for one in sentences)
+        clauses = [_CLAUSE_END.split(part) for part in parts]
+        parts = [part for pieces in clauses for part in (pieces if _says_something(pieces[-1]) else ("".join(pieces),))]
+    sentences = [part for part in parts if _says_something(part)]
+    return bool(sentences) and all(_ASKING.search(sentence) for sentence in sentences)
 
 
 def _says_something(sentence: str) -> bool:

@@ -58,7 +58,7 @@ def proximity(asked: Query, rows: Sequence[PassageRow], heads: Mapping[int, Sect
     held |= {at: counts | held.get(at, _NOTHING) for at, counts in own.items()}
     flowing, sizes = _flowing(rows, heads, held)
     sections = list(heads)
-    titles = _counts(asked.terms, [one.tokens for one in heads.values()])
+    titles = _counts(asked.terms, [section.tokens for section in heads.values()])
     above = {sections[at]: counts for at, counts in titles.items()}
     part_above = {id: {token: _HEAD * count for token, count in counts.items()} for id, counts in above.items()}
     usual = max(_LEAST_LENGTH, sum(sizes) / max(len(sizes), 1))
@@ -73,7 +73,9 @@ def proximity(asked: Query, rows: Sequence[PassageRow], heads: Mapping[int, Sect
         weights = OF_KIND[heads[row.section].kind]
         norm = _K1 * (1 - weights.length + weights.length * sizes[at] / usual)
         told = sum(asked.weights[token] * count / (count + norm) for token, count in counts.items())
-        matched = _matched(own.get(at, _NOTHING), above[row.section]) if head else own.get(at, _NOTHING)
+        matched = own.get(at, _NOTHING)
+        if head:
+            matched = {token: min(1.0, count) for token, count in _sum(matched, above[row.section]).items()}
         found[row.id] = Proximity(told / asked.whole, matched)
     return found
 
@@ -122,12 +124,8 @@ def _counts(terms: Iterable[Term], texts: Sequence[str]) -> dict[int, Counts]:
     return found
 
 
-def _matched(own: Counts, head: Counts) -> Counts:
-    return {token: min(1.0, count) for token, count in _sum(own, head).items()}
-
-
-def _sum(one: Counts, other: Counts) -> Counts:
-    both = dict(one)
+def _sum(counts: Counts, other: Counts) -> Counts:
+    both = dict(counts)
     for token, count in other.items():
         both[token] = both.get(token, 0.0) + count
     return both

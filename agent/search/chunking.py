@@ -84,7 +84,7 @@ class Chunker:
 
 def windows(found: Sequence[Passage], cut: Chunker) -> Iterator[tuple[int, int]]:
     """First and last passage of each window, by position; windows overlap."""
-    sizes = [_letters(one.text) for one in found]
+    sizes = [_letters(passage.text) for passage in found]
     at = 0
     while at < len(found):
         end, size = at, 0
@@ -203,7 +203,7 @@ def _speaker_turns(lines: list[str]) -> Iterator[list[str]]:
 
 
 def _is_only_day(heading: str) -> bool:
-    return sum(one.isalpha() for one in heading) <= _LETTERS_OF_DAY
+    return sum(char.isalpha() for char in heading) <= _LETTERS_OF_DAY
 
 
 def _lines(text: str) -> Iterator[str]:

@@ -156,10 +156,10 @@ class MemoryIndex:
     def purge(self, scope: Scope, clock: Clock) -> None:
         """Remove forgotten text physically, from the owner's index too. Indexes of other computers are deleted: they
         make theirs again. Raises `StorageUnavailable`."""
-        for one in dict.fromkeys((scope, Scope(Audience.OWNER, scope.workspace))):
-            with self._index_of(one) as index:
+        for affected in dict.fromkeys((scope, Scope(Audience.OWNER, scope.workspace))):
+            with self._index_of(affected) as index:
                 index.purge(clock)
-            for copy in self._copies(one):
+            for copy in self._copies(affected):
                 delete_index(copy)
 
     def _copies(self, scope: Scope) -> list[Path]:
@@ -171,25 +171,25 @@ class MemoryIndex:
 
     def close(self) -> None:
         with self._opening:
-            for one in self._open.values():
-                one.index.close()
+            for opened in self._open.values():
+                opened.index.close()
             self._open.clear()
 
     @contextmanager
     def _index_of(self, scope: Scope) -> Iterator[ScopeIndex]:
         with self._opening:
-            one = self._open.pop(scope.name, None)
-            if one is None or one.index.scope.folder != scope.folder:
+            opened = self._open.pop(scope.name, None)
+            if opened is None or opened.index.scope.folder != scope.folder:
                 settings, talks = self._settings, self._sessions if scope.is_private else None
                 file = self._index_path(scope)
-                one = _Open(ScopeIndex(file, scope, self._chunker, settings.extra_paths, talks, self.embeds))
-            self._open[scope.name] = one
-            one.users += 1
+                opened = _Open(ScopeIndex(file, scope, self._chunker, settings.extra_paths, talks, self.embeds))
+            self._open[scope.name] = opened
+            opened.users += 1
         try:
-            yield one.index
+            yield opened.index
         finally:
             with self._opening:
-                one.users -= 1
+                opened.users -= 1
                 idle = [name for name, other in self._open.items() if not other.users]
                 surplus = [self._open.pop(name).index for name in idle[: max(0, len(self._open) - MOST_OPEN)]]
             for index in surplus:
@@ -232,7 +232,7 @@ class MemoryIndex:
         if self._semantic is None:
             return False
         with self._opening:
-            scopes = [one.index.scope for one in self._open.values()]
+            scopes = [opened.index.scope for opened in self._open.values()]
         end = time.monotonic() + seconds
         more = False
         for scope in scopes:
@@ -286,26 +286,26 @@ def _merge(found: Sequence[tuple[str, Sequence[Ranked]]], most: int) -> list[Hit
     positions: dict[tuple[int, int], int] = {}
     for query, ranked in found:
         embedded = words_asked(query)
-        for position, one in enumerate(ranked):
-            positions[one.first, one.last] = min(position, positions.get((one.first, one.last), position))
-            matched = {word: one.matched[token] for word, token in embedded.items() if token in one.matched}
-            known = best.get((one.first, one.last))
+        for position, result in enumerate(ranked):
+            positions[result.first, result.last] = min(position, positions.get((result.first, result.last), position))
+            matched = {word: result.matched[token] for word, token in embedded.items() if token in result.matched}
+            known = best.get((result.first, result.last))
             if known is None:
-                best[one.first, one.last] = (one, matched)
+                best[result.first, result.last] = (result, matched)
             else:
-                better = one if one.score > known[0].score else known[0]
-                best[one.first, one.last] = (better, known[1] | matched)
+                better = result if result.score > known[0].score else known[0]
+                best[result.first, result.last] = (better, known[1] | matched)
     ordered = sorted(best.values(), key=lambda item: (positions[item[0].first, item[0].last], -item[0].score))
     return [
         Hit(
-            one.path,
-            one.lines[0],
-            one.lines[1],
-            date.fromordinal(one.day),
-            round(one.score, 4),
-            one.text,
+            result.path,
+            result.lines[0],
+            result.lines[1],
+            date.fromordinal(result.day),
+            round(result.score, 4),
+            result.text,
             matched,
-            one.parts,
+            result.parts,
         )
-        for one, matched in ordered[:most]
+        for result, matched in ordered[:most]
     ]

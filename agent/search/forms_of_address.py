@@ -41,7 +41,7 @@ _NO_NAMES = frozenset(
 
 def greeted_in(section: Sequence[Passage]) -> Iterator[tuple[str, str]]:
     """The speakers of a talk between people, each with the other names by which the only other speaker greets them."""
-    turns = [(speech(one.text), one.text) for one in section]
+    turns = [(speech(passage.text), passage.text) for passage in section]
     speakers = list(dict.fromkeys(turn.speaker for turn, _ in turns if turn.speaker))
     if len(speakers) != 2:
         return

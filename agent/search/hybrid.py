@@ -57,7 +57,7 @@ def rank(
             lines = (parts[0].first, parts[-1].last)
             words = "\n".join(part.text for part in parts)
             found.append(Ranked(first, last, parts[0].path, lines, parts[0].day, words, min(1.0, score), shares))
-    found.sort(key=lambda one: (-one.score, -one.first))
+    found.sort(key=lambda result: (-result.score, -result.first))
     return _diversify(found, settings.mmr_lambda, most) if settings.mmr_lambda is not None else found[:most]
 
 
@@ -91,16 +91,16 @@ def _score(text: float, cosine: float | None, settings: HybridSettings) -> tuple
 
 def _diversify(found: Sequence[Ranked], relevance: float, most: int) -> list[Ranked]:
     """Maximal marginal relevance."""
-    words = {one.first: frozenset(tokens(one.text)) for one in found}
+    words = {result.first: frozenset(tokens(result.text)) for result in found}
     left, chosen = list(found), list[Ranked]()
     while left and len(chosen) < most:
 
-        def worth(one: Ranked) -> float:
-            mine, covered = words[one.first], 0.0
+        def worth(result: Ranked) -> float:
+            mine, covered = words[result.first], 0.0
             for other in chosen:
                 theirs = words[other.first]
                 covered = max(covered, len(mine & theirs) / max(1, len(mine | theirs)))
-            return relevance * one.score - (1 - relevance) * covered
+            return relevance * result.score - (1 - relevance) * covered
 
         best = max(left, key=worth)
         left.remove(best)

@@ -26,7 +26,7 @@ _LOCK_WAIT = 10.0
 
 
 class IndexFile:
-    """`path` None: in memory. `scope` and `cut` as in `database.created`."""
+    """A scope's index; `path` None: in memory. `scope` and `cut` as in `database.create_index`."""
 
     def __init__(self, path: Path | None, scope: str, cut: str) -> None:
         self.path = path
@@ -50,7 +50,7 @@ class IndexFile:
     @property
     def bytes(self) -> int:
         parts = _with_sidecars(self.path) if self.path is not None else []
-        return sum(one.stat().st_size for one in parts if one.exists())
+        return sum(file.stat().st_size for file in parts if file.exists())
 
     def is_new(self) -> bool:
         """Open the file if needed; true if it was not open before. Raises `Damaged`, `StorageUnavailable`."""
@@ -143,7 +143,7 @@ class IndexFile:
             raise _unwritable(error) from error
 
     def _close(self) -> None:
-        for store in {id(one): one for one in (self._writer, self.reader) if one is not None}.values():
+        for store in {id(store): store for store in (self._writer, self.reader) if store is not None}.values():
             store.close()
         self._writer = self.reader = None
         self._inode = 0
@@ -168,7 +168,7 @@ def _unwritable(error: OSError) -> StorageUnavailable:
 def delete_index(file: Path) -> None:
     """Raises `StorageUnavailable`."""
     try:
-        for one in _with_sidecars(file):
-            one.unlink(missing_ok=True)
+        for part in _with_sidecars(file):
+            part.unlink(missing_ok=True)
     except OSError as error:
         raise _unwritable(error) from error

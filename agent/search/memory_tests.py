@@ -37,8 +37,6 @@ class MemoryTest:
 
 @dataclass(frozen=True, slots=True)
 class MemoryTestResult:
-    """One result."""
-
     test: MemoryTest
     missing: tuple[str, ...]
     where: str = ""
@@ -51,8 +49,6 @@ class MemoryTestResult:
 
 @dataclass(frozen=True, slots=True)
 class MemoryTestReport:
-    """All results."""
-
     results: tuple[MemoryTestResult, ...]
     gaps: tuple[str, ...] = ()
     """Sentences on what was not searched."""
@@ -61,7 +57,7 @@ class MemoryTestReport:
 
     @property
     def failed(self) -> tuple[MemoryTestResult, ...]:
-        return tuple(one for one in self.results if not one.passed)
+        return tuple(result for result in self.results if not result.passed)
 
 
 def parsed(text: str) -> Iterator[MemoryTest | int]:
@@ -74,21 +70,21 @@ def parsed(text: str) -> Iterator[MemoryTest | int]:
         arrow = _ARROW.search(text_line, bullet.end()) if bullet else None
         question = text_line[bullet.end() : arrow.start()].strip() if bullet and arrow else ""
         answer = text_line[arrow.end() :] if arrow else ""
-        words = tuple(word for one in re.split("[,，、]", answer) if (word := one.strip()))
+        words = tuple(word for part in re.split("[,，、]", answer) if (word := part.strip()))
         yield MemoryTest(question, words, number) if question and words else number
 
 
 def run(scope: Scope, clock: Clock, search: Search, most: int, max_chars: int) -> MemoryTestReport:
-    """Run all tests. Blocks. Raises `UnreadableFile`."""
+    """Run the tests of a scope. Blocks. Raises `UnreadableFile`."""
     file = files.read_text(scope.folder / FILE, scope.folder)
     found = list(parsed(file.text)) if file is not None else []
     results: list[MemoryTestResult] = []
     gaps: dict[str, None] = {}
-    for test in [one for one in found if isinstance(one, MemoryTest)][:MOST]:
+    for test in [item for item in found if isinstance(item, MemoryTest)][:MOST]:
         answer = search(scope, clock, [test.question], most=most)
         gaps |= dict.fromkeys(answer.gaps)
         results.append(_evaluate(test, search_text(answer, scope, clock.today(), max_chars).hits))
-    return MemoryTestReport(tuple(results), tuple(gaps), tuple(one for one in found if isinstance(one, int)))
+    return MemoryTestReport(tuple(results), tuple(gaps), tuple(number for number in found if isinstance(number, int)))
 
 
 def add(scope: Scope, clock: Clock, question: str, words: str) -> MemoryTest:

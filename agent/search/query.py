@@ -48,7 +48,7 @@ class Query:
     share: float = 1.0
     """Lower if the words only name days."""
     synonyms: Sequence[Term] = ()
-    """Substitutes."""
+    """Terms in place of missing ones."""
     beside: Sequence[Term] = ()
 
 
@@ -88,7 +88,7 @@ def _synonyms(store: IndexStore, wanted: Iterable[Term], taken: Collection[str])
     counts = {term: store.frequency(term) for term in terms}
     kept: dict[Term, int] = {}
     room = _MOST_SYNONYM_WINDOWS
-    for term, count in sorted(counts.items(), key=lambda one: (one[1], one[0].token)):
+    for term, count in sorted(counts.items(), key=lambda item: (item[1], item[0].token)):
         room -= count
         if room < 0:
             break
@@ -151,7 +151,7 @@ class QuestionSubject:
     named: Sequence[str] = ()
     """Speakers in order."""
     together: int = 1
-    """How many of the first are named in one breath (Anna and Ben)."""
+    """The number of the first ones that are named in one breath (Anna and Ben)."""
     person: bool = False
     assistant: bool = False
 
@@ -161,7 +161,7 @@ def subject_of(query: str, speakers: Collection[str] = (), names: Sequence[Name]
     text = " ".join(fold_for_index(query[:_READ_CHARS]).split())
     assistant = _OF_ASSISTANT.search(text) is not None
     named = _named(query, speakers, names)
-    together = sum(1 for _ in takewhile(lambda one: one[1] - one[0] <= _IN_ONE_BREATH, pairwise(named.values()))) + 1
+    together = sum(1 for _ in takewhile(lambda pair: pair[1] - pair[0] <= _IN_ONE_BREATH, pairwise(named.values()))) + 1
     return QuestionSubject(tuple(named), together, not assistant and _OF_PERSON.search(text) is not None, assistant)
 
 

@@ -107,8 +107,8 @@ def rank(
     rows = store.passages(_merged(wanted))
     sections = store.sections({row.section for row in rows})
     scored = {
-        passage: _Scored(passage, {"near": one.words}, one.matched)
-        for passage, one in proximity(question, rows, sections).items()
+        passage: _Scored(passage, {"near": near.words}, near.matched)
+        for passage, near in proximity(question, rows, sections).items()
     }
     kinds = {row.id: sections[row.section].kind for row in rows}
     _add_windows(scored, found, question.share, kinds)
@@ -117,22 +117,26 @@ def rank(
     for passage, share in named(who, rows, sections).items():
         scored[passage].parts["speaker"] = share
     _add_likeness(scored, like)
-    inside = {id for id, one in sections.items() if limits.has(one.earliest, one.day)}
+    inside = {id for id, section in sections.items() if limits.has(section.earliest, section.day)}
     for passage, part in without_subject(who, rows, sections).items():
         scored[passage].part = part
     weighted = [_weighted(scored[row.id]) for row in rows if row.section in inside]
-    short = sorted((one for one in weighted if _says(one)), key=_order)[: max(_SHORTLIST, 2 * most)]
+    short = sorted((candidate for candidate in weighted if _says(candidate)), key=_order)[: max(_SHORTLIST, 2 * most)]
     before = {row.id: row.id - 1 for last, row in pairwise(rows) if last.section == row.section}
-    texts = store.texts({number for one in short for number in (one.passage, before.get(one.passage, one.passage))})
+    numbers = [candidate.passage for candidate in short]
+    texts = store.texts({number for passage in numbers for number in (passage, before.get(passage, passage))})
     _add_answers(short, texts, answer_tests(query))
     _add_replies(short, texts, before)
     _put_questions_behind(short, texts, kinds, query)
     tokens = {row.id: row.tokens for row in rows}
-    order = sorted((one for one in short if one.passage in texts), key=lambda one: _place(one, texts[one.passage]))
+    there = (candidate for candidate in short if candidate.passage in texts)
+    order = sorted(there, key=lambda candidate: _place(candidate, texts[candidate.passage]))
     best = _with_repeats_behind(order, tokens, most)
     whole = _whole(question, spans, like)
-    alike = like.alike([one.passage for one in best]) if like is not None else ()
-    return [_given(one, texts[one.passage], whole, is_alike=one.passage in alike) for one in best]
+    alike = like.alike([candidate.passage for candidate in best]) if like is not None else ()
+    return [
+        _given(candidate, texts[candidate.passage], whole, is_alike=candidate.passage in alike) for candidate in best
+    ]
 
 
 def _windows(store: IndexStore, terms: Sequence[Term], limits: Limits, most: int = _WINDOWS) -> list[WindowRow]:
@@ -145,12 +149,12 @@ def _of_days(store: IndexStore, span: Span, limits: Limits) -> list[tuple[int, i
     return store.of_days(first, last, *where) or store.of_days(first - _SOONER, last + _LATER, *where)
 
 
-def _given(one: _Scored, row: FoundRow, whole: float, *, is_alike: bool) -> Ranked:
-    score = min(1.0, max(0.0, one.total / whole))
-    parts = {name: round(one.part * value / whole, 4) for name, value in one.parts.items() if value}
+def _given(candidate: _Scored, row: FoundRow, whole: float, *, is_alike: bool) -> Ranked:
+    score = min(1.0, max(0.0, candidate.total / whole))
+    parts = {name: round(candidate.part * value / whole, 4) for name, value in candidate.parts.items() if value}
     if "meaning" in parts and not is_alike:  # found for what stands around it, if for nothing else
         parts["around"] = parts.pop("meaning")
-    return Ranked(row.id, row.id, row.path, (row.first, row.last), row.day, row.text, score, parts, one.matched)
+    return Ranked(row.id, row.id, row.path, (row.first, row.last), row.day, row.text, score, parts, candidate.matched)
 
 
 def _add_windows(
@@ -162,17 +166,17 @@ def _add_windows(
     for row in found:
         share = most * max(0.0, row.bm25 / best)
         for passage in range(row.first, row.last + 1):
-            if (one := scored.get(passage)) is not None:
+            if (candidate := scored.get(passage)) is not None:
                 part = share * OF_KIND[kinds[passage]].window
-                one.parts["window"] = max(part, one.parts.get("window", 0.0))
+                candidate.parts["window"] = max(part, candidate.parts.get("window", 0.0))
 
 
 def _add_likeness(scored: Mapping[int, _Scored], like: Similarity | None) -> None:
     """Passages without a vector get the mean."""
     shares = like.shares(scored.keys()) if like is not None else {}
     usual = sum(shares.values()) / len(shares) if shares else 0.0
-    for passage, one in scored.items():
-        one.parts["meaning"] = shares.get(passage, usual)
+    for passage, candidate in scored.items():
+        candidate.parts["meaning"] = shares.get(passage, usual)
 
 
 def _add_dates(
@@ -185,7 +189,8 @@ def _add_dates(
     if not spans:
         return
     match = {
-        id: max(_date_match(span, one.day) for span in spans) if one.dated else 0.0 for id, one in sections.items()
+        id: max(_date_match(span, section.day) for span in spans) if section.dated else 0.0
+        for id, section in sections.items()
     }
     others = 1.0 if 1.0 not in match.values() else _BESIDE
     for row in rows:
@@ -210,43 +215,43 @@ def _date_match(span: Span, day: int) -> float:
 
 
 def _add_answers(short: Iterable[_Scored], texts: Mapping[int, FoundRow], holds: Sequence[Holds]) -> None:
-    for one in short if holds else ():
-        if (row := texts.get(one.passage)) is not None:
+    for candidate in short if holds else ():
+        if (row := texts.get(candidate.passage)) is not None:
             words = speech(row.text).words
             if kinds := sum(1 for holding in holds if holding(words)):
-                one.parts["answer"] = WEIGHTS["answer"] * kinds
+                candidate.parts["answer"] = WEIGHTS["answer"] * kinds
 
 
 def _add_replies(short: Iterable[_Scored], texts: Mapping[int, FoundRow], before: Mapping[int, int]) -> None:
-    for one in short:
-        row = texts.get(before[one.passage]) if one.passage in before else None
-        own = texts.get(one.passage)
+    for candidate in short:
+        row = texts.get(before[candidate.passage]) if candidate.passage in before else None
+        own = texts.get(candidate.passage)
         if row is not None and is_question(row.text) and (own is None or not only_asks(speech(own.text).words)):
-            one.parts["reply"] = WEIGHTS["reply"]
+            candidate.parts["reply"] = WEIGHTS["reply"]
 
 
 def _put_questions_behind(
     short: Iterable[_Scored], texts: Mapping[int, FoundRow], kinds: Mapping[int, int], query: str
 ) -> None:
     asked = frozenset(query_terms(query))
-    for one in short:
-        row = texts.get(one.passage)
+    for candidate in short:
+        row = texts.get(candidate.passage)
         if row is None or not only_asks(words := speech(row.text).words):
             continue
         terms = (term for term in query_terms(words) if not term.token.isdecimal())  # a time stands before it
         if asked.issuperset(terms) and only_asks(words, by_clause=True):
-            one.part *= _ASKS_THE_SAME
-        elif kinds[one.passage] == TextKind.PEOPLE:
-            one.part *= _ONLY_ASKS
+            candidate.part *= _ASKS_THE_SAME
+        elif kinds[candidate.passage] == TextKind.PEOPLE:
+            candidate.part *= _ONLY_ASKS
 
 
-def _weighted(one: _Scored) -> _Scored:
-    one.parts = {name: WEIGHTS[name] * value for name, value in one.parts.items() if value}
-    return one
+def _weighted(candidate: _Scored) -> _Scored:
+    candidate.parts = {name: WEIGHTS[name] * value for name, value in candidate.parts.items() if value}
+    return candidate
 
 
-def _says(one: _Scored) -> bool:
-    return not _TELLING.isdisjoint(one.parts)
+def _says(candidate: _Scored) -> bool:
+    return not _TELLING.isdisjoint(candidate.parts)
 
 
 def _whole(question: Query, spans: Sequence[Span], like: Similarity | None) -> float:
@@ -255,13 +260,13 @@ def _whole(question: Query, spans: Sequence[Span], like: Similarity | None) -> f
     return (words + 2.0 if like else words / question.known) + (WEIGHTS["date"] if spans else 0.0)
 
 
-def _order(one: _Scored) -> tuple[float, int]:
-    return -one.total, -one.passage
+def _order(candidate: _Scored) -> tuple[float, int]:
+    return -candidate.total, -candidate.passage
 
 
-def _place(one: _Scored, row: FoundRow) -> tuple[float, int, str, int]:
+def _place(candidate: _Scored, row: FoundRow) -> tuple[float, int, str, int]:
     """Ties go to the newest."""
-    return -round(one.total, 9), -row.day, row.path, row.first
+    return -round(candidate.total, 9), -row.day, row.path, row.first
 
 
 def _with_repeats_behind(order: Iterable[_Scored], tokens: Mapping[int, str], most: int) -> list[_Scored]:
@@ -273,32 +278,26 @@ def _with_repeats_behind(order: Iterable[_Scored], tokens: Mapping[int, str], mo
     seen: dict[str, list[frozenset[str]]] = {}
     best: list[_Scored] = []
     new = 0
-    for one in order:
+    for candidate in order:
         if new == most:
             break  # nothing behind so many that say something new can come before any of them
-        best.append(one)
-        words = frozenset(_TIME.sub("", tokens[one.passage]).split())
-        telling = _longest_first(words)[: len(words) - math.ceil(_ALIKE * len(words)) + 1]
+        best.append(candidate)
+        words = frozenset(_TIME.sub("", tokens[candidate.passage]).split())
+        telling = sorted(sorted(words), key=len, reverse=True)[: len(words) - math.ceil(_ALIKE * len(words)) + 1]
         if any(_alike(words, other) for word in telling for other in seen.get(word, ())):
-            one.part *= _REPEATED
+            candidate.part *= _REPEATED
             continue
         new += 1
         for word in telling:
             seen.setdefault(word, []).append(words)
-    return sorted(best, key=lambda one: -round(one.total, 9))[:most]
+    return sorted(best, key=lambda candidate: -round(candidate.total, 9))[:most]
 
 
-def _longest_first(words: Iterable[str]) -> list[str]:
-    ordered = sorted(words)
-    ordered.sort(key=len, reverse=True)
-    return ordered
-
-
-def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
-    sizes = len(one), len(other)
+def _alike(words: frozenset[str], other: frozenset[str]) -> bool:
+    sizes = len(words), len(other)
     if min(sizes) < _ALIKE * max(sizes):
         return False
-    common = len(one & other)
+    common = len(words & other)
     return common >= _ALIKE * (sum(sizes) - common)
 
 

@@ -90,7 +90,7 @@ class Search(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits of a search: days as ordinals, 0 for none; A file without a day is excluded only if `earliest` to its last
+    """Limits of a search: days as ordinals, 0 for none. A file without a day is excluded only if `earliest` to its last
     change is all outside."""
 
     since: int = 0

@@ -12,7 +12,7 @@ from agent.search.text_kinds import TextKind
 
 @dataclass(frozen=True, slots=True)
 class NewPassage:
-    """A passage to store. `section` counts from 0 in the file."""
+    """`section` counts from 0 in the file."""
 
     first: int
     last: int
@@ -20,13 +20,13 @@ class NewPassage:
     speaker: str
     size: int
     tokens: str
-    """A string of `size` tokens to save memory."""
+    """`size` tokens in one string, to save memory."""
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class NewSection:
-    """A section to store. `tokens` of heading and title."""
+    """`tokens` of heading and title."""
 
     day: date
     """The log's (`dated`), else of the last change."""
@@ -39,8 +39,6 @@ class NewSection:
 
 @dataclass(frozen=True, slots=True)
 class NewFile:
-    """A file to store."""
-
     path: str
     signature: str
     sha: str

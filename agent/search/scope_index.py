@@ -113,7 +113,7 @@ class PendingTexts:
 
 
 class ScopeIndex:
-    """`file` None: in memory. Blocks; any thread may call."""
+    """The index of one scope; `file` None: in memory. Blocks; any thread may call."""
 
     def __init__(
         self,
@@ -222,7 +222,7 @@ class ScopeIndex:
             return self._with_repair(lambda: self._unembedded_count(model))
 
     def put_vectors(self, model: str, vectors: Sequence[tuple[bytes, bytes]]) -> None:
-        """Pairs of text key and vector. Raises `StorageUnavailable`."""
+        """Store pairs of text key and vector. Raises `StorageUnavailable`."""
         with self._writing:
             self._with_repair(lambda: self._put_vectors(model, vectors))
 
@@ -264,7 +264,9 @@ class ScopeIndex:
         self._ready()
         gaps: list[str] = []
         changes = self._changes(gaps)
-        new = [one for one in changes.changed if one.name not in self._known or self._known[one.name].signature]
+        new = [
+            source for source in changes.changed if source.name not in self._known or self._known[source.name].signature
+        ]
         writer = self._file.writer
         return IndexStatus(
             file=self._file.path,
@@ -331,7 +333,7 @@ class ScopeIndex:
     def _index_changes(
         self, changes: _Changes, clock: Clock, deadline: float | None, progress: Progress | None, *, patient: bool
     ) -> int:
-        """Returns the number of changes left."""
+        """The number of changes left."""
         writer = self._file.writer
         if writer.data_version != self._data_version:  # another process wrote
             self._reload()

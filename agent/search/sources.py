@@ -170,7 +170,7 @@ def parsed(source: IndexSource, data: bytes, clock: Clock, cut: Chunker, going: 
     title = f"{head.line('name')} {head.line('description')}"
     split_text = _paragraphs if source.path.name == daily_log.HISTORY_FILE else passages
     text = _OUR_MARK.sub("", file.text)  # keeps line numbers
-    found = [one for one in _checking(split_text(text), going) if not _is_template_text(source, one)]
+    found = [passage for passage in _checking(split_text(text), going) if not _is_template_text(source, passage)]
     new = new_file(source, file.sha, title, found, clock, cut, going, created=_day(head.line("created")))
     about = (source.path.stem, *map(head.line, ("name", "description", "type")))
     return replace(new, names=list(aliases_in(found, about))) if has_aliases(source.name) else new
@@ -191,10 +191,10 @@ def new_file(
     changed = day_of_change(source, clock)
     sections: list[list[Passage]] = []  # runs: a day may come twice after a clock change
     section_numbers: list[int] = []
-    for one in found:
-        if not sections or sections[-1][0].section != one.section:
+    for passage in found:
+        if not sections or sections[-1][0].section != passage.section:
             sections.append([])
-        sections[-1].append(one)
+        sections[-1].append(passage)
         section_numbers.append(len(sections) - 1)
     kinds = [kind_of(section) for section in sections]
     return NewFile(
@@ -205,26 +205,26 @@ def new_file(
             NewSection(
                 day or changed,
                 day is not None,
-                tokens(f"{title} {_OUR_HEADING.sub('', one.heading)}"),
+                tokens(f"{title} {_OUR_HEADING.sub('', passage.heading)}"),
                 kind,
-                one.day or own or created,
+                passage.day or own or created,
             )
             for section, kind in zip(sections, kinds, strict=True)
-            for one in section[:1]
-            for day in (one.day or own or _unless_future(one.names, changed),)
+            for passage in section[:1]
+            for day in (passage.day or own or _unless_future(passage.names, changed),)
         ],
         [
             NewPassage(
-                one.start,
-                one.end,
+                passage.start,
+                passage.end,
                 section_number,
-                speech(one.text).speaker,
+                speech(passage.text).speaker,
                 len(words),
                 " ".join(words),
-                one.text,
+                passage.text,
             )
-            for section_number, one in zip(section_numbers, _checking(found, going), strict=True)
-            for words in (tokens(one.text),)
+            for section_number, passage in zip(section_numbers, _checking(found, going), strict=True)
+            for words in (tokens(passage.text),)
         ],
         list(windows(found, cut)),
         greeted=[
@@ -257,9 +257,9 @@ def has_day(path: str) -> bool:
 
 
 def _checking(found: Iterable[Passage], going: Going) -> Iterator[Passage]:
-    for one in found:
+    for passage in found:
         going()
-        yield one
+        yield passage
 
 
 def _paragraphs(text: str) -> Iterator[Passage]:
@@ -307,7 +307,7 @@ def _template_lines() -> Mapping[str, frozenset[str]]:
 
 
 def _is_template_text(source: IndexSource, passage: Passage) -> bool:
-    """True for unchanged template text, which would match many questions."""
+    """Whether it is unchanged template text, which would match many questions."""
     if not _TOP_LEVEL.fullmatch(source.inside):
         return False
     lines = [line for line in passage.text.splitlines() if line.strip()]

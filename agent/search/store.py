@@ -110,15 +110,15 @@ class IndexStore:
                 (
                     section + at,
                     file,
-                    _ordinal(one.earliest),
-                    one.day.toordinal(),
-                    one.dated,
-                    one.kind,
+                    _ordinal(new_section.earliest),
+                    new_section.day.toordinal(),
+                    new_section.dated,
+                    new_section.kind,
                     passage + first,
                     passage + last,
-                    " ".join(one.tokens),
+                    " ".join(new_section.tokens),
                 )
-                for at, (one, (first, last)) in enumerate(zip(new.sections, _spans(new), strict=True))
+                for at, (new_section, (first, last)) in enumerate(zip(new.sections, _spans(new), strict=True))
             ),
         )
         db.executemany(
@@ -127,24 +127,24 @@ class IndexStore:
                 (
                     passage + at,
                     file,
-                    section + one.section,
-                    one.first,
-                    one.last,
-                    one.speaker,
-                    one.size,
-                    one.tokens,
-                    one.text,
+                    section + new_passage.section,
+                    new_passage.first,
+                    new_passage.last,
+                    new_passage.speaker,
+                    new_passage.size,
+                    new_passage.tokens,
+                    new_passage.text,
                 )
-                for at, one in _checking(going, new.passages)
+                for at, new_passage in _checking(going, new.passages)
             ),
         )
         db.executemany(
             "INSERT OR IGNORE INTO speaker VALUES (?, ?)",
-            ((one.speaker, file) for one in new.passages if one.speaker),
+            ((new_passage.speaker, file) for new_passage in new.passages if new_passage.speaker),
         )
         db.executemany("INSERT OR IGNORE INTO alias VALUES (?, ?)", (("\n".join(forms), file) for forms in new.names))
         db.executemany("INSERT OR IGNORE INTO greeted VALUES (?, ?, ?)", ((*pair, file) for pair in new.greeted))
-        days = [(_ordinal(one.earliest), one.day.toordinal()) for one in new.sections]
+        days = [(_ordinal(new_section.earliest), new_section.day.toordinal()) for new_section in new.sections]
         db.executemany(
             "INSERT INTO window VALUES (?, ?, ?, ?, ?, ?)",
             (
@@ -152,7 +152,8 @@ class IndexStore:
                 for at, (first, last) in enumerate(new.windows)
             ),
         )
-        heads, tokens = [" ".join(one.tokens) for one in new.sections], [one.tokens for one in new.passages]
+        heads = [" ".join(new_section.tokens) for new_section in new.sections]
+        tokens = [new_passage.tokens for new_passage in new.passages]
         db.executemany(
             "INSERT INTO words (rowid, tokens) VALUES (?, ?)",
             (
@@ -181,7 +182,7 @@ class IndexStore:
                 db.executemany(
                     "INSERT INTO words (words, rowid, tokens) VALUES ('delete', ?, ?)",
                     (
-                        (id, " ".join([heads[first], *(tokens[one] for one in range(first, last + 1))]))
+                        (id, " ".join([heads[first], *(tokens[number] for number in range(first, last + 1))]))
                         for id, first, last in rows
                     ),
                 )
@@ -324,9 +325,9 @@ class IndexStore:
 
 
 def _checking(going: Callable[[], None], items: Sequence[T]) -> Iterator[tuple[int, T]]:
-    for at, one in enumerate(items):
+    for at, item in enumerate(items):
         going()
-        yield at, one
+        yield at, item
 
 
 def _next_id(db: sqlite3.Connection, table: str) -> int:
@@ -340,9 +341,9 @@ def _ordinal(day: date | None) -> int:
 def _spans(new: NewFile) -> list[tuple[int, int]]:
     first: dict[int, int] = {}
     last: dict[int, int] = {}
-    for at, one in enumerate(new.passages):
-        first.setdefault(one.section, at)
-        last[one.section] = at
+    for at, new_passage in enumerate(new.passages):
+        first.setdefault(new_passage.section, at)
+        last[new_passage.section] = at
     return [(first[section], last[section]) for section in range(len(new.sections))]
 
 

@@ -64,14 +64,14 @@ of a list are unrelated and short."""
 def kind_of(section: Sequence[Passage]) -> TextKind:
     """The kind of a non-empty section. Names with one turn each are labels (`Phone: …`), unless times precede them or a
     person and the assistant alternate."""
-    spoken = [(speaker, one.text) for one in section if (speaker := speech(one.text).speaker)]
+    spoken = [(speaker, passage.text) for passage in section if (speaker := speech(passage.text).speaker)]
     if spoken and len(spoken) >= _LEAST_SPOKEN * len(section):
         names = Counter(speaker for speaker, _ in spoken)
         is_timed = all(has_time(text) for _, text in spoken)
         assistants, users = ASSISTANTS.intersection(names), USERS.intersection(names)
-        if (assistants and (users or is_timed)) or any(names[one] > 1 for one in assistants | users):
+        if (assistants and (users or is_timed)) or any(names[name] > 1 for name in assistants | users):
             return TextKind.ASSISTANT
         if is_timed or len(spoken) > len(names):
             return TextKind.PEOPLE
-    bullets = sum(1 for one in section if is_bullet(one.text))
+    bullets = sum(1 for passage in section if is_bullet(passage.text))
     return TextKind.FACTS if bullets >= len(section) / 2 else TextKind.PROSE

@@ -24,7 +24,7 @@ _MOST_LEFT_OFF = 4
 _UMLAUT = re.compile("([aou])e")
 _DIGIT = re.compile(r"\d")
 _CONTRACTED = re.compile(r"\b\w{2,6}n['’`´]t\b|(?<=\w)['’`´](?:s|m|d|re|ve|ll)\b", re.IGNORECASE)
-"""What English writes in short: don't, Anna's, I'm. Such letters alone say nothing, and stand in many places."""
+"""Short forms of English: don't, Anna's, I'm. Their letters alone say nothing, and stand in many places."""
 _IS_HAN = re.compile("[\u3400-\u9fff]")
 _QUESTION_WORDS = """
     actually after again all also anything as because before both come could different does doing each else even ever

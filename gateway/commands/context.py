@@ -13,8 +13,7 @@ from typing import LiteralString
 from agent.agent import Agent
 from agent.clock import Clock
 from agent.languages.codes import Language
-from agent.languages.moments import moment_in
-from agent.languages.numbers import number_in
+from agent.languages.moments import moment_in, number_in
 from agent.languages.registry import LANGUAGES
 from agent.languages.sentences import said, translated
 from agent.languages.system_errors import system_says

@@ -198,9 +198,9 @@ class VectorCache:
 
     def _put_rows(self, found: Sequence[VectorRow]) -> None:
         """Ignores other sizes: a server may have changed it."""
-        right = [one for one in found if len(one.vector) == self.width + SCALE_BYTES]
-        ends = _numbers([(one.first, one.last) for one in right], 2)
-        self._put(ends, _data([one.vector for one in right], self.width))
+        right = [row for row in found if len(row.vector) == self.width + SCALE_BYTES]
+        ends = _numbers([(row.first, row.last) for row in right], 2)
+        self._put(ends, _data([row.vector for row in right], self.width))
 
     def _put(self, ends: Numbers, vectors: Data) -> None:
         self.passages.put(ends, vectors)

@@ -51,7 +51,7 @@ def free_memory() -> int | None:
     found = [_number(Path("/proc/meminfo"), "MemAvailable:", 1_024), free_in_group(Path("/sys/fs/cgroup"))]
     if not any(found) and "SC_PHYS_PAGES" in getattr(os, "sysconf_names", ()):
         found = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
-    return min((one for one in found if one is not None), default=None)
+    return min((size for size in found if size is not None), default=None)
 
 
 class LocalModel:
@@ -127,9 +127,9 @@ class LocalModel:
         with _translate_panics():
             pieces = self._tokenizer.encode_batch(clean)
         rows = {
-            "input_ids": [one.ids for one in pieces],
-            "attention_mask": [one.attention_mask for one in pieces],
-            "token_type_ids": [one.type_ids for one in pieces],
+            "input_ids": [encoding.ids for encoding in pieces],
+            "attention_mask": [encoding.attention_mask for encoding in pieces],
+            "token_type_ids": [encoding.type_ids for encoding in pieces],
         }
         tensors: dict[str, Numbers] = {name: np.array(rows[name], kind) for name, kind in self._inputs.items()}
         (answer,) = self._session.run([self._output], tensors)
@@ -176,13 +176,13 @@ def _session(files: Sequence[Path]) -> Any:
     graph, *weights = [(file.name, file.read_bytes()) for file in files]
     if weights:
         names, contents = zip(*weights, strict=True)
-        options.add_external_initializers_from_files_in_memory(names, contents, [len(one) for one in contents])
+        options.add_external_initializers_from_files_in_memory(names, contents, [len(content) for content in contents])
     return onnxruntime.InferenceSession(graph[1], options, providers=["CPUExecutionProvider"])
 
 
 def _inputs(session: Any) -> dict[str, type]:
     inputs: dict[str, type] = {
-        one.name: np.int32 if one.type == "tensor(int32)" else np.int64 for one in session.get_inputs()
+        tensor.name: np.int32 if tensor.type == "tensor(int32)" else np.int64 for tensor in session.get_inputs()
     }
     if "input_ids" not in inputs or not _INPUTS.issuperset(inputs):
         raise ValueError(f"its graph asks for {', '.join(inputs)}, which is no model of texts alone")
@@ -192,7 +192,7 @@ def _inputs(session: Any) -> dict[str, type]:
 def _output(session: Any) -> tuple[str, bool]:
     """The output to read; true if already one vector per text."""
     outputs = session.get_outputs()
-    ranks = {one.name: len(one.shape) for one in outputs}
+    ranks = {output.name: len(output.shape) for output in outputs}
     if ranks.get(_POOLED) == 2:
         return _POOLED, True
     if (of_pieces := next((name for name, rank in ranks.items() if rank == 3), None)) is not None:

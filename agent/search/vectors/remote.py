@@ -122,7 +122,7 @@ class _Connection:
 
 
 def _parse_vectors(answer: Any, count: int) -> list[Vector]:
-    found: dict[int, Vector] = {int(one["index"]): _unit(one["embedding"]) for one in answer["data"]}
+    found: dict[int, Vector] = {int(item["index"]): _unit(item["embedding"]) for item in answer["data"]}
     vectors = [found[at] for at in range(count)]
     if len({len(vector) for vector in vectors}) > 1:
         raise ValueError("vectors of several sizes")

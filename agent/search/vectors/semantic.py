@@ -72,7 +72,7 @@ class EmbeddingIndex:
         for start in range(0, len(missing), encoder.batch):
             part = missing[start : start + encoder.batch]
             made = self._embedder.passages(encoder, [row.text for row in part])
-            index.put_vectors(encoder.id, [(row.key, packed(one)) for row, one in zip(part, made, strict=True)])
+            index.put_vectors(encoder.id, [(row.key, packed(vector)) for row, vector in zip(part, made, strict=True)])
             if done is not None:
                 done(len(part))
             if time.monotonic() > end:

@@ -8,7 +8,7 @@ from itertools import combinations
 import pytest
 
 from agent.languages.codes import ALL_LANGUAGES, Language, of_environment, of_locale
-from agent.languages.numbers import number_in
+from agent.languages.moments import number_in
 from agent.languages.registry import LANGUAGES
 from agent.languages.terms import fold
 from channels.discord.command_sync import LOCALES, payload
