@@ -68,7 +68,7 @@ def one_line(text: str, most: int) -> str:
 
 def example_buttons(language: Language, sentences: Iterable[Sentence] = FIRST) -> tuple[tuple[Button, ...], ...]:
     """A row for each; pressed, it counts as said by whoever presses it."""
-    return tuple((Button(text, text),) for text in (one.in_language(language) for one in sentences))
+    return tuple((Button(text, text),) for text in (sentence.in_language(language) for sentence in sentences))
 
 
 CODE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"

@@ -119,14 +119,14 @@ def set_up(purpose: str, python: str, steps: Steps) -> None:
 
 def is_done(name: str) -> bool:
     stamp = VENV / name
-    return stamp.exists() and all(stamp.stat().st_mtime >= one.stat().st_mtime for one in LISTS)
+    return stamp.exists() and all(stamp.stat().st_mtime >= file.stat().st_mtime for file in LISTS)
 
 
 def needs(purpose: str) -> list[str]:
     """What pyproject.toml asks for, and what Daybook is built with."""
     told = tomllib.loads(LISTS[0].read_text(encoding="utf-8"))
     project = told["project"]
-    extras = [one for name in EXTRAS[purpose] for one in project["optional-dependencies"][name]]
+    extras = [package for name in EXTRAS[purpose] for package in project["optional-dependencies"][name]]
     return [*told["build-system"]["requires"], *project["dependencies"], *extras]
 
 

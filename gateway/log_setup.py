@@ -124,9 +124,9 @@ def last_lines(file: Path, count: int) -> tuple[list[bytes], int]:
     """The newest lines of the log in `file` and the older one, and the end of `file`. Blocks. Raises `OSError`."""
     last: deque[bytes] = deque(maxlen=count)
     end = 0
-    for one in (older(file), file):
-        if one.exists():
-            with one.open("rb") as stream:
+    for log_file in (older(file), file):
+        if log_file.exists():
+            with log_file.open("rb") as stream:
                 last.extend(stream)
                 end = stream.tell()
     return list(last), end

@@ -36,9 +36,9 @@ from gateway.store import access_rows, chat_rows, inbox_rows, outbox_rows
 from gateway.store.connection import Connection
 from gateway.store.database import Database
 from gateway.store.inbox_rows import InboxRow
-from gateway.turns.language import language_now
 from gateway.turns.preview import Acknowledgement
 from gateway.turns.queue import TurnQueue
+from gateway.turns.services import language_now
 from gateway.turns.user_message import user_message_id
 
 _WINDOW = timedelta(minutes=1)
@@ -206,12 +206,12 @@ class Router:
 
     def _with_turns(self, arrivals: Sequence[AdmittedMessage]) -> list[AdmittedMessage]:
         """Assigns a turn id to every message that can start a turn at once."""
-        many = Counter(one.session for one in arrivals)
+        many = Counter(arrival.session for arrival in arrivals)
         return [
-            dataclasses.replace(one, turn=user_message_id(one.message))
-            if many[one.session] == 1 and self._begins_turn(one)
-            else one
-            for one in arrivals
+            dataclasses.replace(arrival, turn=user_message_id(arrival.message))
+            if many[arrival.session] == 1 and self._begins_turn(arrival)
+            else arrival
+            for arrival in arrivals
         ]
 
     def _begins_turn(self, arrival: AdmittedMessage) -> bool:

@@ -131,7 +131,7 @@ class SharedWork:
         is_new_leader = standing.leads and not self.leads.is_set()
         if is_new_leader or standing.dead or self._hung or self._active_work.awaits_stacks:
             ended = await asyncio.to_thread(self._active_work.ended, standing.living, _STACKS_WITHIN)
-            self._hung.update(seq for one in ended for seq in one.messages)
+            self._hung.update(seq for process in ended for seq in process.messages)
             await self._database.run(shares.bury, self._claims, standing.dead, self._hung, TRIED_ALONE_AFTER)
             self._hung.clear()
         if is_new_leader:

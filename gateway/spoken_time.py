@@ -87,8 +87,8 @@ def _names(language: Language, of: Literal["weekdays", "months"]) -> list[str]:
 def listed(texts: Sequence[str]) -> str:
     """`a`, `a and b`, `a, b and c`."""
     first, *others = texts
-    for one in others[:-1]:
-        first = Sentence("{first}, {next}", first=first, next=one)
+    for text in others[:-1]:
+        first = Sentence("{first}, {next}", first=first, next=text)
     return Sentence("{first} and {last}", first=first, last=others[-1]) if others else first
 
 
@@ -110,11 +110,11 @@ def span(length: timedelta) -> Sentence:
     """`20 minutes`, `1 hour`, `3 days`: a whole number of the largest unit that says it well. A negative one as if it
     were positive."""
     seconds = abs(length).total_seconds()
-    for one, several, size in _UNITS:
+    for singular, plural, size in _UNITS:
         count = seconds / size
         number = round(count)
         if size == 1 or count >= _ENOUGH or (number and abs(count - number) <= _NEARLY_WHOLE * number):
-            return Sentence(one) if number == 1 else Sentence(several, count=number)
+            return Sentence(singular) if number == 1 else Sentence(plural, count=number)
     raise AssertionError("unreachable")
 
 

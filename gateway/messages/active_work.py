@@ -136,17 +136,20 @@ class ActiveWork:
         self._seen = {number: self._seen.get(number, now) for number in numbers}
         ended = []
         for number in numbers:
-            one = _ended(self._record(number), self._stack(number))
-            if not one.stack and now - self._seen[number] < patience:
+            process = _ended(self._record(number), self._stack(number))
+            if not process.stack and now - self._seen[number] < patience:
                 continue
-            if one.stack:
-                work = "; ".join(one.work) or "nothing"
+            if process.stack:
+                work = "; ".join(process.work) or "nothing"
                 log.error(
-                    "%s ended itself: its event loop hung. Working on: %s. Its stack:\n%s", one.name, work, one.stack
+                    "%s ended itself: its event loop hung. Working on: %s. Its stack:\n%s",
+                    process.name,
+                    work,
+                    process.stack,
                 )
             self._remove(number)
             del self._seen[number]
-            ended.append(one)
+            ended.append(process)
         return tuple(ended)
 
     def _remove(self, number: int) -> None:
@@ -170,13 +173,13 @@ def _ended(record: Path, stack: Path) -> EndedProcess:
         stacks = ""
     try:
         known = load_json(record.read_bytes().partition(b"\n")[0])
-        work = {str(what): [int(one) for one in messages] for what, messages in known["work"].items()}
+        work = {str(what): [int(seq) for seq in messages] for what, messages in known["work"].items()}
         name, died, thread = str(known["process"]), not known["asked_to_end"], int(known["thread"])
     except (OSError, ValueError, TypeError, KeyError, AttributeError):  # the first start, or torn by a power cut
         return EndedProcess(stack=stacks)
     if not stacks:
         return EndedProcess(name, died)
-    messages = frozenset(one for messages in work.values() for one in messages) if died else frozenset()
+    messages = frozenset(seq for messages in work.values() for seq in messages) if died else frozenset()
     return EndedProcess(name, died, _stack_of(thread, stacks), tuple(work), messages)
 
 

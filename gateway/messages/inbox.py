@@ -57,8 +57,8 @@ class Inbox:
 
     async def load(self, ended: Iterable[EndedProcess] = ()) -> Sequence[InboxRow]:
         """Reads what is open, and blames what the `ended` processes of a home hung on."""
-        died = any(one.died for one in ended)
-        hung = {seq for one in ended for seq in one.messages}
+        died = any(process.died for process in ended)
+        hung = {seq for process in ended for seq in process.messages}
 
         def read(connection: Connection) -> Sequence[InboxRow]:
             inbox_rows.take_over(connection, died=died)
@@ -102,13 +102,19 @@ class Inbox:
             for event in unreadable:
                 inbox_rows.keep_unreadable(connection, event, now)
             rows: list[InboxRow] = []
-            for one in arrivals:
-                one = _called_by_its_album(connection, one)
+            for arrived in arrivals:
+                arrival = _called_by_its_album(connection, arrived)
                 row = inbox_rows.admit(
-                    connection, one.message, one.session, one.turn, overheard=one.overheard, at=now, today=today
+                    connection,
+                    arrival.message,
+                    arrival.session,
+                    arrival.turn,
+                    overheard=arrival.overheard,
+                    at=now,
+                    today=today,
                 )
-                if row is not None and one.message.album and not one.overheard:
-                    rows += inbox_rows.rest_of_album(connection, one.message, one.session)
+                if row is not None and arrival.message.album and not arrival.overheard:
+                    rows += inbox_rows.rest_of_album(connection, arrival.message, arrival.session)
                 rows += [row] if row is not None else []
             rows = [row for row in rows if not row.overheard]
             for row in rows:
@@ -253,8 +259,8 @@ class Inbox:
             if begin is not None:
                 begin(connection)
             admitted = (
-                inbox_rows.admit(connection, one.message, one.session, overheard=False, at=now, today=today)
-                for one in results
+                inbox_rows.admit(connection, result.message, result.session, overheard=False, at=now, today=today)
+                for result in results
             )
             return [row for row in admitted if row is not None]
 

@@ -217,8 +217,8 @@ class Outbox:
         if claim is ChatClaim.OTHERS:
             return False
         self._claims.hold_chat(chat)
-        for one in chats if claim is ChatClaim.NEW else ():
-            for row in await self._written(outbox_rows.open_rows, one):
+        for address in chats if claim is ChatClaim.NEW else ():
+            for row in await self._written(outbox_rows.open_rows, address):
                 await self._take_over(row)
         return True
 
@@ -246,7 +246,7 @@ class Outbox:
         elif len(chats) == 1 and channel.capabilities(chats[0]).is_reachable:
             found = await self._written(outbox_rows.take_up, chats[0], utc_stamp(self._clock.now()))
         else:
-            found = tuple([row for one in chats for row in await self._written(outbox_rows.open_rows, one)])
+            found = tuple([row for address in chats for row in await self._written(outbox_rows.open_rows, address)])
         rows = {row.seq: row for row in found}
         for seq in sorted(rows):
             try:
@@ -254,8 +254,8 @@ class Outbox:
                     return
             except TooLong as error:
                 await self._cut_smaller(rows[seq], str(error))
-                for one in chats:
-                    self.wake_chat(one)
+                for address in chats:
+                    self.wake_chat(address)
                 return
 
     async def _is_there(self, channel: Channel, address: Address) -> bool:

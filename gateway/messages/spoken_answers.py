@@ -21,7 +21,7 @@ from typing import Literal
 from agent.clock import Clock, utc_stamp
 from agent.formats.plain_text import repair_surrogates
 from agent.formats.sqlite import StorageUnavailable
-from agent.media.speak import Recording, Speaker, SpeechFailed, record
+from agent.media.speak import Speaker, SpeechFailed, record
 from agent.memory.paths import FileError
 from channels.message import Address, Channel
 from gateway.messages.lanes import Lane, Lanes
@@ -140,7 +140,8 @@ class SpokenAnswers:
             folder = await asyncio.to_thread(self._new_folder)
             try:
                 recording = await record(self._speaker, text, folder)
-                kept = await asyncio.to_thread(self._outgoing.keep_speech, self._name(recording), recording.path)
+                name = f"answer-{self._clock.now():%Y-%m-%d-%H%M}.{recording.ending}"
+                kept = await asyncio.to_thread(self._outgoing.keep_speech, name, recording.path)
             finally:
                 await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
         if await self._database.run(outbox_rows.spoken, row, kept):
@@ -150,6 +151,3 @@ class SpokenAnswers:
     def _new_folder(self) -> Path:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return Path(tempfile.mkdtemp(dir=self._folder))
-
-    def _name(self, recording: Recording) -> str:
-        return f"answer-{self._clock.now():%Y-%m-%d-%H%M}.{recording.ending}"

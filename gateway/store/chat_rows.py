@@ -43,25 +43,27 @@ def language_in(chats: Sequence[KnownChat], address: Address) -> Language:
     platform says, else what greetings are in; else that of the owner's latest chat, else English. Of each kind its
     thread's counts, else the latest of the chat, else that of the person's other private chats on the channel if it was
     chosen there."""
-    there = [one for one in chats if (one.address.channel, one.address.chat_id) == (address.channel, address.chat_id)]
-    here = [*(one for one in there if one.address.thread_id == address.thread_id), *there]
-    person = {one.user_id for one in there if one.kind is ChatKind.PRIVATE}
-    others = [
-        one.chosen
-        for one in chats
-        if one.address.channel == address.channel and one.kind is ChatKind.PRIVATE and one.user_id in person
+    there = [
+        chat for chat in chats if (chat.address.channel, chat.address.chat_id) == (address.channel, address.chat_id)
     ]
-    owners = (_languages([one]) for one in chats if one.is_owners)
-    wishes = ((one.chosen for one in here), others, _languages(here), itertools.chain.from_iterable(owners))
-    found = (one for one in itertools.chain.from_iterable(wishes) if one is not None)
+    here = [*(chat for chat in there if chat.address.thread_id == address.thread_id), *there]
+    person = {chat.user_id for chat in there if chat.kind is ChatKind.PRIVATE}
+    others = [
+        chat.chosen
+        for chat in chats
+        if chat.address.channel == address.channel and chat.kind is ChatKind.PRIVATE and chat.user_id in person
+    ]
+    owners = (_languages([chat]) for chat in chats if chat.is_owners)
+    wishes = ((chat.chosen for chat in here), others, _languages(here), itertools.chain.from_iterable(owners))
+    found = (wish for wish in itertools.chain.from_iterable(wishes) if wish is not None)
     return next(found, Language.ENGLISH)
 
 
 def _languages(chats: Sequence[KnownChat]) -> Iterator[Language | None]:
-    yield from (one.chosen for one in chats)
-    yield from (one.language for one in chats if one.is_clear)
-    yield from (one.platforms for one in chats)
-    yield from (one.language for one in chats)
+    yield from (chat.chosen for chat in chats)
+    yield from (chat.language for chat in chats if chat.is_clear)
+    yield from (chat.platforms for chat in chats)
+    yield from (chat.language for chat in chats)
 
 
 def choose_language(connection: Connection, message: InboundMessage, language: Language | None) -> None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import importlib
+import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from types import ModuleType
 from typing import Any, Protocol
 
 from agent.clock import utc_stamp
-from agent.formats.sqlite import StorageUnavailable
+from agent.formats.sqlite import StorageUnavailable, connect_read_only
 from agent.languages.sentences import Sentence
 
 
@@ -86,6 +89,31 @@ def postgres_module(name: str) -> ModuleType:
         raise StorageUnavailable(
             Sentence("`database_url` needs the package psycopg. Install it: pip install 'daybook-assistant[postgres]'")
         ) from missing
+
+
+@contextmanager
+def reading(file: Path, url: str | None) -> Iterator[Connection | None]:
+    """A connection to the SQLite `file`, or to PostgreSQL, beside the gateway that writes there; None where nothing was
+    stored yet. Raises `StorageUnavailable`."""
+    if url is not None:
+        postgres = postgres_module("postgres")
+        with closing(postgres.PostgresEngine(url)) as engine, postgres.said(engine):
+            engine.check_own(url)
+            yield engine.connection if engine.is_prepared else None
+        return
+    if not file.exists():
+        yield None
+        return
+    try:
+        with connect_read_only(file) as connection:
+            yield connection
+    except sqlite3.Error as error:
+        raise StorageUnavailable(str(error)) from error
+
+
+def homes(connection: Connection) -> set[str]:
+    """The id of the home that a PostgreSQL database belongs to; empty before its first gateway has started."""
+    return {str(row["id"]) for row in connection.execute("SELECT id FROM home")}
 
 
 def now() -> str:

@@ -141,9 +141,9 @@ def of_called_album(connection: Connection, message: InboundMessage, session: st
     return any(other.calls_bot and _same_album(other, message) for other in others)
 
 
-def _same_album(one: InboundMessage, other: InboundMessage) -> bool:
+def _same_album(message: InboundMessage, other: InboundMessage) -> bool:
     """True if both belong to one album, whose name counts within a chat and sender."""
-    return (one.album, one.address, one.sender.id) == (other.album, other.address, other.sender.id)
+    return (message.album, message.address, message.sender.id) == (other.album, other.address, other.sender.id)
 
 
 def _drop_old_overheard(connection: Connection, session: str) -> None:
@@ -189,7 +189,7 @@ def was_read_otherwise(connection: Connection, edited: InboundMessage, offer: st
         (address.channel, address.account, address.chat_id, edited.platform_id),
     ).fetchall()
     read = [_row(row).message for row in rows]
-    others = [one for one in read if one.sender.id == edited.sender.id and one.text != edited.text]
+    others = [version for version in read if version.sender.id == edited.sender.id and version.text != edited.text]
     return bool(others) and connection.execute("SELECT 1 FROM outbox WHERE key = ?", (offer,)).fetchone() is None
 
 

@@ -227,9 +227,9 @@ def listening(engine: PostgresEngine, url: str, heard: Callable[[str], None]) ->
                     for table in WATCHED:  # before, nobody listened
                         heard(table)
                     while not over.is_set():
-                        for one in session.notifies(timeout=_LOOK / 2):
-                            if one.pid != own or one.payload.isdecimal():
-                                heard(one.payload)
+                        for notification in session.notifies(timeout=_LOOK / 2):
+                            if notification.pid != own or notification.payload.isdecimal():
+                                heard(notification.payload)
             except psycopg.Error as error:
                 log.info("changes by other gateways are not heard for now: %s", sentence(error))
                 over.wait(_LOOK)

@@ -234,7 +234,7 @@ def give_up(connection: Connection, seq: int, error: str) -> None:
 
 def cut(connection: Connection, row: OutboxRow, pieces: Sequence[str], at: str) -> None:
     """Replaces a row. The first piece keeps the key and the preview, the last has the buttons."""
-    following = [one for one in open_rows(connection, row.address) if one.seq > row.seq]
+    following = [later for later in open_rows(connection, row.address) if later.seq > row.seq]
     buttons = _BUTTONS.dump_json(row.buttons).decode() if row.buttons else ""
     connection.execute(
         "UPDATE outbox SET text = ?, buttons = '', state = 'waiting', begun_at = '' WHERE seq = ?", (pieces[0], row.seq)
@@ -242,8 +242,8 @@ def cut(connection: Connection, row: OutboxRow, pieces: Sequence[str], at: str) 
     keys = [row.key, *(f"{row.key}/{len(row.text)}.{number}" for number in range(1, len(pieces)))]
     add(connection, [Draft(key, row.address, piece, row.reply_to) for key, piece in zip(keys, pieces, strict=True)], at)
     connection.execute("UPDATE outbox SET buttons = ? WHERE key = ?", (buttons, keys[-1]))
-    for one in following:
-        _put_last(connection, one.seq)
+    for later in following:
+        _put_last(connection, later.seq)
 
 
 def _put_last(connection: Connection, seq: int) -> None:

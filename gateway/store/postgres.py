@@ -213,7 +213,7 @@ class PostgresConnection:
 
     def executemany(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> psycopg.Cursor[PostgresRow]:
         cursor = self._session.cursor()
-        cursor.executemany(_statement(sql), [_storable(one) for one in parameters])
+        cursor.executemany(_statement(sql), [_storable(values) for values in parameters])
         return cursor
 
 

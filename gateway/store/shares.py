@@ -70,9 +70,9 @@ def stand(connection: Connection, claims: ProcessClaims) -> Standing:
         leader = connection.execute(_LEADER).fetchone()
         return Standing(False, None if leader is None else (leader[0], leader[1]))
     _give_away(connection, claims)
-    processes = [(one, is_dead) for one, is_dead in connection.execute(_PROCESSES, (number,)).fetchall()]
-    living = tuple(one for one, is_dead in processes if not is_dead)
-    return Standing(True, None, living, tuple(one for one, is_dead in processes if is_dead))
+    processes = [(process, is_dead) for process, is_dead in connection.execute(_PROCESSES, (number,)).fetchall()]
+    living = tuple(process for process, is_dead in processes if not is_dead)
+    return Standing(True, None, living, tuple(process for process, is_dead in processes if is_dead))
 
 
 def bury(

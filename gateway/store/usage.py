@@ -150,8 +150,8 @@ class UsageLedger:
             return
         for account, spent in before.items():
             self._spent[account] -= spent  # what is left was recorded meanwhile
-        for one in sums:
-            self._spend(one.session, one.cost)
+        for total in sums:
+            self._spend(total.session, total.cost)
 
     def record(self, entry: UsageRecord) -> None:
         self._begin_day()

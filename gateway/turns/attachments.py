@@ -152,7 +152,7 @@ class AttachmentIntake:
         """Every attachment with bytes, by its index. `is_owners`: the session is a private one of the owner. Raises
         `OSError`; a later call continues."""
         fetches = asyncio.Semaphore(_FETCHES_AT_ONCE)
-        places = [at for at, one in enumerate(message.attachments) if one.handle]
+        places = [at for at, attachment in enumerate(message.attachments) if attachment.handle]
         whose = _Whose(session, is_owners)
         try:
             async with asyncio.TaskGroup() as group:

@@ -15,11 +15,10 @@ import pytest
 
 from agent.formats.sqlite import StorageUnavailable
 from gateway.home import Home, HomeBusy
-from gateway.store.connection import Connection
+from gateway.store.connection import Connection, reading
 from gateway.store.database import Database
 from gateway.store.membership import joined
 from gateway.store.postgres import PostgresEngine, WrongDatabase
-from gateway.store.reading import reading
 from gateway.store.schema import STEPS
 from gateway.store.shares import LOCK
 from tests.disks import fill, small_disk
