@@ -342,7 +342,6 @@ DISTRIBUTION = "daybook-assistant"
 
 
 def version() -> str:
-    """The installed version."""
     try:
         return metadata.version(DISTRIBUTION)
     except metadata.PackageNotFoundError:

@@ -236,7 +236,7 @@ class Router:
             log.info("could not answer a command in %s: %s", message.address, unsent)
 
     async def _for_sender(self, message: InboundMessage, sentence: Sentence) -> str:
-        """In the language that their chat has after the message; what is unknown of it counts for nothing."""
+        """The sentence in the language that the sender's chat has after the message."""
         language = await language_now(
             self._database, chat_rows.language_after, message, self._clock.today().isoformat()
         )

@@ -27,7 +27,7 @@ from gateway.web.host import GatewayWebHost
 log = logging.getLogger(__name__)
 
 _WEB = "web"
-"""The source that also says how this process is, so that it runs in each of several gateways."""
+"""The source that also reports the health of this process, so that it runs in each of several gateways."""
 _DISCORD = "discord"
 """The source that logs in for sending in each of several gateways; its connections are shared out (`source_parts`)."""
 _LEADS_SOON = 3.0

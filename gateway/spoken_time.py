@@ -48,7 +48,7 @@ class SpokenMoment(Sentence):
 
 
 class SpokenDay(Sentence):
-    """The same of a day."""
+    """A day in English words that keeps the day."""
 
     __slots__ = ("day", "today")
     day: date
@@ -107,8 +107,8 @@ def spoken_day(day: date, today: date) -> SpokenDay:
 
 
 def span(length: timedelta) -> Sentence:
-    """`20 minutes`, `1 hour`, `3 days`: a whole number of the largest unit that says it well. A negative one as if it
-    were positive."""
+    """`20 minutes`, `1 hour`, `3 days`: a whole number of the largest unit that says it well. A negative length
+    counts as positive."""
     seconds = abs(length).total_seconds()
     for singular, plural, size in _UNITS:
         count = seconds / size

@@ -76,7 +76,7 @@ class ActiveWork:
         self._write()
 
     def close(self) -> None:
-        """What a process leaves that was not asked to end is kept. Blocks."""
+        """Stops recording. The files of a process that was not asked to end are kept. Blocks."""
         if self._file is None:
             return
         self._file.close()
@@ -88,7 +88,7 @@ class ActiveWork:
 
     @contextmanager
     def working(self, what: str, messages: Sequence[int] = ()) -> Iterator[None]:
-        """`messages`: their numbers in the inbox."""
+        """Records work that goes on inside. `messages`: their numbers in the inbox."""
         self.put(what, messages)
         try:
             yield
@@ -125,8 +125,8 @@ class ActiveWork:
         return bool(self._seen)
 
     def ended(self, living: Collection[int] = (), patience: float = 0.0) -> tuple[EndedProcess, ...]:
-        """What processes left that are not among the `living`; it is deleted. One without stacks is left for so many
-        seconds: who was cut off may still hang. Blocks."""
+        """How processes that are not among the `living` ended; their files are deleted. Those of one without stacks are
+        left for `patience` seconds: it was perhaps cut off, and still hangs. Blocks."""
         try:
             found = {int(file.stem) for file in self._folder.iterdir() if file.stem.isdecimal()}
         except OSError:

@@ -26,7 +26,7 @@ _ID_LENGTH = 6
 
 
 def buttons(question: StoredQuestion, yes: str, no: str, always: str = "") -> Buttons:
-    """`always` empty: no lasting yes is offered."""
+    """The buttons of a yes-or-no question. `always` empty: no lasting yes is offered."""
     lasting = [Button(always, f"/answer {question.id} {ALWAYS}")] if always else []
     return ((Button(yes, f"/answer {question.id} yes"), *lasting, Button(no, f"/answer {question.id} no")),)
 

@@ -35,9 +35,9 @@ class AdmittedMessage:
     message: InboundMessage
     session: str
     overheard: bool = False
-    """Only context."""
+    """True if it is only context."""
     turn: str = ""
-    """The one it begins at once, else empty."""
+    """The turn that it begins at once, else empty."""
 
 
 class Inbox:
@@ -152,7 +152,7 @@ class Inbox:
         return [row for row in self._open.values() if row.message.is_task and asking_session(row) == session]
 
     async def read_tasks_again(self) -> None:
-        """Follows what was forgotten of open tasks and results."""
+        """Reads open tasks and results again, after some of their text was forgotten."""
         seqs = [row.seq for row in self._open.values() if row.message.task is not None]
         if seqs:
             self._refresh(await self._database.run(inbox_rows.numbered, seqs))
@@ -205,7 +205,7 @@ class Inbox:
         self._bind(seqs, turn)
 
     def _as_stored(self, connection: Connection, seqs: Sequence[int]) -> Sequence[InboxRow]:
-        """Where other processes share the home: one of them may have stored an edit of what is taken."""
+        """The rows on disk where other processes share the home, one of which may have stored an edit; else none."""
         return inbox_rows.numbered(connection, seqs) if self._claims.is_shared else ()
 
     def _bind(self, seqs: Iterable[int], turn: str) -> None:

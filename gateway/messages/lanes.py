@@ -62,7 +62,7 @@ class Lane(Generic[K, T]):
 
 class Lanes(Generic[K, T]):
     """Calls `serve` while something waits in a lane, one call at a time. It takes at least one item unless somebody
-    else has. What escapes it is logged as a bug."""
+    else has. An exception that escapes it is logged as a bug."""
 
     def __init__(self, serve: Callable[[Lane[K, T]], Awaitable[None]]) -> None:
         self._serve = serve

@@ -56,7 +56,7 @@ CUT_AT_ONCE = 1_000
 _SHORTEST_CUT = 250
 """Characters. A platform that takes no piece of so many is not one for which a text can be cut."""
 _NOTICE = "undelivered:"
-"""Before the key of what it tells of."""
+"""Begins the key of a notice; that of the message it is about follows."""
 
 FirstChat = Callable[[str, str], str]
 T = TypeVar("T")

@@ -72,7 +72,7 @@ class SpokenAnswers:
         self._chats: Lanes[Address, SpeechRow] = Lanes(self._serve)
 
     def wanted(self, turn: str, address: Address, text: str, *, was_recording: bool) -> SpeechRow | None:
-        """What a turn's answer is said as, if it is. `was_recording`: it answers one."""
+        """The speech of a turn's answer, if it is to be said aloud. `was_recording`: it answers a recording."""
         if self._speaker is None or self._when == "never" or not (was_recording or self._when == "always"):
             return None
         channel = self._channels.get(address.channel)
@@ -83,7 +83,7 @@ class SpokenAnswers:
 
     @staticmethod
     def beside(speech: SpeechRow | None, begin: Begin) -> Begin:
-        """The commit of an answer with `begin`; `post` after it."""
+        """Adds the speech to the commit of its answer, `begin`. Call `post` after it."""
         if speech is None:
             return begin
 

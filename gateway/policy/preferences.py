@@ -1,4 +1,4 @@
-"""What people chose: a session's model, when to answer in a group, the time of a summary, the zone of the clock. On disk,
+"""What people chose: a session's model, when to answer in a group, the time of a summary, the clock's zone. On disk,
 read from memory."""
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from gateway.store.database import Database
 _MODEL = "model"
 _ACTIVATION = "activation"
 DAILY = "daily"
-"""The name of a chat's choice of when it is told the day."""
+"""The name under which a chat's time of the daily summary is stored."""
 OFF = "off"
 _CLOCK, _HOME, _NAMED = "clock", "home", "named"
 
@@ -64,7 +64,7 @@ class Preferences:
 
     @property
     def has_named_clock(self) -> bool:
-        """A reminder's confirmation said once what time it is on a clock that nobody set."""
+        """True once a reminder's confirmation has said what time it is on a clock that nobody set."""
         return _HOME in self._clocks
 
     async def name_clock(self) -> None:
@@ -80,7 +80,8 @@ class Preferences:
 
 
 class HomeZone:
-    """`followers` are called when the clock was moved to another zone."""
+    """The zone of the home's clock, which its owner may choose while Daybook runs. `followers` are called when the
+    clock was moved to another zone."""
 
     def __init__(
         self, home: Home, clock: Clock, preferences: Preferences, environ: Mapping[str, str], *, is_chosen: bool
@@ -93,7 +94,7 @@ class HomeZone:
         self._environ = environ
 
     async def choose(self, zone: str) -> None:
-        """Raises `ConfigError`, `HomeError`, `OSError`; then all is as it was."""
+        """Chooses a zone. Raises `ConfigError`, `HomeError`, `OSError`; then nothing has changed."""
         await self.follow(await asyncio.to_thread(choose_zone, self._home, zone, self._environ))
 
     async def follow(self, config: Config) -> None:

@@ -86,7 +86,7 @@ class SessionRoute:
     session: SessionKey
     scope: Scope
     role: Role
-    """Its sender's."""
+    """The sender's."""
     person: str
 
     @property

@@ -183,7 +183,7 @@ def _wait(
 
 
 def _ready(descriptors: list[int], seconds: float | None) -> list[int]:
-    """Those at their end, or with something to read, within so many seconds; None: as soon as there is one."""
+    """The descriptors at their end, or with something to read, within so many seconds; None: once there is one."""
     return select.select(descriptors, [], [], seconds)[0]
 
 

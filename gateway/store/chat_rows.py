@@ -27,15 +27,15 @@ class KnownChat:
     title: str = ""
     """A group's name, else that person's."""
     language: Language | None = None
-    """In which its people write."""
+    """The language its people write in."""
     is_clear: bool = False
-    """Sentences told that language, not greetings alone."""
+    """True if sentences told that language, not greetings alone."""
     chosen: Language | None = None
-    """With `/language`."""
+    """The language chosen with `/language`."""
     platforms: Language | None = None
-    """Of who wrote last, by the platform or the browser."""
+    """The language of who wrote last, as the platform or the browser says."""
     is_owners: bool = False
-    """The owner's, in private."""
+    """True for a private chat of the owner."""
 
 
 def language_in(chats: Sequence[KnownChat], address: Address) -> Language:
@@ -67,7 +67,8 @@ def _languages(chats: Sequence[KnownChat]) -> Iterator[Language | None]:
 
 
 def choose_language(connection: Connection, message: InboundMessage, language: Language | None) -> None:
-    """For the group of a message, or all private chats of its sender on its channel. None: as they write."""
+    """Sets the language of a message's group, or of all private chats of its sender on its channel. None: the
+    language that they write in."""
     address = message.address
     if message.kind is ChatKind.GROUP:
         which, of = "chat_id = ?", address.chat_id
@@ -79,7 +80,8 @@ def choose_language(connection: Connection, message: InboundMessage, language: L
 
 
 def spoke(connection: Connection, message: InboundMessage, at: str, today: str, session: str = "") -> None:
-    """Notes where somebody writes, in which language. `today`: the user's day, ISO 8601. `session` as in the inbox."""
+    """Records where somebody writes, and in which language. `today`: the user's day, ISO 8601. `session` as in the
+    inbox."""
     address = message.address
     row = connection.execute(f"SELECT * FROM chat WHERE {_IS_CHAT}", _key(address)).fetchone()
     before = ChatLanguage() if row is None else ChatLanguage(of_locale(row["language"]), row["language_day"])
@@ -117,12 +119,12 @@ def _key(address: Address) -> tuple[str, str, str, str]:
 
 
 def language(connection: Connection, address: Address) -> Language:
-    """As `language_in` all known chats."""
+    """The language of our sentences in a chat: `language_in` the stored chats."""
     return language_in(_telling(connection, address), address)
 
 
 def _telling(connection: Connection, address: Address) -> list[KnownChat]:
-    """The chats that tell the language of one: itself, its person's others, the owner's."""
+    """The chats that decide a chat's language: itself, its person's other private chats, the owner's."""
     rows = connection.execute(
         "SELECT * FROM chat WHERE is_owners = 1 OR (channel = ? AND chat_id = ?) OR (channel = ? AND kind = ? AND"
         " user_id IN (SELECT user_id FROM chat WHERE channel = ? AND chat_id = ? AND kind = ?))"
@@ -137,7 +139,7 @@ def _telling(connection: Connection, address: Address) -> list[KnownChat]:
 
 
 def language_after(connection: Connection, message: InboundMessage, today: str) -> Language:
-    """The chat's, once that message counts, which may be its first. `today` as in `spoke`."""
+    """The language of a message's chat once that message counts; it may be the first there. `today` as in `spoke`."""
     row = connection.execute(f"SELECT * FROM chat WHERE {_IS_CHAT}", _key(message.address)).fetchone()
     before = ChatLanguage() if row is None else ChatLanguage(of_locale(row["language"]), row["language_day"])
     after = i18n.after(before, message, today)
@@ -211,7 +213,7 @@ _CHOOSE = (
 
 
 def choose(connection: Connection, of: str, name: str, value: str | None) -> None:
-    """None removes the choice."""
+    """Stores a choice of a session or chat; None removes it."""
     if value is None:
         connection.execute("DELETE FROM choice WHERE session = ? AND name = ?", (of, name))
     else:

@@ -1,4 +1,4 @@
-"""What the SQL of the store needs of a database, the same for SQLite and PostgreSQL."""
+"""What the SQL of the store needs of a database, the same for SQLite and PostgreSQL, and reading beside the gateway."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Engine(Protocol):
         """True if the database failed, not the statement."""
 
     def keep_named(self) -> None:
-        """Returns if what is written next is in files that have their names. Raises `StorageUnavailable`."""
+        """Makes sure that what is written next is in files that have their names. Raises `StorageUnavailable`."""
 
     def sentence(self, error: Exception) -> str:
         """One of `errors` and what helps, in one line without the last full stop."""

@@ -55,7 +55,7 @@ class OutboxRow:
     repeat: bool
     """The text may be in the chat already, so it is sent with a mark."""
     doubted: bool
-    """Because an earlier send of this row may have arrived (else a preview)."""
+    """It may be there because an earlier send of this row may have arrived, not as a preview."""
     attempts: int
     begun_at: str
 
@@ -96,7 +96,7 @@ def add(connection: Connection, drafts: Sequence[Draft], at: str, state: str = "
 
 
 def add_once(connection: Connection, drafts: Sequence[Draft], at: str) -> bool:
-    """False where a message of that key exists."""
+    """Does `add` unless a message with the first key exists; False then."""
     if is_known(connection, drafts[0].key):
         return False
     add(connection, drafts, at)
@@ -128,7 +128,7 @@ def _speech(row: Row) -> SpeechRow:
 
 
 def spoken(connection: Connection, speech: SpeechRow, file: OutboundFile) -> bool:
-    """The recording waits to be sent, after all else. False where the text was forgotten meanwhile: it is dropped."""
+    """Has a recording wait to be sent, after all else. False where its text was forgotten meanwhile: it is dropped."""
     made = connection.execute(
         "UPDATE outbox SET state = 'waiting', text = '', file = ? WHERE key = ? AND state = ? AND text = ?"
         " RETURNING seq",
@@ -142,7 +142,7 @@ def spoken(connection: Connection, speech: SpeechRow, file: OutboundFile) -> boo
 
 
 def claimed_speech(connection: Connection, process: int) -> tuple[SpeechRow, ...]:
-    """`to_speak` in the chats that a process has."""
+    """As `to_speak`, in the chats that a process has."""
     rows = connection.execute(
         f"SELECT outbox.* FROM {_WITH_CLAIM} WHERE state = ? AND process = ? ORDER BY seq", (_SPEAKING, process)
     )
@@ -356,7 +356,7 @@ class Delivery:
 
 
 def delivery(connection: Connection, key: str) -> Delivery:
-    """The pieces have the keys `key` and a number."""
+    """Counts the pieces of a message, whose keys are `key`, a colon and more."""
     row = connection.execute(
         "SELECT count(*) FILTER (WHERE state IN ('waiting', 'sending')), count(*) FILTER (WHERE state = 'sent'),"
         " count(*) FILTER (WHERE state = 'failed'), coalesce(max(CASE WHEN state = 'failed' THEN error END), '')"

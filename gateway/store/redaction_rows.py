@@ -111,7 +111,7 @@ _COLUMNS = {
 
 
 def fields(connection: Connection, *, on_page: bool = False) -> list[Field]:
-    """`on_page`: what the page shows of it."""
+    """All fields with text of chats; `on_page`: those that the page shows."""
     return [
         field
         for column in _COLUMNS.values()
@@ -121,7 +121,7 @@ def fields(connection: Connection, *, on_page: bool = False) -> list[Field]:
 
 
 def struck(fields: Iterable[Field], strike: Strike) -> tuple[RedactedText, ...]:
-    """The changes that remove it. Slow for many fields."""
+    """The changes that remove what is forgotten. Slow for many fields."""
     found = ((field, _COLUMNS[field.table, field.column].without(field.stored, strike)) for field in fields)
     return tuple(
         RedactedText(field.table, field.column, field.row, field.stored, after)

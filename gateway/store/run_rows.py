@@ -44,7 +44,7 @@ _IS_OPEN = "state IN ('waiting', 'running', 'delivering')"
 
 @dataclass(frozen=True, slots=True)
 class JobRow:
-    """UTC stamps."""
+    """How far a job is; stamps are UTC."""
 
     id: str
     spec: str
@@ -73,7 +73,7 @@ class Run:
     state: RunStatus
     started_at: str
     attempts: int = 0
-    """Those begun."""
+    """Attempts begun."""
     next_try: str = ""
     error: str = ""
     ended_at: str = ""

@@ -74,7 +74,7 @@ def usage_sums(connection: Connection, since_day: str) -> tuple[UsageSum, ...]:
 
 
 Account = tuple[str, str]
-"""For whom a session costs: its audience (owner, person, group) and whose it is."""
+"""Whose budget a session's calls count for: the audience (owner, person, group), and the person's or group's id."""
 
 
 def account_of(session: str) -> Account:

@@ -43,7 +43,7 @@ class Slots:
 
     @asynccontextmanager
     async def one(self, session: str, *, is_owners: bool) -> AsyncIterator[None]:
-        """`is_owners`: a private session of the owner."""
+        """Holds a slot inside. `is_owners`: the session is a private one of the owner."""
         if is_owners:
             may_share = self._owners.locked() and not self._shared.locked()
             async with self._shared if may_share else self._owners:

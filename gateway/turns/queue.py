@@ -319,7 +319,7 @@ class TurnQueue:
             running.is_over.set()
 
     async def _flush_ahead(self, answered: InboxRow) -> None:
-        """For what the next message may need; a job's or task's session gets none."""
+        """Flushes before the next message may need it; not for a job's or task's session."""
         if answered.message.due is None and not answered.message.is_task:
             route = self._services.route(answered)
             await self._services.agents[route.session.agent].flush_ahead(route.session, route.scope)
