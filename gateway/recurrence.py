@@ -31,7 +31,6 @@ BETWEEN = "; "
 SHORTEST = timedelta(minutes=1)
 LONGEST = timedelta(days=3660)
 
-
 FORMS = ('{at: "2026-11-22T15:00"}', "{every: 2h}", '{cron: "0 8 * * 1-5"}')
 
 

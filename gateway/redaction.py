@@ -124,7 +124,7 @@ class Redaction:
     async def _found(
         self, agent: Agent, scope: Scope, finding: ForgetPlan, *, on_page: bool = False
     ) -> tuple[RedactedText, ...]:
-        """The changes of a scope's text; `on_page`: of what the page shows."""
+        """The changes of a scope's text; `on_page`: of text that the page shows."""
         fields = await self._database.run(redaction_rows.fields, on_page=on_page)
         chats = ChatDirectory(self._access, await self._database.run(chat_rows.known))
         places = {field.place for field in fields}

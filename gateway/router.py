@@ -50,7 +50,7 @@ _KEPT = 1_000
 
 class SenderRate:
     """At most `per_minute` calls of one sender in a chat within any minute; the rest is only overheard. All times are
-    those at which something was sent: after an outage, what was written in hours comes at one moment."""
+    those of sending: after an outage, the messages of hours arrive at one moment."""
 
     def __init__(self) -> None:
         self._calls: dict[tuple[str, str], list[datetime]] = {}

@@ -43,7 +43,7 @@ Reload = Callable[[], Awaitable[None]]
 
 
 class SharedWork:
-    """`listening` calls what it gets, in another thread, with each notification of another process. `reloads`: reads a
+    """`listening` calls its argument, in another thread, with each notification of another process. `reloads`: reads a
     table again that another process has changed, by its name. `on_lead` is called once this process leads. `patience`:
     seconds that another process waits for a pause in the messages of a scope."""
 

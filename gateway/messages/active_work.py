@@ -117,7 +117,7 @@ class ActiveWork:
         }
         with contextlib.suppress(OSError):
             self._file.seek(0)
-            self._file.write(json.dumps(record).encode() + b"\n")  # what was longer stays behind the line's end
+            self._file.write(json.dumps(record).encode() + b"\n")  # the rest of a longer one stays behind its end
 
     @property
     def awaits_stacks(self) -> bool:

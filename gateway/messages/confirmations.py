@@ -41,9 +41,8 @@ class Confirmations:
     async def load(self) -> None:
         now = utc_stamp(self._clock.now())
         found = await self._database.run(question_rows.open_questions, now)
-        stale = {
-            question.id for question in self._open.values() if not question.is_fresh
-        }  # also in what is not written yet
+        # Also those whose change is not written yet.
+        stale = {question.id for question in self._open.values() if not question.is_fresh}
         self._open = {
             question.id: dataclasses.replace(question, is_fresh=question.is_fresh and question.id not in stale)
             for question in found

@@ -25,7 +25,6 @@ _STOPPED = "The person stopped the task “{task}”: it has no result."
 _SHOWN = 200
 _NOTES_KEPT = timedelta(days=30)
 
-
 STOPPED = "stopped"
 """The outcome of what a person stopped."""
 
@@ -56,7 +55,7 @@ class Inbox:
         return utc_stamp(self._clock.now())
 
     async def load(self, ended: Iterable[EndedProcess] = ()) -> Sequence[InboxRow]:
-        """Reads what is open, and blames what the `ended` processes of a home hung on."""
+        """Reads the open messages, and blames those on which the `ended` processes of a home hung."""
         died = any(process.died for process in ended)
         hung = {seq for process in ended for seq in process.messages}
 
@@ -83,7 +82,6 @@ class Inbox:
 
     @property
     def is_shared(self) -> bool:
-        """True if other processes share the home."""
         return self._claims.is_shared
 
     @property

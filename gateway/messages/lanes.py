@@ -55,7 +55,7 @@ class Lane(Generic[K, T]):
         self._posted.set()
 
     def put_back(self, items: Iterable[T]) -> None:
-        """Puts back what was taken, before all others."""
+        """Puts back items that were taken, before all others."""
         self._items.extendleft(reversed(tuple(items)))
         self._posted.set()
 

@@ -144,8 +144,8 @@ class Outbox:
 
     @asynccontextmanager
     async def sending(self, drafts: list[Draft]) -> AsyncIterator[Begin]:
-        """Wraps the commit of drafts, which must call what is yielded; then they are sent. If nothing waits for their
-        chat, that commit also begins the first send."""
+        """Wraps the commit of drafts, which must call the yielded `Begin`; then they are sent. If nothing waits for
+        their chat, that commit also begins the first send."""
         address = drafts[0].address if drafts else None
         if address is None or not self._may_begin(address):
             yield lambda _: None
@@ -186,7 +186,7 @@ class Outbox:
         return address.channel, address.account, self._first_chat(address.channel, address.chat_id)
 
     async def run(self) -> None:
-        """Sends until cancelled, first what the last process left, unless others share the home (`take_up`)."""
+        """Sends until cancelled, first messages of the last process, unless others share the home (`take_up`)."""
         if not self._claims.is_shared:
             for row in await self._written(outbox_rows.open_rows):
                 await self._take_over(row)
@@ -194,7 +194,7 @@ class Outbox:
         await self._chats.run()
 
     def take_up(self, chats: Sequence[Address]) -> None:
-        """Sends what is on disk for chats, unless another process of the home does."""
+        """Sends the messages on disk for chats, unless another process of the home does."""
         for address in chats:
             if self.is_clear(address):
                 self.wake_chat(address)
@@ -204,7 +204,7 @@ class Outbox:
         return self._chats.keys
 
     async def _take_over(self, row: OutboxRow) -> None:
-        """Has what another process was sending sent again: it may have arrived."""
+        """Has a message sent again that another process was sending: it may have arrived."""
         if row.sending and not row.edits:
             repeat = not self._is_known(row)
             await self._written(outbox_rows.again, row.seq, "the process ended in the act", repeat=repeat)

@@ -40,7 +40,7 @@ When = Literal["voice", "always", "never"]
 _TOO_OLD = timedelta(hours=1)
 """An answer is not said aloud so long after its text."""
 _AT_ONCE = 2
-"""A program that speaks takes what the machine has."""
+"""A program that speaks uses the whole machine."""
 
 
 class SpokenAnswers:
@@ -99,7 +99,7 @@ class SpokenAnswers:
             self._chats.post(speech.address, speech)
 
     async def run(self) -> None:
-        """Speaks until cancelled, first what the last process left, unless others share the home."""
+        """Speaks until cancelled, first answers of the last process, unless others share the home."""
         await asyncio.to_thread(self._remove_leftovers)
         if not self._claims.is_shared:
             try:
@@ -129,7 +129,7 @@ class SpokenAnswers:
             self._posted.discard(row.key)
 
     async def _speak(self, row: SpeechRow) -> bool:
-        """False for what is not to be said aloud. Raises `SpeechFailed`, `FileError`, `OSError`."""
+        """False for a text that is not to be said aloud. Raises `SpeechFailed`, `FileError`, `OSError`."""
         from channels.spoken import speakable  # noqa: PLC0415 (a parser; only where something is spoken)
 
         is_old = self._clock.instant() - datetime.fromisoformat(row.created_at) > _TOO_OLD

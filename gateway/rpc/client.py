@@ -159,7 +159,7 @@ class RemoteChat:
             listening.cancel()
 
     async def listen(self, listener: Listener) -> None:
-        """Passes on what the gateway shows until the end."""
+        """Passes on everything that the gateway shows, until the end."""
         try:
             while (line := await read_line(self._reader)) is not None:
                 await self._pass_on(line, listener)

@@ -35,7 +35,7 @@ Chat = tuple[str, str, str]
 
 class ChatClaim(enum.Enum):
     OTHERS = "others"
-    NEW = "new"  # what another process may have begun to send is still to be looked at
+    NEW = "new"  # messages that another process may have begun to send are still to be looked at
     HELD = "held"
 
 
@@ -279,7 +279,7 @@ class ProcessClaims:
                 _notify(connection, int(wanting[0]))
 
     def release(self, connection: Connection, keys: Iterable[str]) -> None:
-        """Gives up scopes and chats without work, after `drop`; not what another process looks at at this moment."""
+        """Gives up scopes and chats without work, after `drop`, but for any that another process just looks at."""
         connection.executemany(
             "DELETE FROM claim WHERE key IN (SELECT key FROM claim WHERE key = ? AND process = ? AND NOT EXISTS"
             f" (SELECT 1 FROM inbox WHERE state = 'waiting' AND {SCOPE_OF} = claim.key) FOR UPDATE SKIP LOCKED)",

@@ -122,5 +122,4 @@ def now() -> str:
 
 
 def days_ago(days: int) -> str:
-    """The stamp of so many days before `now`."""
     return utc_stamp(datetime.now(UTC) - timedelta(days=days))

@@ -114,7 +114,7 @@ class SpeechRow:
 
 
 def add_speech(connection: Connection, speech: SpeechRow) -> None:
-    """Stores what is to become a recording. Its text is not sent."""
+    """Stores a text that becomes a recording, and is not sent."""
     add(connection, [Draft(speech.key, speech.address, speech.text)], speech.created_at, _SPEAKING)
 
 
@@ -290,7 +290,7 @@ def known_below(connection: Connection, prefix: str) -> list[str]:
 
 
 def prune(connection: Connection, days: int = 30) -> None:
-    """Deletes what was sent so long ago, and previews of dropped turns."""
+    """Deletes messages sent so long ago, and previews of dropped turns."""
     connection.execute("DELETE FROM preview WHERE turn NOT IN (SELECT turn FROM inbox)")
     connection.execute("DELETE FROM outbox WHERE state = 'sent' AND sent_at < ?", (days_ago(days),))
 
@@ -320,7 +320,6 @@ def open_preview(connection: Connection, turn: str, channel: str) -> None:
 
 
 def move_preview(connection: Connection, turn: str, to: str) -> None:
-    """Gives one turn's preview to another."""
     if connection.execute("SELECT 1 FROM preview WHERE turn = ?", (turn,)).fetchone() is not None:
         connection.execute("DELETE FROM preview WHERE turn = ?", (to,))
         connection.execute("UPDATE preview SET turn = ? WHERE turn = ?", (to, turn))

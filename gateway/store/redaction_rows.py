@@ -25,7 +25,6 @@ _FILE = TypeAdapter(OutboundFile)
 _FILES = TypeAdapter(tuple[ShownFile, ...])
 _PAGE = "web_message"
 
-
 _NOT_A_PERSONS_OPEN = (
     "CASE state WHEN 'waiting' THEN json_extract(message, '$.task') IS NOT NULL ELSE state IN ('done', 'overheard') END"
 )

@@ -13,10 +13,8 @@ from gateway.store.connection import Connection, Row, days_ago
 _KEPT_DAYS = 400
 """Longer than a year: a yearly job shows its last run."""
 
-
 BY_HAND = "by-hand:"
 """Begins the due time of a run that somebody asked for."""
-
 
 OFF = " off"
 """Ends the spec of a job that is not to run."""

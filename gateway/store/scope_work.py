@@ -38,7 +38,7 @@ class ScopeWork:
         return frozenset(self._used)
 
     def wake(self) -> None:
-        """Tries again at once: another process may have handed over what is waited for."""
+        """Tries again at once: another process may have handed over a scope."""
         self._woken.set()
         self._woken = asyncio.Event()
 

@@ -51,8 +51,6 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class WorkFound:
-    """What a process has to do."""
-
     messages: tuple[InboxRow, ...]
     chats: tuple[Address, ...]
     """With messages to be sent."""

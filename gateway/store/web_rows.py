@@ -40,8 +40,8 @@ def said(connection: Connection, message: InboundMessage, at: str) -> None:
 
 
 def _end_version(connection: Connection, first: ChatEntry, by: ChatEntry) -> None:
-    """Marks a message, and what was said and answered since, as an earlier version. What came by itself, as a reminder
-    does, stays."""
+    """Marks a message, and what was said and answered since, as an earlier version. Messages that came by
+    themselves, as reminders do, stay."""
     since = connection.execute(
         "SELECT * FROM web_message WHERE chat_id = ? AND number >= ? AND replaced_by = ''", (first.chat, first.number)
     )

@@ -25,7 +25,7 @@ from gateway.turns.user_message import user_message_id
 log = logging.getLogger(__name__)
 
 _STOP_WAIT = 5.0
-"""Longest wait in seconds for the end of what is stopped, before `/stop` is answered."""
+"""Longest wait in seconds for the end of stopped work, before `/stop` is answered."""
 LARGEST_ALBUM = 10
 """Messages; Telegram's and Discord's limit."""
 

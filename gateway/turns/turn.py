@@ -380,7 +380,6 @@ class Turn:
         self._services.acknowledgement.ended(self.rows)
 
     def _speech(self, end: TurnResult, address: Address) -> SpeechRow | None:
-        """The answer as it is to be said aloud, if it is."""
         if end.kind is not ResultKind.REPLY or not end.text or self._is_stopped or self._due is not None:
             return None
         return self._services.spoken.wanted(self.id, address, end.text, was_recording=self._was_recording)
