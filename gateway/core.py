@@ -31,8 +31,7 @@ from gateway.manifest import Feature
 from gateway.messages.active_work import ActiveWork
 from gateway.models import limited_for_others
 from gateway.policy.access import LOCAL_CHANNELS, Access
-from gateway.policy.home_zone import HomeZone
-from gateway.policy.preferences import Preferences
+from gateway.policy.preferences import HomeZone, Preferences
 from gateway.policy.sessions import AgentHome, SessionPolicy
 from gateway.server import Timeouts
 from gateway.store import shares

@@ -1,6 +1,6 @@
-"""Whether the file system of a home answers. One of another computer may stop that for ever, without any error.
+"""Whether the file system of a home answers. One on another computer may stop answering for ever, without any error.
 
-What asks it then waits, and cannot be ended: so each question has a thread of its own, which is left behind.
+A call then waits and cannot be ended, so each question has a thread of its own, which is left behind.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def layout_problems(workspace: Path) -> Iterator[tuple[Path, str]]:
 
 
 class Question:
-    """Asked at once."""
+    """Asks whether a file system answers, at once and in a thread of its own."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -48,7 +48,7 @@ class Question:
         threading.Thread(target=self._wait, name="daybook-file-system", daemon=True).start()
 
     def is_answered(self, seconds: int) -> bool:
-        """Waits so long for it. A process that stood still itself waits anew."""
+        """Waits so long for the answer. A time in which this process stood still itself does not count."""
         return any(self._answered.wait(1.0) for _ in range(seconds))
 
     def _wait(self) -> None:
@@ -64,7 +64,7 @@ def no_answer(path: Path) -> str:
 
 
 def wait_for(path: Path) -> None:
-    """Returns once it answers; says so where it does not."""
+    """Returns once the file system of a path answers; prints where it does not."""
     question = Question(path)
     if not question.is_answered(PATIENCE):
         print(f"{no_answer(path)} Waiting for it.", file=sys.stderr, flush=True)
@@ -74,8 +74,8 @@ def wait_for(path: Path) -> None:
 
 @contextlib.contextmanager
 def watching(path: Path, on_silent: Callable[[], None], seconds: int = SILENT) -> Iterator[None]:
-    """Says where it does not answer for so long, and calls `on_silent`, in another thread, each time it begins. It is
-    not logged: the log may be there."""
+    """Prints, inside, where the file system of a path does not answer for so long, and calls `on_silent`, in another
+    thread, each time that begins. It is not logged: the log may be there."""
     over = threading.Event()
 
     def watch() -> None:

@@ -157,7 +157,6 @@ class Home:
 
     @property
     def mcp(self) -> Path:
-        """What is kept of MCP servers."""
         return self.state / "mcp"
 
     @property
@@ -342,7 +341,6 @@ DISTRIBUTION = "daybook-assistant"
 
 
 def version() -> str:
-    """The installed version."""
     try:
         return metadata.version(DISTRIBUTION)
     except metadata.PackageNotFoundError:

@@ -18,7 +18,7 @@ from agent.model.offline.intent import told_language
 from channels.message import Button, InboundMessage, Origin
 
 _CLEAR = 2
-"""So many words of one language are no greeting in passing."""
+"""Words of one language that are more than a greeting in passing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +67,8 @@ def one_line(text: str, most: int) -> str:
 
 
 def example_buttons(language: Language, sentences: Iterable[Sentence] = FIRST) -> tuple[tuple[Button, ...], ...]:
-    """A row for each; pressed, it counts as said by whoever presses it."""
-    return tuple((Button(text, text),) for text in (one.in_language(language) for one in sentences))
+    """A row of one button for each sentence; whoever presses it says that sentence."""
+    return tuple((Button(text, text),) for text in (sentence.in_language(language) for sentence in sentences))
 
 
 CODE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"

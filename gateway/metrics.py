@@ -41,7 +41,7 @@ class Metrics:
         self._counted = frozenset(answers)
 
     def text(self, status: Json, now: datetime) -> str:
-        self._gauges = tuple(one for one in _gauges(_part(status), now) if one.samples)
+        self._gauges = tuple(gauge for gauge in _gauges(_part(status), now) if gauge.samples)
         return generate_latest(self._registry).decode()
 
 
@@ -81,9 +81,11 @@ def _gauges(status: Mapping[str, Json], now: datetime) -> Iterator[GaugeMetricFa
         "People and groups that a gateway of the home answers.",
         labels=["host", "pid", "leads"],
     )
-    for one in _rows(status.get("gateways")):
-        if isinstance(people := one.get("people_and_groups"), int | float):
-            gateways.add_metric([str(one.get("host")), str(one.get("pid")), str(one.get("leads")).lower()], people)
+    for gateway in _rows(status.get("gateways")):
+        if isinstance(people := gateway.get("people_and_groups"), int | float):
+            gateways.add_metric(
+                [str(gateway.get("host")), str(gateway.get("pid")), str(gateway.get("leads")).lower()], people
+            )
     yield gateways
     yield _gauge("daybook_cost_usd_today", "US dollars since the user's midnight.", usage.get("cost_usd"))
 
@@ -97,4 +99,4 @@ def _part(value: Json) -> Mapping[str, Json]:
 
 
 def _rows(value: Json) -> Sequence[Mapping[str, Json]]:
-    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, Sequence) else []
+    return [row for row in value if isinstance(row, Mapping)] if isinstance(value, Sequence) else []

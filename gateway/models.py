@@ -90,7 +90,7 @@ class GuestLimitedModel:
 
     def _is_first_today(self, account: Account) -> bool:
         now = (self._clock.today().isoformat(), account)
-        self._told = {one for one in self._told if one[0] == now[0]}
+        self._told = {told for told in self._told if told[0] == now[0]}
         if now in self._told:
             return False
         self._told.add(now)
@@ -134,8 +134,8 @@ def build_model(
     if config.provider == "offline":
         return offline, offline
     own = config.provider
-    served = {name: _served(config, name, clock) for name in (own, *(one for one in SERVED if one != own))}
-    metered = {name: MeteredModel(one, ledger, prices_of(config, name)) for name, one in served.items()}
+    served = {name: _served(config, name, clock) for name in (own, *(other for other in SERVED if other != own))}
+    metered = {name: MeteredModel(client, ledger, prices_of(config, name)) for name, client in served.items()}
     routed = RoutedModel(metered, own)
     model: Model = ResilientModel(routed, config.fallbacks, providers=tuple(served), sleep=sleep, waits=ledger.waits)
     if config.daily_budget_usd is not None:

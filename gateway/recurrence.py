@@ -31,7 +31,6 @@ BETWEEN = "; "
 SHORTEST = timedelta(minutes=1)
 LONGEST = timedelta(days=3660)
 
-
 FORMS = ('{at: "2026-11-22T15:00"}', "{every: 2h}", '{cron: "0 8 * * 1-5"}')
 
 
@@ -132,7 +131,7 @@ def interval(text: str) -> timedelta:
 @lru_cache(maxsize=1024)
 def cron(text: str) -> Cron:
     """Checks cron expressions. Raises `InvalidWhen`, also for one that never comes (31 February)."""
-    return Cron(BETWEEN.join(_checked(one) for one in text.split(BETWEEN.strip())))
+    return Cron(BETWEEN.join(_checked(part) for part in text.split(BETWEEN.strip())))
 
 
 def _checked(text: str) -> str:
@@ -216,8 +215,8 @@ def exists(wall: datetime, zone: ZoneInfo) -> bool:
 
 
 def is_twice(wall: datetime, zone: ZoneInfo) -> bool:
-    one, other = (wall.replace(tzinfo=zone, fold=fold) for fold in (0, 1))
-    return exists(wall, zone) and one.utcoffset() != other.utcoffset()
+    first, second = (wall.replace(tzinfo=zone, fold=fold) for fold in (0, 1))
+    return exists(wall, zone) and first.utcoffset() != second.utcoffset()
 
 
 def next_after(when: When, zone: ZoneInfo, after: datetime) -> datetime | None:
@@ -229,8 +228,8 @@ def next_after(when: When, zone: ZoneInfo, after: datetime) -> datetime | None:
             case Every():
                 return _within(_next_interval(when, zone, after), when.until, zone)
             case Cron():
-                each = [_next_cron(one, zone, after) for one in when.each]
-                first = min((one for one in each if one is not None), default=None)
+                each = [_next_cron(expression, zone, after) for expression in when.each]
+                first = min((time for time in each if time is not None), default=None)
                 return _within(first, when.until, zone)
     except OverflowError:  # the end of the calendar
         return None
@@ -261,7 +260,7 @@ def runs_within(when: When, gap: timedelta) -> bool:
             return interval < gap
         case Cron():
             # Times of day repeat, and days that are next to each other come within a year of them.
-            found = heapq.merge(*(_from(one, _ORIGIN) for one in when.each))
+            found = heapq.merge(*(_from(expression, _ORIGIN) for expression in when.each))
             times = [time.replace(tzinfo=UTC) for time in itertools.islice(found, _MANY)]
             return any(later - time < gap for time, later in itertools.pairwise(times))
 

@@ -65,14 +65,14 @@ def _each(interval: str) -> Sentence:
 
 def _at_times(expressions: Sequence[str]) -> Sentence | None:
     """Times of the same days, in their order."""
-    clocks = [_CLOCKS.fullmatch(one) for one in expressions]
-    known = [one for one in clocks if one is not None]
-    if len(known) < len(expressions) or len({one.groups()[2:] for one in known}) > 1:
+    clocks = [_CLOCKS.fullmatch(expression) for expression in expressions]
+    known = [clock for clock in clocks if clock is not None]
+    if len(known) < len(expressions) or len({clock.groups()[2:] for clock in known}) > 1:
         return None
     days = _days(*known[0].groups()[2:])
     if days is None:
         return None
-    times = sorted(f"{int(hour):02}:{int(one[1]):02}" for one in known for hour in one[2].split(","))
+    times = sorted(f"{int(hour):02}:{int(clock[1]):02}" for clock in known for hour in clock[2].split(","))
     return Sentence("{days} at {time}", days=days, time=listed(times))
 
 
@@ -93,7 +93,7 @@ def _days(day: str, month: str, weekday: str) -> Sentence | None:
         case number, of, "*" if number.isdigit() and of.isdigit():
             return Sentence("every year on {day} {month}", day=int(number), month=CalendarName("months", int(of) - 1))
         case "*", "*", days if nth := _NTH.fullmatch(days):
-            return _NTH_DAY[nth[2] or "L"](_weekday(int(nth[1])))
+            return _NTH_DAY[nth[2] or "L"](CalendarName("weekdays", (int(nth[1]) - 1) % 7))
         case "*", "*", days if _WEEKDAYS.fullmatch(days):
             return _weekdays(days)
     return None
@@ -107,10 +107,6 @@ def _weekdays(field: str) -> Sentence:
     if places == _MONDAY_TO_FRIDAY:
         return Sentence("every weekday")
     return Sentence("every {weekdays}", weekdays=listed([CalendarName("weekdays", place) for place in places]))
-
-
-def _weekday(number: int) -> CalendarName:
-    return CalendarName("weekdays", (number - 1) % 7)
 
 
 def remark_on(wall: datetime, zone: ZoneInfo) -> str:

@@ -124,12 +124,12 @@ class Redaction:
     async def _found(
         self, agent: Agent, scope: Scope, finding: ForgetPlan, *, on_page: bool = False
     ) -> tuple[RedactedText, ...]:
-        """The changes of a scope's text; `on_page`: of what the page shows."""
+        """The changes of a scope's text; `on_page`: of text that the page shows."""
         fields = await self._database.run(redaction_rows.fields, on_page=on_page)
         chats = ChatDirectory(self._access, await self._database.run(chat_rows.known))
-        places = {one.place for one in fields}
+        places = {field.place for field in fields}
         theirs = {place for place in places if self._is_said_in(place, chats, agent.settings.name, scope)}
-        meant = [one for one in fields if one.place in theirs]
+        meant = [field for field in fields if field.place in theirs]
         return await asyncio.to_thread(redaction_rows.struck, meant, self._strike(finding))
 
     async def _redact_outputs(self, agent: str, scope: Scope, finding: ForgetPlan) -> tuple[RedactedOutput, ...]:

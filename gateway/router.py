@@ -36,9 +36,9 @@ from gateway.store import access_rows, chat_rows, inbox_rows, outbox_rows
 from gateway.store.connection import Connection
 from gateway.store.database import Database
 from gateway.store.inbox_rows import InboxRow
-from gateway.turns.language import language_now
 from gateway.turns.preview import Acknowledgement
 from gateway.turns.queue import TurnQueue
+from gateway.turns.services import language_now
 from gateway.turns.user_message import user_message_id
 
 _WINDOW = timedelta(minutes=1)
@@ -50,7 +50,7 @@ _KEPT = 1_000
 
 class SenderRate:
     """At most `per_minute` calls of one sender in a chat within any minute; the rest is only overheard. All times are
-    those at which something was sent: after an outage, what was written in hours comes at one moment."""
+    those of sending: after an outage, the messages of hours arrive at one moment."""
 
     def __init__(self) -> None:
         self._calls: dict[tuple[str, str], list[datetime]] = {}
@@ -206,12 +206,12 @@ class Router:
 
     def _with_turns(self, arrivals: Sequence[AdmittedMessage]) -> list[AdmittedMessage]:
         """Assigns a turn id to every message that can start a turn at once."""
-        many = Counter(one.session for one in arrivals)
+        many = Counter(arrival.session for arrival in arrivals)
         return [
-            dataclasses.replace(one, turn=user_message_id(one.message))
-            if many[one.session] == 1 and self._begins_turn(one)
-            else one
-            for one in arrivals
+            dataclasses.replace(arrival, turn=user_message_id(arrival.message))
+            if many[arrival.session] == 1 and self._begins_turn(arrival)
+            else arrival
+            for arrival in arrivals
         ]
 
     def _begins_turn(self, arrival: AdmittedMessage) -> bool:
@@ -236,7 +236,7 @@ class Router:
             log.info("could not answer a command in %s: %s", message.address, unsent)
 
     async def _for_sender(self, message: InboundMessage, sentence: Sentence) -> str:
-        """In the language that their chat has after the message; what is unknown of it counts for nothing."""
+        """The sentence in the language that the sender's chat has after the message."""
         language = await language_now(
             self._database, chat_rows.language_after, message, self._clock.today().isoformat()
         )

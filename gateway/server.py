@@ -27,7 +27,7 @@ from gateway.web.host import GatewayWebHost
 log = logging.getLogger(__name__)
 
 _WEB = "web"
-"""The source that also says how this process is, so that it runs in each of several gateways."""
+"""The source that also reports the health of this process, so that it runs in each of several gateways."""
 _DISCORD = "discord"
 """The source that logs in for sending in each of several gateways; its connections are shared out (`source_parts`)."""
 _LEADS_SOON = 3.0
@@ -113,8 +113,10 @@ class Gateway:
             workers = [group.create_task(self._turns.lanes.run()), group.create_task(self._outbox.run())]
             workers.append(group.create_task(self._spoken.run(), name="spoken answers"))
             workers += [
-                group.create_task(one.run(is_alone=self._shared is None), name=f"deferred work of {one.settings.name}")
-                for one in self._agents
+                group.create_task(
+                    agent.run(is_alone=self._shared is None), name=f"deferred work of {agent.settings.name}"
+                )
+                for agent in self._agents
             ]
             ended = await asyncio.to_thread(self._active_work.ended) if self._shared is None else ()
             await asyncio.to_thread(self._active_work.begin)
@@ -135,21 +137,28 @@ class Gateway:
             self._commands.cancel()
 
     async def _listen(self) -> None:
-        sources = [*(one for one in self.sources if one.failure is None), SupervisedSource(self.schedule)]
+        sources = [
+            *(supervised for supervised in self.sources if supervised.failure is None),
+            SupervisedSource(self.schedule),
+        ]
         receive = self._router.receive
         async with asyncio.TaskGroup() as group:
-            for one in sources:
-                if one.source.name == _DISCORD:
-                    group.create_task(one.run(receive), name=one.source.name)
+            for supervised in sources:
+                if supervised.source.name == _DISCORD:
+                    group.create_task(supervised.run(receive), name=supervised.source.name)
             if not await _within(_LEADS_SOON, self.leads.wait()):
                 async with asyncio.TaskGroup() as meanwhile:
-                    health = [meanwhile.create_task(one.run(receive)) for one in sources if one.source.name == _WEB]
+                    health = [
+                        meanwhile.create_task(supervised.run(receive))
+                        for supervised in sources
+                        if supervised.source.name == _WEB
+                    ]
                     await self.leads.wait()
                     for task in health:
                         task.cancel()
-            for one in sources:
-                if one.source.name != _DISCORD:
-                    group.create_task(one.run(receive), name=one.source.name)
+            for supervised in sources:
+                if supervised.source.name != _DISCORD:
+                    group.create_task(supervised.run(receive), name=supervised.source.name)
             group.create_task(self._housekeeping.run(), name="housekeeping")
 
     async def _drain(self) -> None:

@@ -30,11 +30,11 @@ from gateway.store.scope_work import ScopeWork
 log = logging.getLogger(__name__)
 
 _LOOK = 1.0
-"""Seconds between two looks for work where nothing is heard of."""
+"""Seconds between two looks for work where no notification comes."""
 _WAITS_FOR = 30.0
 """Seconds that another gateway waits for a pause in the messages of a scope; then it answers the next ones."""
 _STACKS_WITHIN = 120.0
-"""Seconds in which one that was cut off, and whose loop hangs, has written its stacks."""
+"""Seconds in which a gateway that was cut off, and whose loop hangs, has written its stacks."""
 _KEPT_IDLE = 60.0
 """Seconds after which people and groups who do not write may go to another gateway."""
 
@@ -43,7 +43,7 @@ Reload = Callable[[], Awaitable[None]]
 
 
 class SharedWork:
-    """`listening` calls what it gets, in another thread, with each notification of another process. `reloads`: reads a
+    """`listening` calls its argument, in another thread, with each notification of another process. `reloads`: reads a
     table again that another process has changed, by its name. `on_lead` is called once this process leads. `patience`:
     seconds that another process waits for a pause in the messages of a scope."""
 
@@ -131,7 +131,7 @@ class SharedWork:
         is_new_leader = standing.leads and not self.leads.is_set()
         if is_new_leader or standing.dead or self._hung or self._active_work.awaits_stacks:
             ended = await asyncio.to_thread(self._active_work.ended, standing.living, _STACKS_WITHIN)
-            self._hung.update(seq for one in ended for seq in one.messages)
+            self._hung.update(seq for process in ended for seq in process.messages)
             await self._database.run(shares.bury, self._claims, standing.dead, self._hung, TRIED_ALONE_AFTER)
             self._hung.clear()
         if is_new_leader:
@@ -174,8 +174,8 @@ class SharedWork:
         await self._hand_over()
 
     def _without_held_back(self, rows: Sequence[InboxRow]) -> list[InboxRow]:
-        """Leaves out messages of those who always have some, where another process has waited for them for long: it
-        answers them. Commands still come through, which may stop a turn, and with them all before."""
+        """Leaves out messages of scopes that always have some, where another process has long waited for the scope: it
+        answers them. Commands, which may stop a turn, come through, and with them all messages before."""
         latest = asyncio.get_running_loop().time() - self._patience
         held_back = {scope for scope, since in self._wanted.items() if since <= latest}
         commands = {row.session: row.seq for row in rows if row.message.text.startswith("/")}
@@ -184,8 +184,8 @@ class SharedWork:
         ]
 
     async def _hand_over(self) -> None:
-        """Gives what another process waits for to it, unless a turn or other work goes on there. Messages that wait go
-        along."""
+        """Gives scopes to the processes that wait for them, unless a turn or other work goes on there. Messages that
+        wait go along."""
         busy = self._sessions_at_work(lambda agent: agent.deferred.active_paths)
         idle = self._wanted.keys() - set(map(scope_name, busy)) - self._scope_work.scopes
         if not idle:
@@ -199,12 +199,12 @@ class SharedWork:
             del self._wanted[scope]
 
     def _sessions_at_work(self, deferred: Callable[[Agent], Collection[str]]) -> set[str]:
-        """Those with open messages, or with deferred work, as paths of an agent's sessions."""
+        """The sessions with open messages or deferred work. `deferred`: the paths of an agent's with such work."""
         sessions = {row.session for row in self._inbox.open_rows.values() if self._router.serves(row)}
         return sessions | {f"{name}/{path}" for name, agent in self._agents.items() for path in deferred(agent)}
 
     async def _take_up_deferred(self) -> None:
-        """Does what ended processes left: who was given a scope its work, the leader also what nobody has."""
+        """Takes up the deferred work of ended processes for the scopes held; the leader also what nobody has."""
         for name, agent in self._agents.items():
 
             async def may(path: str, name: str = name) -> bool:

@@ -76,7 +76,7 @@ class SourceParts:
             self._sources.remove(supervised)
 
     async def _until(self, name: str, *, is_ours: bool, supervised: SupervisedSource | None = None) -> None:
-        """Meanwhile, the other gateways are told how the part is."""
+        """Waits until the part is this gateway's, or is not; tells the other gateways its state meanwhile."""
         told: ChannelStatus | None = None
         while True:
             try:

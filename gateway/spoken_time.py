@@ -48,7 +48,7 @@ class SpokenMoment(Sentence):
 
 
 class SpokenDay(Sentence):
-    """The same of a day."""
+    """A day in English words that keeps the day."""
 
     __slots__ = ("day", "today")
     day: date
@@ -87,8 +87,8 @@ def _names(language: Language, of: Literal["weekdays", "months"]) -> list[str]:
 def listed(texts: Sequence[str]) -> str:
     """`a`, `a and b`, `a, b and c`."""
     first, *others = texts
-    for one in others[:-1]:
-        first = Sentence("{first}, {next}", first=first, next=one)
+    for text in others[:-1]:
+        first = Sentence("{first}, {next}", first=first, next=text)
     return Sentence("{first} and {last}", first=first, last=others[-1]) if others else first
 
 
@@ -107,14 +107,14 @@ def spoken_day(day: date, today: date) -> SpokenDay:
 
 
 def span(length: timedelta) -> Sentence:
-    """`20 minutes`, `1 hour`, `3 days`: a whole number of the largest unit that says it well. A negative one as if it
-    were positive."""
+    """`20 minutes`, `1 hour`, `3 days`: a whole number of the largest unit that says it well. A negative length
+    counts as positive."""
     seconds = abs(length).total_seconds()
-    for one, several, size in _UNITS:
+    for singular, plural, size in _UNITS:
         count = seconds / size
         number = round(count)
         if size == 1 or count >= _ENOUGH or (number and abs(count - number) <= _NEARLY_WHOLE * number):
-            return Sentence(one) if number == 1 else Sentence(several, count=number)
+            return Sentence(singular) if number == 1 else Sentence(plural, count=number)
     raise AssertionError("unreachable")
 
 

@@ -94,7 +94,7 @@ class BackgroundTasks:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def spawn(self, work: Awaitable[None], name: str) -> None:
-        """What it raises is logged."""
+        """Runs work as a task; what it raises is logged."""
         assert self.group is not None
         task = self.group.create_task(self._guarded(work, name), name=name)
         self._tasks.add(task)

@@ -27,9 +27,8 @@ from gateway.messages.inbox import Inbox
 from gateway.messages.outbound_files import OutboundFiles
 from gateway.messages.outbox import Outbox
 from gateway.policy.access import Access
-from gateway.policy.home_zone import HomeZone
 from gateway.policy.pairing import Pairing
-from gateway.policy.preferences import Preferences
+from gateway.policy.preferences import HomeZone, Preferences
 from gateway.policy.sessions import SessionRoute
 from gateway.programs.background import ProgramRuns
 from gateway.redaction import Redaction

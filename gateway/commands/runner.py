@@ -41,7 +41,7 @@ from gateway.scheduling.words import phrases
 from gateway.store import chat_rows
 from gateway.store.inbox_rows import InboxRow
 from gateway.store.outbox_rows import Draft
-from gateway.turns.language import language_now
+from gateway.turns.services import language_now
 
 log = logging.getLogger(__name__)
 

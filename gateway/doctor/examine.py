@@ -34,7 +34,7 @@ from gateway.rpc.protocol import OperationError
 from gateway.setup.probe import Finding, check_zone
 from gateway.spoken_time import span
 from gateway.store import inbox_rows, outbox_rows
-from gateway.store.reading import reading
+from gateway.store.connection import reading
 from gateway.store.schema import STEPS, schema_version
 
 _LEAST_FREE = 200_000_000

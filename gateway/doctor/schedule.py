@@ -25,8 +25,7 @@ from gateway.scheduling.policy import Quiet, Timing
 from gateway.setup.probe import Finding
 from gateway.spoken_time import spoken
 from gateway.store import chat_rows, run_rows
-from gateway.store.connection import Connection
-from gateway.store.reading import reading
+from gateway.store.connection import Connection, reading
 from gateway.store.run_rows import JobRow, Run, RunStatus
 
 T = TypeVar("T")

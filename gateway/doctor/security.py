@@ -22,7 +22,7 @@ from gateway.home import Home
 from gateway.programs.leading import leading_words
 from gateway.programs.sandbox import find_sandbox
 from gateway.setup.probe import Finding
-from gateway.store.reading import reading
+from gateway.store.connection import reading
 
 _STALE = timedelta(days=180)
 _MOST_FILES = 20_000

@@ -14,9 +14,8 @@ from agent.languages.sentences import Sentence
 from gateway.config import Config
 from gateway.home import Home
 from gateway.setup.probe import Finding, compare_clock
-from gateway.store.connection import Connection
+from gateway.store.connection import Connection, homes, reading
 from gateway.store.lease import processes, server
-from gateway.store.reading import homes, reading
 
 _MOST_SKEW = timedelta(seconds=5)
 

@@ -24,7 +24,7 @@ from gateway.config.values import is_zone
 from gateway.config.yaml_tree import Value
 from gateway.embedder.fetch import LOADED
 from gateway.home import Home, HomeError
-from gateway.policy.home_zone import HomeZone
+from gateway.policy.preferences import HomeZone
 from gateway.rpc.protocol import Operation, OperationError, Params, required
 from gateway.setup.answers import SetupAnswers, present, problem_with, write
 from gateway.setup.discord import check_discord

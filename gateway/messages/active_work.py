@@ -76,7 +76,7 @@ class ActiveWork:
         self._write()
 
     def close(self) -> None:
-        """What a process leaves that was not asked to end is kept. Blocks."""
+        """Stops recording. The files of a process that was not asked to end are kept. Blocks."""
         if self._file is None:
             return
         self._file.close()
@@ -88,7 +88,7 @@ class ActiveWork:
 
     @contextmanager
     def working(self, what: str, messages: Sequence[int] = ()) -> Iterator[None]:
-        """`messages`: their numbers in the inbox."""
+        """Records work that goes on inside. `messages`: their numbers in the inbox."""
         self.put(what, messages)
         try:
             yield
@@ -117,7 +117,7 @@ class ActiveWork:
         }
         with contextlib.suppress(OSError):
             self._file.seek(0)
-            self._file.write(json.dumps(record).encode() + b"\n")  # what was longer stays behind the line's end
+            self._file.write(json.dumps(record).encode() + b"\n")  # the rest of a longer one stays behind its end
 
     @property
     def awaits_stacks(self) -> bool:
@@ -125,8 +125,8 @@ class ActiveWork:
         return bool(self._seen)
 
     def ended(self, living: Collection[int] = (), patience: float = 0.0) -> tuple[EndedProcess, ...]:
-        """What processes left that are not among the `living`; it is deleted. One without stacks is left for so many
-        seconds: who was cut off may still hang. Blocks."""
+        """How processes that are not among the `living` ended; their files are deleted. Those of one without stacks are
+        left for `patience` seconds: it was perhaps cut off, and still hangs. Blocks."""
         try:
             found = {int(file.stem) for file in self._folder.iterdir() if file.stem.isdecimal()}
         except OSError:
@@ -136,17 +136,20 @@ class ActiveWork:
         self._seen = {number: self._seen.get(number, now) for number in numbers}
         ended = []
         for number in numbers:
-            one = _ended(self._record(number), self._stack(number))
-            if not one.stack and now - self._seen[number] < patience:
+            process = _ended(self._record(number), self._stack(number))
+            if not process.stack and now - self._seen[number] < patience:
                 continue
-            if one.stack:
-                work = "; ".join(one.work) or "nothing"
+            if process.stack:
+                work = "; ".join(process.work) or "nothing"
                 log.error(
-                    "%s ended itself: its event loop hung. Working on: %s. Its stack:\n%s", one.name, work, one.stack
+                    "%s ended itself: its event loop hung. Working on: %s. Its stack:\n%s",
+                    process.name,
+                    work,
+                    process.stack,
                 )
             self._remove(number)
             del self._seen[number]
-            ended.append(one)
+            ended.append(process)
         return tuple(ended)
 
     def _remove(self, number: int) -> None:
@@ -170,13 +173,13 @@ def _ended(record: Path, stack: Path) -> EndedProcess:
         stacks = ""
     try:
         known = load_json(record.read_bytes().partition(b"\n")[0])
-        work = {str(what): [int(one) for one in messages] for what, messages in known["work"].items()}
+        work = {str(what): [int(seq) for seq in messages] for what, messages in known["work"].items()}
         name, died, thread = str(known["process"]), not known["asked_to_end"], int(known["thread"])
     except (OSError, ValueError, TypeError, KeyError, AttributeError):  # the first start, or torn by a power cut
         return EndedProcess(stack=stacks)
     if not stacks:
         return EndedProcess(name, died)
-    messages = frozenset(one for messages in work.values() for one in messages) if died else frozenset()
+    messages = frozenset(seq for messages in work.values() for seq in messages) if died else frozenset()
     return EndedProcess(name, died, _stack_of(thread, stacks), tuple(work), messages)
 
 

@@ -26,7 +26,7 @@ _ID_LENGTH = 6
 
 
 def buttons(question: StoredQuestion, yes: str, no: str, always: str = "") -> Buttons:
-    """`always` empty: no lasting yes is offered."""
+    """The buttons of a yes-or-no question. `always` empty: no lasting yes is offered."""
     lasting = [Button(always, f"/answer {question.id} {ALWAYS}")] if always else []
     return ((Button(yes, f"/answer {question.id} yes"), *lasting, Button(no, f"/answer {question.id} no")),)
 
@@ -41,11 +41,12 @@ class Confirmations:
     async def load(self) -> None:
         now = utc_stamp(self._clock.now())
         found = await self._database.run(question_rows.open_questions, now)
-        stale = {one.id for one in self._open.values() if not one.is_fresh}  # also in what is not written yet
+        # Also those whose change is not written yet.
+        stale = {question.id for question in self._open.values() if not question.is_fresh}
         self._open = {
-            one.id: dataclasses.replace(one, is_fresh=one.is_fresh and one.id not in stale)
-            for one in found
-            if one.id not in self._answering
+            question.id: dataclasses.replace(question, is_fresh=question.is_fresh and question.id not in stale)
+            for question in found
+            if question.id not in self._answering
         }
 
     def new(
@@ -69,10 +70,10 @@ class Confirmations:
         self._open[question.id] = question
 
     def open_of(self, kind: str) -> list[StoredQuestion]:
-        return [one for one in self._open.values() if one.kind == kind and self._is_open(one)]
+        return [question for question in self._open.values() if question.kind == kind and self._is_open(question)]
 
     def asked_about(self, message: InboundMessage, kind: str) -> list[StoredQuestion]:
-        return [one for one in self._of(message.address, message.sender.id) if one.kind == kind]
+        return [question for question in self._of(message.address, message.sender.id) if question.kind == kind]
 
     async def change(self, question: StoredQuestion, subject: str) -> None:
         await self._database.run(question_rows.about, question.id, subject)
@@ -119,7 +120,9 @@ class Confirmations:
 
     def _of(self, address: Address, asked: str) -> list[StoredQuestion]:
         return [
-            one for one in self._open.values() if (one.address, one.asked) == (address, asked) and self._is_open(one)
+            question
+            for question in self._open.values()
+            if (question.address, question.asked) == (address, asked) and self._is_open(question)
         ]
 
     def _is_open(self, question: StoredQuestion) -> bool:

@@ -32,13 +32,10 @@ class EditedMessages:
     async def offer(self, edited: InboundMessage) -> None:
         """Asks the sender once, if a turn has read another version. Raises `StorageUnavailable`."""
         subject = _MESSAGE.dump_json(edited).decode()
-        for open_one in self._questions.asked_about(edited, KIND):
-            if _MESSAGE.validate_json(open_one.subject).platform_id == edited.platform_id:
-                await self._questions.change(open_one, subject)
+        for question in self._questions.asked_about(edited, KIND):
+            if _MESSAGE.validate_json(question.subject).platform_id == edited.platform_id:
+                await self._questions.change(question, subject)
                 return
-        await self._ask(edited, subject)
-
-    async def _ask(self, edited: InboundMessage, subject: str) -> None:
         address = edited.address
         key = f"{KIND}:{address.channel}:{address.chat_id}:{edited.platform_id}"
         if not await self._database.run(inbox_rows.was_read_otherwise, edited, f"{key}:0"):

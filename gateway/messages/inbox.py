@@ -25,7 +25,6 @@ _STOPPED = "The person stopped the task “{task}”: it has no result."
 _SHOWN = 200
 _NOTES_KEPT = timedelta(days=30)
 
-
 STOPPED = "stopped"
 """The outcome of what a person stopped."""
 
@@ -35,9 +34,9 @@ class AdmittedMessage:
     message: InboundMessage
     session: str
     overheard: bool = False
-    """Only context."""
+    """True if it is only context."""
     turn: str = ""
-    """The one it begins at once, else empty."""
+    """The turn that it begins at once, else empty."""
 
 
 class Inbox:
@@ -56,9 +55,9 @@ class Inbox:
         return utc_stamp(self._clock.now())
 
     async def load(self, ended: Iterable[EndedProcess] = ()) -> Sequence[InboxRow]:
-        """Reads what is open, and blames what the `ended` processes of a home hung on."""
-        died = any(one.died for one in ended)
-        hung = {seq for one in ended for seq in one.messages}
+        """Reads the open messages, and blames those on which the `ended` processes of a home hung."""
+        died = any(process.died for process in ended)
+        hung = {seq for process in ended for seq in process.messages}
 
         def read(connection: Connection) -> Sequence[InboxRow]:
             inbox_rows.take_over(connection, died=died)
@@ -83,7 +82,6 @@ class Inbox:
 
     @property
     def is_shared(self) -> bool:
-        """True if other processes share the home."""
         return self._claims.is_shared
 
     @property
@@ -102,13 +100,19 @@ class Inbox:
             for event in unreadable:
                 inbox_rows.keep_unreadable(connection, event, now)
             rows: list[InboxRow] = []
-            for one in arrivals:
-                one = _called_by_its_album(connection, one)
+            for arrived in arrivals:
+                arrival = _called_by_its_album(connection, arrived)
                 row = inbox_rows.admit(
-                    connection, one.message, one.session, one.turn, overheard=one.overheard, at=now, today=today
+                    connection,
+                    arrival.message,
+                    arrival.session,
+                    arrival.turn,
+                    overheard=arrival.overheard,
+                    at=now,
+                    today=today,
                 )
-                if row is not None and one.message.album and not one.overheard:
-                    rows += inbox_rows.rest_of_album(connection, one.message, one.session)
+                if row is not None and arrival.message.album and not arrival.overheard:
+                    rows += inbox_rows.rest_of_album(connection, arrival.message, arrival.session)
                 rows += [row] if row is not None else []
             rows = [row for row in rows if not row.overheard]
             for row in rows:
@@ -146,7 +150,7 @@ class Inbox:
         return [row for row in self._open.values() if row.message.is_task and asking_session(row) == session]
 
     async def read_tasks_again(self) -> None:
-        """Follows what was forgotten of open tasks and results."""
+        """Reads open tasks and results again, after some of their text was forgotten."""
         seqs = [row.seq for row in self._open.values() if row.message.task is not None]
         if seqs:
             self._refresh(await self._database.run(inbox_rows.numbered, seqs))
@@ -199,7 +203,7 @@ class Inbox:
         self._bind(seqs, turn)
 
     def _as_stored(self, connection: Connection, seqs: Sequence[int]) -> Sequence[InboxRow]:
-        """Where other processes share the home: one of them may have stored an edit of what is taken."""
+        """The rows on disk where other processes share the home, one of which may have stored an edit; else none."""
         return inbox_rows.numbered(connection, seqs) if self._claims.is_shared else ()
 
     def _bind(self, seqs: Iterable[int], turn: str) -> None:
@@ -253,8 +257,8 @@ class Inbox:
             if begin is not None:
                 begin(connection)
             admitted = (
-                inbox_rows.admit(connection, one.message, one.session, overheard=False, at=now, today=today)
-                for one in results
+                inbox_rows.admit(connection, result.message, result.session, overheard=False, at=now, today=today)
+                for result in results
             )
             return [row for row in admitted if row is not None]
 

@@ -55,14 +55,14 @@ class Lane(Generic[K, T]):
         self._posted.set()
 
     def put_back(self, items: Iterable[T]) -> None:
-        """Puts back what was taken, before all others."""
+        """Puts back items that were taken, before all others."""
         self._items.extendleft(reversed(tuple(items)))
         self._posted.set()
 
 
 class Lanes(Generic[K, T]):
     """Calls `serve` while something waits in a lane, one call at a time. It takes at least one item unless somebody
-    else has. What escapes it is logged as a bug."""
+    else has. An exception that escapes it is logged as a bug."""
 
     def __init__(self, serve: Callable[[Lane[K, T]], Awaitable[None]]) -> None:
         self._serve = serve

@@ -33,7 +33,7 @@ from gateway.store.database import Database
 log = logging.getLogger(__name__)
 
 _KEPT_S = 30 * 86_400
-"""As long as the outbox remembers what was sent."""
+"""As long as the outbox remembers sent messages."""
 
 
 class OutboundFiles:

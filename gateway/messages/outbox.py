@@ -56,7 +56,7 @@ CUT_AT_ONCE = 1_000
 _SHORTEST_CUT = 250
 """Characters. A platform that takes no piece of so many is not one for which a text can be cut."""
 _NOTICE = "undelivered:"
-"""Before the key of what it tells of."""
+"""Begins the key of a notice; that of the message it is about follows."""
 
 FirstChat = Callable[[str, str], str]
 T = TypeVar("T")
@@ -144,8 +144,8 @@ class Outbox:
 
     @asynccontextmanager
     async def sending(self, drafts: list[Draft]) -> AsyncIterator[Begin]:
-        """Wraps the commit of drafts, which must call what is yielded; then they are sent. If nothing waits for their
-        chat, that commit also begins the first send."""
+        """Wraps the commit of drafts, which must call the yielded `Begin`; then they are sent. If nothing waits for
+        their chat, that commit also begins the first send."""
         address = drafts[0].address if drafts else None
         if address is None or not self._may_begin(address):
             yield lambda _: None
@@ -186,7 +186,7 @@ class Outbox:
         return address.channel, address.account, self._first_chat(address.channel, address.chat_id)
 
     async def run(self) -> None:
-        """Sends until cancelled, first what the last process left, unless others share the home (`take_up`)."""
+        """Sends until cancelled, first messages of the last process, unless others share the home (`take_up`)."""
         if not self._claims.is_shared:
             for row in await self._written(outbox_rows.open_rows):
                 await self._take_over(row)
@@ -194,7 +194,7 @@ class Outbox:
         await self._chats.run()
 
     def take_up(self, chats: Sequence[Address]) -> None:
-        """Sends what is on disk for chats, unless another process of the home does."""
+        """Sends the messages on disk for chats, unless another process of the home does."""
         for address in chats:
             if self.is_clear(address):
                 self.wake_chat(address)
@@ -204,7 +204,7 @@ class Outbox:
         return self._chats.keys
 
     async def _take_over(self, row: OutboxRow) -> None:
-        """Has what another process was sending sent again: it may have arrived."""
+        """Has a message sent again that another process was sending: it may have arrived."""
         if row.sending and not row.edits:
             repeat = not self._is_known(row)
             await self._written(outbox_rows.again, row.seq, "the process ended in the act", repeat=repeat)
@@ -217,8 +217,8 @@ class Outbox:
         if claim is ChatClaim.OTHERS:
             return False
         self._claims.hold_chat(chat)
-        for one in chats if claim is ChatClaim.NEW else ():
-            for row in await self._written(outbox_rows.open_rows, one):
+        for address in chats if claim is ChatClaim.NEW else ():
+            for row in await self._written(outbox_rows.open_rows, address):
                 await self._take_over(row)
         return True
 
@@ -246,7 +246,7 @@ class Outbox:
         elif len(chats) == 1 and channel.capabilities(chats[0]).is_reachable:
             found = await self._written(outbox_rows.take_up, chats[0], utc_stamp(self._clock.now()))
         else:
-            found = tuple([row for one in chats for row in await self._written(outbox_rows.open_rows, one)])
+            found = tuple([row for address in chats for row in await self._written(outbox_rows.open_rows, address)])
         rows = {row.seq: row for row in found}
         for seq in sorted(rows):
             try:
@@ -254,8 +254,8 @@ class Outbox:
                     return
             except TooLong as error:
                 await self._cut_smaller(rows[seq], str(error))
-                for one in chats:
-                    self.wake_chat(one)
+                for address in chats:
+                    self.wake_chat(address)
                 return
 
     async def _is_there(self, channel: Channel, address: Address) -> bool:

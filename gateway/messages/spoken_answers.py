@@ -21,7 +21,7 @@ from typing import Literal
 from agent.clock import Clock, utc_stamp
 from agent.formats.plain_text import repair_surrogates
 from agent.formats.sqlite import StorageUnavailable
-from agent.media.speak import Recording, Speaker, SpeechFailed, record
+from agent.media.speak import Speaker, SpeechFailed, record
 from agent.memory.paths import FileError
 from channels.message import Address, Channel
 from gateway.messages.lanes import Lane, Lanes
@@ -40,7 +40,7 @@ When = Literal["voice", "always", "never"]
 _TOO_OLD = timedelta(hours=1)
 """An answer is not said aloud so long after its text."""
 _AT_ONCE = 2
-"""A program that speaks takes what the machine has."""
+"""A program that speaks uses the whole machine."""
 
 
 class SpokenAnswers:
@@ -72,7 +72,7 @@ class SpokenAnswers:
         self._chats: Lanes[Address, SpeechRow] = Lanes(self._serve)
 
     def wanted(self, turn: str, address: Address, text: str, *, was_recording: bool) -> SpeechRow | None:
-        """What a turn's answer is said as, if it is. `was_recording`: it answers one."""
+        """The speech of a turn's answer, if it is to be said aloud. `was_recording`: it answers a recording."""
         if self._speaker is None or self._when == "never" or not (was_recording or self._when == "always"):
             return None
         channel = self._channels.get(address.channel)
@@ -83,7 +83,7 @@ class SpokenAnswers:
 
     @staticmethod
     def beside(speech: SpeechRow | None, begin: Begin) -> Begin:
-        """The commit of an answer with `begin`; `post` after it."""
+        """Adds the speech to the commit of its answer, `begin`. Call `post` after it."""
         if speech is None:
             return begin
 
@@ -99,7 +99,7 @@ class SpokenAnswers:
             self._chats.post(speech.address, speech)
 
     async def run(self) -> None:
-        """Speaks until cancelled, first what the last process left, unless others share the home."""
+        """Speaks until cancelled, first answers of the last process, unless others share the home."""
         await asyncio.to_thread(self._remove_leftovers)
         if not self._claims.is_shared:
             try:
@@ -129,7 +129,7 @@ class SpokenAnswers:
             self._posted.discard(row.key)
 
     async def _speak(self, row: SpeechRow) -> bool:
-        """False for what is not to be said aloud. Raises `SpeechFailed`, `FileError`, `OSError`."""
+        """False for a text that is not to be said aloud. Raises `SpeechFailed`, `FileError`, `OSError`."""
         from channels.spoken import speakable  # noqa: PLC0415 (a parser; only where something is spoken)
 
         is_old = self._clock.instant() - datetime.fromisoformat(row.created_at) > _TOO_OLD
@@ -140,7 +140,8 @@ class SpokenAnswers:
             folder = await asyncio.to_thread(self._new_folder)
             try:
                 recording = await record(self._speaker, text, folder)
-                kept = await asyncio.to_thread(self._outgoing.keep_speech, self._name(recording), recording.path)
+                name = f"answer-{self._clock.now():%Y-%m-%d-%H%M}.{recording.ending}"
+                kept = await asyncio.to_thread(self._outgoing.keep_speech, name, recording.path)
             finally:
                 await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
         if await self._database.run(outbox_rows.spoken, row, kept):
@@ -150,6 +151,3 @@ class SpokenAnswers:
     def _new_folder(self) -> Path:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return Path(tempfile.mkdtemp(dir=self._folder))
-
-    def _name(self, recording: Recording) -> str:
-        return f"answer-{self._clock.now():%Y-%m-%d-%H%M}.{recording.ending}"

@@ -23,6 +23,21 @@ SKIPPED = Sentence(
 )
 
 
+def skipped_for_owner(row: InboxRow) -> Sentence:
+    chat, due = row.message.address, row.message.due
+    if due is not None:
+        return Sentence(
+            "I crashed several times on job `{job}` in {chat}, so I skipped it. The log has the details.",
+            job=due.id,
+            chat=chat,
+        )
+    return Sentence(
+        "I crashed several times on a message from {name} in {chat}, so I skipped it. The log has the details.",
+        name=row.message.sender.name or "?",
+        chat=chat,
+    )
+
+
 def is_suspect(rows: Iterable[InboxRow]) -> bool:
     return any(row.attempts >= TRIED_ALONE_AFTER for row in rows)
 

@@ -155,7 +155,7 @@ class Access:
         self._rules = rules
         self._configured_owners = owners
         self._person_of_account = {account: person for person, accounts in people.items() for account in accounts}
-        self._owner_people = {self._person_of_account[one] for one in owners if one in self._person_of_account}
+        self._owner_people = {self._person_of_account[owner] for owner in owners if owner in self._person_of_account}
         self._approved: dict[str, Approved] = {}
         self._requests: dict[str, PairingRequest] = {}
         self._declined: dict[str, str] = {}
@@ -172,8 +172,8 @@ class Access:
             return approved, requests, inbox_rows.moved_chats(connection)
 
         approved, requests, moved = await self._database.run(read)  # at once: what changes meanwhile comes later
-        self._approved = {f"{one.channel}:{one.user_id}": one for one in approved}
-        self._requests = {one.code: one for one in requests}
+        self._approved = {f"{approval.channel}:{approval.user_id}": approval for approval in approved}
+        self._requests = {request.code: request for request in requests}
         for channel, old, new in moved:
             self.chat_moved(channel, old, new)
 
@@ -223,25 +223,25 @@ class Access:
             return True
         person = self._person_of_account.get(account)
         return any(
-            one.role == Role.OWNER and (known == account or self._person_of_account.get(known, "") == person)
-            for known, one in self._approved.items()
+            approval.role == Role.OWNER and (known == account or self._person_of_account.get(known, "") == person)
+            for known, approval in self._approved.items()
         )
 
     @property
     def owner_people(self) -> frozenset[str]:
         """The owner's names, in `people` and at approvals."""
-        approved = (one.name for one in self._approved.values() if one.role == Role.OWNER)
+        approved = (approval.name for approval in self._approved.values() if approval.role == Role.OWNER)
         return frozenset((*self._owner_people, *approved))
 
     @property
     def owner_accounts(self) -> tuple[str, ...]:
         """The owner's accounts, configured ones first."""
-        approved = (known for known, one in self._approved.items() if one.role == Role.OWNER)
+        approved = (known for known, approval in self._approved.items() if approval.role == Role.OWNER)
         return (*sorted(self._configured_owners), *approved)
 
     @property
     def has_owner(self) -> bool:
-        return bool(self._configured_owners) or any(one.role == Role.OWNER for one in self._approved.values())
+        return bool(self._configured_owners) or any(approval.role == Role.OWNER for approval in self._approved.values())
 
     def known_accounts(self) -> Sequence[KnownAccount]:
         """Known accounts, configured owners first."""
@@ -261,7 +261,7 @@ class Access:
                 chosen = self._activation(f"{channel}:{id}")
                 required = rule.mention_required if chosen is None else chosen == "required"
                 found.append(ListedGroup(channel, id, replace(rule, mention_required=required)))
-            found += (ListedGroup(channel, id, one.rule, is_server=True) for id, one in rules.servers.items())
+            found += (ListedGroup(channel, id, server.rule, is_server=True) for id, server in rules.servers.items())
         return found
 
     # verdicts --------------------------------------------------------------------------------------------------
@@ -325,10 +325,10 @@ class Access:
     # pairing ---------------------------------------------------------------------------------------------------
 
     def _may_ask(self, channel: str, user_id: str, sent_at: datetime) -> bool:
-        waiting = [one for one in self.requests() if one.channel == channel]
+        waiting = [request for request in self.requests() if request.channel == channel]
         asked_at = utc_stamp(min(sent_at, self._clock.instant()))
         is_declined = self._declined.get(f"{channel}:{user_id}", "") > asked_at
-        has_asked = is_declined or any(one.user_id == user_id for one in waiting)
+        has_asked = is_declined or any(request.user_id == user_id for request in waiting)
         return len(waiting) < OPEN_CODES_PER_CHANNEL and not has_asked
 
     def new_request(self, channel: str, user_id: str, name: str) -> PairingRequest:
@@ -339,13 +339,13 @@ class Access:
 
     def asked(self, request: PairingRequest) -> None:
         now = utc_stamp(self._clock.now())
-        self._requests = {code: one for code, one in self._requests.items() if one.expires_at > now}
+        self._requests = {code: known for code, known in self._requests.items() if known.expires_at > now}
         self._requests[request.code] = request
 
     async def decline(self, code: str) -> PairingRequest:
         """Closes a request; its person cannot ask again in the hour of its code, or until a restart. Raises
         `NoSuchCode`, `StorageUnavailable`."""
-        asked = next((one for one in self.requests() if one.code == code.strip().upper()), None)
+        asked = next((request for request in self.requests() if request.code == code.strip().upper()), None)
         if asked is None:
             raise NoSuchCode(code)
         await self._database.run(access_rows.decline, asked.code)
@@ -355,7 +355,7 @@ class Access:
 
     def requests(self) -> list[PairingRequest]:
         now = utc_stamp(self._clock.now())
-        return [one for one in self._requests.values() if one.expires_at > now]
+        return [request for request in self._requests.values() if request.expires_at > now]
 
     def approvals(self) -> list[Approved]:
         return list(self._approved.values())
@@ -379,14 +379,14 @@ class Access:
         await self._database.run(write)
         self._approved[f"{person.channel}:{person.user_id}"] = person
         self._requests = {
-            code: one
-            for code, one in self._requests.items()
-            if (one.channel, one.user_id) != (person.channel, person.user_id)
+            code: request
+            for code, request in self._requests.items()
+            if (request.channel, request.user_id) != (person.channel, person.user_id)
         }
 
     def approved(self, account: str) -> Approved | None:
         """The approval of an account, `channel:id` or, if unique, the id alone."""
-        matches = [one for key, one in self._approved.items() if account in (key, one.user_id)]
+        matches = [approval for key, approval in self._approved.items() if account in (key, approval.user_id)]
         return matches[0] if len(matches) == 1 else None
 
     async def shut_out(self, person: Approved, also: Write = _nothing) -> None:

@@ -24,15 +24,15 @@ _LOOK_ALIKE = str.maketrans("авеёікмнорстухѕјԁɡαβεικνο�
 def plain_name(name: str) -> str:
     """The name without brackets, which are the mark's, and their look-alikes."""
     shown = label(name, _LONGEST)
-    if any(unicodedata.category(one) in _BRACKETS for one in unicodedata.normalize("NFKC", shown)):
+    if any(unicodedata.category(char) in _BRACKETS for char in unicodedata.normalize("NFKC", shown)):
         shown = unicodedata.normalize("NFKC", shown)
-    return label("".join(" " if unicodedata.category(one) in _BRACKETS else one for one in shown), _LONGEST)
+    return label("".join(" " if unicodedata.category(char) in _BRACKETS else char for char in shown), _LONGEST)
 
 
 def folded(name: str) -> str:
     """The name as it looks: letters and digits, without case and accents."""
     whole = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", name).casefold())
-    return "".join(one for one in whole if unicodedata.category(one)[0] in "LN").translate(_LOOK_ALIKE)
+    return "".join(char for char in whole if unicodedata.category(char)[0] in "LN").translate(_LOOK_ALIKE)
 
 
 class DisplayNames:
@@ -41,7 +41,9 @@ class DisplayNames:
     def __init__(self, access: Access, known: Iterable[KnownChat] = ()) -> None:
         self._access = access
         self._owners = {folded(account) for account in access.owner_people}
-        self._owners |= {folded(one.user_name) for one in known if access.is_owner(one.address.channel, one.user_id)}
+        self._owners |= {
+            folded(chat.user_name) for chat in known if access.is_owner(chat.address.channel, chat.user_id)
+        }
 
     def shown(self, message: InboundMessage) -> str:
         name, id = message.sender.name or message.sender.id, message.sender.id

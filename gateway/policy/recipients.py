@@ -31,9 +31,9 @@ class ChatDirectory:
         """The chat of an address, by any id it had."""
         channel, thread = address.channel, address.thread_id
         chat_id = self.access.current_chat_id(channel, address.chat_id)
-        for one in self.known:
-            if (one.address.channel, one.address.chat_id) == (channel, chat_id):
-                return replace(one, address=replace(one.address, thread_id=thread))
+        for chat in self.known:
+            if (chat.address.channel, chat.address.chat_id) == (channel, chat_id):
+                return replace(chat, address=replace(chat.address, thread_id=thread))
         there = replace(address, chat_id=chat_id)
         if self.access.lists_group(channel, chat_id):
             return KnownChat(there, ChatKind.GROUP, "", "", "")
@@ -80,7 +80,7 @@ class Recipients:
         """The chat of an address, of a name among `people`, or of nothing (this chat). Raises `RecipientRefused`."""
         if not to.strip():
             return self.here.address
-        chat = next((one for one in self._meant(to.strip()) if self._may(one)), None)
+        chat = next(filter(self._may, self._meant(to.strip())), None)
         if chat is None:
             raise self._refusal(to)
         if chat.address.channel not in self.channels:
@@ -95,7 +95,7 @@ class Recipients:
                 raise RecipientRefused(f"{error}.") from error
         else:
             person = to.casefold()
-            yield from (one for one in self.known if self._person(one).casefold() == person)
+            yield from (chat for chat in self.known if self._person(chat).casefold() == person)
             addresses = [Address.parse(account) for account in self.access.accounts(to)]
         yield from filter(None, map(self._chats.at, addresses))
 
@@ -139,11 +139,11 @@ class Recipients:
                 "From a group, messages can only go to the group itself; leave `to` away for this chat."
             )
         others = list(self._others())
-        shown = [f"{one.address} ({self._words(one)})" for one in others]
+        shown = [f"{chat.address} ({self._words(chat)})" for chat in others]
         where = "; ".join(shown[:_LISTED]) + ("; and more" if len(shown) > _LISTED else "")
         return RecipientRefused(
             f"There is no chat {label(to)!r} to which you can write from here. There are: {where or 'only this one'}.",
-            [one.title for one in others[:_LISTED] if one.title and self._role(one) is not self.route.role],
+            [chat.title for chat in others[:_LISTED] if chat.title and self._role(chat) is not self.route.role],
         )
 
     def _others(self) -> Iterator[KnownChat]:
@@ -154,11 +154,11 @@ class Recipients:
             for group in self.access.listed_groups(channel)
             if (chat := self._chats.at(Address(channel, group)))
         )
-        for one in (*self.known, *listed):
-            name = (one.address.channel, one.address.chat_id)
-            if one.address.channel in self.channels and name not in seen and self._may(one):
+        for other in (*self.known, *listed):
+            name = (other.address.channel, other.address.chat_id)
+            if other.address.channel in self.channels and name not in seen and self._may(other):
                 seen.add(name)
-                yield one
+                yield other
 
     def _words(self, chat: KnownChat) -> str:
         return f"group {label(chat.title)}".strip() if chat.kind is ChatKind.GROUP else label(chat.title) or "private"

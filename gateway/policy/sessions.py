@@ -70,9 +70,9 @@ def belongs_to(key: SessionKey, scope: Scope) -> bool:
     return audience == scope.audience and (scope.audience is Audience.OWNER or rest.split("/")[0] == scope.id)
 
 
-def is_same_audience(one: Scope, other: Scope) -> bool:
+def is_same_audience(scope: Scope, other: Scope) -> bool:
     """True if the same people listen, whichever agent speaks."""
-    return (one.audience, one.id) == (other.audience, other.id)
+    return (scope.audience, scope.id) == (other.audience, other.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class SessionRoute:
     session: SessionKey
     scope: Scope
     role: Role
-    """Its sender's."""
+    """The sender's."""
     person: str
 
     @property

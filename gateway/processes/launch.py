@@ -48,7 +48,7 @@ def main(arguments: list[str]) -> int:
     if kind == "server":
         _serve(starter, bell, int(arguments[2]), arguments[3:])
     else:
-        processes, memory, file_size = (int(one) for one in arguments[2:5])
+        processes, memory, file_size = (int(limit) for limit in arguments[2:5])
         _run(starter, bell, (processes, memory, file_size), arguments[5:])
     return 0
 
@@ -56,8 +56,8 @@ def main(arguments: list[str]) -> int:
 def _begin(starter: int) -> int:
     """Returns a descriptor that has something to read after a signal that is handled. Exits if the starter has gone."""
     bell, rung = os.pipe()
-    for one in (bell, rung):
-        os.set_blocking(one, False)
+    for descriptor in (bell, rung):
+        os.set_blocking(descriptor, False)
     signal.set_wakeup_fd(rung, warn_on_full_buffer=False)
     signal.signal(signal.SIGTERM, _ask)
     _prctl(_SUBREAPER, 1)
@@ -105,8 +105,8 @@ def _serve(starter: int, bell: int, words: int, command: list[str]) -> None:
 
 def _let_go(*descriptors: int) -> None:
     null = os.open(os.devnull, os.O_RDWR)
-    for one in descriptors:
-        os.dup2(null, one)
+    for descriptor in descriptors:
+        os.dup2(null, descriptor)
 
 
 def _say(words: int, said: dict[str, object]) -> None:
@@ -183,7 +183,7 @@ def _wait(
 
 
 def _ready(descriptors: list[int], seconds: float | None) -> list[int]:
-    """Those at their end, or with something to read, within so many seconds; None: as soon as there is one."""
+    """The descriptors at their end, or with something to read, within so many seconds; None: once there is one."""
     return select.select(descriptors, [], [], seconds)[0]
 
 

@@ -33,7 +33,7 @@ _PARTED_WITHIN = 2.0
 
 def _buttons(value: Json) -> tuple[Button, ...]:
     pairs = value if isinstance(value, list) else []
-    return tuple(Button(str(one[0]), str(one[1])) for one in pairs if isinstance(one, list) and len(one) == 2)
+    return tuple(Button(str(pair[0]), str(pair[1])) for pair in pairs if isinstance(pair, list) and len(pair) == 2)
 
 
 class NotRunning(Exception):
@@ -130,7 +130,7 @@ class RemoteChat:
             if self._ended.is_set():
                 raise TerminalMessageNotKept(_NOT_SENT)
             try:
-                files, language = [str(one) for one in attached], of_environment(os.environ) or ""
+                files, language = [str(file) for file in attached], of_environment(os.environ) or ""
                 await write_line(self._writer, {"say": text, "id": message_id, "attached": files, "language": language})
             except ConnectionError as error:
                 raise TerminalMessageNotKept(_NOT_SENT) from error
@@ -159,7 +159,7 @@ class RemoteChat:
             listening.cancel()
 
     async def listen(self, listener: Listener) -> None:
-        """Passes on what the gateway shows until the end."""
+        """Passes on everything that the gateway shows, until the end."""
         try:
             while (line := await read_line(self._reader)) is not None:
                 await self._pass_on(line, listener)

@@ -34,7 +34,7 @@ _LONGEST_PATH = 100
 
 
 class ProtocolError(Exception):
-    """The text says how."""
+    """The other side broke the protocol; the text says how."""
 
 
 async def read_line(reader: asyncio.StreamReader) -> Mapping[str, Json] | None:
@@ -83,7 +83,7 @@ class OperationError(Exception):
 
 
 def required(parameters: Params, name: str) -> str:
-    """A text. Raises `OperationError` without one."""
+    """The text of a parameter. Raises `OperationError` without one."""
     value = parameters.get(name)
     if not isinstance(value, str) or not value.strip():
         raise OperationError(f"{name} is missing.")

@@ -154,7 +154,7 @@ class _Peer:
 
     async def _say(self, line: Mapping[str, Json], session: str) -> None:
         attached = line.get("attached")
-        files = [Path(one) for one in attached if isinstance(one, str)] if isinstance(attached, list) else []
+        files = [Path(name) for name in attached if isinstance(name, str)] if isinstance(attached, list) else []
         try:
             id, language = str(line.get("id") or ""), str(line.get("language") or "")
             said = await self._terminal.say(str(line["say"]), session, id, files, language)
@@ -191,7 +191,7 @@ class _Screen:
         try:
             async with asyncio.timeout(_SEEN_WITHIN):
                 line = {"final": final.text, "id": final.id, "reply_to": final.reply_to, "key": final.key}
-                buttons: list[Json] = [[one.label, one.data] for one in final.buttons]
+                buttons: list[Json] = [[button.label, button.data] for button in final.buttons]
                 await write_line(self._writer, {**line, "buttons": buttons})
                 await seen
         except (ConnectionError, TimeoutError) as error:

@@ -14,7 +14,7 @@ from channels.message import Address
 from channels.terminal import NAME as TERMINAL
 from gateway import recurrence as when_
 from gateway.policy.access import Access
-from gateway.policy.home_zone import HomeZone
+from gateway.policy.preferences import HomeZone
 from gateway.recurrence import At, Every, InvalidWhen, is_twice, local, next_after, resolved, runs_within
 from gateway.recurrence_in_words import in_words, remark_on
 from gateway.scheduling import job as job_

@@ -45,7 +45,7 @@ def decline(connection: Connection, code: str) -> None:
 
 
 def revoke(connection: Connection, channel: str, user_id: str) -> bool:
-    """False if there was none."""
+    """Deletes an approval; False if there was none."""
     cursor = connection.execute("DELETE FROM access WHERE channel = ? AND user_id = ?", (channel, user_id))
     return cursor.rowcount > 0
 

@@ -27,15 +27,15 @@ class KnownChat:
     title: str = ""
     """A group's name, else that person's."""
     language: Language | None = None
-    """In which its people write."""
+    """The language its people write in."""
     is_clear: bool = False
-    """Sentences told that language, not greetings alone."""
+    """True if sentences told that language, not greetings alone."""
     chosen: Language | None = None
-    """With `/language`."""
+    """The language chosen with `/language`."""
     platforms: Language | None = None
-    """Of who wrote last, by the platform or the browser."""
+    """The language of who wrote last, as the platform or the browser says."""
     is_owners: bool = False
-    """The owner's, in private."""
+    """True for a private chat of the owner."""
 
 
 def language_in(chats: Sequence[KnownChat], address: Address) -> Language:
@@ -43,29 +43,32 @@ def language_in(chats: Sequence[KnownChat], address: Address) -> Language:
     platform says, else what greetings are in; else that of the owner's latest chat, else English. Of each kind its
     thread's counts, else the latest of the chat, else that of the person's other private chats on the channel if it was
     chosen there."""
-    there = [one for one in chats if (one.address.channel, one.address.chat_id) == (address.channel, address.chat_id)]
-    here = [*(one for one in there if one.address.thread_id == address.thread_id), *there]
-    person = {one.user_id for one in there if one.kind is ChatKind.PRIVATE}
-    others = [
-        one.chosen
-        for one in chats
-        if one.address.channel == address.channel and one.kind is ChatKind.PRIVATE and one.user_id in person
+    there = [
+        chat for chat in chats if (chat.address.channel, chat.address.chat_id) == (address.channel, address.chat_id)
     ]
-    owners = (_languages([one]) for one in chats if one.is_owners)
-    wishes = ((one.chosen for one in here), others, _languages(here), itertools.chain.from_iterable(owners))
-    found = (one for one in itertools.chain.from_iterable(wishes) if one is not None)
+    here = [*(chat for chat in there if chat.address.thread_id == address.thread_id), *there]
+    person = {chat.user_id for chat in there if chat.kind is ChatKind.PRIVATE}
+    others = [
+        chat.chosen
+        for chat in chats
+        if chat.address.channel == address.channel and chat.kind is ChatKind.PRIVATE and chat.user_id in person
+    ]
+    owners = (_languages([chat]) for chat in chats if chat.is_owners)
+    wishes = ((chat.chosen for chat in here), others, _languages(here), itertools.chain.from_iterable(owners))
+    found = (wish for wish in itertools.chain.from_iterable(wishes) if wish is not None)
     return next(found, Language.ENGLISH)
 
 
 def _languages(chats: Sequence[KnownChat]) -> Iterator[Language | None]:
-    yield from (one.chosen for one in chats)
-    yield from (one.language for one in chats if one.is_clear)
-    yield from (one.platforms for one in chats)
-    yield from (one.language for one in chats)
+    yield from (chat.chosen for chat in chats)
+    yield from (chat.language for chat in chats if chat.is_clear)
+    yield from (chat.platforms for chat in chats)
+    yield from (chat.language for chat in chats)
 
 
 def choose_language(connection: Connection, message: InboundMessage, language: Language | None) -> None:
-    """For the group of a message, or all private chats of its sender on its channel. None: as they write."""
+    """Sets the language of a message's group, or of all private chats of its sender on its channel. None: the
+    language that they write in."""
     address = message.address
     if message.kind is ChatKind.GROUP:
         which, of = "chat_id = ?", address.chat_id
@@ -77,7 +80,8 @@ def choose_language(connection: Connection, message: InboundMessage, language: L
 
 
 def spoke(connection: Connection, message: InboundMessage, at: str, today: str, session: str = "") -> None:
-    """Notes where somebody writes, in which language. `today`: the user's day, ISO 8601. `session` as in the inbox."""
+    """Records where somebody writes, and in which language. `today`: the user's day, ISO 8601. `session` as in the
+    inbox."""
     address = message.address
     row = connection.execute(f"SELECT * FROM chat WHERE {_IS_CHAT}", _key(address)).fetchone()
     before = ChatLanguage() if row is None else ChatLanguage(of_locale(row["language"]), row["language_day"])
@@ -115,12 +119,12 @@ def _key(address: Address) -> tuple[str, str, str, str]:
 
 
 def language(connection: Connection, address: Address) -> Language:
-    """As `language_in` all known chats."""
+    """The language of our sentences in a chat: `language_in` the stored chats."""
     return language_in(_telling(connection, address), address)
 
 
 def _telling(connection: Connection, address: Address) -> list[KnownChat]:
-    """The chats that tell the language of one: itself, its person's others, the owner's."""
+    """The chats that decide a chat's language: itself, its person's other private chats, the owner's."""
     rows = connection.execute(
         "SELECT * FROM chat WHERE is_owners = 1 OR (channel = ? AND chat_id = ?) OR (channel = ? AND kind = ? AND"
         " user_id IN (SELECT user_id FROM chat WHERE channel = ? AND chat_id = ? AND kind = ?))"
@@ -135,7 +139,7 @@ def _telling(connection: Connection, address: Address) -> list[KnownChat]:
 
 
 def language_after(connection: Connection, message: InboundMessage, today: str) -> Language:
-    """The chat's, once that message counts, which may be its first. `today` as in `spoke`."""
+    """The language of a message's chat once that message counts; it may be the first there. `today` as in `spoke`."""
     row = connection.execute(f"SELECT * FROM chat WHERE {_IS_CHAT}", _key(message.address)).fetchone()
     before = ChatLanguage() if row is None else ChatLanguage(of_locale(row["language"]), row["language_day"])
     after = i18n.after(before, message, today)
@@ -209,7 +213,7 @@ _CHOOSE = (
 
 
 def choose(connection: Connection, of: str, name: str, value: str | None) -> None:
-    """None removes the choice."""
+    """Stores a choice of a session or chat; None removes it."""
     if value is None:
         connection.execute("DELETE FROM choice WHERE session = ? AND name = ?", (of, name))
     else:

@@ -1,9 +1,9 @@
 """Which gateway of a home answers a scope and sends to a chat: never two at a time.
 
-With PostgreSQL a claim is a row that belongs to the row of its process and is deleted with it; who cannot write any
-more, because the server closed its connection, has no claims either. With SQLite the one process has all.
+With PostgreSQL a claim is a row that belongs to the row of its process and is deleted with it: a process that can't
+write any more, because the server closed its connection, has no claims either. With SQLite the only process has all.
 
-Methods that take a connection belong into the commit of what is claimed, and count once that is done (`hold`).
+Methods that take a connection belong into the commit of what is claimed, and count once it is done (`hold`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from agent.memory.scope import Audience
 from gateway.store.connection import Connection
 
 CHANGES = "daybook"
-"""The name under which gateways notify each other: the number of one that has work, or a table that changed."""
+"""The name under which gateways notify each other of the number of a process that has work, or of a changed table."""
 SCOPE_OF = (
     "CASE split_part(session, '/', 2) WHEN 'owner' THEN 'owner'"
     " ELSE split_part(session, '/', 2) || '/' || split_part(session, '/', 3) END"
@@ -25,7 +25,7 @@ SCOPE_OF = (
 """`scope_name` of a column `session`, for PostgreSQL."""
 
 PART = "part "
-"""Before the name of a connection that a claim is for."""
+"""Begins the key of a claim of a connection; its name follows."""
 IS_SCOPE = "key NOT LIKE 'chat %' AND key NOT LIKE 'part %' AND key NOT LIKE 'want %'"
 """True for a claim of a person or a group."""
 
@@ -35,7 +35,7 @@ Chat = tuple[str, str, str]
 
 class ChatClaim(enum.Enum):
     OTHERS = "others"
-    NEW = "new"  # what another process may have begun to send is still to be looked at
+    NEW = "new"  # messages that another process may have begun to send are still to be looked at
     HELD = "held"
 
 
@@ -60,26 +60,27 @@ class Claims(Protocol):
     def hold_chat(self, chat: Chat) -> None: ...
 
     def claim(self, connection: Connection, session: str) -> None:
-        """Gives the scope of a session to a process, unless one has it, and notifies that one of its messages."""
+        """Gives the scope of a session to a process, unless one has it, and notifies the process that has
+        it then."""
 
     def claim_chat(self, connection: Connection, chat: Chat) -> ChatClaim:
         """Takes a chat unless another process has it, which is notified then."""
 
     def claim_part(self, connection: Connection, name: str, parts: int) -> bool:
-        """Takes one of `parts` connections of a channel, unless another process has it or this one has its share; gives
-        up what is beyond that. True if it is this process's."""
+        """Takes a connection of a channel that has `parts` of them, unless another process has it or this one has its
+        share; gives it up where this process has more. True if it is this process's."""
 
     def release_part(self, connection: Connection, name: str) -> None: ...
 
     def tell_part(self, connection: Connection, name: str, health: str, trouble: str) -> None:
-        """Says to the other processes how a part is."""
+        """Tells the other processes the state of a connection."""
 
     def take_slot(self, connection: Connection, key: str, seconds: float) -> float:
-        """Begins what one process does at a time, for two minutes at most; 0, or the seconds after which to ask
-        again."""
+        """Begins work that one process does at a time, for two minutes at most. Returns 0, or the seconds after which
+        to ask again."""
 
     def leave_slot(self, connection: Connection, key: str, seconds: float) -> None:
-        """Ends it. No process begins it again within these seconds."""
+        """Ends the work of `take_slot`. No process begins it again within so many seconds."""
 
 
 class SoleProcess:
@@ -134,7 +135,7 @@ _TAKE_SLOT = (
 )
 _INSERT = "INSERT INTO claim (key, process) SELECT ?, number FROM process WHERE number = ? FOR KEY SHARE"
 _WANT = "want "
-"""Before a scope: of the process that waits for it."""
+"""Begins the key of a claim of the process that waits for a scope; the scope follows."""
 _WANTED = (
     f"SELECT own.key FROM claim AS own JOIN claim AS want ON want.key = '{_WANT}' || own.key"
     " WHERE own.process = ? AND want.process != own.process"
@@ -168,7 +169,7 @@ class ProcessClaims:
         self._held.update(map(scope_name, sessions))
 
     def let_go(self, scopes: Iterable[str]) -> None:
-        """What was handed over is not held any more."""
+        """Holds scopes no more, after they were handed over."""
         self._held.difference_update(scopes)
 
     def holds(self, session: str) -> bool:
@@ -255,7 +256,7 @@ class ProcessClaims:
         return False
 
     def want_no_more(self, connection: Connection, session: str) -> bool:
-        """True if the scope is this process's."""
+        """Takes back what `take` asked for. True if the scope is this process's."""
         scope = scope_name(session)
         connection.execute("DELETE FROM claim WHERE key = ? AND process = ?", (_WANT + scope, self.number))
         return self._process_of(connection, scope) == self.number
@@ -265,7 +266,7 @@ class ProcessClaims:
         return frozenset(row[0] for row in connection.execute(_WANTED, (self.number,)).fetchall())
 
     def hand_over(self, connection: Connection, scopes: Iterable[str]) -> None:
-        """Gives wanted scopes, with the messages that wait there, to who wants them."""
+        """Gives wanted scopes, with the messages that wait there, to the processes that want them."""
         for scope in scopes:
             wanting = connection.execute(_WANTING, (_WANT + scope,)).fetchone()
             if wanting is None:
@@ -278,7 +279,7 @@ class ProcessClaims:
                 _notify(connection, int(wanting[0]))
 
     def release(self, connection: Connection, keys: Iterable[str]) -> None:
-        """Gives up scopes and chats without work, after `drop`; not what another process looks at in this moment."""
+        """Gives up scopes and chats without work, after `drop`, but for any that another process just looks at."""
         connection.executemany(
             "DELETE FROM claim WHERE key IN (SELECT key FROM claim WHERE key = ? AND process = ? AND NOT EXISTS"
             f" (SELECT 1 FROM inbox WHERE state = 'waiting' AND {SCOPE_OF} = claim.key) FOR UPDATE SKIP LOCKED)",
@@ -286,20 +287,20 @@ class ProcessClaims:
         )
 
     def drop(self, sessions: Collection[str], chats: Collection[Chat]) -> frozenset[str]:
-        """Forgets and returns the keys of what is held, but for these."""
+        """Holds nothing any more but what these sessions and chats need. Returns the keys of the rest."""
         used = {*map(scope_name, sessions), *map(_chat_key, chats)}
         idle = frozenset(self._held - used)
         self._held -= idle
         return idle
 
     def _insert(self, connection: Connection, key: str, process: int) -> int | None:
-        """Claims what is free for a process; returns who has it, or None where that has ended meanwhile."""
+        """Claims a free key for a process. Returns the process that has it, or None where that has ended meanwhile."""
         connection.execute(f"{_INSERT} ON CONFLICT (key) DO NOTHING", (key, process))
         return self._process_of(connection, key)
 
     @staticmethod
     def _process_of(connection: Connection, key: str) -> int | None:
-        """Who has it: it is not given up until the commit, but may be handed over."""
+        """The process that has a key, which is not given up until the commit, but may be handed over."""
         row = connection.execute("SELECT process FROM claim WHERE key = ? FOR KEY SHARE", (key,)).fetchone()
         return None if row is None else int(row[0])
 

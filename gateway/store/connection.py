@@ -1,15 +1,18 @@
-"""What the SQL of the store needs of a database, the same for SQLite and PostgreSQL."""
+"""What the SQL of the store needs of a database, the same for SQLite and PostgreSQL, and reading beside the gateway."""
 
 from __future__ import annotations
 
 import importlib
+import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from types import ModuleType
 from typing import Any, Protocol
 
 from agent.clock import utc_stamp
-from agent.formats.sqlite import StorageUnavailable
+from agent.formats.sqlite import StorageUnavailable, connect_read_only
 from agent.languages.sentences import Sentence
 
 
@@ -67,7 +70,7 @@ class Engine(Protocol):
         """True if the database failed, not the statement."""
 
     def keep_named(self) -> None:
-        """Returns if what is written next is in files that have their names. Raises `StorageUnavailable`."""
+        """Makes sure that what is written next is in files that have their names. Raises `StorageUnavailable`."""
 
     def sentence(self, error: Exception) -> str:
         """One of `errors` and what helps, in one line without the last full stop."""
@@ -88,11 +91,35 @@ def postgres_module(name: str) -> ModuleType:
         ) from missing
 
 
+@contextmanager
+def reading(file: Path, url: str | None) -> Iterator[Connection | None]:
+    """A connection to the SQLite `file`, or to PostgreSQL, beside the gateway that writes there; None where nothing was
+    stored yet. Raises `StorageUnavailable`."""
+    if url is not None:
+        postgres = postgres_module("postgres")
+        with closing(postgres.PostgresEngine(url)) as engine, postgres.said(engine):
+            engine.check_own(url)
+            yield engine.connection if engine.is_prepared else None
+        return
+    if not file.exists():
+        yield None
+        return
+    try:
+        with connect_read_only(file) as connection:
+            yield connection
+    except sqlite3.Error as error:
+        raise StorageUnavailable(str(error)) from error
+
+
+def homes(connection: Connection) -> set[str]:
+    """The id of the home that a PostgreSQL database belongs to; empty before its first gateway has started."""
+    return {str(row["id"]) for row in connection.execute("SELECT id FROM home")}
+
+
 def now() -> str:
     """The stamp of the computer's time."""
     return utc_stamp(datetime.now(UTC))
 
 
 def days_ago(days: int) -> str:
-    """The stamp of so many days before `now`."""
     return utc_stamp(datetime.now(UTC) - timedelta(days=days))

@@ -112,7 +112,7 @@ class Database:
         self._jobs.put(_Job(lambda connection: work(connection, *args, **kwargs), None))
 
     def note(self, work: Callable[Concatenate[Connection, P], object], *args: P.args, **kwargs: P.kwargs) -> None:
-        """`post`, in the commit of what else is written within a moment."""
+        """Does `post`, in the commit of whatever else is written within a moment."""
         self._jobs.put(_Job(lambda connection: work(connection, *args, **kwargs), None, patient=True))
 
     @property
@@ -120,8 +120,8 @@ class Database:
         return self._engine.is_shared
 
     def confirm(self, work: Callable[[Connection], object], seconds: float) -> bool:
-        """Runs `work` in the writer thread, for any other thread. True once it is committed, False after so many
-        seconds without."""
+        """Runs `work` in the writer thread, for any other thread. True once it is committed, False if it is
+        not within so many seconds."""
         job = _Confirmed(work)
         self._jobs.put(job)
         return job.committed.wait(seconds)
@@ -234,9 +234,9 @@ class SqliteEngine:
             ) from error
 
     def keep_named(self) -> None:
-        """A log that was deleted holds what was written since: that goes into the database, and a new log begins. A
-        database that was deleted is not made again here: what it held would seem never to have been. Opens one that
-        could not be opened again before."""
+        """Makes sure that the files have their names. What a deleted log holds goes into the database, and a new log
+        begins. A deleted database is not made again here: what it held would seem never to have been. A database that
+        could not be opened the last time is opened now."""
         named = self._named()
         if named == self._files and self._is_open:
             return
@@ -257,11 +257,11 @@ class SqliteEngine:
             raise StorageUnavailable(f"{self.name}-wal was deleted while another program reads {self.name}")
 
     def _named(self) -> tuple[tuple[int, int] | None, ...]:
-        """What the names of its files lead to."""
+        """Device and inode that each of its files' names leads to; None where there is no file."""
         return tuple(map(_identity, self._names))
 
     def sentence(self, error: Exception) -> str:
-        """SQLite does not say what the system said, so that is asked again: it becomes the cause."""
+        """Also sets the error's cause: SQLite keeps back what the system said, so the disk is tried again."""
         if isinstance(error, StorageUnavailable):
             return str(error).removesuffix(".")
         probe = self._path.with_name(f"{self._path.name}.probe")

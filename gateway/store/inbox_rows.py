@@ -34,11 +34,12 @@ class InboxRow:
     """Processes that took it and were not asked to end."""
     overheard: bool = False
     died_alone: int = 0
-    """Those that died working on nothing else."""
+    """Processes that died working on nothing else."""
     stood_still: int = 0
-    """Those whose event loop hung."""
+    """Processes whose event loop hung."""
     language: str = ""
-    """Code of the chat's when the message was written down or found at the start; empty where nobody answers it."""
+    """Code of the chat's language when the message was written down or found at the start; empty where nobody
+    answers it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,9 +142,9 @@ def of_called_album(connection: Connection, message: InboundMessage, session: st
     return any(other.calls_bot and _same_album(other, message) for other in others)
 
 
-def _same_album(one: InboundMessage, other: InboundMessage) -> bool:
+def _same_album(message: InboundMessage, other: InboundMessage) -> bool:
     """True if both belong to one album, whose name counts within a chat and sender."""
-    return (one.album, one.address, one.sender.id) == (other.album, other.address, other.sender.id)
+    return (message.album, message.address, message.sender.id) == (other.album, other.address, other.sender.id)
 
 
 def _drop_old_overheard(connection: Connection, session: str) -> None:
@@ -189,7 +190,7 @@ def was_read_otherwise(connection: Connection, edited: InboundMessage, offer: st
         (address.channel, address.account, address.chat_id, edited.platform_id),
     ).fetchall()
     read = [_row(row).message for row in rows]
-    others = [one for one in read if one.sender.id == edited.sender.id and one.text != edited.text]
+    others = [version for version in read if version.sender.id == edited.sender.id and version.text != edited.text]
     return bool(others) and connection.execute("SELECT 1 FROM outbox WHERE key = ?", (offer,)).fetchone() is None
 
 
@@ -201,7 +202,7 @@ def take(
     counted: Collection[int] = (),
     alone: bool = False,
 ) -> None:
-    """`counted`: those for which this is one more attempt; `alone`: nothing else runs."""
+    """Binds messages to a turn. `counted`: those for which this is one more attempt; `alone`: nothing else runs."""
     connection.executemany(
         "UPDATE inbox SET turn = ?, attempts = attempts + ?, trying_alone = greatest(trying_alone, ?) WHERE seq = ?",
         [(turn, int(seq in counted), int(alone), seq) for seq in seqs],
@@ -230,9 +231,9 @@ def take_over(connection: Connection, *, died: bool) -> None:
 
 
 def hung(connection: Connection, seqs: Iterable[int], attempts: int) -> None:
-    """Notes what was in hand when an event loop hung, after `take_over` or `blame`: it has at least so many `attempts`
-    from then on, so that the next time it is alone, and counts. Others may have tried it before this one's stacks were
-    there."""
+    """Records the messages that were being answered when an event loop hung, after `take_over` or `blame`. They have at
+    least so many `attempts` from then on, so that each is tried alone the next time, which counts. Other processes may
+    have tried them before the stacks of the one that hung were there."""
     connection.executemany(
         "UPDATE inbox SET attempts = greatest(attempts, ?),"
         " stood_still = CASE WHEN died_alone > 0 THEN stood_still + 1 ELSE greatest(stood_still, 1) END"
@@ -303,7 +304,7 @@ def claimed_rows(connection: Connection, process: int, known: Collection[int]) -
 
 
 def blame(connection: Connection, process: int) -> None:
-    """`take_over` of what a process had that died."""
+    """Does `take_over` for the messages of a process that died."""
     own = f"state = 'waiting' AND {SCOPE_OF} IN (SELECT key FROM claim WHERE process = ?)"
     in_trial = connection.execute(
         f"UPDATE inbox SET died_alone = died_alone + 1, trying_alone = 0 WHERE {own} AND trying_alone = 1", (process,)

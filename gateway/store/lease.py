@@ -33,7 +33,8 @@ class LeaseOver(OSError):
 
 @dataclass(frozen=True, slots=True)
 class KnownConnection:
-    """To a platform. `health`: as of `channels.message.Health`, a second old at most; `trouble`: what is wrong."""
+    """A connection to a platform. `health`: of `channels.message.Health`, a second old at most; `trouble`: what is
+    wrong."""
 
     name: str
     health: str
@@ -48,15 +49,15 @@ class KnownProcess:
     pid: int
     leads: bool
     scopes: int
-    """Of people and groups that it serves."""
+    """Number of people and groups that it serves."""
     seconds: float
     """Since it was last seen."""
     connections: tuple[KnownConnection, ...]
-    """Of a channel that has several, or whose one may be in any gateway."""
+    """Of channels that have several, or whose only one may be in any gateway."""
 
 
 def processes(connection: Connection) -> tuple[KnownProcess, ...]:
-    """Those seen lately, the leader first."""
+    """The gateways seen in the last 15 seconds, the leader first."""
     rows = connection.execute(
         f"SELECT number, host, pid, leads, count(key) FILTER (WHERE {IS_SCOPE}) AS scopes,"
         " extract(epoch FROM clock_timestamp() - seen_at)::float8 AS seconds"
@@ -87,7 +88,7 @@ def server(connection: Connection) -> tuple[str, float]:
 
 
 class Lease:
-    """Says every moment that this process lives, and ends it when that could not be said in time."""
+    """Writes at short intervals that this process lives, and ends it when that could not be written in time."""
 
     def __init__(
         self,
@@ -113,7 +114,7 @@ class Lease:
             self._on_lost(f"this gateway could not write for {self._seconds:.0f} seconds: another may have taken over")
 
     def check_write(self) -> None:
-        """As `check`, before anything is written; raises `LeaseOver` then."""
+        """Does `check` before anything is written. Raises `LeaseOver` where the time is over."""
         if self._is_over:
             self.check()
             raise LeaseOver

@@ -1,7 +1,7 @@
 """The gateways that share a home: who they are, which of them leads, and what of a dead one goes to the others.
 
-Each holds a lock of the database by the connection through which it writes, so who lost the lock can write nothing: the
-server refuses it. One that is silent is cut off by the others, and who has no lock any more is removed with its claims.
+Each holds a lock of the database by the connection through which it writes, so a gateway that lost it can't write: the
+server refuses it. A silent gateway is cut off by the others, and one without a lock is removed with its claims.
 """
 
 from __future__ import annotations
@@ -110,8 +110,8 @@ def alone(home: Home, url: str) -> Iterator[PostgresEngine]:
 
 @contextmanager
 def _preparing(engine: PostgresEngine) -> Iterator[tuple[str, int] | None]:
-    """Makes our tables beside those of the store. Inside, no process joins; yields the host and process of one that
-    has, if any. Raises `psycopg.Error`, `StorageUnavailable`."""
+    """Makes our tables beside those of the store. Inside, no process joins; yields the host and process id of
+    one that has joined, if any. Raises `psycopg.Error`, `StorageUnavailable`."""
     session = engine.session
     try:
         session.execute(f"SET lock_timeout = {_PATIENCE_MS}".encode())
@@ -227,9 +227,9 @@ def listening(engine: PostgresEngine, url: str, heard: Callable[[str], None]) ->
                     for table in WATCHED:  # before, nobody listened
                         heard(table)
                     while not over.is_set():
-                        for one in session.notifies(timeout=_LOOK / 2):
-                            if one.pid != own or one.payload.isdecimal():
-                                heard(one.payload)
+                        for notification in session.notifies(timeout=_LOOK / 2):
+                            if notification.pid != own or notification.payload.isdecimal():
+                                heard(notification.payload)
             except psycopg.Error as error:
                 log.info("changes by other gateways are not heard for now: %s", sentence(error))
                 over.wait(_LOOK)
@@ -244,8 +244,8 @@ def listening(engine: PostgresEngine, url: str, heard: Callable[[str], None]) ->
 
 
 async def joined(home: Home, url: str, local: Collection[str], *, waits: bool) -> tuple[PostgresEngine, ProcessClaims]:
-    """`join`; with `waits`, as soon as the database can be used. Without, raises `HomeBusy` where a gateway serves the
-    home. Raises `WrongDatabase`, `StorageUnavailable`, `OSError`."""
+    """Does `join`; with `waits`, as soon as the database can be used. Without, raises `HomeBusy` where a gateway serves
+    the home. Raises `WrongDatabase`, `StorageUnavailable`, `OSError`."""
     told = ""
     while True:
         try:

@@ -55,7 +55,7 @@ class OutboxRow:
     repeat: bool
     """The text may be in the chat already, so it is sent with a mark."""
     doubted: bool
-    """Because an earlier send of this row may have arrived (else a preview)."""
+    """It may be there because an earlier send of this row may have arrived, not as a preview."""
     attempts: int
     begun_at: str
 
@@ -96,7 +96,7 @@ def add(connection: Connection, drafts: Sequence[Draft], at: str, state: str = "
 
 
 def add_once(connection: Connection, drafts: Sequence[Draft], at: str) -> bool:
-    """False where a message of that key exists."""
+    """Does `add` unless a message with the first key exists; False then."""
     if is_known(connection, drafts[0].key):
         return False
     add(connection, drafts, at)
@@ -114,7 +114,7 @@ class SpeechRow:
 
 
 def add_speech(connection: Connection, speech: SpeechRow) -> None:
-    """Stores what is to become a recording. Its text is not sent."""
+    """Stores a text that becomes a recording, and is not sent."""
     add(connection, [Draft(speech.key, speech.address, speech.text)], speech.created_at, _SPEAKING)
 
 
@@ -128,7 +128,7 @@ def _speech(row: Row) -> SpeechRow:
 
 
 def spoken(connection: Connection, speech: SpeechRow, file: OutboundFile) -> bool:
-    """The recording waits to be sent, after all else. False where the text was forgotten meanwhile: it is dropped."""
+    """Has a recording wait to be sent, after all else. False where its text was forgotten meanwhile: it is dropped."""
     made = connection.execute(
         "UPDATE outbox SET state = 'waiting', text = '', file = ? WHERE key = ? AND state = ? AND text = ?"
         " RETURNING seq",
@@ -142,7 +142,7 @@ def spoken(connection: Connection, speech: SpeechRow, file: OutboundFile) -> boo
 
 
 def claimed_speech(connection: Connection, process: int) -> tuple[SpeechRow, ...]:
-    """`to_speak` in the chats that a process has."""
+    """As `to_speak`, in the chats that a process has."""
     rows = connection.execute(
         f"SELECT outbox.* FROM {_WITH_CLAIM} WHERE state = ? AND process = ? ORDER BY seq", (_SPEAKING, process)
     )
@@ -234,7 +234,7 @@ def give_up(connection: Connection, seq: int, error: str) -> None:
 
 def cut(connection: Connection, row: OutboxRow, pieces: Sequence[str], at: str) -> None:
     """Replaces a row. The first piece keeps the key and the preview, the last has the buttons."""
-    following = [one for one in open_rows(connection, row.address) if one.seq > row.seq]
+    following = [later for later in open_rows(connection, row.address) if later.seq > row.seq]
     buttons = _BUTTONS.dump_json(row.buttons).decode() if row.buttons else ""
     connection.execute(
         "UPDATE outbox SET text = ?, buttons = '', state = 'waiting', begun_at = '' WHERE seq = ?", (pieces[0], row.seq)
@@ -242,8 +242,8 @@ def cut(connection: Connection, row: OutboxRow, pieces: Sequence[str], at: str) 
     keys = [row.key, *(f"{row.key}/{len(row.text)}.{number}" for number in range(1, len(pieces)))]
     add(connection, [Draft(key, row.address, piece, row.reply_to) for key, piece in zip(keys, pieces, strict=True)], at)
     connection.execute("UPDATE outbox SET buttons = ? WHERE key = ?", (buttons, keys[-1]))
-    for one in following:
-        _put_last(connection, one.seq)
+    for later in following:
+        _put_last(connection, later.seq)
 
 
 def _put_last(connection: Connection, seq: int) -> None:
@@ -290,7 +290,7 @@ def known_below(connection: Connection, prefix: str) -> list[str]:
 
 
 def prune(connection: Connection, days: int = 30) -> None:
-    """Deletes what was sent so long ago, and previews of dropped turns."""
+    """Deletes messages sent so long ago, and previews of dropped turns."""
     connection.execute("DELETE FROM preview WHERE turn NOT IN (SELECT turn FROM inbox)")
     connection.execute("DELETE FROM outbox WHERE state = 'sent' AND sent_at < ?", (days_ago(days),))
 
@@ -320,7 +320,6 @@ def open_preview(connection: Connection, turn: str, channel: str) -> None:
 
 
 def move_preview(connection: Connection, turn: str, to: str) -> None:
-    """Gives one turn's preview to another."""
     if connection.execute("SELECT 1 FROM preview WHERE turn = ?", (turn,)).fetchone() is not None:
         connection.execute("DELETE FROM preview WHERE turn = ?", (to,))
         connection.execute("UPDATE preview SET turn = ? WHERE turn = ?", (to, turn))
@@ -356,7 +355,7 @@ class Delivery:
 
 
 def delivery(connection: Connection, key: str) -> Delivery:
-    """The pieces have the keys `key` and a number."""
+    """Counts the pieces of a message, whose keys are `key`, a colon and more."""
     row = connection.execute(
         "SELECT count(*) FILTER (WHERE state IN ('waiting', 'sending')), count(*) FILTER (WHERE state = 'sent'),"
         " count(*) FILTER (WHERE state = 'failed'), coalesce(max(CASE WHEN state = 'failed' THEN error END), '')"

@@ -18,8 +18,7 @@ from gateway.store.schema import STEPS
 
 _OLDEST = 14
 _SILENT_MS = 10_000
-"""So long a server may be silent before the connection counts as lost."""
-
+"""How long a server may be silent before the connection counts as lost."""
 
 _PROBE = 0x0D41B00E
 """The class of a lock by which a connection is tried."""
@@ -31,7 +30,7 @@ _POOLED = Sentence(
 
 
 class WrongDatabase(StorageUnavailable):
-    """It can't be used however long one waits."""
+    """The database can't be used, however long the gateway waits."""
 
 
 class PostgresEngine:
@@ -166,7 +165,6 @@ class PostgresEngine:
         return sentence(error)
 
     def is_refusal(self, error: Exception) -> bool:
-        """True if the database failed, not the statement."""
         return isinstance(error, psycopg.OperationalError)
 
     @property
@@ -189,7 +187,7 @@ class PostgresEngine:
 
 
 def unusable(engine: PostgresEngine, error: psycopg.Error) -> StorageUnavailable:
-    """What to raise where a server failed."""
+    """The error to raise where a server failed."""
     return StorageUnavailable(Sentence("{name} can't be used: {why}.", name=engine.name, why=sentence(error)))
 
 
@@ -213,7 +211,7 @@ class PostgresConnection:
 
     def executemany(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> psycopg.Cursor[PostgresRow]:
         cursor = self._session.cursor()
-        cursor.executemany(_statement(sql), [_storable(one) for one in parameters])
+        cursor.executemany(_statement(sql), [_storable(values) for values in parameters])
         return cursor
 
 
@@ -325,7 +323,7 @@ _FUNCTIONS = """
 CREATE FUNCTION json_extract(document TEXT, path TEXT) RETURNS TEXT LANGUAGE sql IMMUTABLE
     AS $$ SELECT document::json #>> string_to_array(substr(path, 3), '.') $$
 """
-"""What SQLite has under that name."""
+"""SQLite has this function."""
 
 _KEY = re.compile(r"\b(\w++) INTEGER PRIMARY KEY AUTOINCREMENT")
 _TABLE = re.compile(r"(CREATE TABLE \w++ \()([^;]*+;)")

@@ -17,7 +17,7 @@ _KEPT_DAYS = 30
 
 
 class ProgramKind(StrEnum):
-    """Who takes the end: the turn that called it, a turn of its own, or the chat. Names on disk."""
+    """Who is told of the end: the turn that called it, a turn of its own, or the chat. Names on disk."""
 
     TURN = "turn"
     APPROVED = "approved"
@@ -53,7 +53,8 @@ class ProgramRow:
 
 @dataclass(frozen=True, slots=True)
 class AllowedWords:
-    """`state` names the files among the words as they were; another asks anew."""
+    """Leading words of programs that need no yes. `state`: what identifies the files among them; where it has changed,
+    the owner is asked again."""
 
     id: str
     words: tuple[str, ...]

@@ -23,11 +23,11 @@ class StoredQuestion:
     until: str
     """ISO 8601, UTC."""
     is_fresh: bool = True
-    """A bare word answers it."""
+    """True if a bare word answers it."""
 
 
 def add(connection: Connection, question: StoredQuestion) -> None:
-    """A known id is left as it is."""
+    """Stores a question unless its id is known."""
     address = question.address
     connection.execute(
         "INSERT INTO question (id, kind, channel, account, chat_id, thread_id, asked, subject, until, fresh)"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from pydantic import TypeAdapter
 
-from channels.message import Address, Attachment, InboundMessage, OutboundFile
+from channels.message import Address, InboundMessage, OutboundFile
 from channels.web.record import NAME as WEB
 from channels.web.record import ShownFile
 from gateway.store.connection import Connection, Row
@@ -24,7 +24,6 @@ _MESSAGE = TypeAdapter(InboundMessage)
 _FILE = TypeAdapter(OutboundFile)
 _FILES = TypeAdapter(tuple[ShownFile, ...])
 _PAGE = "web_message"
-
 
 _NOT_A_PERSONS_OPEN = (
     "CASE state WHEN 'waiting' THEN json_extract(message, '$.task') IS NOT NULL ELSE state IN ('done', 'overheard') END"
@@ -73,14 +72,13 @@ def _message(stored: str, strike: Strike) -> str:
         message,
         text=strike(message.text),
         quote=dataclasses.replace(quote, text=strike(quote.text)) if quote else None,
-        attachments=tuple(_attachment(one, strike) for one in message.attachments),
+        attachments=tuple(
+            dataclasses.replace(attachment, name=strike(attachment.name), words=strike(attachment.words))
+            for attachment in message.attachments
+        ),
         task=dataclasses.replace(task, result_of=strike(task.result_of)) if task else None,
     )
     return stored if changed == message else _MESSAGE.dump_json(changed).decode()
-
-
-def _attachment(one: Attachment, strike: Strike) -> Attachment:
-    return dataclasses.replace(one, name=strike(one.name), words=strike(one.words))
 
 
 def _file(stored: str, strike: Strike) -> str:
@@ -91,7 +89,7 @@ def _file(stored: str, strike: Strike) -> str:
 
 def _files(stored: str, strike: Strike) -> str:
     files = _FILES.validate_json(stored)
-    changed = tuple(dataclasses.replace(one, name=strike(one.name)) for one in files)
+    changed = tuple(dataclasses.replace(file, name=strike(file.name)) for file in files)
     return stored if changed == files else _FILES.dump_json(changed).decode()
 
 
@@ -112,39 +110,44 @@ _COLUMNS = {
 
 
 def fields(connection: Connection, *, on_page: bool = False) -> list[Field]:
-    """`on_page`: what the page shows of it."""
+    """All fields with text of chats; `on_page`: those that the page shows."""
     return [
-        one for column in _COLUMNS.values() if column.table == _PAGE or not on_page for one in _read(connection, column)
+        field
+        for column in _COLUMNS.values()
+        if column.table == _PAGE or not on_page
+        for field in _read(connection, column)
     ]
 
 
 def struck(fields: Iterable[Field], strike: Strike) -> tuple[RedactedText, ...]:
-    """The changes that remove it. Slow for many fields."""
-    found = ((one, _COLUMNS[one.table, one.column].without(one.stored, strike)) for one in fields)
+    """The changes that remove what is forgotten. Slow for many fields."""
+    found = ((field, _COLUMNS[field.table, field.column].without(field.stored, strike)) for field in fields)
     return tuple(
-        RedactedText(one.table, one.column, one.row, one.stored, after) for one, after in found if after != one.stored
+        RedactedText(field.table, field.column, field.row, field.stored, after)
+        for field, after in found
+        if after != field.stored
     )
 
 
 def write(connection: Connection, changes: Iterable[RedactedText]) -> tuple[RedactedText, ...]:
     """Makes the changes, unless the text has changed since; returns those made."""
     return tuple(
-        one
-        for one in changes
+        change
+        for change in changes
         if connection.execute(
-            f"UPDATE {one.table} SET {one.column} = ? WHERE rowid = ? AND {one.column} = ?",
-            (one.after, one.row, one.before),
+            f"UPDATE {change.table} SET {change.column} = ? WHERE rowid = ? AND {change.column} = ?",
+            (change.after, change.row, change.before),
         ).rowcount
     )
 
 
 def back(changes: Sequence[RedactedText]) -> list[RedactedText]:
-    return [dataclasses.replace(one, before=one.after, after=one.before) for one in reversed(changes)]
+    return [dataclasses.replace(change, before=change.after, after=change.before) for change in reversed(changes)]
 
 
 def ids(connection: Connection, changes: Iterable[RedactedText]) -> frozenset[str]:
     """The ids of changed messages on the page."""
-    rows = {one.row for one in changes if one.table == _PAGE}
+    rows = {change.row for change in changes if change.table == _PAGE}
     found = (connection.execute("SELECT id FROM web_message WHERE number = ?", (row,)).fetchone() for row in rows)
     return frozenset(row["id"] for row in found if row is not None)
 

@@ -13,10 +13,8 @@ from gateway.store.connection import Connection, Row, days_ago
 _KEPT_DAYS = 400
 """Longer than a year: a yearly job shows its last run."""
 
-
 BY_HAND = "by-hand:"
 """Begins the due time of a run that somebody asked for."""
-
 
 OFF = " off"
 """Ends the spec of a job that is not to run."""
@@ -44,7 +42,7 @@ _IS_OPEN = "state IN ('waiting', 'running', 'delivering')"
 
 @dataclass(frozen=True, slots=True)
 class JobRow:
-    """UTC stamps."""
+    """How far a job is; stamps are UTC."""
 
     id: str
     spec: str
@@ -73,7 +71,7 @@ class Run:
     state: RunStatus
     started_at: str
     attempts: int = 0
-    """Those begun."""
+    """Attempts begun."""
     next_try: str = ""
     error: str = ""
     ended_at: str = ""

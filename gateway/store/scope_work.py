@@ -16,7 +16,7 @@ from gateway.store.database import Database
 LONGEST_WAIT = 600.0
 """Seconds that a job waits for a turn, flush or task of another gateway. It is tried again later."""
 SHORT_WAIT = 10.0
-"""Seconds that somebody who looks at a screen waits for one."""
+"""The same for somebody who looks at a screen."""
 _LOOK = 1.0
 """Seconds between two tries, where nothing is heard of a scope."""
 
@@ -34,11 +34,11 @@ class ScopeWork:
 
     @property
     def scopes(self) -> frozenset[str]:
-        """Whose work goes on, or is about to."""
+        """The scopes whose work goes on, or is about to."""
         return frozenset(self._used)
 
     def wake(self) -> None:
-        """Tries again at once: another process may have handed over what is waited for."""
+        """Tries again at once: another process may have handed over a scope."""
         self._woken.set()
         self._woken = asyncio.Event()
 

@@ -1,7 +1,7 @@
 """What each of several gateways on one home has to do: who has died, who leads, whose messages wait.
 
-Each process holds a lock by the connection through which it writes. One that is silent is cut off by the others; who
-holds no lock is dead and removed with its claims by the one that leads. All of it runs in the writer thread.
+Each process holds a lock by the connection through which it writes. A silent one is cut off by the others; one without
+a lock is dead, and the leader removes it with its claims. All of this runs in the writer thread.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 LOCK = 0x0D41B00C
 """Class of our advisory locks: 0 is the leader's, the others are processes by number."""
 DEATH = "death"
-"""Tells the others that some of them may have been given the people of one that has ended."""
+"""Tells the others that some of them may have been given the people of a gateway that has ended."""
 _SILENT = 10.0
 """Seconds after which the others cut a gateway off: it has given up before."""
 HOLDS_LOCK = f"""
@@ -40,8 +40,8 @@ _LEADER = f"SELECT host, pid FROM process WHERE leads AND {HOLDS_LOCK}"
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How a process stands among the others. `leader`: the host and process that leads, if it is another. For the one
-    that leads: the numbers of the `living`, and of the `dead`, which it has to `bury`."""
+    """How a process stands among the others. `leader`: the host and process that leads, if it is another. `living` and
+    `dead`, for the leader: numbers of processes; it has to `bury` the dead."""
 
     leads: bool
     leader: tuple[str, int] | None
@@ -51,18 +51,16 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class WorkFound:
-    """What a process has to do."""
-
     messages: tuple[InboxRow, ...]
     chats: tuple[Address, ...]
     """With messages to be sent."""
     speech: tuple[SpeechRow, ...]
     wanted: frozenset[str]
-    """Scopes of it that another process waits for."""
+    """Scopes of the process that another one waits for."""
 
 
 def stand(connection: Connection, claims: ProcessClaims) -> Standing:
-    """Cuts off who is silent and tries to lead; who leads gives unclaimed work to somebody."""
+    """Cuts off silent processes and tries to lead; the leader gives unclaimed work to somebody."""
     number = claims.number
     for host, pid, _ in connection.execute(_CUT_OFF, (number,)).fetchall():
         log.warning("the gateway on %s (process %s) is silent and is cut off", host, pid)
@@ -70,15 +68,15 @@ def stand(connection: Connection, claims: ProcessClaims) -> Standing:
         leader = connection.execute(_LEADER).fetchone()
         return Standing(False, None if leader is None else (leader[0], leader[1]))
     _give_away(connection, claims)
-    processes = [(one, is_dead) for one, is_dead in connection.execute(_PROCESSES, (number,)).fetchall()]
-    living = tuple(one for one, is_dead in processes if not is_dead)
-    return Standing(True, None, living, tuple(one for one, is_dead in processes if is_dead))
+    processes = [(process, is_dead) for process, is_dead in connection.execute(_PROCESSES, (number,)).fetchall()]
+    living = tuple(process for process, is_dead in processes if not is_dead)
+    return Standing(True, None, living, tuple(process for process, is_dead in processes if is_dead))
 
 
 def bury(
     connection: Connection, claims: ProcessClaims, dead: Collection[int], hung: Iterable[int], attempts: int
 ) -> None:
-    """Removes the dead and gives their work to others, for the one that leads. `hung` and `attempts` as in
+    """Removes dead processes and gives their work to others; for the leader. `hung` and `attempts` as in
     `inbox_rows.hung`."""
     for process in dead:
         inbox_rows.blame(connection, process)
@@ -97,7 +95,7 @@ def _give_away(connection: Connection, claims: ProcessClaims) -> None:
 
 
 def find(connection: Connection, claims: ProcessClaims, known: Collection[int]) -> WorkFound:
-    """`known`: messages that the process has already."""
+    """Finds the work of a process. `known`: messages that it has already."""
     return WorkFound(
         inbox_rows.claimed_rows(connection, claims.number, known),
         outbox_rows.chats_to_serve(connection, claims.number, leads=claims.leads),

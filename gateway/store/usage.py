@@ -74,7 +74,7 @@ def usage_sums(connection: Connection, since_day: str) -> tuple[UsageSum, ...]:
 
 
 Account = tuple[str, str]
-"""For whom a session costs: its audience (owner, person, group) and whose it is."""
+"""Whose budget a session's calls count for: the audience (owner, person, group), and the person's or group's id."""
 
 
 def account_of(session: str) -> Account:
@@ -150,8 +150,8 @@ class UsageLedger:
             return
         for account, spent in before.items():
             self._spent[account] -= spent  # what is left was recorded meanwhile
-        for one in sums:
-            self._spend(one.session, one.cost)
+        for total in sums:
+            self._spend(total.session, total.cost)
 
     def record(self, entry: UsageRecord) -> None:
         self._begin_day()

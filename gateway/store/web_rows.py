@@ -19,7 +19,10 @@ def said(connection: Connection, message: InboundMessage, at: str) -> None:
     """Stores a person's message from the page; presses and the clock's messages are not shown."""
     if message.address.channel != NAME or message.origin is not Origin.CHAT:
         return
-    files = tuple(ShownFile(one.name, one.media_type, handle=one.handle) for one in message.attachments)
+    files = tuple(
+        ShownFile(attachment.name, attachment.media_type, handle=attachment.handle)
+        for attachment in message.attachments
+    )
     replaced = _of_message(connection, message.replaces) if message.replaces else None
     entry = ChatEntry(
         0,
@@ -37,16 +40,20 @@ def said(connection: Connection, message: InboundMessage, at: str) -> None:
 
 
 def _end_version(connection: Connection, first: ChatEntry, by: ChatEntry) -> None:
-    """Marks a message, and what was said and answered since, as an earlier version. What came by itself, as a reminder
-    does, stays."""
+    """Marks a message, and what was said and answered since, as an earlier version. Messages that came by
+    themselves, as reminders do, stay."""
     since = connection.execute(
         "SELECT * FROM web_message WHERE chat_id = ? AND number >= ? AND replaced_by = ''", (first.chat, first.number)
     )
     entries = [_entry(row) for row in since]
-    said = {inbound_id(one.id, one.replaces) for one in entries if one.by is MessageAuthor.PERSON}
+    said = {inbound_id(entry.id, entry.replaces) for entry in entries if entry.by is MessageAuthor.PERSON}
     connection.executemany(
         "UPDATE web_message SET replaced_by = ? WHERE number = ?",
-        [(by.id, one.number) for one in entries if one.by is MessageAuthor.PERSON or _answered(one.turn) in said],
+        [
+            (by.id, entry.number)
+            for entry in entries
+            if entry.by is MessageAuthor.PERSON or _answered(entry.turn) in said
+        ],
     )
 
 

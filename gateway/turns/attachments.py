@@ -42,7 +42,7 @@ class Slots:
 
     @asynccontextmanager
     async def one(self, session: str, *, is_owners: bool) -> AsyncIterator[None]:
-        """`is_owners`: a private session of the owner."""
+        """Holds a slot inside. `is_owners`: the session is a private one of the owner."""
         if is_owners:
             may_share = self._owners.locked() and not self._shared.locked()
             async with self._shared if may_share else self._owners:
@@ -102,7 +102,7 @@ _LONGEST_WAIT = 60.0
 _FETCHES_AT_ONCE = 4
 """Of one message."""
 _HEARD_AT_ONCE = 2
-"""Besides the owner's: a program that transcribes takes what the machine has."""
+"""Besides the owner's: a program that transcribes uses the whole machine."""
 _NOTES = "arrived"
 _BUDGET = "today.json"
 _KEPT_DAYS = 30
@@ -151,7 +151,7 @@ class AttachmentIntake:
         """Every attachment with bytes, by its index. `is_owners`: the session is a private one of the owner. Raises
         `OSError`; a later call continues."""
         fetches = asyncio.Semaphore(_FETCHES_AT_ONCE)
-        places = [at for at, one in enumerate(message.attachments) if one.handle]
+        places = [at for at, attachment in enumerate(message.attachments) if attachment.handle]
         whose = _Whose(session, is_owners)
         try:
             async with asyncio.TaskGroup() as group:
@@ -174,7 +174,8 @@ class AttachmentIntake:
         self, message: InboundMessage, at: int, fetches: asyncio.Semaphore, whose: _Whose
     ) -> AttachmentResult:
         attachment = message.attachments[at]
-        note = self._note(message, at)
+        key = hashlib.sha256(f"{user_message_id(message)}\n{at}\n{attachment.handle}".encode()).hexdigest()
+        note = self._store.root / FOLDER / _NOTES / f"{key}.json"
         known = await asyncio.to_thread(read_note, note, self._store)
         if known is not None and known.found is not AttachmentKind.FETCHED:
             return known
@@ -275,10 +276,6 @@ class AttachmentIntake:
             async with self._reading.one(whose.session, is_owners=whose.is_owners):
                 ending = await self._reader.picture(picture, scratch)
             return await asyncio.to_thread(self._store.keep, scratch, ending)
-
-    def _note(self, message: InboundMessage, at: int) -> Path:
-        key = hashlib.sha256(f"{user_message_id(message)}\n{at}\n{message.attachments[at].handle}".encode()).hexdigest()
-        return self._store.root / FOLDER / _NOTES / f"{key}.json"
 
 
 @dataclass(frozen=True, slots=True)

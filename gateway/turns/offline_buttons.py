@@ -1,5 +1,5 @@
-"""The buttons under an answer of the offline assistant: of a note one that takes back that note and nothing else, of a
-greeting examples of what it can do."""
+"""The buttons under an answer of the offline assistant: under a note, one that takes back that note and nothing
+else; under a greeting, examples of what it can do."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ async def newest_change(agent: Agent, row: InboxRow) -> str:
 
 
 async def offline_buttons(services: TurnServices, agent: Agent, row: InboxRow, before: str, end: TurnResult) -> Buttons:
-    """`before`: the newest change before the turn."""
+    """The buttons under an answer, if any. `before`: the newest change before the turn."""
     message = row.message
     if end.kind is not ResultKind.REPLY or agent.settings.model.name != OFFLINE or not message.is_from_person:
         return ()

@@ -46,7 +46,7 @@ _LOOK_AGAIN = 0.2
 """Seconds between looks whether what waits for the chat has been sent."""
 _CLOSING = 10.0
 _CLOSING_DRAFT = 1.0
-"""As `closing`, for a draft: it has no id, and should only not come behind the reply."""
+"""The same for a draft, which has no id: it should only not arrive after the reply."""
 _BETWEEN_ASKS = 0.5
 """Seconds between two questions for the id of a preview's message."""
 

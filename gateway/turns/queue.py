@@ -18,15 +18,14 @@ from gateway.messages.lanes import KeyedLocks, Lanes
 from gateway.messages.suspects import ShuttingDown, TrialGate, is_given_up, is_suspect
 from gateway.store import chat_rows
 from gateway.store.inbox_rows import InboxRow
-from gateway.turns.language import language_now
-from gateway.turns.services import QueueMode, SessionLane, TurnServices
+from gateway.turns.services import QueueMode, SessionLane, TurnServices, language_now
 from gateway.turns.turn import ANEW, Turn
 from gateway.turns.user_message import user_message_id
 
 log = logging.getLogger(__name__)
 
 _STOP_WAIT = 5.0
-"""Longest wait in seconds for the end of what is stopped, before `/stop` is answered."""
+"""Longest wait in seconds for the end of stopped work, before `/stop` is answered."""
 LARGEST_ALBUM = 10
 """Messages; Telegram's and Discord's limit."""
 
@@ -119,14 +118,14 @@ class TurnQueue:
         tasks = {
             row.session: self._halt(row.session, row.seq + 1) for row in self._services.tasks.stop(session, before)
         }
-        ending = [one for of in (session, *tasks) if (one := self._running.get(of)) and one.wish == "stop"]
+        ending = [running for of in (session, *tasks) if (running := self._running.get(of)) and running.wish == "stop"]
         await self._set_aside(session, seqs)
         for of, (_, waiting) in tasks.items():
             await self._set_aside(of, waiting)
         with suppress(TimeoutError):
             async with asyncio.timeout(_STOP_WAIT):
-                for one in ending:
-                    await one.is_over.wait()
+                for running in ending:
+                    await running.is_over.wait()
         return StoppedTurn(ran, len(seqs), sum(was_running or bool(waiting) for was_running, waiting in tasks.values()))
 
     @asynccontextmanager
@@ -320,7 +319,7 @@ class TurnQueue:
             running.is_over.set()
 
     async def _flush_ahead(self, answered: InboxRow) -> None:
-        """For what the next message may need; a job's or task's session gets none."""
+        """Flushes before the next message may need it; not for a job's or task's session."""
         if answered.message.due is None and not answered.message.is_task:
             route = self._services.route(answered)
             await self._services.agents[route.session.agent].flush_ahead(route.session, route.scope)
@@ -349,9 +348,9 @@ def _is_to_try(rows: Sequence[InboxRow]) -> bool:
     return is_suspect(rows) and not is_given_up(rows)
 
 
-def _together(one: InboxRow, other: InboxRow) -> bool:
+def _together(row: InboxRow, other: InboxRow) -> bool:
     """True if one reply can answer both."""
-    return one.message.address == other.message.address
+    return row.message.address == other.message.address
 
 
 def _joins(row: InboxRow, first: InboxRow) -> bool:

@@ -1,14 +1,17 @@
-"""What turns use of the gateway, and the rule by which messages queue."""
+"""The parts of the gateway that turns use, the rule by which messages queue, and what people are told where a turn
+fails."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Concatenate, Literal, ParamSpec
 
 from agent.agent import Agent
+from agent.formats.sqlite import StorageUnavailable
 from agent.languages.codes import Language
 from agent.languages.sentences import Sentence, translated
+from agent.languages.system_errors import cannot
 from agent.tools.base import OwnerConsent, Tool
 from channels.message import Address, Channel
 from gateway.messages.active_work import ActiveWork
@@ -21,6 +24,7 @@ from gateway.policy.display_names import DisplayNames
 from gateway.policy.preferences import Preferences
 from gateway.policy.sessions import SessionRoute
 from gateway.store import chat_rows
+from gateway.store.connection import Connection
 from gateway.store.database import Database
 from gateway.store.inbox_rows import InboxRow
 from gateway.store.outbox_rows import Draft
@@ -28,6 +32,7 @@ from gateway.turns.attachments import AttachmentIntake
 from gateway.turns.preview import Acknowledgement
 from gateway.turns.tasks import Tasks
 
+P = ParamSpec("P")
 QueueMode = Literal["steer", "collect", "interrupt"]
 
 SessionLane = Lane[str, int]
@@ -72,3 +77,29 @@ class TurnServices:
     async def told(self, chat: Address, text: str) -> str:
         """A `Sentence` in the chat's language; anything else as it is."""
         return str(translated(await self.language(chat), text)) if isinstance(text, Sentence) else text
+
+
+async def language_now(
+    database: Database, read: Callable[Concatenate[Connection, P], Language], *given: P.args, **named: P.kwargs
+) -> Language:
+    """The language that `read` (of `chat_rows`) finds, without waiting for the disk: English where nothing can be
+    read."""
+    try:
+        return await database.run(read, *given, **named)
+    except StorageUnavailable:
+        return Language.ENGLISH
+
+
+BUG = Sentence(
+    "Something went wrong inside Daybook while I was answering. Your message is saved. Please try again, or send /new "
+    "to start over. The log has the details."
+)
+
+
+def failure(error: Exception) -> Sentence:
+    if not isinstance(error, OSError):
+        return BUG
+    return Sentence(
+        "{why}. Your message is saved. Please try again, or send /new to start over. The log has the details.",
+        why=cannot(error),
+    )

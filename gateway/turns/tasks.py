@@ -1,5 +1,5 @@
-"""Work aside: a task is a message of a session of its own, so that lanes, crashes, limits and usage hold as for all.
-Its end and its result, a message of the session that asked, are one commit."""
+"""Work aside: a task is a message of a session of its own, so that lanes, crashes, limits and usage work as
+for every message. Its end and its result, a message of the session that asked, are one commit."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ OVERTIME = "Its time was over."
 
 
 class TooManyTasks(Exception):
-    """Names those at work."""
+    """The text names the tasks at work."""
 
 
 class Tasks:
@@ -64,7 +64,7 @@ class Tasks:
         self._stopped: dict[str, int] = {}
 
     def of(self, session: str) -> Sequence[InboxRow]:
-        """Those at work, without those that a stop is ending."""
+        """The tasks at work, without those that a stop is ending."""
         stopped = self._stopped.get(session, 0)
         return [row for row in self._inbox.tasks_of(session) if row.message.task and row.message.task.asked >= stopped]
 

@@ -22,14 +22,13 @@ from agent.model.base import Usage
 from agent.values import CHAT, JOB, TASK, Emit, ResultKind, TextReset, TurnEvent, TurnRequest, TurnResult, UserMessage
 from channels.message import Address, DueJob
 from gateway.messages.inbox import STOPPED, AdmittedMessage, asking_session
-from gateway.messages.suspects import SKIPPED, is_given_up
+from gateway.messages.suspects import SKIPPED, is_given_up, skipped_for_owner
 from gateway.store import outbox_rows
 from gateway.store.inbox_rows import InboxRow
 from gateway.store.outbox_rows import Draft, SpeechRow
-from gateway.turns.notices import BUG, failure, skipped_for_owner
 from gateway.turns.offline_buttons import newest_change, offline_buttons
 from gateway.turns.preview import LivePreview, StreamedReply
-from gateway.turns.services import SessionLane, TurnServices
+from gateway.turns.services import BUG, SessionLane, TurnServices, failure
 from gateway.turns.tasks import OVERTIME
 from gateway.turns.user_message import (
     ADVICE,
@@ -283,7 +282,7 @@ class Turn:
         overheard = await self._services.inbox.overheard(rows[0].session, max(row.seq for row in rows))
         shown: list[UserMessage] = []
         for row in rows:
-            before = [one for one in overheard if self._shown_up_to < one.seq < row.seq]
+            before = [heard for heard in overheard if self._shown_up_to < heard.seq < row.seq]
             shown.append(await self._opened(row, before))
             self._shown_up_to = max(self._shown_up_to, row.seq)
         return tuple(shown)
@@ -381,7 +380,6 @@ class Turn:
         self._services.acknowledgement.ended(self.rows)
 
     def _speech(self, end: TurnResult, address: Address) -> SpeechRow | None:
-        """The answer as it is to be said aloud, if it is."""
         if end.kind is not ResultKind.REPLY or not end.text or self._is_stopped or self._due is not None:
             return None
         return self._services.spoken.wanted(self.id, address, end.text, was_recording=self._was_recording)

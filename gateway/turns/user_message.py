@@ -107,7 +107,7 @@ def build_user_message(
     overheard: Sequence[InboxRow] = (),
 ) -> UserMessage:
     """`opened`: the results of its attachments, by index."""
-    came = [(one, (opened or {}).get(at)) for at, one in enumerate(message.attachments)]
+    came = [(attachment, (opened or {}).get(at)) for at, attachment in enumerate(message.attachments)]
     heard = list(_heard(message, came))
     return UserMessage(
         id=user_message_id(message),
@@ -121,9 +121,9 @@ def build_user_message(
         heard=tuple(name for name, _ in heard),
         documents=tuple(_documents(message, came)) + _result(message),
         pictures=tuple(
-            Picture(_named(one, "picture"), it.shown, it.file)
-            for one, it in came
-            if it and it.found is AttachmentKind.PICTURE
+            Picture(_named(attachment, "picture"), result.shown, result.file)
+            for attachment, result in came
+            if result and result.found is AttachmentKind.PICTURE
         ),
         by=f"{message.address.channel}:{message.sender.id}" if message.task is None else "",
         replaces=user_message_id(replace(message, id=message.replaces)) if message.replaces else "",
@@ -170,7 +170,7 @@ def nothing_to_answer(messages: Sequence[InboundMessage]) -> str:
 
 
 def has_files(message: InboundMessage) -> bool:
-    return any(one.handle for one in message.attachments)
+    return any(attachment.handle for attachment in message.attachments)
 
 
 def may_join(message: InboundMessage) -> bool:
@@ -180,24 +180,24 @@ def may_join(message: InboundMessage) -> bool:
 
 def needs_advice(opened: Mapping[int, AttachmentResult]) -> bool:
     """True if the sender should hear how a transcriber is set up."""
-    return any(one.found is AttachmentKind.UNHEARD for one in opened.values())
+    return any(result.found is AttachmentKind.UNHEARD for result in opened.values())
 
 
 _Came = Sequence[tuple[Attachment, AttachmentResult | None]]
 
 
 def _heard(message: InboundMessage, came: _Came) -> Iterator[tuple[str, str]]:
-    for one, it in came:
-        if it and it.found is AttachmentKind.SPEECH and not _is_somebody_elses(message, one):
-            yield _named(one), it.text
+    for attachment, result in came:
+        if result and result.found is AttachmentKind.SPEECH and not _is_somebody_elses(message, attachment):
+            yield _named(attachment), result.text
 
 
 def _documents(message: InboundMessage, came: _Came) -> Iterator[AttachedDocument]:
-    for one, it in came:
-        if it and it.found is AttachmentKind.DOCUMENT:
-            yield AttachedDocument(_named(one, "document"), it.text, it.file, it.remark)
-        elif it and it.found is AttachmentKind.SPEECH and _is_somebody_elses(message, one):
-            yield AttachedDocument(f"{_named(one)}, as it was heard", it.text, it.file)
+    for attachment, result in came:
+        if result and result.found is AttachmentKind.DOCUMENT:
+            yield AttachedDocument(_named(attachment, "document"), result.text, result.file, result.remark)
+        elif result and result.found is AttachmentKind.SPEECH and _is_somebody_elses(message, attachment):
+            yield AttachedDocument(f"{_named(attachment)}, as it was heard", result.text, result.file)
 
 
 def _is_somebody_elses(message: InboundMessage, attachment: Attachment) -> bool:
@@ -206,16 +206,16 @@ def _is_somebody_elses(message: InboundMessage, attachment: Attachment) -> bool:
 
 
 def _enclosed(came: _Came) -> Iterator[str]:
-    for one, it in came:
-        kept = f"; it is kept at {it.file}" if it and it.file else ""
-        if one.words:
-            yield f"{one.kind}: {one.words}"
-        if it and it.found is AttachmentKind.UNHEARD:
-            yield f"{_named(one)}: {_UNHEARD}{kept}"
-        elif it and it.found is AttachmentKind.CLOSED:
-            yield f"{_named(one)} could not be read: {it.remark}{kept}"
-        elif it is None and not one.words:
-            yield f"{_named(one)} came with this message; it was not opened"
+    for attachment, result in came:
+        kept = f"; it is kept at {result.file}" if result and result.file else ""
+        if attachment.words:
+            yield f"{attachment.kind}: {attachment.words}"
+        if result and result.found is AttachmentKind.UNHEARD:
+            yield f"{_named(attachment)}: {_UNHEARD}{kept}"
+        elif result and result.found is AttachmentKind.CLOSED:
+            yield f"{_named(attachment)} could not be read: {result.remark}{kept}"
+        elif result is None and not attachment.words:
+            yield f"{_named(attachment)} came with this message; it was not opened"
 
 
 def _quoted(quote: Quote) -> str | ForwardedText:
@@ -225,7 +225,10 @@ def _quoted(quote: Quote) -> str | ForwardedText:
 
 
 def _overheard(message: InboundMessage) -> str:
-    came = (f"[{_named(one)}]" + (f" {one.words}" if one.words else "") for one in message.attachments)
+    came = (
+        f"[{_named(attachment)}]" + (f" {attachment.words}" if attachment.words else "")
+        for attachment in message.attachments
+    )
     quote = message.quote
     forwarded = (
         f"[forwarded from {plain_name(quote.author) or 'somebody'}] {quote.text}" if quote and quote.forwarded else ""

@@ -12,11 +12,10 @@ from pathlib import Path
 import yaml
 
 from gateway.home import Home
-from gateway.store.connection import Connection, Engine
+from gateway.store.connection import Connection, Engine, reading
 from gateway.store.database import SqliteEngine
 from gateway.store.moving import copy_out
 from gateway.store.postgres import PostgresEngine
-from gateway.store.reading import reading
 from tests.fakes.postgres import PostgresServer
 
 STORES = ("sqlite", "postgresql")

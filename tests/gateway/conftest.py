@@ -104,7 +104,7 @@ class Running:
         """Of the open pairing requests."""
         listed = await self.ask("pair.list")
         assert isinstance(listed, list)
-        return [one["code"] for one in listed if one["code"]]
+        return [person["code"] for person in listed if person["code"]]
 
     async def approve(self, code: str) -> dict[str, Json]:
         answer = await self.ask("pair.approve", code=code)
@@ -279,5 +279,5 @@ def say() -> Say:
 
 def moved(chat: ScriptedChannel, old: str, new: str) -> Migrated:
     """The platform gives a chat another id."""
-    from_, to = (chat.say("", chat=one, group=True).address for one in (old, new))
+    from_, to = (chat.say("", chat=group, group=True).address for group in (old, new))
     return Migrated(f"moved:{old}", from_, to)

@@ -29,11 +29,11 @@ async def call(gateway: Running, operation: str, **parameters: Json) -> Json:
 async def test_a_folder_lists_folders_first_and_nothing_of_the_machinery(gateway: Running) -> None:
     listed = await call(gateway, "memory.folder")
     assert isinstance(listed, dict)
-    names = [one["name"] for one in listed["entries"]]
+    names = [entry["name"] for entry in listed["entries"]]
     assert names[0] == "memory" and "MEMORY.md" in names and "state" not in names
     below = await call(gateway, "memory.folder", path="memory")
     assert isinstance(below, dict)
-    assert [one["path"] for one in below["entries"]] == ["memory/2026-11-20.md"]
+    assert [entry["path"] for entry in below["entries"]] == ["memory/2026-11-20.md"]
 
 
 async def test_what_is_written_is_in_the_file_and_in_the_history(gateway: Running, daybook: Daybook) -> None:

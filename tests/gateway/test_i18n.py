@@ -126,7 +126,7 @@ def test_once_a_day_has_told_it_nothing_said_later_changes_it(texts: list[str]) 
     seen = [known]
     for text in texts:
         seen.append(known := after(known, message(text), "2026-11-21"))
-    changes = [one for before, one in itertools.pairwise(seen) if one != before]
+    changes = [language for before, language in itertools.pairwise(seen) if language != before]
     assert len(changes) <= 1
 
 

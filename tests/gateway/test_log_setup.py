@@ -117,10 +117,10 @@ def test_times_are_those_of_the_persons_zone() -> None:
 @pytest.fixture
 def _without_files() -> Iterator[None]:
     yield
-    for one in logging.getLogger().handlers:
-        if isinstance(one, logging.FileHandler):
+    for handler in logging.getLogger().handlers:
+        if isinstance(handler, logging.FileHandler):
             with contextlib.suppress(OSError):  # what a full disk did not take
-                one.close()
+                handler.close()
 
 
 @pytest.mark.usefixtures("_without_files")
@@ -135,7 +135,7 @@ def test_the_file_is_private_has_no_secret_and_is_bounded(tmp_path: Path) -> Non
     assert "129 xxx" in file.read_text()
     kept = [file, log_setup.older(file)]
     assert sorted(tmp_path.iterdir()) == kept
-    assert all(one.stat().st_mode & 0o777 == 0o600 and one.stat().st_size < 52_000 for one in kept)
+    assert all(file.stat().st_mode & 0o777 == 0o600 and file.stat().st_size < 52_000 for file in kept)
 
 
 @pytest.mark.usefixtures("_without_files")
@@ -147,7 +147,9 @@ def test_several_that_write_one_file_lose_no_more_of_it_than_one(tmp_path: Path)
         log_setup.keep(file, 50_000)
     for number in range(90):
         logging.getLogger("gateway.test").info("%d %s", number, "x" * 1_000)
-    lines = [line.split()[4] for one in (log_setup.older(file), file) for line in one.read_text().splitlines()]
+    lines = [
+        line.split()[4] for log_file in (log_setup.older(file), file) for line in log_file.read_text().splitlines()
+    ]
     assert sorted(lines[-120:].count(str(number)) for number in range(50, 90)) == [2] * 40
 
 

@@ -200,8 +200,8 @@ def test_every_package_that_is_asked_for_has_a_version_and_hashes() -> None:
     )
     assert len(pinned) == len(re.findall(r"^\S.*==", CONSTRAINTS, re.M)) > 100
     for purpose in EXTRAS:
-        names = {re.split(r"[^\w.-]", one)[0] for one in needs(purpose)}
-        assert {re.sub(r"[._]", "-", one).lower() for one in names} <= set(pinned)
+        names = {re.split(r"[^\w.-]", need)[0] for need in needs(purpose)}
+        assert {re.sub(r"[._]", "-", name).lower() for name in names} <= set(pinned)
 
 
 @pytest.mark.full

@@ -34,9 +34,9 @@ def test_no_minute_has_more_than_its_limit(seconds: list[int], most: int) -> Non
     rate = SenderRate()
     allowed = [at for at in sorted(seconds) if rate.allows("g", "bob", NOW + timedelta(seconds=at), most)]
     for at in allowed:
-        assert sum(at <= one < at + 60 for one in allowed) <= most
+        assert sum(at <= call < at + 60 for call in allowed) <= most
     for at in set(seconds) - set(allowed):
-        assert sum(at - 60 < one <= at for one in allowed) == most
+        assert sum(at - 60 < call <= at for call in allowed) == most
 
 
 @pytest.mark.parametrize("back", [timedelta(seconds=2), timedelta(hours=1), timedelta(days=7)])

@@ -39,7 +39,7 @@ def without_luna(text: str) -> str:
 
 
 async def strike(database: Database, place: str = "") -> tuple[redaction_rows.RedactedText, ...]:
-    fields = [one for one in await database.run(redaction_rows.fields) if place in str(one.place)]
+    fields = [field for field in await database.run(redaction_rows.fields) if place in str(field.place)]
     return await database.run(redaction_rows.write, redaction_rows.struck(fields, without_luna))
 
 
@@ -177,7 +177,9 @@ async def test_every_field_loses_its_words_and_gets_them_back(database: Database
 
     def dump(connection: Connection) -> str:
         tables = re.findall(r"CREATE TABLE (\w+)", "".join(STEPS))
-        return "\n".join(sorted(str([*row]) for one in tables for row in connection.execute(f"SELECT * FROM {one}")))
+        return "\n".join(
+            sorted(str([*row]) for table in tables for row in connection.execute(f"SELECT * FROM {table}"))
+        )
 
     for key, argv in (("a", ("grep", "Luna", "cats.txt")), ("b", ("echo", "the cat", "is luna"))):
         run = ProgramRow(0, key, ProgramKind.APPROVED, "main/owner", say(""), argv, "", False, 60)

@@ -392,7 +392,9 @@ async def test_a_flood_loses_none_and_keeps_order(daybook: Daybook) -> None:
         while await gateway.status("inbox", "waiting"):
             pass
     for chat in range(50):
-        (*_, last) = (one for one in daybook.model.requests if one.session == f"main/person/telegram-{chat}")
+        (*_, last) = (
+            request for request in daybook.model.requests if request.session == f"main/person/telegram-{chat}"
+        )
         said = re.findall(r"message <(\d+)>", str(last.messages))
         assert [int(number) for number in said] == list(range(chat, MANY, 50))
 

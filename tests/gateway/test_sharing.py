@@ -93,13 +93,13 @@ class Worker:
         return row.message.address.channel == "telegram"
 
     async def ends(self, text: str) -> None:
-        row = next(one for one in self.at_work if one.message.text == text)
+        row = next(row for row in self.at_work if row.message.text == text)
         await self._inbox.finish([row], "reply")
 
     async def until(self, *texts: str) -> None:
         """Until exactly these were taken up, in this order."""
         async with asyncio.timeout(60):
-            while [one.message.text for one in self.at_work] != [*texts]:  # noqa: ASYNC110
+            while [row.message.text for row in self.at_work] != [*texts]:  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
 
 
@@ -132,12 +132,12 @@ async def gateway(tmp_path: Path, url: str, patience: float = 30.0) -> AsyncIter
     worker, scope_work = Worker(inbox), ScopeWork(database, claims)
 
     async def settle(_: DeferredTask) -> None:
-        if not one.works:
-            asyncio.get_running_loop().call_soon(one.put_off.set)
+        if not peer.works:
+            asyncio.get_running_loop().call_soon(peer.put_off.set)
             raise RetryLater("no model")
 
     deferred = DeferredWork(DeferredStore(tmp_path / "sessions" / "main", tmp_path / "workspace"), settle)
-    one = Gateway(database, claims, inbox, worker, scope_work, deferred)
+    peer = Gateway(database, claims, inbox, worker, scope_work, deferred)
     idle = cast(Any, SimpleNamespace(take_up=lambda _: None, busy=()))
     agents = {"main": cast(Any, SimpleNamespace(deferred=deferred))}
     hears = partial(listening, engine, url)
@@ -147,7 +147,7 @@ async def gateway(tmp_path: Path, url: str, patience: float = 30.0) -> AsyncIter
     )
     async with asyncio.TaskGroup() as group:
         running = [group.create_task(work.run()), group.create_task(deferred.run(take_up=False))]
-        yield one
+        yield peer
         for task in running:
             task.cancel()
     await database.run(shares.leave, claims.number)

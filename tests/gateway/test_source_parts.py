@@ -71,10 +71,10 @@ async def test_a_part_is_listed_as_long_as_its_channel_runs_also_when_it_is_off(
     listed: list[SupervisedSource] = []
     parts = SourceParts(listed, database, SOLE)
     dead, live = Part(0, SourceFailed("the token is wrong", fatal=True)), Part(1)
-    tasks = [asyncio.create_task(parts.run(one, receive)) for one in (dead, live)]
+    tasks = [asyncio.create_task(parts.run(part, receive)) for part in (dead, live)]
     await live.up.wait()
-    assert [one.status.state for one in listed] == [Health.DOWN, Health.OK]
-    assert not tasks[0].done() and all(one.is_part for one in listed)
+    assert [source.status.state for source in listed] == [Health.DOWN, Health.OK]
+    assert not tasks[0].done() and all(source.is_part for source in listed)
     for task in tasks:
         task.cancel()
     await asyncio.wait(tasks)
@@ -86,13 +86,13 @@ async def test_a_part_runs_while_it_is_ours_and_is_given_back(database: Database
     claims, first, second = Claimed(), Part(0), Part(1)
     claims.ours = {first.name}
     parts = SourceParts(listed, database, claims)
-    tasks = [asyncio.create_task(parts.run(one, receive)) for one in (first, second)]
+    tasks = [asyncio.create_task(parts.run(part, receive)) for part in (first, second)]
     await first.up.wait()
-    assert [one.source for one in listed] == [first] and not second.up.is_set()
+    assert [supervised.source for supervised in listed] == [first] and not second.up.is_set()
     claims.ours = {second.name}
     await first.over.wait()
     await second.up.wait()
-    assert [one.source for one in listed] == [second]
+    assert [supervised.source for supervised in listed] == [second]
     for task in tasks:
         task.cancel()
     await asyncio.wait(tasks)

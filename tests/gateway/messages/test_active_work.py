@@ -47,7 +47,7 @@ def test_who_was_cut_off_may_write_its_stacks_later(folder: Path) -> None:
     reader = ActiveWork(folder, 5)
     assert reader.ended([5], patience=120) == () and reader.awaits_stacks
     (folder / "3.txt").write_text(STACK)
-    assert [one.messages for one in reader.ended([5], patience=120)] == [{7}]
+    assert [ended.messages for ended in reader.ended([5], patience=120)] == [{7}]
     assert not reader.awaits_stacks and files(folder) == []
 
 
@@ -59,7 +59,7 @@ def test_without_stacks_nothing_is_blamed_and_in_the_end_nothing_is_kept(folder:
 
 def test_who_was_asked_to_end_blames_nobody_and_leaves_nothing(folder: Path) -> None:
     left(folder, 3, [7], STACK, asked=True)
-    assert [(one.died, one.messages) for one in ActiveWork(folder, 5).ended()] == [(False, frozenset())]
+    assert [(ended.died, ended.messages) for ended in ActiveWork(folder, 5).ended()] == [(False, frozenset())]
     for asked in (True, False):
         process = ActiveWork(folder, 4)
         process.begin()
@@ -77,7 +77,7 @@ def test_a_record_that_is_torn_or_missing_blames_nobody(folder: Path) -> None:
     (folder / "6.json").write_bytes(b'{"work": [1], "asked_to_end": false, "thread": 1, "process": "x"}\n')
     (folder / "notes.txt").touch()
     (folder / "\u00b2.json").touch()
-    assert {one.messages for one in ActiveWork(folder, 5).ended()} == {frozenset()}
+    assert {ended.messages for ended in ActiveWork(folder, 5).ended()} == {frozenset()}
     assert files(folder) == ["notes.txt", "\u00b2.json"]
     assert ActiveWork(folder / "none").ended() == ()
 
@@ -90,7 +90,7 @@ def test_a_shorter_record_over_a_longer_one_is_whole(folder: Path) -> None:
         pass
     process.put("turn b", [4])
     process.stack.write_text(STACK)
-    assert [(one.work, one.messages) for one in ActiveWork(folder, 5).ended()] == [(("turn b",), {4})]
+    assert [(ended.work, ended.messages) for ended in ActiveWork(folder, 5).ended()] == [(("turn b",), {4})]
 
 
 def test_one_process_reads_what_it_left_itself(folder: Path) -> None:
@@ -98,7 +98,7 @@ def test_one_process_reads_what_it_left_itself(folder: Path) -> None:
     left(folder, 0, [7], STACK)
     process = ActiveWork(folder)
     with process.stack.open("a") as watchdog:
-        assert [one.messages for one in process.ended()] == [{7}]
+        assert [ended.messages for ended in process.ended()] == [{7}]
         process.begin()
         watchdog.write("new")
     assert process.stack.read_text() == "new"

@@ -32,7 +32,7 @@ async def test_a_button_answers_and_its_question_becomes_the_outcome(daybook: Da
     write_memory(daybook, "- The cat is Luna\n- The dog is Rex\n")
     async with daybook.running():
         question = await asked_to_forget(daybook)
-        assert [one.label for row in daybook.chat.standing()[question].buttons for one in row] == [
+        assert [button.label for row in daybook.chat.standing()[question].buttons for button in row] == [
             "Delete",
             "Keep",
         ]
@@ -128,7 +128,7 @@ async def test_a_new_wording_of_an_answered_message_is_offered_once_and_answered
         daybook.chat.say("Wine for me", edit_of=message.platform_id)
         await daybook.chat.wait_heard(2)
         daybook.chat.say("Red wine for me", edit_of=message.platform_id)
-        (offer,) = [id for id, one in daybook.chat.standing().items() if one.buttons]
+        (offer,) = [id for id, message in daybook.chat.standing().items() if message.buttons]
         daybook.chat.press(offer, "Answer")
         await daybook.chat.wait_heard(3)
         daybook.chat.say("/whoami")
@@ -150,7 +150,7 @@ async def test_a_message_that_is_changed_into_a_command_is_one_once_it_is_wanted
         await daybook.chat.wait_heard(3)
         await gateway.kill()
     async with daybook.running():
-        (offer,) = [id for id, one in daybook.chat.standing().items() if one.buttons]
+        (offer,) = [id for id, message in daybook.chat.standing().items() if message.buttons]
         daybook.chat.press(offer, "Answer")
         assert "Noted in" in (await daybook.chat.wait_heard(4))[-1]
     logs = "".join(file.read_text() for file in daybook.workspace.glob("memory/*.md"))
@@ -166,7 +166,7 @@ async def test_invariant_08_what_was_asked_in_private_is_not_answered_in_a_group
         await daybook.chat.wait_heard(1)
         daybook.chat.say("Buy a ring for Ann", edit_of=message.platform_id)
         await daybook.chat.wait_heard(2)
-        (offer,) = [one for one in daybook.chat.standing().values() if one.buttons]
+        (offer,) = [message for message in daybook.chat.standing().values() if message.buttons]
         daybook.chat.say(offer.buttons[0][0].data, chat=GROUP, group=True)
         assert "That question is closed" in (await daybook.chat.wait_heard(1, chat=GROUP))[0]
     assert len(daybook.model.requests) == 1
@@ -181,7 +181,7 @@ async def test_an_edit_that_changes_no_word_is_no_new_wording(daybook: Daybook) 
         daybook.chat.say("Milk for me", edit_of=message.platform_id)
         daybook.chat.say("/whoami")
         await daybook.chat.wait_heard(2)
-    assert not any(one.buttons for one in daybook.chat.standing().values())
+    assert not any(message.buttons for message in daybook.chat.standing().values())
 
 
 async def test_a_bare_no_leaves_the_answer_as_it_is(daybook: Daybook) -> None:

@@ -91,7 +91,7 @@ async def test_what_begins_a_turn_at_once_is_bound_to_it_as_it_comes(
     (row,) = await inbox.admit([AdmittedMessage(say("Hello"), SESSION, turn="turn-1")])
 
     async def on_disk() -> list[tuple[str, int]]:
-        return [(one.turn, one.attempts) for one in await database.run(inbox_rows.open_rows)]
+        return [(row.turn, row.attempts) for row in await database.run(inbox_rows.open_rows)]
 
     assert await on_disk() == [(row.turn, row.attempts)] == [("turn-1", 1)]
     await inbox.take([row], "turn-1")

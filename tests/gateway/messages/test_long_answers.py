@@ -19,7 +19,7 @@ NOTE = "_(This is just the beginning. The whole answer is in the file below.)_"
 
 def paragraphs(number: int) -> str:
     """So many that each fills a message of its own."""
-    return "\n\n".join(f"Part {one}. " + "words " * 80 for one in range(1, number + 1)).strip()
+    return "\n\n".join(f"Part {part}. " + "words " * 80 for part in range(1, number + 1)).strip()
 
 
 def documents(daybook: Daybook) -> list[OutboundFile]:

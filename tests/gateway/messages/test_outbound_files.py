@@ -27,11 +27,11 @@ def outgoing(tmp_path: Path) -> OutboundFiles:
 def test_the_same_content_is_kept_once(scope: Scope, outgoing: OutboundFiles) -> None:
     for name in ("a.txt", "b.txt"):
         (scope.folder / name).write_text("the same")
-    one, other = (outgoing.keep(scope, name, 100) for name in ("a.txt", "b.txt"))
-    assert (one.name, other.name) == ("a.txt", "b.txt")
-    assert one.path == other.path
-    assert [file.name for file in one.path.parent.iterdir()] == [one.path.name]
-    assert one.path.parent.stat().st_mode & 0o777 == 0o700
+    first, other = (outgoing.keep(scope, name, 100) for name in ("a.txt", "b.txt"))
+    assert (first.name, other.name) == ("a.txt", "b.txt")
+    assert first.path == other.path
+    assert [file.name for file in first.path.parent.iterdir()] == [first.path.name]
+    assert first.path.parent.stat().st_mode & 0o777 == 0o700
 
 
 @pytest.mark.parametrize("size", [0, 101])

@@ -186,7 +186,7 @@ async def test_two_who_write_to_a_chat_at_once_are_each_sent_once(post: Post) ->
         for number in range(20):
             await asyncio.gather(post.write(f"{number} a"), post.write(f"{number} b"), post.write(f"{number} c"))
         await post.drained()
-    assert post.sent() == [f"{number} {one}" for number in range(20) for one in "abc"]
+    assert post.sent() == [f"{number} {letter}" for number in range(20) for letter in "abc"]
 
 
 async def test_a_send_that_was_begun_and_not_written_down_is_none(post: Post) -> None:
@@ -449,7 +449,7 @@ async def test_buttons_stand_under_the_last_piece_and_files_follow_it(post: Post
     await post.outbox.write(drafts)
     async with post.running():
         await post.chat.wait_heard(3)
-    sent = [(bool(one.text), one.buttons, one.file) for one in post.chat.standing().values()]
+    sent = [(bool(message.text), message.buttons, message.file) for message in post.chat.standing().values()]
     assert sent == [(True, (), None), (True, yes, None), (False, (), report)]
 
 

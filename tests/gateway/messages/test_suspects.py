@@ -404,8 +404,8 @@ async def test_a_job_that_kills_the_process_is_skipped_and_not_tried_again(daybo
         daybook.moment.pass_(timedelta(hours=2))
         await gateway.ticks()
     heard = daybook.chat.heard()[1:]
-    assert any("Ich bin an der Aufgabe `deadly`" in one for one in heard)
-    assert all(english_in(one, GERMAN) == [] for one in heard)
+    assert any("Ich bin an der Aufgabe `deadly`" in text for text in heard)
+    assert all(english_in(text, GERMAN) == [] for text in heard)
     assert len(heard) == 2 and len(daybook.model.requests) == requests
 
 

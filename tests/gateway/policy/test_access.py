@@ -233,7 +233,7 @@ async def test_a_code_is_good_for_an_hour(door: Door, moment: Moment, say: Say) 
     access = await door.open()
     request = await ask(door, access)
     moment.pass_(CODE_LIFETIME - timedelta(seconds=1))
-    assert [one.code for one in access.requests()] == [request.code]
+    assert [waiting.code for waiting in access.requests()] == [request.code]
     moment.pass_(timedelta(seconds=1))
     assert access.requests() == []
     with pytest.raises(NoSuchCode):

@@ -28,7 +28,7 @@ LOOK_ALIKE = ["Alice", "alice", " ALICE ", "Al\u200bice", "Аliсе", "A l i c e
 def test_no_name_has_the_mark(name: str) -> None:
     shown = plain_name(name)
     assert OWNER_MARK not in unicodedata.normalize("NFKC", shown).casefold()
-    assert not any(unicodedata.category(one) in ("Ps", "Pe") for one in unicodedata.normalize("NFKC", shown))
+    assert not any(unicodedata.category(char) in ("Ps", "Pe") for char in unicodedata.normalize("NFKC", shown))
     assert len(shown) <= 60 and plain_name(shown) == shown
 
 
@@ -38,7 +38,7 @@ def test_names_that_look_alike_are_one(name: str) -> None:
 
 
 def test_other_names_are_others() -> None:
-    assert len({folded(one) for one in ("Alice", "Bob", "Alicia", "山田", "Мария", "Ann")}) == 6
+    assert len({folded(name) for name in ("Alice", "Bob", "Alicia", "山田", "Мария", "Ann")}) == 6
 
 
 async def asked_of(daybook: Daybook, name: str, sender: str) -> list[str]:

@@ -31,10 +31,10 @@ async def test_people_and_groups_with_their_roles_and_limits(daybook: Daybook) -
         daybook.chat.say("/whoami", chat=ALICE, sender=ALICE)
         await daybook.chat.wait_heard(1, chat=ALICE)
         found = await ask(gateway, "people.list")
-    people = {one["id"]: one for one in found["people"]}
+    people = {person["id"]: person for person in found["people"]}
     assert found["people"][0]["id"] == "anna" and set(people) == {"anna", "bob", f"telegram-{ALICE}"}
     assert (people["anna"]["role"], people["anna"]["limit_usd"]) == ("owner", None)
-    assert [one["id"] for one in people["anna"]["accounts"]] == [f"telegram:{OWNER}", "discord:77"]
+    assert [account["id"] for account in people["anna"]["accounts"]] == [f"telegram:{OWNER}", "discord:77"]
     assert (people["bob"]["role"], people["bob"]["name"], people["bob"]["limit_usd"]) == ("person", "bob", 0.5)
     assert people[f"telegram-{ALICE}"]["accounts"][0]["approved"] is False
     (group,) = found["groups"]
@@ -61,7 +61,7 @@ async def test_a_request_that_is_declined_is_gone_and_does_not_come_back_within_
         (other,) = await gateway.codes()
         await gateway.approve(other)
         found = (await ask(gateway, "people.list"))["people"]
-    (person,) = (one for one in found if one["id"] == f"telegram-{STRANGER}")
+    (person,) = (known for known in found if known["id"] == f"telegram-{STRANGER}")
     assert (person["role"], person["accounts"][0]["approved"]) == ("person", True)
 
 
@@ -72,16 +72,18 @@ async def test_what_waits_for_a_yes_is_answered_once(daybook: Daybook, answer: s
         owner = Owner(daybook)
         await owner.asks(Call("send_message", dict(TO_GROUP)), quote=FOREIGN)
         question = owner.question
-        (one,) = await ask(gateway, "approvals.list")
-        assert one["content"] == "Dinner is ready" and GROUP in one["what"] and "Mallory" in one["because"]
+        (approval,) = await ask(gateway, "approvals.list")
+        assert (
+            approval["content"] == "Dinner is ready" and GROUP in approval["what"] and "Mallory" in approval["because"]
+        )
         with pytest.raises(OperationError, match="yes, always or no"):
-            await ask(gateway, "approvals.answer", id=one["id"], answer="perhaps")
-        told = await ask(gateway, "approvals.answer", id=one["id"], answer=answer)
+            await ask(gateway, "approvals.answer", id=approval["id"], answer="perhaps")
+        told = await ask(gateway, "approvals.answer", id=approval["id"], answer=answer)
         await daybook.chat.wait_until(lambda: daybook.chat.standing(OWNER)[question].text == told["message"])
         assert daybook.chat.heard(GROUP).count("Dinner is ready") == outcome
         assert await ask(gateway, "approvals.list") == []
         with pytest.raises(OperationError, match="closed"):
-            await ask(gateway, "approvals.answer", id=one["id"], answer=answer)
+            await ask(gateway, "approvals.answer", id=approval["id"], answer=answer)
         assert await owner.commands("/approvals") == "Nothing is waiting for your yes."
 
 
@@ -92,6 +94,6 @@ async def test_a_question_is_still_open_after_a_crash(daybook: Daybook) -> None:
         await owner.asks(Call("send_message", dict(TO_GROUP)), quote=FOREIGN)
         await gateway.kill()
     async with daybook.running() as gateway:
-        (one,) = await ask(gateway, "approvals.list")
-        await ask(gateway, "approvals.answer", id=one["id"], answer="yes")
+        (approval,) = await ask(gateway, "approvals.list")
+        await ask(gateway, "approvals.answer", id=approval["id"], answer="yes")
         await daybook.chat.wait_until(lambda: "Dinner is ready" in daybook.chat.heard(GROUP))

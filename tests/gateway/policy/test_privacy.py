@@ -132,7 +132,7 @@ async def owners_talk(daybook: Daybook) -> PrivateTalk:
     ((button,),) = list(daybook.chat.standing(OWNER).values())[-1].buttons
     id = button.data.removeprefix("/switch ")
     await say(daybook, f"/forget {ASKED_TO_FORGET}", me)
-    buttons = [button for one in daybook.chat.standing(OWNER).values() for row in one.buttons for button in row]
+    buttons = [button for message in daybook.chat.standing(OWNER).values() for row in message.buttons for button in row]
     question = buttons[0].data.split()[1]
     (file,) = daybook.home.sessions.rglob(f"*{id}*.jsonl")
     return PrivateTalk(id, question, file)
@@ -190,7 +190,7 @@ async def test_invariant_08_no_command_leaks(planted: Daybook, attacker: Attacke
             "*",
         ]
         names = [command.name for command in all_commands().menu] + ["answer"]
-        for name in [one for one in names if one not in ("new", "switch")] + ["switch", "new"]:
+        for name in [other for other in names if other not in ("new", "switch")] + ["switch", "new"]:
             for word in words if name != "new" else ("",):
                 await say(planted, f"/{name} {word}".strip(), attacker)
         planted.model.then("Hello again.")
@@ -258,7 +258,9 @@ async def test_invariant_08_no_tool_leaks(planted: Daybook, attacker: Attacker) 
         (folder / "up").symlink_to(planted.workspace)
         tries = attempts(talk, planted.home.path)
         for name, calls in tries.items():
-            planted.model.then(ScriptedAnswer(calls=tuple(Call(name, dict(one)) for one in calls)), f"Tried {name}.")
+            planted.model.then(
+                ScriptedAnswer(calls=tuple(Call(name, dict(arguments)) for arguments in calls)), f"Tried {name}."
+            )
             await say(planted, f"@bot use {name} on {WORD}", attacker)
         offered = {tool.name for tool in planted.model.requests[-1].tools}
         await say(planted, "/why", attacker)
@@ -280,7 +282,11 @@ async def test_invariant_08_no_task_leaks(planted: Daybook, attacker: Attacker) 
         plant(planted)
         talk = await owners_talk(planted)
         kept = {file: file.read_bytes() for file in secret_files(planted)}
-        calls = [Call(name, dict(one)) for name, tries in attempts(talk, planted.home.path).items() for one in tries]
+        calls = [
+            Call(name, dict(arguments))
+            for name, tries in attempts(talk, planted.home.path).items()
+            for arguments in tries
+        ]
         aside.works[WORD] = [ScriptedAnswer(calls=tuple(calls)), ScriptedAnswer("Tried.")]
         planted.chat.say(f"@bot delegate {WORD}", chat=attacker.chat, sender=attacker.sender, group=attacker.group)
         await planted.chat.wait_until(lambda: "It came to this: Tried." in texts(planted, attacker.chat))
@@ -329,7 +335,7 @@ async def test_invariant_08_no_command_names_a_path_of_this_machine(
         await say(planted, "/remember tea", attacker)
         files = {
             "talks": list((planted.home.sessions / attacker.session).rglob("*.jsonl")),
-            "history": [one for one in planted.home.state.joinpath("history").rglob("*") if one.is_file()],
+            "history": [file for file in planted.home.state.joinpath("history").rglob("*") if file.is_file()],
         }[broken]
         assert files
         for file in files:

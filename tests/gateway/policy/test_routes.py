@@ -99,6 +99,6 @@ async def test_a_search_finds_as_many_passages_as_its_agent_is_configured_for(da
             "# 2026-11-20\n\n- 08:00 The cat is Zymo\n- 09:00 A cat: Zyjo\n"
         )
     async with daybook.running() as gateway:
-        home, work = [await gateway.ask("memory.search", query="cat", agent=one) for one in ("main", "work")]
+        home, work = [await gateway.ask("memory.search", query="cat", agent=agent) for agent in ("main", "work")]
     assert isinstance(home, list) and isinstance(work, list)
     assert (len(home), len(work)) == (2, 1)

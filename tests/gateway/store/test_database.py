@@ -112,7 +112,7 @@ async def test_a_full_disk_fails_the_whole_batch_and_the_next_works(database: Da
         large = asyncio.ensure_future(database.run(_keep, 2, "x" * 1_000_000))
         await asyncio.sleep(0)
     results = await asyncio.gather(small, large, return_exceptions=True)
-    assert [type(one) for one in results] == [StorageUnavailable, StorageUnavailable]
+    assert [type(result) for result in results] == [StorageUnavailable, StorageUnavailable]
     assert "full" in str(results[1])
     assert await database.run(_kept) == []
     await database.run(limit, 1_000_000)

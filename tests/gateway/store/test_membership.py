@@ -105,10 +105,10 @@ async def two(home: Home, url: str) -> AsyncIterator[tuple[Process, Process]]:
     async with AsyncExitStack() as stack:
         found = []
         for _ in range(2):
-            one = await join(home, url)
-            stack.push_async_callback(one.end)
-            await one.stand()
-            found.append(one)
+            process = await join(home, url)
+            stack.push_async_callback(process.end)
+            await process.stand()
+            found.append(process)
         yield found[0], found[1]
 
 
@@ -130,16 +130,16 @@ def test_a_scope_is_the_same_for_all_its_sessions_and_agents() -> None:
 async def test_one_process_at_a_time_has_a_slot_and_none_for_a_while_afterwards(two: tuple[Process, Process]) -> None:
     first, second = two
 
-    async def wait_of(one: Process, key: str = "login 0") -> float:
-        return await one.database.run(one.claims.take_slot, key, 0.0)
+    async def wait_of(process: Process, key: str = "login 0") -> float:
+        return await process.database.run(process.claims.take_slot, key, 0.0)
 
     assert await wait_of(first) == 0.0 < await wait_of(second)
     assert await wait_of(second, "login 1") == 0.0
     await second.database.run(second.claims.leave_slot, "login 0", 0.0)
     assert await wait_of(second) > 0.0, "it is the first one's to leave"
     await first.database.run(first.claims.leave_slot, "login 0", 1000.0)
-    for one in two:
-        assert 900.0 < await wait_of(one) <= 1000.0
+    for process in two:
+        assert 900.0 < await wait_of(process) <= 1000.0
     await second.end()
     await first.stand_after_death()
     assert await wait_of(first, "login 1") == 0.0
@@ -165,12 +165,12 @@ async def test_one_leads_and_another_after_its_end(home: Home, url: str) -> None
     assert (await first.stand()).leads
     found = await second.stand()
     assert not found.leads and found.leader is not None
-    assert [one.leads for one in await first.database.run(processes)] == [True, False]
+    assert [process.leads for process in await first.database.run(processes)] == [True, False]
     with pytest.raises(HomeBusy, match="Another Daybook"):
         await join(home, url, waits=False)
     await first.end()
     assert (await second.stand_after_death()).leads
-    assert [one.leads for one in await second.database.run(processes)] == [True]
+    assert [process.leads for process in await second.database.run(processes)] == [True]
     await second.end()
 
 
@@ -199,7 +199,7 @@ async def test_connections_are_shared_out_and_follow_who_comes_and_goes(home: Ho
     assert await parts_of(second, 5) == [], "each has one gateway"
     assert await parts_of(first, 5) == [2, 3, 4], "three are its share"
     assert await parts_of(second, 5) == [0, 1]
-    assert [one.scopes for one in await first.database.run(processes)] == [0, 0], "they are no people"
+    assert [process.scopes for process in await first.database.run(processes)] == [0, 0], "they are no people"
     await first.database.run(first.claims.release_part, "discord:shard:0/5")
     assert await parts_of(second, 5) == [0, 1], "nobody gives up what is another's"
     await second.database.run(shares.take_no_more, second.claims.number)
@@ -216,7 +216,7 @@ async def test_the_owner_is_the_leaders_and_people_are_spread(two: tuple[Process
     assert not await helper.claim(OWNER) and await leader.claim(OWNER)
     assert not await leader.claim(ALICE), "the leader has the owner already"
     assert await helper.claim(ALICE)
-    assert [one.scopes for one in await leader.database.run(processes)] == [1, 1]
+    assert [process.scopes for process in await leader.database.run(processes)] == [1, 1]
     assert await leader.claim(BOB) != await helper.claim(BOB), "exactly one has each"
 
 
@@ -404,7 +404,7 @@ async def test_a_scope_is_handed_over_with_the_messages_that_wait(two: tuple[Pro
     assert not await takes(leader, ALICE) and not await takes(leader, ALICE), "it asks, again and again"
     await leader.database.run(admit, ALICE)
     assert await helper.database.run(helper.claims.wanted) == {scope_name(ALICE)}
-    assert [one.scopes for one in await leader.database.run(processes)] == [1, 1], "who asks has nothing yet"
+    assert [process.scopes for process in await leader.database.run(processes)] == [1, 1], "who asks has nothing yet"
     await helper.database.run(helper.claims.hand_over, [scope_name(ALICE)])
     assert await takes(leader, ALICE) and not await helper.claim(ALICE)
     assert [row.session for row in (await leader.find()).messages] == [ALICE]

@@ -13,7 +13,7 @@ async def test_the_newest_message_is_kept_by_number(database: Database) -> None:
         await seen.note([LastSeen("1", "", "99"), LastSeen("2", "7", "5")])
         await seen.note([LastSeen("1", "", "100")])
         await seen.note([LastSeen("1", "", "98")])
-        assert sorted(await seen.load(), key=lambda one: one.chat_id) == [
+        assert sorted(await seen.load(), key=lambda position: position.chat_id) == [
             LastSeen("1", "", "100"),
             LastSeen("2", "7", "5"),
         ]
@@ -30,7 +30,7 @@ async def test_a_home_of_one_connection_knows_since_when_chats_of_every_shard_ma
         shard = ShardPositions(stored, Shard(number, 2))
         await shard.load()
         assert shard.complete_until(str((2 + number) << 22)) == "99"
-        assert [one.chat_id for one in shard.private()] == (["1"] if number == 0 else [])
+        assert [position.chat_id for position in shard.private()] == (["1"] if number == 0 else [])
         assert shard.of_chat("2") == ("50" if number == 1 else "")
 
 
@@ -47,4 +47,4 @@ async def test_what_a_shard_completed_holds_for_its_servers_under_every_other_nu
     assert [after.complete_until(str(server << 22)) for server in (1, 4, 7)] == ["70", "", "70"]
     assert after.of_chat("7") == "80"
     await after.forget("7")
-    assert after.of_chat("7") == "" and "7" not in {one.chat_id for one in await stored.load()}
+    assert after.of_chat("7") == "" and "7" not in {position.chat_id for position in await stored.load()}

@@ -15,11 +15,10 @@ import pytest
 
 from agent.formats.sqlite import StorageUnavailable
 from gateway.home import Home, HomeBusy
-from gateway.store.connection import Connection
+from gateway.store.connection import Connection, reading
 from gateway.store.database import Database
 from gateway.store.membership import joined
 from gateway.store.postgres import PostgresEngine, WrongDatabase
-from gateway.store.reading import reading
 from gateway.store.schema import STEPS
 from gateway.store.shares import LOCK
 from tests.disks import fill, small_disk
@@ -227,8 +226,8 @@ async def test_a_pooler_that_gives_each_its_own_connection_is_as_good_as_none(
         with pytest.raises(HomeBusy):
             await joined(home, through, (), waits=False)
         second, _ = await joined(home, through, (), waits=True)
-        for one in (engine, second):
-            one.close()
+        for other in (engine, second):
+            other.close()
 
 
 async def test_a_start_does_not_wait_for_ever_for_a_lock_that_somebody_left(

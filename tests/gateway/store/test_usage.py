@@ -26,7 +26,7 @@ async def test_calls_are_added_up_by_purpose_session_and_model(database: Databas
         ledger.record(entry)
     sums = await ledger.sums(1)
     assert len(sums) == 4
-    (chat,) = [one for one in sums if (one.purpose, one.session, one.model) == ("chat", "main/owner", "m")]
+    (chat,) = [total for total in sums if (total.purpose, total.session, total.model) == ("chat", "main/owner", "m")]
     assert (chat.calls, chat.input, chat.output, chat.cache_read, chat.cache_write) == (2, 200, 40, 6, 8)
     assert chat.cost == 0.5
 
@@ -49,8 +49,8 @@ async def test_the_day_is_the_users(database: Database, moment: Moment) -> None:
     assert ledger.spent_today == 0.0
     ledger.record(call(1.0))
     assert ledger.spent_today == 1.0
-    assert [one.day for one in await ledger.sums(1)] == ["2026-11-22"]
-    assert [one.day for one in await ledger.sums(2)] == ["2026-11-21", "2026-11-22"]
+    assert [total.day for total in await ledger.sums(1)] == ["2026-11-22"]
+    assert [total.day for total in await ledger.sums(2)] == ["2026-11-21", "2026-11-22"]
 
 
 async def test_what_was_spent_is_known_after_a_restart(database: Database, moment: Moment) -> None:
@@ -97,10 +97,10 @@ async def test_what_each_of_the_others_cost_today_is_known_after_a_restart(datab
         ledger.record(call(session=session))
     again = UsageLedger(database, moment.clock)
     await again.load()
-    for one in (ledger, again):
-        assert one.spent_today_by(("person", "alice")) == 0.5 and one.spent_today_by(("person", "bob")) == 0.25
-        assert one.spent_today == 1.0
-        assert one.spent_today_by(("group", "telegram--100")) == 0.0
+    for known in (ledger, again):
+        assert known.spent_today_by(("person", "alice")) == 0.5 and known.spent_today_by(("person", "bob")) == 0.25
+        assert known.spent_today == 1.0
+        assert known.spent_today_by(("group", "telegram--100")) == 0.0
     moment.pass_(timedelta(days=1))
     assert ledger.spent_today_by(("person", "alice")) == ledger.spent_today == 0.0
 

@@ -72,7 +72,7 @@ def has_no_english(text: str) -> bool:
 
 
 def of(language: Language, *sentences: str) -> str:
-    return "\n\n".join(str(translated(language, one)) for one in sentences)
+    return "\n\n".join(str(translated(language, sentence)) for sentence in sentences)
 
 
 def request(text: str = "Hi", purpose: str = "chat") -> ModelRequest:

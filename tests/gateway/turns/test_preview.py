@@ -69,7 +69,7 @@ def test_invariant_10_however_the_token_is_cut_nothing_is_shown(text: str, place
 def test_invariant_10_of_every_other_text_all_is_shown(text: str, places: list[int]) -> None:
     shown = shown_while(cut(text, places))
     assert shown[-1] == text.strip()
-    assert all(text.strip().startswith(one) for one in shown)
+    assert all(text.strip().startswith(piece) for piece in shown)
 
 
 @given(
@@ -84,7 +84,7 @@ def test_invariant_10_a_token_beside_real_text_is_never_seen(
     token = around.format("NO_REPLY")
     shown = shown_while(cut(f"{token}\n\n{text}" if is_first else f"{text}\n\n{token}", places))
     assert shown[-1] == text
-    assert not any("N" in one or "*" in one for one in shown)
+    assert not any("N" in piece or "*" in piece for piece in shown)
 
 
 def test_steps_are_paragraphs_and_a_broken_stream_leaves_no_trace() -> None:
