@@ -127,7 +127,7 @@ def test_imports_are_told_in_the_terminals_language(home: Path, tmp_path: Path, 
         ("undo", "x"),
     ):
         shown = in_terminal(language, home, "import", *words).replace(str(tmp_path), "")
-        names = ("robot", "hologram", "workspace", "skills", "openclaw", "export", "memory", "photo", "Markdown")
+        names = ("robot", "hologram", "workspace", "skills", "openclaw", "export", "memory", "photo", "Markdown", "run")
         assert english(shown, language, *names) == [], shown
 
 
