@@ -111,8 +111,10 @@ def test_what_is_left_is_told_in_german_in_a_german_terminal(home: Path, tmp_pat
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_imports_are_told_in_the_terminals_language(home: Path, tmp_path: Path, language: Language) -> None:
     odd = claude_chat(claude_message("robot", "x"), claude_message("human", "1", content=[{"type": "hologram"}]))
-    export = claude_zip(tmp_path / "export.zip", [lisbon(), odd, 7], memories=[{}, 7], projects=[7])
+    export = claude_zip(tmp_path / "export.zip", [lisbon(), odd, {}], memories=[{}], projects=[{}])
     source = _odd(tmp_path)
+    names = ("hologram", "robot", "Trip to Lisbon", "Markdown", "workspace", "nowhere", "photo")
+    paths = ("memory/imported", "skills/pdf/run", "skills/bare", "skills/pdf", "/skills", "openclaw", "export")
     for words in (
         ("claude", str(export)),
         ("claude", str(export)),
@@ -127,8 +129,7 @@ def test_imports_are_told_in_the_terminals_language(home: Path, tmp_path: Path, 
         ("undo", "x"),
     ):
         shown = in_terminal(language, home, "import", *words).replace(str(tmp_path), "")
-        names = ("robot", "hologram", "workspace", "skills", "openclaw", "export", "memory", "photo", "Markdown", "run")
-        assert english(shown, language, *names) == [], shown
+        assert english(shown, language, *names, *paths) == [], shown
 
 
 def test_a_running_gateway_refuses_in_german_too(home: Path, tmp_path: Path) -> None:
