@@ -17,6 +17,7 @@ from datetime import datetime
 from importlib.resources import files as package_files
 from pathlib import Path
 
+from agent.languages.sentences import Sentence
 from agent.memory import files, notes
 from agent.memory.files import EntryKind, FolderEntry
 from agent.memory.paths import UnreadableFile
@@ -122,16 +123,17 @@ class Skills:
         name = files.clean(folder.name)  # any bytes may name a folder
         broken = Skill(name, _ORIGINS[scope.audience], f"{FOLDER}/{name}/{FILE}")
         if folder.kind is EntryKind.LINK:
-            return replace(broken, problem="is a link, which is not followed; put the folder itself there")
+            return replace(broken, problem=Sentence("is a link, which is not followed; put the folder itself there"))
         if not _NAME.fullmatch(folder.name):
-            return replace(broken, problem="has a name that cannot be used; take letters, digits, - and _")
+            unusable = Sentence("has a name that cannot be used; take letters, digits, - and _")
+            return replace(broken, problem=unusable)
         try:
             inside = files.entries(scope.folder / FOLDER / folder.name, scope.folder)
         except UnreadableFile as error:
-            return replace(broken, problem=f"cannot be read: {error.reason}")
+            return replace(broken, problem=Sentence("cannot be read: {why}", why=error.reason))
         page = next((entry for entry in inside if entry.name == FILE), None)
         if page is None:
-            return replace(broken, problem=f"has no {FILE}")
+            return replace(broken, problem=Sentence("has no {file}", file=FILE))
         others = (entry for entry in inside if entry is not page and not entry.name.startswith("."))
         beside = tuple(f"{entry.name}/" if entry.kind is EntryKind.FOLDER else entry.name for entry in others)
         skill = replace(self._read_skill(broken, scope.folder / FOLDER / folder.name / FILE, page), beside=beside)
@@ -147,7 +149,7 @@ class Skills:
         try:
             read = files.read_text(path, path.parent)
         except UnreadableFile as error:
-            return replace(skill, problem=f"cannot be read: {error.reason}")
+            return replace(skill, problem=Sentence("cannot be read: {why}", why=error.reason))
         parsed = parse(skill, read.text) if read is not None else parse(skill, "")
         parsed = replace(parsed, sha=read.sha if read is not None else "")
         if abs(time.time() - page.changed.timestamp()) > _SETTLED_S:
@@ -166,29 +168,32 @@ class Skills:
     def _unmet_requirements(self, skill: Skill) -> Iterator[str]:
         for name in skill.bins:
             if shutil.which(name, path=self._environ.get("PATH")) is None:
-                yield f"the program {name}"
+                yield Sentence("the program {name}", name=name)
         for name in skill.env:
             if not self._environ.get(name) and name not in self._configured:
-                yield f"the environment variable {name}"
+                yield Sentence("the environment variable {name}", name=name)
 
 
 def parse(skill: Skill, text: str) -> Skill:
     """The skill from its text, which becomes a `problem` if it cannot be used."""
     page = notes.parse(text)
     if page.fields is None:
-        return replace(skill, problem=page.problem or "has no front matter with name and description")
+        return replace(skill, problem=page.problem or Sentence("has no front matter with name and description"))
     description = page.line("description")
     if not description:
-        return replace(skill, problem="has no description")
+        return replace(skill, problem=Sentence("has no description"))
     if not page.body.strip():
-        return replace(skill, problem="has no text below its front matter")
+        return replace(skill, problem=Sentence("has no text below its front matter"))
     remarks: list[str] = []
     name = page.line("name")
     if name and name != skill.name:
-        remarks.append(f"calls itself {name[:64]!r}; it is known by its folder, {skill.name}")
+        other = repr(name[:64])
+        remarks.append(
+            Sentence("calls itself {name}; it is known by its folder, {folder}", name=other, folder=skill.name)
+        )
     requires = page.fields.get("requires") or {}
     if not isinstance(requires, dict):
-        remarks.append("has `requires` that is not {bins: […], env: […]}")
+        remarks.append(Sentence("has `requires` that is not {bins: […], env: […]}"))
         requires = {}
     return replace(
         skill,
@@ -205,7 +210,7 @@ def parse(skill: Skill, text: str) -> Skill:
 def _flag(fields: Mapping[str, object], key: str, remarks: list[str]) -> bool:
     value = fields.get(key)
     if value is not None and not isinstance(value, bool):
-        remarks.append(f"has `{key}` that is neither true nor false")
+        remarks.append(Sentence("has `{key}` that is neither true nor false", key=key))
     return value is True
 
 
@@ -214,5 +219,5 @@ def _names(requires: Mapping[object, object], key: str, remarks: list[str]) -> t
     names = [value] if isinstance(value, str) else value if isinstance(value, list) else []
     kept = tuple(name.strip() for name in names if isinstance(name, str) and name.strip() and "\0" not in name)
     if value is not None and len(kept) != len(names or "?"):
-        remarks.append(f"has `requires.{key}` that is not a list of names")
+        remarks.append(Sentence("has `requires.{key}` that is not a list of names", key=key))
     return kept

@@ -19,6 +19,7 @@ import yaml
 from agent.clock import Clock
 from agent.formats.parsing import load_yaml
 from agent.formats.plain_text import slug
+from agent.languages.sentences import Sentence
 from agent.memory import files
 from agent.memory.paths import FileError, UnreadableFile
 from agent.memory.provenance import sources_in
@@ -133,15 +134,17 @@ def parse(text: str) -> NoteDocument:
     match = _BLOCK.match(text)
     if match is None:
         begun = _BEGINNING.match(text) is not None
-        return NoteDocument(None, text, "its front matter has no closing --- line" if begun else "")
+        return NoteDocument(None, text, Sentence("its front matter has no closing --- line") if begun else "")
     try:
         fields = load_yaml(match[1])
     except (yaml.YAMLError, ValueError) as error:
         mark = error.problem_mark if isinstance(error, yaml.MarkedYAMLError) else None
-        where = f" (line {mark.line + 2})" if mark is not None else ""  # counts from 0, below the first ---
-        return NoteDocument(None, text, f"its front matter is not valid YAML{where}")
+        if mark is None:
+            return NoteDocument(None, text, Sentence("its front matter is not valid YAML"))
+        line = mark.line + 2  # counts from 0, below the first ---
+        return NoteDocument(None, text, Sentence("its front matter is not valid YAML (line {line})", line=line))
     if not isinstance(fields, dict):
-        return NoteDocument(None, text, "its front matter is not a list of `key: value` lines")
+        return NoteDocument(None, text, Sentence("its front matter is not a list of `key: value` lines"))
     return NoteDocument({str(key): value for key, value in fields.items()}, text[match.end() :].lstrip("\r\n"))
 
 

@@ -7,7 +7,7 @@ from datetime import date
 from pathlib import Path
 
 from agent.context.prompt_files import common_places, read
-from agent.languages.sentences import Sentence
+from agent.languages.sentences import Sentence, joined
 from agent.memory.consents import Consents
 from agent.memory.files import read_text
 from agent.memory.notes import INDEX_NAMES, fullness
@@ -111,7 +111,9 @@ def skills(folder: Path, consents: Consents, configured: Collection[str] = ()) -
             yield Finding(
                 "skills",
                 True,
-                Sentence("{name} can't be used yet; missing: {names}", name=skill.name, names=", ".join(skill.missing)),
+                Sentence(
+                    "{name} can't be used yet; missing: {names}", name=skill.name, names=joined(skill.missing, ", ")
+                ),
             )
     if not any(skill.problem for skill in every):
         yield Finding(

@@ -165,7 +165,10 @@ class SkillOperations:
             raise OperationError(Sentence("There is no skill {name}. `daybook skills list` lists them.", name=name))
         usable = next((skill for skill in named if not skill.problem), None)
         if usable is None:
-            raise OperationError(f"The skill {name} {named[0].problem} ({named[0].path}).")
+            problem, path = named[0].problem, named[0].path
+            raise OperationError(
+                Sentence("The skill {name} {problem} ({path}).", name=name, problem=problem, path=path)
+            )
         return {**_skill_json(usable), "text": usable.body}
 
     async def approve(self, parameters: Params) -> Json:

@@ -49,7 +49,10 @@ async def connect(path: Path) -> AsyncIterator[RpcConnection]:
         except (FileNotFoundError, ConnectionRefusedError, NotADirectoryError) as error:
             raise NotRunning from error
         except OSError as error:
-            raise OperationError(f"Can't reach the running gateway at {path}: {error.strerror}. Restart it.") from error
+            reached = Sentence(
+                "Can't reach the running gateway at {path}: {why}. Restart it.", path=path, why=error.strerror
+            )
+            raise OperationError(reached) from error
     try:
         await _greeted(reader, path)
         yield RpcConnection(reader, writer, path)
@@ -65,14 +68,17 @@ async def _greeted(reader: asyncio.StreamReader, path: Path) -> None:
             greeting = await read_line(reader)
     except (TimeoutError, ProtocolError) as error:
         raise OperationError(
-            f"What answers at {path} is not a Daybook gateway. Stop it, and start the gateway again."
+            Sentence(
+                "What answers at {path} is not a Daybook gateway. Stop it, and start the gateway again.", path=path
+            )
         ) from error
     except ConnectionError as error:
         raise NotRunning from error
     if greeting is None:
         raise NotRunning
     if greeting.get("daybook") != PROTOCOL:
-        raise OperationError(f"The running gateway is another version ({greeting.get('version')}). Restart it.")
+        other = greeting.get("version")
+        raise OperationError(Sentence("The running gateway is another version ({version}). Restart it.", version=other))
 
 
 _NOT_SENT = Sentence("The gateway has stopped, so your message was not sent. Start it and try again.")

@@ -123,11 +123,13 @@ class _Peer:
     async def _call(self, request: Mapping[str, Json]) -> Mapping[str, Json]:
         name, params = request.get("call"), request.get("params", {})
         operation = self._operations.get(name) if isinstance(name, str) else None
-        if operation is None or not isinstance(params, Mapping):
-            return {
-                "error": f"The running gateway doesn't know {name!r}, so it is probably another version. Restart it."
-            }
         language = of_locale(str(request.get("language"))) or Language.ENGLISH
+        if operation is None or not isinstance(params, Mapping):
+            unknown = Sentence(
+                "The running gateway doesn't know {name}, so it is probably another version. Restart it.",
+                name=repr(name),
+            )
+            return {"error": unknown.in_language(language)}
         try:
             return {"result": all_translated(language, await operation(params))}
         except OperationError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from agent.clock import Clock
+from agent.languages.sentences import Sentence
 from agent.memory import files
 from agent.memory.paths import FileError
 from agent.memory.scope import Scope
@@ -41,4 +42,4 @@ def _merged(before: bytes | None, file: PlannedFile) -> bytes:
 def _in_place_of(before: bytes | None, file: PlannedFile) -> bytes:
     if before is None or (file.placing is Placing.REPLACED and is_template(file.path, before)):
         return file.data
-    raise _WrittenMeanwhile(f"{file.path} was written by somebody else meanwhile; import again")
+    raise _WrittenMeanwhile(Sentence("{file} was written by somebody else meanwhile; import again", file=file.path))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
 from agent.formats.parsing import load_json
+from agent.languages.sentences import Sentence, joined
 from agent.model.base import Json
 from gateway.features.imports.documents import Documents, Replacement, text_of
 from gateway.features.imports.values import Findings, ImportedChat, ImportedMessage
@@ -65,15 +66,20 @@ def chat(value: Mapping[str, Json], findings: Findings) -> ImportedChat | None:
         if not text.strip() and not is_of_canvas:
             continue
         if at is None:
-            findings.skip(f"“{title}”", "has no date")
+            findings.skip(Sentence("“{title}”", title=title), Sentence("has no date"))
             return None
         messages.append(ImportedMessage(at, speaker, text))
     if unknown:
-        findings.skip(f"“{title}”", f"holds what cannot be shown as text ({', '.join(sorted(unknown))})")
+        report_unknown(title, unknown, findings)
     documents.report(title, "Canvas", findings)
     id = value.get("conversation_id") or value.get("id") or (f"{begun.timestamp():.0f}" if begun else title)
     said = documents.placed(messages)
     return ImportedChat(str(id), title, said) if said else None
+
+
+def report_unknown(title: str, kinds: Iterable[str], findings: Findings) -> None:
+    why = Sentence("holds what cannot be shown as text ({kinds})", kinds=joined(sorted(kinds), ", "))
+    findings.skip(Sentence("“{title}”", title=title), why)
 
 
 def branch(nodes: Mapping[str, Mapping[str, Json]], current: Json) -> list[Mapping[str, Json]]:
@@ -229,6 +235,6 @@ def chats(found: Iterator[Json], findings: Findings) -> Iterator[ImportedChat]:
     """All conversations; what is none is reported."""
     for number, value in enumerate(found, 1):
         if not isinstance(value, dict) or not is_chat(value):
-            findings.skip(f"conversation {number}", "is not one of ChatGPT's")
+            findings.skip(Sentence("conversation {number}", number=number), Sentence("is not one of ChatGPT's"))
         elif (one := chat(value, findings)) is not None:
             yield one

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import PurePosixPath
 
+from agent.languages.sentences import Sentence
 from agent.model.base import Json
-from gateway.features.imports.chatgpt import moment
+from gateway.features.imports.chatgpt import moment, report_unknown
 from gateway.features.imports.documents import Documents, Replacement, text_of
 from gateway.features.imports.values import Findings, ImportedChat, ImportedDocument, ImportedMessage
 
@@ -40,17 +41,17 @@ def chat(value: Mapping[str, Json], findings: Findings) -> ImportedChat | None:
             continue
         at = moment(one.get("created_at")) or (messages[-1].at if messages else begun)
         if speaker is None:
-            unknown.add(f"messages of “{str(one.get('sender'))[:40]}”")
+            unknown.add(Sentence("messages of “{role}”", role=str(one.get("sender"))[:40]))
             continue
         if at is None:
-            findings.skip(f"“{title}”", "has no date")
+            findings.skip(Sentence("“{title}”", title=title), Sentence("has no date"))
             return None
         for name, given in calls:
             _follow(name, given, written, len(messages))
         messages.append(ImportedMessage(at, speaker, text, documents))
     if unknown:
-        findings.skip(f"“{title}”", f"holds what cannot be shown as text ({', '.join(sorted(unknown))})")
-    written.report(title, "Claude's", findings)
+        report_unknown(title, unknown, findings)
+    written.report(title, Sentence("Claude's"), findings)
     id = value.get("uuid") or (f"{begun.timestamp():.0f}" if begun else title)
     said = written.placed(messages)
     return ImportedChat(str(id), title, said) if said else None
@@ -126,7 +127,7 @@ def chats(found: Iterator[Json], findings: Findings) -> Iterator[ImportedChat]:
     """All conversations; what is none is reported."""
     for number, value in enumerate(found, 1):
         if not isinstance(value, dict) or not is_chat(value):
-            findings.skip(f"conversation {number}", "is not one of Claude's")
+            findings.skip(Sentence("conversation {number}", number=number), Sentence("is not one of Claude's"))
         elif (one := chat(value, findings)) is not None:
             yield one
 
@@ -146,7 +147,7 @@ def memories(found: Iterator[Json], findings: Findings) -> Iterator[ImportedNote
     """What Claude remembered."""
     for number, value in enumerate(found, 1):
         if not isinstance(value, dict):
-            findings.skip(f"memory {number}", "is not one of Claude's")
+            findings.skip(Sentence("memory {number}", number=number), Sentence("is not one of Claude's"))
             continue
         text = value.get("conversations_memory") or value.get("memory")
         parts = [text.strip()] if isinstance(text, str) else []
@@ -158,14 +159,14 @@ def memories(found: Iterator[Json], findings: Findings) -> Iterator[ImportedNote
                 "Claude memory", "What Claude remembered", moment(value.get("updated_at")), "\n\n".join(parts)
             )
         else:
-            findings.skip(f"memory {number}", "holds no text")
+            findings.skip(Sentence("memory {number}", number=number), Sentence("holds no text"))
 
 
 def projects(found: Iterator[Json], findings: Findings) -> Iterator[ImportedNote]:
     """Projects with their instructions and documents."""
     for number, value in enumerate(found, 1):
         if not isinstance(value, dict) or not isinstance(value.get("name"), str):
-            findings.skip(f"project {number}", "is not one of Claude's")
+            findings.skip(Sentence("project {number}", number=number), Sentence("is not one of Claude's"))
             continue
         parts = [str(value[key]).strip() for key in ("description", "prompt_template") if value.get(key)]
         given = value.get("docs")

@@ -117,7 +117,9 @@ def _show(context: CliContext, report: dict[str, Json]) -> None:
     if secrets:
         click.echo(context.said("Left out:"))
         _show_some(context, list(dict.fromkeys(secrets)))
-    skipped = [f"{row.get('what')} {row.get('why')}" for row in rows(report.get("skipped"))]
+    skipped = [
+        context.said("{what} {why}", what=row.get("what"), why=row.get("why")) for row in rows(report.get("skipped"))
+    ]
     if skipped:
         click.echo(context.said("Not understood, or not taken ({count}):", count=len(skipped)))
         _show_some(context, skipped)

@@ -10,6 +10,7 @@ from datetime import UTC, date, datetime, timedelta
 
 from agent.clock import Clock
 from agent.formats.plain_text import slug
+from agent.languages.sentences import Sentence
 from agent.memory import daily_log, files, notes
 from agent.memory.files import EntryKind
 from agent.memory.paths import FileError
@@ -66,7 +67,7 @@ def imported_before(scope: Scope, kind: ImportKind, findings: Findings) -> dict[
         try:
             data = files.read_bytes(folder / entry.name, scope.folder) or b""
         except FileError as problem:
-            findings.remarks.append(f"{problem}: what was imported into it may come a second time.")
+            findings.remarks.append(Sentence("{why}: what was imported into it may come a second time.", why=problem))
             continue
         for of, id, last in _MARK.findall(files.decoded(data)):
             at = _stamp(last)
@@ -122,7 +123,7 @@ def _section(
     findings: Findings,
 ) -> _Section:
     source, title = source_of(kind), " ".join(visible(chat.title).split())[:_TITLE_CHARS] or "Untitled"
-    where = f"“{title}” of {clock.local(messages[0].at).date().isoformat()}"
+    where = Sentence("“{title}” of {day}", title=title, day=clock.local(messages[0].at).date().isoformat())
     title = without_secrets(title, where, findings.secrets)
     last = messages[-1].at.astimezone(UTC).isoformat().replace("+00:00", "Z")
     head = f"## {title} (from: {source})\n<!-- imported {kind} {id} {last} -->\n"
@@ -130,7 +131,8 @@ def _section(
     for one in messages:
         text = visible(one.text)
         if len(text) > _LONGEST_MESSAGE:
-            findings.skip(f"a message in {where}", f"is longer than {_LONGEST_MESSAGE:,} characters and was cut")
+            why = Sentence("is longer than {limit} characters and was cut", limit=f"{_LONGEST_MESSAGE:,}")
+            findings.skip(Sentence("a message in {where}", where=where), why)
             text = f"{text[:_LONGEST_MESSAGE]} […]"
         if text.strip():
             said = f"{one.speaker}: {without_secrets(text, where, findings.secrets)}"
@@ -138,7 +140,8 @@ def _section(
         for document in one.documents:
             words = without_secrets(visible(document.text), where, findings.secrets)
             if len(words) > _LONGEST_MESSAGE:
-                findings.skip(f"{document.name} in {where}", "is a long document and was cut")
+                what = Sentence("{name} in {where}", name=document.name, where=where)
+                findings.skip(what, Sentence("is a long document and was cut"))
                 words = f"{words[:_LONGEST_MESSAGE]} […]"
             name = " ".join(visible(document.name).split())[:_TITLE_CHARS]
             name = without_secrets(name, where, findings.secrets)
@@ -189,13 +192,15 @@ def place_note(note: ImportedNote, kind: ImportKind, clock: Clock, findings: Fin
     """Plans a note and, in a folder of its own, its documents. Raises `ImportRefused`."""
     source, name = source_of(kind), " ".join(visible(note.name).split())[:_TITLE_CHARS]
     folder = slug(name)
-    body = without_secrets(visible(note.text), f"“{name}”", findings.secrets) or "Its documents are beside it."
+    where = Sentence("“{title}”", title=name)
+    body = without_secrets(visible(note.text), where, findings.secrets) or "Its documents are beside it."
     head = {"name": name, "description": note.description, "type": "reference"}
     created = {"created": clock.local(note.created).date()} if note.created is not None else {}
     text = notes.render({**head, **created}, body)
     placer.place(f"{notes.FOLDER}/{folder}.md", cut(marked(text, source), name, findings).encode())
     for document in note.documents:
-        words = without_secrets(visible(document.text), f"“{document.name}”", findings.secrets)
+        where = Sentence("“{title}”", title=document.name)
+        words = without_secrets(visible(document.text), where, findings.secrets)
         title = " ".join(visible(document.name).split())[:_TITLE_CHARS]
         whole = cut(f"# {title}\n\n{marked(words, title, source).strip()}\n", title, findings)
         placer.place(f"{FOLDER}/{kind}/{folder}/{slug(title.removesuffix('.md'))}.md", whole.encode())
@@ -206,7 +211,8 @@ def cut(text: str, name: str, findings: Findings) -> str:
     data = text.encode()
     if len(data) <= MOST_OF_FILE:
         return text
-    findings.skip(f"“{name}”", f"is larger than {MOST_OF_FILE // 1_000_000} MB and was cut")
+    why = Sentence("is larger than {limit} MB and was cut", limit=MOST_OF_FILE // 1_000_000)
+    findings.skip(Sentence("“{title}”", title=name), why)
     return data[:MOST_OF_FILE].decode("utf-8", "ignore").rpartition("\n")[0] + "\n"
 
 

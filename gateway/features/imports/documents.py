@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from agent.languages.sentences import Sentence
 from gateway.features.imports.values import Findings, ImportedDocument, ImportedMessage
 
 MOST_OF_DOCUMENT = 3_000_000
@@ -107,12 +108,16 @@ class Documents:
     def report(self, title: str, what: str, findings: Findings) -> None:
         """Reports what could not be read. `what` ends "documents of …"."""
         if unread := sum(one.startswith(_WITHOUT_ID) or one not in self._documents for one in self._unread):
-            count = "1 document" if unread == 1 else f"{unread} documents"
-            findings.skip(f"“{title}”", f"holds {count} of {what} that cannot be read")
+            why = Sentence("holds {count} documents of {what} that cannot be read", count=unread, what=what)
+            if unread == 1:
+                why = Sentence("holds 1 document of {what} that cannot be read", what=what)
+            findings.skip(Sentence("“{title}”", title=title), why)
         for one in self._documents.values():
             if one.missed:
-                count = "1 change" if one.missed == 1 else f"{one.missed} changes"
-                findings.skip(f"“{one.name}” in “{title}”", f"is not as it was last: {count} could not be followed")
+                why = Sentence("is not as it was last: {count} changes could not be followed", count=one.missed)
+                if one.missed == 1:
+                    why = Sentence("is not as it was last: 1 change could not be followed")
+                findings.skip(Sentence("“{name}” in “{title}”", name=one.name, title=title), why)
 
 
 def text_of(value: Mapping[str, object], key: str) -> str:

@@ -10,6 +10,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, Protocol
 
+from agent.languages.sentences import Sentence, joined
 from agent.model.base import Json
 from gateway.features.imports.json_stream import elements
 from gateway.features.imports.trees import FolderTree, it_looks_like, looks_like
@@ -39,7 +40,7 @@ def is_part(name: str, stem: str) -> bool:
 class _ZipExport:
     def __init__(self, zipped: CheckedZip, label: str) -> None:
         if zipped.links:
-            raise ImportRefused(f"{label} holds a link, so it is no export and was not read.")
+            raise ImportRefused(Sentence("{name} holds a link, so it is no export and was not read.", name=label))
         self._zip = zipped
 
     def names(self, stem: str) -> list[str]:
@@ -69,7 +70,7 @@ class _FolderExport:
         status = os.fstat(fd)
         if not stat.S_ISREG(status.st_mode):
             os.close(fd)
-            raise ImportRefused(f"{path.name} is not a regular file.")
+            raise ImportRefused(Sentence("{name} is not a regular file.", name=path.name))
         if status.st_size > MOST_BYTES:
             os.close(fd)
             raise ImportRefused(too_large(path.name, status.st_size))
@@ -79,7 +80,7 @@ class _FolderExport:
 @contextmanager
 def open_export(path: Path, kind: ImportKind) -> Iterator[Export]:
     """Raises `ImportRefused`, also for errors while it is read."""
-    with readable(path, "Download the export again."), ExitStack() as stack:
+    with readable(path, Sentence("Download the export again.")), ExitStack() as stack:
         yield _opened(path, kind, stack)
 
 
@@ -94,27 +95,27 @@ def _opened(path: Path, kind: ImportKind, stack: ExitStack) -> Export:
     if path.is_dir():
         export: Export = _FolderExport(path)
     elif path.exists() and not path.is_file():
-        raise ImportRefused(f"{path.name} is not a regular file.")
+        raise ImportRefused(Sentence("{name} is not a regular file.", name=path.name))
     elif zipfile.is_zipfile(path):
         export = _ZipExport(CheckedZip(stack.enter_context(zipfile.ZipFile(path)), path.name), path.name)
     elif path.suffix.lower() == ".zip":
         if path.stat().st_size == 0:
-            raise ImportRefused(f"{path.name} is empty.")
+            raise ImportRefused(Sentence("{name} is empty.", name=path.name))
         raise zipfile.BadZipFile
     elif path.suffix.lower() == ".json":
         export = _FolderExport(path.parent, path.name)
     else:
-        raise ImportRefused(f"{path.name} is neither a zip nor a folder nor conversations.json.")
+        raise ImportRefused(Sentence("{name} is neither a zip nor a folder nor conversations.json.", name=path.name))
     if not export.names(_CONVERSATIONS) and not export.names("memories") and not export.names("projects"):
-        raise ImportRefused(
-            f"{path.name} holds no conversations.json, so it is no export of {LABELS[kind]}.{_hint(path)}"
-        )
+        names = {"name": path.name, "kind": LABELS[kind]}
+        refused = Sentence("{name} holds no conversations.json, so it is no export of {kind}.", **names)
+        raise ImportRefused(joined([refused, _hint(path)], " "))
     return export
 
 
 def _hint(path: Path) -> str:
     other = looks_like(FolderTree(path)) if path.is_dir() else None
-    return f" {it_looks_like(other, path)}" if other is not None else ""
+    return it_looks_like(other, path) if other is not None else ""
 
 
 def _shallowest(names: list[str]) -> list[str]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import IO
 
 from agent.formats.parsing import load_json
+from agent.languages.sentences import Sentence
 from agent.model.base import Json
 from gateway.features.imports.values import ImportRefused
 
@@ -28,10 +29,10 @@ def elements(file: IO[bytes], name: str, most: int) -> Iterator[Json]:
     while not buffer and (piece := next(pieces, b"")):
         buffer = bytearray(piece).lstrip(_BETWEEN)
     if not buffer:
-        raise ImportRefused(f"{name} is empty.")
+        raise ImportRefused(Sentence("{name} is empty.", name=name))
     is_list = buffer.startswith(b"[")
     if not is_list and not buffer.startswith(b"{"):
-        raise ImportRefused(f"{name} is not JSON, or not a list of conversations.")
+        raise ImportRefused(Sentence("{name} is not JSON, or not a list of conversations.", name=name))
     if is_list:
         del buffer[:1]
     at, depth = 0, 0
@@ -40,19 +41,27 @@ def elements(file: IO[bytes], name: str, most: int) -> Iterator[Json]:
         while at >= len(buffer) or buffer[at] == ord('"'):
             piece = next(pieces, b"")
             if not piece:
-                raise ImportRefused(f"{name} ends in the middle: it was not saved or downloaded completely.")
+                raise ImportRefused(
+                    Sentence("{name} ends in the middle: it was not saved or downloaded completely.", name=name)
+                )
             if not depth and buffer.strip(_BETWEEN) and at >= len(buffer):
-                raise ImportRefused(f"{name} is a list, but not one of conversations.")
+                raise ImportRefused(Sentence("{name} is a list, but not one of conversations.", name=name))
             buffer += piece
             if len(buffer) > MOST_OF_ELEMENT + _PIECE:
                 limit = MOST_OF_ELEMENT // 1_000_000
-                raise ImportRefused(f"One conversation in {name} is larger than {limit} MB, so it was not read.")
+                raise ImportRefused(
+                    Sentence(
+                        "One conversation in {name} is larger than {limit} MB, so it was not read.",
+                        name=name,
+                        limit=limit,
+                    )
+                )
             at = _after_text(buffer, at)
         opens = buffer[at] in b"[{"
         if not depth and (not opens or buffer[:at].strip(_BETWEEN)):
             if buffer[at] == ord("]") and is_list and not buffer[:at].strip(_BETWEEN):
                 return
-            raise ImportRefused(f"{name} is not JSON, or not a list of conversations.")
+            raise ImportRefused(Sentence("{name} is not JSON, or not a list of conversations.", name=name))
         depth += 1 if opens else -1
         at += 1
         if depth == 0:
@@ -89,6 +98,9 @@ def _pieces(file: IO[bytes], name: str, most: int) -> Iterator[bytes]:
     while piece:
         read += len(piece)
         if read > most:
-            raise ImportRefused(f"{name} is larger than {most // 1_000_000:,} MB, so it was not read.")
+            limit = f"{most // 1_000_000:,}"
+            raise ImportRefused(
+                Sentence("{name} is larger than {limit} MB, so it was not read.", name=name, limit=limit)
+            )
         yield decoder.decode(piece).encode() if decoder else piece
         piece = file.read(_PIECE)

@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 
 from agent.clock import Clock
 from agent.formats.plain_text import slug
+from agent.languages.sentences import Sentence, joined
 from agent.memory import notes
 from gateway.features.imports.conversations import FOLDER, marked, source_of
 from gateway.features.imports.placing import Placer
@@ -41,9 +42,11 @@ def plan_markdown(tree: FileTree, path: Path, clock: Clock, findings: Findings, 
         placer.place(target, marked(text, source_of(ImportKind.TEXT)).encode())
     report_others(others, findings)
     if not found:
-        raise ImportRefused(f"{path} holds no Markdown.{f' {it_looks_like(other, path)}' if other else ''}")
+        hint = it_looks_like(other, path) if other else ""
+        raise ImportRefused(joined([Sentence("{path} holds no Markdown.", path=path), hint], " "))
     if other in (ImportKind.OPENCLAW, ImportKind.NANOBOT):
-        findings.remarks.append(f"{it_looks_like(other, path)} That puts more of it in its place.")
+        more = Sentence("That puts more of it in its place.")
+        findings.remarks.append(joined([it_looks_like(other, path), more], " "))
 
 
 def _target(name: PurePosixPath, text: str, folder: str) -> str:

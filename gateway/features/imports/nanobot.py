@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from agent.clock import Clock
+from agent.languages.sentences import Sentence
 from agent.model.base import Json
 from gateway.features.imports.chatgpt import moment
 from gateway.features.imports.values import NOTHING, SessionLine
@@ -34,12 +35,12 @@ class NanobotReader:
             self._begin(record, clock)
             return NOTHING
         if kind not in (None, "message"):
-            return NOTHING if kind == "provider_state" else SessionLine(unknown=str(kind))
+            return NOTHING if kind == "provider_state" else SessionLine(unknown=str(kind)[:40])
         role = record.get("role")
         if str(role) in _SILENT_ROLES:
             return NOTHING
         if role not in ("user", "assistant"):
-            return SessionLine(unknown=f"messages of {role}")
+            return SessionLine(unknown=Sentence("messages of {role}", role=str(role)[:28]))
         text, unknown = _text(record.get("content"))
         is_automatic = any(record.get(name) for name in _AUTOMATIC) or record.get("sender_id") == "subagent"
         at = _local(record.get("timestamp"), clock)
@@ -80,7 +81,7 @@ def _text(content: Json) -> tuple[str, str]:
         elif kind in ("image", "image_url"):
             words.append("[a picture]")
         elif str(kind) not in _SILENT_BLOCKS:
-            unknown = str(kind)
+            unknown = str(kind)[:40]
     return "\n\n".join(filter(None, words)), unknown
 
 

@@ -9,6 +9,7 @@ from datetime import datetime
 
 from agent.clock import Clock
 from agent.formats.parsing import load_json
+from agent.languages.sentences import Sentence
 from agent.model.base import Json
 from agent.silence import deliverable_text
 from gateway.features.imports.chatgpt import moment
@@ -70,14 +71,14 @@ def index(value: Json) -> Mapping[str, ListedSession]:
 def why_not(file: str) -> str:
     """Why the name of a file says that it holds no conversation to bring, empty if it may."""
     if file.endswith(_ZSTD):
-        return "are packed with zstd: unpack them with `zstd -d`, then import again"
+        return Sentence("are packed with zstd: unpack them with `zstd -d`, then import again")
     if ".jsonl.deleted." in file:
-        return "were deleted there"
+        return Sentence("were deleted there")
     if ".checkpoint." in file or ".jsonl.bak" in file:
-        return "are copies of others"
+        return Sentence("are copies of others")
     if file.endswith(".jsonl") and not file.endswith(".trajectory.jsonl"):
         return ""
-    return "" if ".jsonl.reset." in file else "hold no conversation"
+    return "" if ".jsonl.reset." in file else Sentence("hold no conversation")
 
 
 def session_of(file: str) -> str:
@@ -103,7 +104,7 @@ class OpenClawReader:
             return NOTHING
         message = entry.get("message")
         if kind != "message" or not isinstance(message, dict):
-            return NOTHING if str(kind) in _PASSED_OVER else SessionLine(unknown=str(kind))
+            return NOTHING if str(kind) in _PASSED_OVER else SessionLine(unknown=str(kind)[:40])
         at = _at(entry, message)
         identity = (str(entry.get("id")), at.isoformat() if at is not None else "")
         if entry.get("id") is not None and at is not None:
@@ -112,7 +113,8 @@ class OpenClawReader:
             self._seen.add(identity)
         role = message.get("role")
         if role not in ("user", "assistant"):
-            return NOTHING if str(role) in _SILENT_ROLES else SessionLine(unknown=f"messages of {role}")
+            others = Sentence("messages of {role}", role=str(role)[:28])
+            return NOTHING if str(role) in _SILENT_ROLES else SessionLine(unknown=others)
         text, unknown = _text(message.get("content"))
         if role == "user":
             text, sender = _without_metadata(text)
@@ -149,7 +151,7 @@ def _text(content: Json) -> tuple[str, str]:
         elif kind == "image":
             words.append("[a picture]")
         elif str(kind) not in _SILENT_BLOCKS:
-            unknown = str(kind)
+            unknown = str(kind)[:40]
     return "\n\n".join(filter(None, words)), unknown
 
 

@@ -60,10 +60,10 @@ class ImportOperations:
         try:
             kind = ImportKind(required(parameters, "kind"))
         except ValueError as error:
-            raise OperationError(f"Import one of {', '.join(ImportKind)}.") from error
+            raise OperationError(Sentence("Import one of {kinds}.", kinds=", ".join(ImportKind))) from error
         path = Path(required(parameters, "path"))
         if not path.is_absolute():
-            raise OperationError(f"{path} is not an absolute path.")
+            raise OperationError(Sentence("{path} is not an absolute path.", path=path))
         return await self._to_its_end(self._run(agent, scope, kind, path, is_dry=parameters.get("dry_run") is True))
 
     async def _run(self, agent: Agent, scope: Scope, kind: ImportKind, path: Path, *, is_dry: bool) -> Json:
@@ -120,7 +120,8 @@ class ImportOperations:
         """Returns the paths undone, and those kept, with the reason. Recorded if a recorder is in force: a full disk
         takes no record, and nobody needs one of a failed import."""
         edits, forgotten = await asyncio.to_thread(agent.history.kept_edits, change)
-        done, kept = set[str](), dict.fromkeys(forgotten, "its text was forgotten")
+        done = set[str]()
+        kept: dict[str, str] = dict.fromkeys(forgotten, Sentence("its text was forgotten"))
         for batch in _batches(edits[::-1]):
             undone, left = await _locked(agent, scope, partial(take_back, scope, self._kernel.clock, batch))
             done |= undone

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import PurePosixPath
 
+from agent.languages.sentences import Sentence
 from agent.memory import files
 from agent.memory.paths import FileError, folded_name
 from agent.memory.scope import Scope
@@ -61,12 +62,12 @@ class Placer:
                     spare = spare or candidate
                     break
         except FileError as problem:
-            self._findings.skip(path, f"cannot be saved: {problem}")
+            self._findings.skip(path, Sentence("cannot be saved: {why}", why=problem))
             return
         if spare:
             self.add(PlannedFile(spare, data))
         else:
-            self._findings.skip(path, "cannot be saved: there are too many files of that name")
+            self._findings.skip(path, Sentence("cannot be saved: there are too many files of that name"))
 
     def candidates(self, path: str) -> Iterator[str]:
         """The name, then those with a suffix."""
@@ -89,8 +90,11 @@ class Placer:
 
 def too_much_text() -> ImportRefused:
     return ImportRefused(
-        f"There are more than {MOST_TEXT // 1_000_000} MB of text, more than one import may bring. "
-        "Nothing was imported; import it in parts."
+        Sentence(
+            "There are more than {limit} MB of text, more than one import may bring. "
+            "Nothing was imported; import it in parts.",
+            limit=MOST_TEXT // 1_000_000,
+        )
     )
 
 

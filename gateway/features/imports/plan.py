@@ -7,6 +7,7 @@ from itertools import chain, islice
 from pathlib import Path
 
 from agent.clock import Clock
+from agent.languages.sentences import Sentence, joined
 from agent.memory.paths import FileError
 from agent.memory.scope import Scope
 from agent.model.base import Json
@@ -37,10 +38,10 @@ def build_plan(kind: ImportKind, path: Path, scope: Scope, clock: Clock) -> Impo
                 with open_export(path, kind) as export:
                     _plan_export(export, path, kind, scope, clock, findings, placer)
     except FileError as problem:
-        raise ImportRefused(f"Your memory cannot be read: {problem}.") from problem
+        raise ImportRefused(Sentence("Your memory cannot be read: {why}.", why=problem)) from problem
     if not placer.files and not findings.already:
-        why = "".join(f" {one.what} {one.why}." for one in findings.skipped[:3])
-        raise ImportRefused(f"{path.name} holds nothing to import.{why}")
+        why = [Sentence("{what} {why}.", what=one.what, why=one.why) for one in findings.skipped[:3]]
+        raise ImportRefused(joined([Sentence("{name} holds nothing to import.", name=path.name), *why], " "))
     return ImportPlan(kind, path.name or str(path), placer.files, findings)
 
 
@@ -64,5 +65,6 @@ def _of_kind(found: Iterator[Json], kind: ImportKind, path: Path) -> Iterator[Js
     other = ImportKind.CHATGPT if kind is ImportKind.CLAUDE else ImportKind.CLAUDE
     is_others = chatgpt.is_chat if kind is ImportKind.CLAUDE else claude.is_chat
     if any(map(is_others, first)):
-        raise ImportRefused(f"{path.name} is no export of {LABELS[kind]}. {it_looks_like(other, path)}")
+        refused = Sentence("{name} is no export of {kind}.", name=path.name, kind=LABELS[kind])
+        raise ImportRefused(joined([refused, it_looks_like(other, path)], " "))
     return chain(first, found)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import codecs
 from collections import Counter
 
+from agent.languages.sentences import Sentence
 from gateway.features.imports.conversations import visible
 from gateway.features.imports.trees import BroughtFile, shown
 from gateway.features.imports.values import MOST_OF_FILE, Findings
+from gateway.features.imports.zips import unreadable
 
 _BYTE_ORDERS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
@@ -18,10 +20,10 @@ def read_bytes(file: BroughtFile, findings: Findings) -> bytes | None:
         with file.tree.open(file.name) as opened:
             data = opened.read(MOST_OF_FILE + 1)
     except OSError as error:
-        findings.skip(shown(file.name), f"cannot be read: {(error.strerror or 'no reason is known').lower()}")
+        findings.skip(shown(file.name), unreadable(error))
         return None
     if len(data) > MOST_OF_FILE:
-        findings.skip(shown(file.name), f"is larger than {MOST_OF_FILE // 1_000_000} MB")
+        findings.skip(shown(file.name), Sentence("is larger than {limit} MB", limit=MOST_OF_FILE // 1_000_000))
         return None
     return data
 
@@ -34,18 +36,21 @@ def read_text(file: BroughtFile, findings: Findings) -> str | None:
     if data.startswith(_BYTE_ORDERS):
         text = data.decode("utf-16", "replace")
     elif b"\0" in data:
-        findings.skip(shown(file.name), "is not text")
+        findings.skip(shown(file.name), Sentence("is not text"))
         return None
     else:
         try:
             text = data.decode("utf-8-sig")
         except UnicodeDecodeError:
             text = data.decode("cp1252", "replace")
-            findings.remarks.append(f"{shown(file.name)} is not UTF-8; it was read as Western European text.")
+            findings.remarks.append(
+                Sentence("{name} is not UTF-8; it was read as Western European text.", name=shown(file.name))
+            )
     return visible(text) if text.strip() else None
 
 
 def report_others(names: Counter[str], findings: Findings) -> None:
     """Reports what is not text, by the ends of names."""
     for end, count in sorted(names.items()):
-        findings.skip(f"{end or 'no ending'} ({count})", "is no Markdown")
+        what = f"{end} ({count})" if end else Sentence("no ending ({count})", count=count)
+        findings.skip(what, Sentence("is no Markdown"))

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import re
 
+from agent.languages.sentences import Sentence
 from gateway.features.imports.values import FoundSecret
 
 _KINDS = {
-    "anthropic": "an Anthropic key",
-    "key": "an API key",
-    "github": "a GitHub token",
-    "gitlab": "a GitLab token",
-    "aws": "an AWS key",
-    "slack": "a Slack token",
-    "google": "a Google key",
-    "stripe": "a Stripe key",
-    "hugging": "a Hugging Face token",
-    "telegram": "a Telegram token",
-    "discord": "a Discord token",
-    "jwt": "a login token",
-    "bearer": "a login token",
-    "address": "a password in an address",
-    "named": "a password or key",
-    "private": "a private key",
+    "anthropic": Sentence("an Anthropic key"),
+    "key": Sentence("an API key"),
+    "github": Sentence("a GitHub token"),
+    "gitlab": Sentence("a GitLab token"),
+    "aws": Sentence("an AWS key"),
+    "slack": Sentence("a Slack token"),
+    "google": Sentence("a Google key"),
+    "stripe": Sentence("a Stripe key"),
+    "hugging": Sentence("a Hugging Face token"),
+    "telegram": Sentence("a Telegram token"),
+    "discord": Sentence("a Discord token"),
+    "jwt": Sentence("a login token"),
+    "bearer": Sentence("a login token"),
+    "address": Sentence("a password in an address"),
+    "named": Sentence("a password or key"),
+    "private": Sentence("a private key"),
 }
 _SECRET = re.compile(
     r"""

@@ -12,6 +12,7 @@ from typing import IO, Protocol
 
 from agent.clock import Clock
 from agent.formats.parsing import load_json
+from agent.languages.sentences import Sentence
 from agent.memory.scope import Scope
 from agent.model.base import Json
 from gateway.features.imports import openclaw
@@ -29,6 +30,7 @@ from gateway.features.imports.values import (
     ImportKind,
     SessionLine,
 )
+from gateway.features.imports.zips import unreadable
 
 NANOBOTS = "sessions"
 """The folder of nanobot's sessions, in its workspace or, of old, beside it."""
@@ -58,13 +60,18 @@ class _Tally:
 
     def report(self, kind: ImportKind, findings: Findings) -> None:
         for why, count in sorted((+self.files).items()):
-            findings.skip(f"{count:,} file{'s' if count > 1 else ''} of sessions", why)
+            files = Sentence("{count} files of sessions", count=f"{count:,}")
+            findings.skip(files if count > 1 else Sentence("1 file of sessions"), why)
         for what, count in sorted(self.unknown.items()):
-            findings.skip(f"“{what}” in sessions ({count:,})", "is not known")
+            named = Sentence("“{what}” in sessions ({count})", what=what, count=f"{count:,}")
+            findings.skip(named, Sentence("is not known"))
         if self.automatic:
             findings.remarks.append(
-                f"{self.automatic:,} messages that {LABELS[kind]} wrote itself (heartbeats, jobs, starts of sessions) "
-                "were left out."
+                Sentence(
+                    "{count} messages that {name} wrote itself (heartbeats, jobs, starts of sessions) were left out.",
+                    count=f"{self.automatic:,}",
+                    name=LABELS[kind],
+                )
             )
 
 
@@ -91,7 +98,8 @@ def _of_openclaw(tree: FileTree, clock: Clock, findings: Findings, tally: _Tally
             case [_, agent, "sessions", _]:
                 by_agent.setdefault(agent, []).append(file)
             case [_, _, "agent", name] if name.endswith(".sqlite"):
-                findings.skip(shown(file.name), "may hold newer conversations: databases are not read")
+                unread = Sentence("may hold newer conversations: databases are not read")
+                findings.skip(shown(file.name), unread)
     seen: set[tuple[str, str]] = set()
     """Entries of all files: a session that was compacted or branched off repeats those that it keeps."""
     for agent, files in by_agent.items():
@@ -100,7 +108,7 @@ def _of_openclaw(tree: FileTree, clock: Clock, findings: Findings, tally: _Tally
         for file in files:
             base = PurePosixPath(file.name).name
             session = index.get(openclaw.session_of(base), openclaw.UNLISTED)
-            if why := openclaw.why_not(base) or ("are of jobs and helpers" if session.is_automatic else ""):
+            if why := openclaw.why_not(base) or (Sentence("are of jobs and helpers") if session.is_automatic else ""):
                 tally.files[why] += base != _INDEX
             else:
                 taken.append((_begin(file), file, session))
@@ -125,7 +133,7 @@ def _of_nanobot(tree: FileTree, clock: Clock, findings: Findings, tally: _Tally)
         return
     for file in tree.files(findings, NANOBOTS):
         if not file.name.endswith(".jsonl"):
-            tally.files["hold no conversation"] += 1
+            tally.files[Sentence("hold no conversation")] += 1
         elif (one := _chat(file, NanobotReader(PurePosixPath(file.name).name), clock, findings, tally)) is not None:
             yield one
 
@@ -150,23 +158,25 @@ def _chat(
                 said = reader.said(line, clock)
                 chars += len(said.text)
                 if chars > MOST_OF_ELEMENT:
-                    findings.skip(name, f"is a conversation of more than {MOST_OF_ELEMENT // 1_000_000} MB")
+                    limit = MOST_OF_ELEMENT // 1_000_000
+                    findings.skip(name, Sentence("is a conversation of more than {limit} MB", limit=limit))
                     return None
                 at = said.at or (messages[-1].at if messages else reader.begun)
                 tally.automatic += said.is_automatic
                 if said.unknown:
-                    tally.unknown[said.unknown[:40]] += 1
+                    tally.unknown[said.unknown] += 1
                 if not said.text:
                     continue
                 if at is None:
-                    findings.skip(name, "has no date")
+                    findings.skip(name, Sentence("has no date"))
                     return None
                 messages.append(ImportedMessage(at, said.speaker, said.text))
     except OSError as error:
-        findings.skip(name, f"cannot be read: {(error.strerror or 'no reason is known').lower()}")
+        findings.skip(name, unreadable(error))
         return None
     if broken:
-        findings.skip(name, f"has {broken:,} line{'s' if broken > 1 else ''} that cannot be read")
+        lines = Sentence("has {count} lines that cannot be read", count=f"{broken:,}")
+        findings.skip(name, lines if broken > 1 else Sentence("has 1 line that cannot be read"))
     if not messages:
         return None
     return ImportedChat(reader.id, reader.title or _first_words(messages), tuple(messages))
@@ -201,5 +211,6 @@ def _read_index(tree: FileTree, name: str, findings: Findings) -> Json:
         with tree.open(name) as opened:
             return load_json(opened.read(MOST_OF_ELEMENT).decode())  # type: ignore[no-any-return]
     except (OSError, ValueError):
-        findings.skip(shown(name), "cannot be read, so sessions of jobs cannot be told from conversations")
+        why = Sentence("cannot be read, so sessions of jobs cannot be told from conversations")
+        findings.skip(shown(name), why)
         return None

@@ -12,14 +12,18 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, Protocol
 
+from agent.languages.sentences import Sentence, joined
 from gateway.features.imports.values import LABELS, MOST_BYTES, Findings, ImportKind, ImportRefused
-from gateway.features.imports.zips import CheckedZip, readable
+from gateway.features.imports.zips import CheckedZip, readable, unreadable
 
 _MOST_FILES = 50_000
 _DEEPEST = 40
 _MOST_LISTED = 100
 _OF_MACOS = "__MACOSX"
-_OF_LOGSEQ = "is Logseq's own, with its settings and old versions of pages"
+_OF_LOGSEQ = Sentence("is Logseq's own, with its settings and old versions of pages")
+_LINK = Sentence("is a link, which is not followed")
+_IRREGULAR = Sentence("is not a regular file")
+_TOO_DEEP = Sentence("lies too deep")
 
 
 class FileTree(Protocol):
@@ -82,25 +86,25 @@ class FolderTree:
             with os.scandir(folder) as found:
                 entries = sorted(found, key=lambda one: one.name)
         except OSError as error:
-            findings.skip(prefix or str(folder), f"cannot be read: {(error.strerror or 'no reason is known').lower()}")
+            findings.skip(prefix or str(folder), unreadable(error))
             return
         for entry in entries:
             name = f"{prefix}{entry.name}"
             if entry.name.startswith("."):
                 continue
             if entry.is_symlink():
-                findings.skip(shown(name), "is a link, which is not followed")
+                findings.skip(shown(name), _LINK)
             elif entry.is_dir(follow_symlinks=False):
                 if _is_logseqs(name, self.has_file):
                     findings.skip(f"{shown(name)}/", _OF_LOGSEQ)
                 elif depth < _DEEPEST:
                     yield from self._walk(Path(entry.path), f"{name}/", findings, depth + 1)
                 else:
-                    findings.skip(shown(name), "lies too deep")
+                    findings.skip(shown(name), _TOO_DEEP)
             elif entry.is_file(follow_symlinks=False):
                 yield BroughtFile(name, self)
             else:
-                findings.skip(shown(name), "is not a regular file")
+                findings.skip(shown(name), _IRREGULAR)
 
     def open(self, name: str) -> IO[bytes]:
         flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
@@ -139,14 +143,14 @@ class _ZipTree:
 
     def _walk(self, findings: Findings, within: str) -> Iterator[BroughtFile]:
         for names, why in (
-            (self._zip.links, "is a link, which is not followed"),
-            (self._zip.odd, "is not a regular file"),
+            (self._zip.links, _LINK),
+            (self._zip.odd, _IRREGULAR),
         ):
             found = [name.removeprefix(self._prefix) for name in names if name.startswith(within)]
             for name in found[:_MOST_LISTED]:
                 findings.skip(name, why)
             if len(found) > _MOST_LISTED:
-                findings.skip(f"each of {len(found) - _MOST_LISTED:,} more", why)
+                findings.skip(Sentence("each of {count} more", count=f"{len(found) - _MOST_LISTED:,}"), why)
         of_logseq: dict[str, bool] = {}
         for whole in sorted(self._zip.names):
             name = whole.removeprefix(self._prefix)
@@ -156,7 +160,7 @@ class _ZipTree:
             if any(self._is_passed_over("/".join(parts[:n]), of_logseq, findings) for n in range(1, len(parts))):
                 continue
             if len(parts) > _DEEPEST:
-                findings.skip(name, "lies too deep")
+                findings.skip(name, _TOO_DEEP)
             else:
                 yield BroughtFile(name, self)
 
@@ -170,32 +174,35 @@ class _ZipTree:
     def open(self, name: str) -> IO[bytes]:
         opened = self._zip.open(self._prefix + name)
         if self._zip.opened > MOST_BYTES:
-            limit = f"{MOST_BYTES // 1_000_000:,} MB"
-            raise ImportRefused(f"{self._label} unpacks to more than {limit}, so it was not read.")
+            names = {"name": self._label, "limit": f"{MOST_BYTES // 1_000_000:,}"}
+            raise ImportRefused(Sentence("{name} unpacks to more than {limit} MB, so it was not read.", **names))
         return opened
 
 
 @contextmanager
 def open_tree(path: Path, kind: ImportKind) -> Iterator[FileTree]:
     """A folder, or the folder in a zip. Raises `ImportRefused`, also for errors while it is read."""
-    with readable(path, "Make it again."), ExitStack() as stack:
+    with readable(path, Sentence("Make it again.")), ExitStack() as stack:
         if path.is_dir():
             tree: FileTree = FolderTree(path)
         elif not path.exists():
-            raise ImportRefused(f"There is no folder or file {path}.")
+            raise ImportRefused(Sentence("There is no folder or file {path}.", path=path))
         elif path.suffix.lower() == ".json" or not path.is_file():
             raise ImportRefused(_no_folder(path))
         elif zipfile.is_zipfile(path):
             zipped = CheckedZip(stack.enter_context(zipfile.ZipFile(path)), path.name)
             tree = _unwrapped(_ZipTree(zipped, path.name))
         elif path.suffix.lower() == ".zip":
-            raise ImportRefused(f"{path.name} is empty.") if not path.stat().st_size else zipfile.BadZipFile
+            empty = ImportRefused(Sentence("{name} is empty.", name=path.name))
+            raise zipfile.BadZipFile if path.stat().st_size else empty
         else:
             raise ImportRefused(_no_folder(path))
         other = looks_like(tree)
         if other in (ImportKind.CLAUDE, ImportKind.CHATGPT) and not any(one.endswith(".md") for one in tree.top()):
-            what = "folder of Markdown" if kind is ImportKind.TEXT else "workspace"
-            raise ImportRefused(f"{path} is no {what}. {it_looks_like(other, path)}")
+            refused = Sentence("{path} is no workspace.", path=path)
+            if kind is ImportKind.TEXT:
+                refused = Sentence("{path} is no folder of Markdown.", path=path)
+            raise ImportRefused(joined([refused, it_looks_like(other, path)], " "))
         yield tree
 
 
@@ -207,10 +214,11 @@ def _is_logseqs(folder: str, has_file: Callable[[str], bool]) -> bool:
     return name.parent.name == "logseq" and name.name in ("bak", "version-files")
 
 
-def _no_folder(path: Path) -> str:
-    return (
-        f"{path.name} is not a folder or a zip of one. If it is an export of conversations, "
-        f"use `daybook import claude` or `daybook import chatgpt`."
+def _no_folder(path: Path) -> Sentence:
+    return Sentence(
+        "{name} is not a folder or a zip of one. If it is an export of conversations, "
+        "use `daybook import claude` or `daybook import chatgpt`.",
+        name=path.name,
     )
 
 
@@ -238,20 +246,24 @@ def looks_like(tree: FileTree) -> ImportKind | None:
     return None
 
 
-def it_looks_like(kind: ImportKind, path: Path) -> str:
+def it_looks_like(kind: ImportKind, path: Path) -> Sentence:
     """Says which command imports it."""
     what = {
-        ImportKind.CLAUDE: "an export of Claude",
-        ImportKind.CHATGPT: "an export of ChatGPT",
-        ImportKind.TEXT: "a folder of Markdown",
-    }.get(kind, f"a workspace of {LABELS[kind]}")
-    return f"It looks like {what}: `daybook import {kind} {path}`."
+        ImportKind.CLAUDE: Sentence("an export of Claude"),
+        ImportKind.CHATGPT: Sentence("an export of ChatGPT"),
+        ImportKind.TEXT: Sentence("a folder of Markdown"),
+    }.get(kind, Sentence("a workspace of {kind}", kind=LABELS[kind]))
+    return Sentence("It looks like {what}: `daybook import {kind} {path}`.", what=what, kind=kind, path=path)
 
 
 def _bounded(found: Iterator[BroughtFile], what: object) -> Iterator[BroughtFile]:
     for count, file in enumerate(found, 1):
         if count > _MOST_FILES:
-            raise ImportRefused(f"{what} holds more than {_MOST_FILES:,} files. Nothing was imported.")
+            raise ImportRefused(
+                Sentence(
+                    "{name} holds more than {limit} files. Nothing was imported.", name=what, limit=f"{_MOST_FILES:,}"
+                )
+            )
         yield file
 
 

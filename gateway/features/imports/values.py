@@ -32,7 +32,7 @@ LABELS = {
 
 
 class ImportRefused(Exception):
-    """Nothing can be imported. One sentence."""
+    """Nothing can be imported. One `Sentence`, or several joined."""
 
 
 @dataclass(frozen=True, slots=True)

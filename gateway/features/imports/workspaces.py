@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 
 from agent.clock import Clock
+from agent.languages.sentences import Sentence, joined
 from agent.memory import files
 from agent.memory.paths import FileError
 from agent.memory.provenance import without_mark
@@ -66,24 +67,28 @@ def _root(tree: FileTree, path: Path, kind: ImportKind) -> FileTree:
     if found is None and kind is ImportKind.OPENCLAW and tree.has_folder(OPENCLAWS):
         return tree.below(_WORKSPACE)  # which is elsewhere: its conversations alone
     if found is None or found is ImportKind.TEXT:
-        hint = f" {it_looks_like(found, path)}" if found is not None else ""
-        raise ImportRefused(
-            f"{path} is no workspace of {LABELS[kind]}: it has no MEMORY.md, SOUL.md or AGENTS.md.{hint}"
-        )
+        names = {"path": path, "kind": LABELS[kind]}
+        refused = Sentence("{path} is no workspace of {kind}: it has no MEMORY.md, SOUL.md or AGENTS.md.", **names)
+        raise ImportRefused(joined([refused, it_looks_like(found, path) if found is not None else ""], " "))
     has_own = tree.has_folder("memory") or any(map(tree.has_file, ("MEMORY.md", "AGENTS.md", "SOUL.md")))
     root = tree if has_own else tree.below(_WORKSPACE)
     is_others = found is not kind and root.has_file("MEMORY.md") is (kind is ImportKind.NANOBOT)
     if is_others:
-        raise ImportRefused(f"{path} is no workspace of {LABELS[kind]}. {it_looks_like(found, path)}")
+        refused = Sentence("{path} is no workspace of {kind}.", path=path, kind=LABELS[kind])
+        raise ImportRefused(joined([refused, it_looks_like(found, path)], " "))
     return root
 
 
 def _remark_on_the_rest(tree: FileTree, path: Path, findings: Findings) -> None:
     is_in_home = path.is_dir()
     if tree.has_file("cron/jobs.json") or (is_in_home and (path.parent / "cron" / "jobs.json").is_file()):
-        findings.remarks.append("Reminders and jobs are not taken over: tell me them, or write schedule.yaml.")
+        findings.remarks.append(
+            Sentence("Reminders and jobs are not taken over: tell me them, or write schedule.yaml.")
+        )
     if is_in_home and not tree.has_folder(OPENCLAWS) and (path.parent / OPENCLAWS).is_dir():
-        findings.remarks.append(f"Its conversations are beside it: import {path.parent} to bring them, too.")
+        findings.remarks.append(
+            Sentence("Its conversations are beside it: import {folder} to bring them, too.", folder=path.parent)
+        )
 
 
 def _plan_markdown(
@@ -91,7 +96,7 @@ def _plan_markdown(
 ) -> None:
     name = str(PurePosixPath(file.name).with_suffix(".md"))
     if name in _LEFT:
-        findings.skip(name, "is about the other program's first start")
+        findings.skip(name, Sentence("is about the other program's first start"))
         return
     text = read_text(file, findings)
     if text is None:
@@ -104,12 +109,18 @@ def _plan_markdown(
     elif name in _EVERYWHERE:
         placer.place(name, text.encode(), free=True)
         findings.remarks.append(
-            f"{name} would be read in every chat, other people's too, so it is not in force: take over into your own"
-            f" {name} what should hold here."
+            Sentence(
+                "{name} would be read in every chat, other people's too, so it is not in force: take over into your own"
+                " {name} what should hold here.",
+                name=name,
+            )
         )
     elif name in _RULES:
         placer.place(name, text.encode(), free=True)
-        findings.remarks.append(f"{name} was written for {LABELS[kind]}: take over from it what should hold here.")
+        names = {"name": name, "program": LABELS[kind]}
+        findings.remarks.append(
+            Sentence("{name} was written for {program}: take over from it what should hold here.", **names)
+        )
     elif match := _DAY.fullmatch(name):
         last = (clock.today() - timedelta(days=1)).isoformat()
         _plan_log(name, text, kind, match[1] >= last, findings, placer)
@@ -123,7 +134,7 @@ def _plan_merge(text: str, kind: ImportKind, scope: Scope, findings: Findings, p
     try:
         present = files.decoded(placer.read(path) or b"")
     except FileError as problem:
-        findings.skip("MEMORY.md", f"cannot be merged: {problem}")
+        findings.skip("MEMORY.md", Sentence("cannot be merged: {why}", why=problem))
         return
     lines = new_lines(text, present)
     if lines:
@@ -163,7 +174,7 @@ def _plan_about(name: str, text: str, scope: Scope, findings: Findings, placer: 
     try:
         present = placer.read(name)
     except FileError as problem:
-        findings.skip(name, f"cannot be saved: {problem}")
+        findings.skip(name, Sentence("cannot be saved: {why}", why=problem))
         return
     if present is not None and present != data and is_template(name, present):
         placer.add(PlannedFile(name, data, Placing.REPLACED))
@@ -190,7 +201,7 @@ def _plan_log(name: str, text: str, kind: ImportKind, is_recent: bool, findings:
                 target = candidate
                 break
     except FileError as problem:
-        findings.skip(name, f"cannot be saved: {problem}")
+        findings.skip(name, Sentence("cannot be saved: {why}", why=problem))
         return
     is_new = [not line.strip() or line.strip() not in known for line in text.splitlines()]
     lines = [line for line, new in zip(text.splitlines(), is_new, strict=True) if new]
@@ -205,7 +216,7 @@ def _plan_log(name: str, text: str, kind: ImportKind, is_recent: bool, findings:
 def _plan_skill(skill: str, brought: Sequence[BroughtFile], findings: Findings, placer: Placer) -> None:
     """A skill's files go together: into its folder, or one beside it where other files are there."""
     if not any(PurePosixPath(file.name).name == SKILL_FILE and file.name.count("/") == 2 for file in brought):
-        findings.skip(f"{SKILLS}/{skill}", f"has no {SKILL_FILE}")
+        findings.skip(f"{SKILLS}/{skill}", Sentence("has no {file}", file=SKILL_FILE))
         return
     contents: dict[str, bytes] = {}
     for file in brought:
@@ -214,7 +225,8 @@ def _plan_skill(skill: str, brought: Sequence[BroughtFile], findings: Findings, 
             return
         inner = file.name.split("/", 2)[2]
         if inner.lower() in map(str.lower, contents):
-            findings.skip(f"{SKILLS}/{skill}", f"has two files named {inner}, but for capitals")
+            why = Sentence("has two files named {name}, but for capitals", name=inner)
+            findings.skip(f"{SKILLS}/{skill}", why)
             return
         try:
             contents[inner] = without_secrets(data.decode(), file.name, findings.secrets).encode()
@@ -230,17 +242,22 @@ def _plan_skill(skill: str, brought: Sequence[BroughtFile], findings: Findings, 
             if not any(data is not None for data in present.values()):
                 for inner, data in contents.items():
                     placer.add(PlannedFile(f"{candidate}/{inner}", data))
-                findings.remarks.append(f"{candidate} is a skill that I would follow: read it before you use it.")
+                findings.remarks.append(
+                    Sentence("{name} is a skill that I would follow: read it before you use it.", name=candidate)
+                )
                 page = parse(
                     Skill(skill, SkillOrigin.WORKSPACE), contents.get(SKILL_FILE, b"").decode("utf-8", "replace")
                 )
                 if page.always or page.shared:
                     findings.remarks.append(
-                        f"{candidate} asks to be read in every chat: that waits for your yes (daybook skills approve)."
+                        Sentence(
+                            "{name} asks to be read in every chat: that waits for your yes (daybook skills approve).",
+                            name=candidate,
+                        )
                     )
                 return
     except FileError as problem:
-        findings.skip(f"{SKILLS}/{skill}", f"cannot be saved: {problem}")
+        findings.skip(f"{SKILLS}/{skill}", Sentence("cannot be saved: {why}", why=problem))
 
 
 def _present(folder: str, names: Sequence[str], placer: Placer) -> Mapping[str, bytes | None]:

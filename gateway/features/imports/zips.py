@@ -6,11 +6,12 @@ import re
 import stat
 import zipfile
 import zlib
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO
 
+from agent.languages.sentences import Sentence, joined
 from gateway.features.imports.values import MOST_BYTES, ImportRefused
 
 _MOST_NAMES = 200_000
@@ -20,6 +21,20 @@ _SMALL = 10_000_000
 _DRIVE = re.compile(r"[A-Za-z]:")
 _PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """Others take memory as the zip wishes."""
+_REASONS: Mapping[str, Sentence] = {
+    one: one
+    for one in (
+        Sentence("no such file or directory"),
+        Sentence("not a directory"),
+        Sentence("permission denied"),
+        Sentence("operation not permitted"),
+        Sentence("input/output error"),
+        Sentence("it is not a regular file"),
+        Sentence("it is larger than a gigabyte"),
+        Sentence("the system does not say why"),
+    )
+}
+"""What systems say most, and what a tree of files does."""
 
 
 class CheckedZip:
@@ -30,7 +45,10 @@ class CheckedZip:
         self._label = label
         infos = archive.infolist()
         if len(infos) > _MOST_NAMES:
-            raise ImportRefused(f"{label} holds more than {_MOST_NAMES:,} files, so it was not read.")
+            limit = f"{_MOST_NAMES:,}"
+            raise ImportRefused(
+                Sentence("{name} holds more than {limit} files, so it was not read.", name=label, limit=limit)
+            )
         self.opened = 0
         """Bytes of all files that were opened, unpacked."""
         self._opened: set[str] = set()
@@ -49,7 +67,9 @@ class CheckedZip:
         raw = info.filename.replace("\\", "/")
         path = PurePosixPath(raw)
         if ".." in path.parts or raw.startswith("/") or _DRIVE.match(raw):
-            raise ImportRefused(f"{self._label} holds a name that leads out of it, so it was not read.")
+            raise ImportRefused(
+                Sentence("{name} holds a name that leads out of it, so it was not read.", name=self._label)
+            )
         name, kind = path.as_posix(), stat.S_IFMT(info.external_attr >> 16)
         if raw.endswith("/") or stat.S_ISDIR(kind):
             return
@@ -58,7 +78,9 @@ class CheckedZip:
         elif kind and not stat.S_ISREG(kind):
             self.odd.append(name)
         elif name in self._infos:
-            raise ImportRefused(f"{self._label} holds two files named {name}, so it was not read.")
+            raise ImportRefused(
+                Sentence("{zip} holds two files named {name}, so it was not read.", zip=self._label, name=name)
+            )
         else:
             self._infos[name] = info
 
@@ -67,13 +89,25 @@ class CheckedZip:
         info = self._infos[name]
         base = PurePosixPath(name).name
         if info.flag_bits & 1:
-            raise ImportRefused(f"{self._label} is protected by a password. Unpack it first, and import the folder.")
+            raise ImportRefused(
+                Sentence("{name} is protected by a password. Unpack it first, and import the folder.", name=self._label)
+            )
         if info.compress_type not in _PACKINGS:
-            raise ImportRefused(f"{base} in {self._label} is packed in a way that is not read. Zip it as usual.")
+            raise ImportRefused(
+                Sentence(
+                    "{name} in {zip} is packed in a way that is not read. Zip it as usual.", name=base, zip=self._label
+                )
+            )
         if info.file_size > MOST_BYTES:
             raise ImportRefused(too_large(base, info.file_size))
         if info.file_size > _SMALL and info.file_size > _BOMB * max(1, info.compress_size):
-            raise ImportRefused(f"{base} in {self._label} unpacks to far more than any text would, so it was not read.")
+            raise ImportRefused(
+                Sentence(
+                    "{name} in {zip} unpacks to far more than any text would, so it was not read.",
+                    name=base,
+                    zip=self._label,
+                )
+            )
         if name not in self._opened:
             self._opened.add(name)
             self.opened += info.file_size  # more of it is never read, whatever it holds
@@ -86,12 +120,26 @@ def readable(path: Path, cure: str) -> Iterator[None]:
     try:
         yield
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
-        message = f"{path.name} is damaged, or was not copied completely. {cure}"
-        raise ImportRefused(message) from error
+        damaged = Sentence("{name} is damaged, or was not copied completely.", name=path.name)
+        raise ImportRefused(joined([damaged, cure], " ")) from error
     except OSError as error:
-        reason = (error.strerror or "the system does not say why").lower()
-        raise ImportRefused(f"{path} cannot be read: {reason}.") from error
+        raise ImportRefused(Sentence("{path} cannot be read: {why}.", path=path, why=_reason(error))) from error
 
 
-def too_large(name: str, size: int) -> str:
-    return f"{name} has {size / 1_000_000:,.0f} MB, more than the {MOST_BYTES // 1_000_000:,} MB that are read at most."
+def unreadable(error: OSError) -> Sentence:
+    """Ends a sentence that begins with the file's name."""
+    return Sentence("cannot be read: {why}", why=_reason(error))
+
+
+def _reason(error: OSError) -> str:
+    words = (error.strerror or "the system does not say why").lower()
+    return _REASONS.get(words, words)
+
+
+def too_large(name: str, size: int) -> Sentence:
+    return Sentence(
+        "{name} has {size} MB, more than the {limit} MB that are read at most.",
+        name=name,
+        size=f"{size / 1_000_000:,.0f}",
+        limit=f"{MOST_BYTES // 1_000_000:,}",
+    )

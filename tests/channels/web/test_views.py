@@ -161,7 +161,7 @@ def _said_sentences() -> set[str]:
                     text.value
                     for text in texts_given
                     if isinstance(text, ast.Constant) and isinstance(text.value, str)
-                    if " " in text.value or re.search(r"[^\W\d]", re.sub(r"\{\w+\}", "", text.value))
+                    if " " in text.value or re.search(r"[^\W\d]|“", re.sub(r"\{\w+\}", "", text.value))
                 }
     return found
 
