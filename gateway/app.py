@@ -265,7 +265,9 @@ async def _build_turns(
         acknowledgement=messaging.acknowledgement,
         channels=channels.by_name,
         agents=agents.by_name,
-        queues={name: QueueRule(one.session.queue, one.session.queue_cap) for name, one in core.config.agents.items()},
+        queues={
+            name: QueueRule(agent.session.queue, agent.session.queue_cap) for name, agent in core.config.agents.items()
+        },
         route=agents.sessions.of_row,
         active_work=core.active_work,
         to_owner=scheduling.schedule.reports.to_owner,

@@ -99,7 +99,7 @@ async def build_scheduling(core: Core, agents: OpenAgents, channels: OpenChannel
         clock,
         sessions,
         by_name,
-        [name for name, one in config.agents.items() if one.memory.journal],
+        [name for name, agent in config.agents.items() if agent.memory.journal],
         core.scope_work,
     )
     daily = DailySummary(

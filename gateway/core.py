@@ -225,16 +225,16 @@ async def open_agents(stack: AsyncExitStack, core: Core, model_of: ModelOf) -> O
     index = home.index(is_shared=True) if config.is_shared else None
     for folder in (index.parent, index) if index is not None else ():
         await asyncio.to_thread(folder.mkdir, 0o700, exist_ok=True)
-    for name, one in config.agents.items():
-        model, anthropic = model_of(one.model, core.ledger, clock, shown(home.env_file))
+    for name, agent in config.agents.items():
+        model, anthropic = model_of(agent.model, core.ledger, clock, shown(home.env_file))
         models[name] = model = limited_for_others(model, config.limits, core.ledger, clock, shown(home.env_file))
         stack.push_async_callback(model.aclose)
         warm += [anthropic] if anthropic else []
-        agents[name] = await build_agent(name, one, home, model, clock, embedders, index, core.secrets)
+        agents[name] = await build_agent(name, agent, home, model, clock, embedders, index, core.secrets)
         stack.callback(agents[name].close)
     homes = {
-        name: AgentHome(home.workspace(one.workspace), one.memory.group_daily_logs)
-        for name, one in config.agents.items()
+        name: AgentHome(home.workspace(agent.workspace), agent.memory.group_daily_logs)
+        for name, agent in config.agents.items()
     }
     sessions = SessionPolicy(core.access, homes, config.default_agent, config.routes)
     return OpenAgents(agents, models, warm, sessions, embedders)

@@ -213,7 +213,7 @@ class StoredPositions:
         return [LastSeen(*row) for row in rows]
 
     async def note(self, chats: Sequence[LastSeen]) -> None:
-        rows = [(one.chat_id, one.server, one.message_id) for one in chats]
+        rows = [(chat.chat_id, chat.server, chat.message_id) for chat in chats]
         await self._database.run(chat_rows.note_seen, self._channel, rows)
 
     async def forget(self, chat_id: str) -> None:
@@ -372,7 +372,7 @@ def open_channels(
         is_shared=claims.is_shared,
     )
     others = [] if is_alone else platforms(config, menu, database)
-    channels: dict[str, Channel] = {one.name: one for one in (terminal, *others)}
+    channels: dict[str, Channel] = {channel.name: channel for channel in (terminal, *others)}
     for channel in channels.values():
         stack.push_async_callback(channel.aclose)
     sources += [SupervisedSource(channel) for channel in channels.values()]

@@ -59,8 +59,8 @@ def build_web_tools(
 
         return _WithoutSecrets(Fetcher(Reader(_PAGE_CHARS, config.media.max_pages), rules), secrets)
 
-    on = {name: one for name, one in config.agents.items() if one.tools.web}
-    searches = {name: _web_search(one, models[name]) for name, one in on.items()}
+    on = {name: agent for name, agent in config.agents.items() if agent.tools.web}
+    searches = {name: _web_search(agent, models[name]) for name, agent in on.items()}
     return WebTools(sessions, pages, searches, rules)
 
 
@@ -104,15 +104,15 @@ async def build_programs(
     secrets: KnownSecrets,
 ) -> ProgramTools:
     """Where no agent runs programs, nothing is looked for."""
-    rules = {name: ExecRules(one.tools.exec_allow) for name, one in config.agents.items() if one.tools.exec}
+    rules = {name: ExecRules(agent.tools.exec_allow) for name, agent in config.agents.items() if agent.tools.exec}
     sandbox = await asyncio.to_thread(find_sandbox, home, config) if rules else Sandbox()
     why_off = await asyncio.to_thread(missed_sandbox, home, sandbox) if rules else ""
     if rules and (why_off or not sandbox.is_tight):
         log.warning("%s", why_off or f"tools.exec is on. {NO_SANDBOX[sandbox.is_root]}")
     await asyncio.to_thread(shutil.rmtree, home.programs, ignore_errors=True)  # left by a killed process
-    for one in agents.values() if not config.is_shared else ():
-        await asyncio.to_thread(remove_left_names, one.workspace)
-    workspaces = Workspaces([Written(one.workspace, one.history, one.consents) for one in agents.values()])
+    for agent in agents.values() if not config.is_shared else ():
+        await asyncio.to_thread(remove_left_names, agent.workspace)
+    workspaces = Workspaces([Written(agent.workspace, agent.history, agent.consents) for agent in agents.values()])
     runner = ProgramRunner(sandbox, workspaces, home.programs)
     runs = ProgramRuns(database, clock, outbox, sessions, runner, secrets)
     return ProgramTools(runs, AllowedPrograms(database, clock, runner), sessions, rules, why_off)

@@ -17,23 +17,29 @@ from tests.forked import _SHARED, ROOT
 _PARTS = ("agent", "channels", "gateway", "tests", "workspace_template", "pyproject.toml")
 _KERNEL = ("tests/gateway/messages", "tests/gateway/turns", "tests/gateway/policy", "tests/gateway/test_router.py")
 _STORY = """
-import asyncio
+import asyncio, os
 import gateway
+from gateway.app import open_gateway
 from gateway.cli import COMMANDS
-from tests import forked
+from gateway.config import load
+from gateway.doctor.examine import examine
+from gateway.features import FEATURES
+from gateway.home import Home
 from tests.fakes.anthropic import FakeAnthropic
 from tests.fakes.telegram import FakeTelegram
 from tests.flows.process import OWNER, GatewayProcess
 
-forked.plainly = True  # the copy that forks has imported the project itself
-
 async def story():
-    async with FakeTelegram() as telegram, FakeAnthropic() as model, GatewayProcess(telegram, model) as process:
-        telegram.say("Hello")
-        await telegram.next_message(OWNER)
-        ran = await process.cli("doctor")
-        assert ran.code == 0, ran
-        assert await process.terminate() == 0
+    async with FakeTelegram() as telegram, FakeAnthropic() as model:
+        home = Home(GatewayProcess(telegram, model, start_now=False).home)
+        config, stop = load(home, {}).config, asyncio.Event()
+        async with open_gateway(home, config, channels=True, features=FEATURES) as opened, asyncio.TaskGroup() as group:
+            group.create_task(opened.run(stop))
+            telegram.say("Hello")
+            await telegram.next_message(OWNER)
+            stop.set()
+        found = await asyncio.to_thread(examine, home, {}, FEATURES)
+        assert all(one.ok for one in found), [one for one in found if not one.ok]
 
 print(gateway.__file__, *COMMANDS)
 asyncio.run(story())

@@ -112,6 +112,7 @@ def test_its_processor_time_is_known() -> None:
     assert not forked.CAN_FORK or forked.seconds_of_forked - before > 0.1 > time.process_time() - own
 
 
+@pytest.mark.full
 @pytest.mark.skipif(not forked.CAN_FORK, reason="nothing is forked here")
 def test_of_those_that_share_a_copy_each_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(forked._SHARED, raising=False)

@@ -85,7 +85,7 @@ class Manifest:
 
     @property
     def size(self) -> int:
-        return sum(one.size for one in self.files)
+        return sum(file.size for file in self.files)
 
 
 _MANIFEST_OF = TypeAdapter(Manifest)
@@ -185,9 +185,9 @@ def _write(home: Home, file: BinaryIO, passphrase: str | None, copy: CopyDatabas
     skipped: list[str] = []
     with tarfile.open(fileobj=cast("IO[bytes]", out or file), mode="w|gz", format=tarfile.PAX_FORMAT) as tar:
         for number, (name, copied) in enumerate(_databases(home, copy).items()):
-            one = scratch / str(number)
+            database = scratch / str(number)
             try:
-                copied(one)
+                copied(database)
             except sqlite3.Error as error:
                 if name == _MESSAGES:
                     raise BackupError(
@@ -197,8 +197,8 @@ def _write(home: Home, file: BinaryIO, passphrase: str | None, copy: CopyDatabas
                     ) from error
                 skipped.append(name)
                 continue
-            if one.exists():
-                files.append(_add(tar, one, name))
+            if database.exists():
+                files.append(_add(tar, database, name))
         for path in _files(home.path):
             name = path.relative_to(home.path).as_posix()
             if name.startswith(_LEFT_OUT) or (name.startswith("state/") and name.endswith(_OF_DATABASES)):

@@ -87,9 +87,9 @@ def _names_postgres(home: Home) -> bool:
 
 
 def _summary(manifest: Manifest) -> str:
-    paths = [one.path for one in manifest.files]
-    days = sorted(found[1] for one in paths if (found := _LOG.search(f"/{one}")))
-    conversations = sum(one.startswith("state/sessions/") and one.endswith(".jsonl") for one in paths)
+    paths = [file.path for file in manifest.files]
+    days = sorted(found[1] for path in paths if (found := _LOG.search(f"/{path}")))
+    conversations = sum(path.startswith("state/sessions/") and path.endswith(".jsonl") for path in paths)
     logs = Sentence("daily logs from {first} to {last}", first=days[0], last=days[-1]) if days else ""
     files = Sentence("{count} files", count=len(paths))
     several = Sentence("{count} conversations", count=conversations)

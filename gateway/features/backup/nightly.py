@@ -65,7 +65,7 @@ class NightlyBackup:
             file.unlink(missing_ok=True)
         if not file.exists():  # else this night's was made before a crash
             write(self._home, file, copy=self._copy)
-        kept = sorted(one for one in folder.iterdir() if _NAME.fullmatch(one.name))
+        kept = sorted(file for file in folder.iterdir() if _NAME.fullmatch(file.name))
         for old in kept[: -self._keep]:
             old.unlink(missing_ok=True)
         return f"{file.name}, {file.stat().st_size / 1e6:.1f} MB"

@@ -89,7 +89,7 @@ def branch(nodes: Mapping[str, Mapping[str, Json]], current: Json) -> list[Mappi
     while isinstance(at, str) and at in nodes and at not in seen:
         seen[at] = None
         at = nodes[at].get("parent")
-    return [nodes[one] for one in reversed(seen)]
+    return [nodes[id] for id in reversed(seen)]
 
 
 def _newest(nodes: Mapping[str, Mapping[str, Json]]) -> str | None:
@@ -158,7 +158,7 @@ def _follow(raw: Mapping[str, Json], answer: Mapping[str, Json], documents: Docu
             documents.miss_change(id)
         case "comment_textdoc" if isinstance(comments := given.get("comments"), list):
             return "\n\n".join(
-                filter(None, (text_of(one, "comment").strip() for one in comments if isinstance(one, dict)))
+                filter(None, (text_of(comment, "comment").strip() for comment in comments if isinstance(comment, dict)))
             )
         case _:
             documents.miss_document(id)
@@ -170,7 +170,7 @@ def _arguments(content: Json) -> Mapping[str, Json]:
     if not isinstance(content, dict):
         return {}
     parts = content.get("parts")
-    words = [one for one in parts if isinstance(one, str)] if isinstance(parts, list) else []
+    words = [part for part in parts if isinstance(part, str)] if isinstance(parts, list) else []
     text = text_of(content, "text") or "".join(words)
     for end in ("", "]}"):  # which some exports leave out
         try:
@@ -183,12 +183,12 @@ def _arguments(content: Json) -> Mapping[str, Json]:
 
 def _changes(updates: Json) -> list[Replacement] | None:
     found: list[Replacement] = []
-    for one in updates if isinstance(updates, list) else []:
-        if not isinstance(one, dict) or not isinstance(new := one.get("replacement"), str):
+    for update in updates if isinstance(updates, list) else []:
+        if not isinstance(update, dict) or not isinstance(new := update.get("replacement"), str):
             return None
-        pattern = text_of(one, "pattern")
+        pattern = text_of(update, "pattern")
         old = None if _WHOLE.fullmatch(pattern) else (pattern, _meant(pattern))
-        found.append(Replacement(old, new, one.get("multiple") is True))
+        found.append(Replacement(old, new, update.get("multiple") is True))
     return found or None
 
 
@@ -236,5 +236,5 @@ def chats(found: Iterator[Json], findings: Findings) -> Iterator[ImportedChat]:
     for number, value in enumerate(found, 1):
         if not isinstance(value, dict) or not is_chat(value):
             findings.skip(Sentence("conversation {number}", number=number), Sentence("is not one of ChatGPT's"))
-        elif (one := chat(value, findings)) is not None:
-            yield one
+        elif (found_chat := chat(value, findings)) is not None:
+            yield found_chat

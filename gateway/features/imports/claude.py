@@ -59,7 +59,7 @@ def chat(value: Mapping[str, Json], findings: Findings) -> ImportedChat | None:
 
 def _blocks(message: Mapping[str, Json]) -> list[Mapping[str, Json]]:
     content = message.get("content")
-    return [one for one in content if isinstance(one, dict)] if isinstance(content, list) else []
+    return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
 
 
 def _text(message: Mapping[str, Json], unknown: set[str]) -> str:
@@ -81,13 +81,13 @@ def _text(message: Mapping[str, Json], unknown: set[str]) -> str:
 def _calls(message: Mapping[str, Json]) -> list[tuple[str, Mapping[str, Json]]]:
     """The calls that write documents, but those that failed: names and arguments."""
     blocks = _blocks(message)
-    failed = {text_of(one, "tool_use_id") for one in blocks if one.get("is_error") is True}
+    failed = {text_of(block, "tool_use_id") for block in blocks if block.get("is_error") is True}
     found: list[tuple[str, Mapping[str, Json]]] = []
     for number, block in enumerate(blocks):
         if block.get("type") != "tool_use" or (name := text_of(block, "name")) not in _WRITERS:
             continue
         id, given, after = text_of(block, "id"), block.get("input"), blocks[number + 1 : number + 2]
-        if id in failed if id else any(one.get("is_error") is True for one in after):
+        if id in failed if id else any(result.get("is_error") is True for result in after):
             continue
         found.append((name, given if isinstance(given, dict) else {}))
     return found
@@ -117,9 +117,13 @@ def _follow(name: str, given: Mapping[str, Json], documents: Documents, message:
 def _documents(message: Mapping[str, Json]) -> tuple[ImportedDocument, ...]:
     given = message.get("attachments")
     found: list[ImportedDocument] = []
-    for one in given if isinstance(given, list) else []:
-        if isinstance(one, dict) and isinstance(text := one.get("extracted_content"), str) and text.strip():
-            found.append(ImportedDocument(str(one.get("file_name") or "a document"), text.strip()))
+    for attachment in given if isinstance(given, list) else []:
+        if (
+            isinstance(attachment, dict)
+            and isinstance(text := attachment.get("extracted_content"), str)
+            and text.strip()
+        ):
+            found.append(ImportedDocument(str(attachment.get("file_name") or "a document"), text.strip()))
     return tuple(found)
 
 
@@ -128,8 +132,8 @@ def chats(found: Iterator[Json], findings: Findings) -> Iterator[ImportedChat]:
     for number, value in enumerate(found, 1):
         if not isinstance(value, dict) or not is_chat(value):
             findings.skip(Sentence("conversation {number}", number=number), Sentence("is not one of Claude's"))
-        elif (one := chat(value, findings)) is not None:
-            yield one
+        elif (found_chat := chat(value, findings)) is not None:
+            yield found_chat
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,8 +156,8 @@ def memories(found: Iterator[Json], findings: Findings) -> Iterator[ImportedNote
         text = value.get("conversations_memory") or value.get("memory")
         parts = [text.strip()] if isinstance(text, str) else []
         projects = value.get("project_memories")
-        for one in projects.values() if isinstance(projects, dict) else ():
-            parts += [one.strip()] if isinstance(one, str) else []
+        for project in projects.values() if isinstance(projects, dict) else ():
+            parts += [project.strip()] if isinstance(project, str) else []
         if any(parts):
             yield ImportedNote(
                 "Claude memory", "What Claude remembered", moment(value.get("updated_at")), "\n\n".join(parts)
@@ -171,9 +175,9 @@ def projects(found: Iterator[Json], findings: Findings) -> Iterator[ImportedNote
         parts = [str(value[key]).strip() for key in ("description", "prompt_template") if value.get(key)]
         given = value.get("docs")
         documents = tuple(
-            ImportedDocument(str(one.get("filename") or "document"), one["content"].strip())
-            for one in (given if isinstance(given, list) else [])
-            if isinstance(one, dict) and isinstance(one.get("content"), str) and one["content"].strip()
+            ImportedDocument(str(document.get("filename") or "document"), document["content"].strip())
+            for document in (given if isinstance(given, list) else [])
+            if isinstance(document, dict) and isinstance(document.get("content"), str) and document["content"].strip()
         )
         if any(parts) or documents:
             name = f"Claude project {str(value['name']).strip()}"

@@ -85,33 +85,33 @@ def place_chats(
     size = 0
     for chat in chats:
         id = _UNSAFE_ID.sub("_", chat.id)[:200] or "unnamed"
-        new = tuple(one for one in in_order(chat.messages) if id not in known or one.at > known[id])
+        new = tuple(message for message in in_order(chat.messages) if id not in known or message.at > known[id])
         if not new:
             findings.already += 1
             continue
-        known[id] = max(one.at for one in new)
+        known[id] = max(message.at for message in new)
         findings.chats += 1
         findings.messages += len(new)
         by_day: defaultdict[date, list[ImportedMessage]] = defaultdict(list)
-        for one in new:
-            by_day[clock.local(one.at).date()].append(one)
+        for message in new:
+            by_day[clock.local(message.at).date()].append(message)
         for day, messages in by_day.items():
             days[day].append(_section(chat, id, messages, kind, clock, findings))
             size += len(days[day][-1].text)
             if size > MOST_TEXT:
                 raise too_much_text()
     for day in sorted(days):
-        for part in _parts(day, sorted(days[day], key=lambda one: one.begun)):
+        for part in _parts(day, sorted(days[day], key=lambda section: section.begun)):
             placer.place(f"{FOLDER}/{kind}/{day.isoformat()}.md", part.encode())
 
 
 def in_order(messages: Iterable[ImportedMessage]) -> Iterator[ImportedMessage]:
     """Messages whose moments only grow: two of one moment could not be told apart by a later import."""
     last: datetime | None = None
-    for one in messages:
-        at = one.at if last is None or one.at > last else last + _INSTANT
+    for message in messages:
+        at = message.at if last is None or message.at > last else last + _INSTANT
         last = at
-        yield one if at == one.at else replace(one, at=at)
+        yield message if at == message.at else replace(message, at=at)
 
 
 def _section(
@@ -128,16 +128,16 @@ def _section(
     last = messages[-1].at.astimezone(UTC).isoformat().replace("+00:00", "Z")
     head = f"## {title} (from: {source})\n<!-- imported {kind} {id} {last} -->\n"
     parts = [head]
-    for one in messages:
-        text = visible(one.text)
+    for message in messages:
+        text = visible(message.text)
         if len(text) > _LONGEST_MESSAGE:
             why = Sentence("is longer than {limit} characters and was cut", limit=f"{_LONGEST_MESSAGE:,}")
             findings.skip(Sentence("a message in {where}", where=where), why)
             text = f"{text[:_LONGEST_MESSAGE]} […]"
         if text.strip():
-            said = f"{one.speaker}: {without_secrets(text, where, findings.secrets)}"
-            parts.append(marked(daily_log.entry(clock.local(one.at), said), source))
-        for document in one.documents:
+            said = f"{message.speaker}: {without_secrets(text, where, findings.secrets)}"
+            parts.append(marked(daily_log.entry(clock.local(message.at), said), source))
+        for document in message.documents:
             words = without_secrets(visible(document.text), where, findings.secrets)
             if len(words) > _LONGEST_MESSAGE:
                 what = Sentence("{name} in {where}", name=document.name, where=where)
@@ -145,8 +145,8 @@ def _section(
                 words = f"{words[:_LONGEST_MESSAGE]} […]"
             name = " ".join(visible(document.name).split())[:_TITLE_CHARS]
             name = without_secrets(name, where, findings.secrets)
-            said = f"{one.speaker}, document {name}:\n{words}"
-            parts.append(marked(daily_log.entry(clock.local(one.at), said), name, source))
+            said = f"{message.speaker}, document {name}:\n{words}"
+            parts.append(marked(daily_log.entry(clock.local(message.at), said), name, source))
     return _Section(messages[0].at, "".join(parts))
 
 

@@ -58,7 +58,7 @@ class Documents:
         """Changes a document; the one written last if it has no id."""
         key = self._known(id)
         if key is None:
-            anew = next((one.new for one in reversed(changes) if one.old is None), None)
+            anew = next((change.new for change in reversed(changes) if change.old is None), None)
             if anew is None:
                 self.miss_document(id)
             else:
@@ -68,14 +68,14 @@ class Documents:
         self._documents[id or key] = document
         document.name = _label(name) or document.name
         document.message = message
-        for one in changes:
-            if one.old is None:
-                document.text, document.loose, document.missed = one.new, [], 0
-            elif (text := _replaced(document.text, one)) is not None:
+        for change in changes:
+            if change.old is None:
+                document.text, document.loose, document.missed = change.new, [], 0
+            elif (text := _replaced(document.text, change)) is not None:
                 document.text = text
             else:
                 document.missed += 1
-                document.loose.append(one.new.strip())
+                document.loose.append(change.new.strip())
 
     def miss_document(self, id: str) -> None:
         """Counts a document that cannot be read, once if it has an id."""
@@ -93,31 +93,35 @@ class Documents:
         """The key of a document; of one that was begun without an id, if no document has this one."""
         if id in self._documents:
             return id
-        return next((one for one in reversed(self._documents) if not id or one.startswith(_WITHOUT_ID)), None)
+        return next((known for known in reversed(self._documents) if not id or known.startswith(_WITHOUT_ID)), None)
 
     def placed(self, messages: Sequence[ImportedMessage]) -> tuple[ImportedMessage, ...]:
         """The messages, with each document at the one that changed it last; without those that say nothing."""
         found: dict[int, tuple[ImportedDocument, ...]] = {}
-        for one in self._documents.values():
-            loose = [f"{LOOSE}\n{words}" for words in dict.fromkeys(one.loose) if words and words not in one.text]
-            if text := "\n\n".join(filter(None, (one.text.strip(), *loose))):
-                found[one.message] = (*found.get(one.message, ()), ImportedDocument(one.name, text))
-        with_documents = (replace(one, documents=one.documents + found.get(n, ())) for n, one in enumerate(messages))
-        return tuple(one for one in with_documents if one.text or one.documents)
+        for document in self._documents.values():
+            loose = [
+                f"{LOOSE}\n{words}" for words in dict.fromkeys(document.loose) if words and words not in document.text
+            ]
+            if text := "\n\n".join(filter(None, (document.text.strip(), *loose))):
+                found[document.message] = (*found.get(document.message, ()), ImportedDocument(document.name, text))
+        with_documents = (
+            replace(message, documents=message.documents + found.get(n, ())) for n, message in enumerate(messages)
+        )
+        return tuple(message for message in with_documents if message.text or message.documents)
 
     def report(self, title: str, what: str, findings: Findings) -> None:
         """Reports what could not be read. `what` ends "documents of …"."""
-        if unread := sum(one.startswith(_WITHOUT_ID) or one not in self._documents for one in self._unread):
+        if unread := sum(id.startswith(_WITHOUT_ID) or id not in self._documents for id in self._unread):
             why = Sentence("holds {count} documents of {what} that cannot be read", count=unread, what=what)
             if unread == 1:
                 why = Sentence("holds 1 document of {what} that cannot be read", what=what)
             findings.skip(Sentence("“{title}”", title=title), why)
-        for one in self._documents.values():
-            if one.missed:
-                why = Sentence("is not as it was last: {count} changes could not be followed", count=one.missed)
-                if one.missed == 1:
+        for document in self._documents.values():
+            if document.missed:
+                why = Sentence("is not as it was last: {count} changes could not be followed", count=document.missed)
+                if document.missed == 1:
                     why = Sentence("is not as it was last: 1 change could not be followed")
-                findings.skip(Sentence("“{name}” in “{title}”", name=one.name, title=title), why)
+                findings.skip(Sentence("“{name}” in “{title}”", name=document.name, title=title), why)
 
 
 def text_of(value: Mapping[str, object], key: str) -> str:
@@ -131,7 +135,7 @@ def _label(name: str) -> str:
 
 
 def _replaced(text: str, change: Replacement) -> str | None:
-    old = next((one for one in change.old or () if one and one in text), "")
+    old = next((words for words in change.old or () if words and words in text), "")
     if not old:
         return None
     times = text.count(old) if change.everywhere else 1

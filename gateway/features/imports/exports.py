@@ -59,9 +59,9 @@ class _FolderExport:
         if self._only:
             return [self._only] if stem == _CONVERSATIONS else []
         found: list[str] = []
-        for folder in (self._folder, *(one for one in sorted(self._folder.iterdir()) if _is_folder(one))):
-            names = (one for one in sorted(folder.iterdir()) if is_part(one.name, stem) and not one.is_symlink())
-            found += [one.relative_to(self._folder).as_posix() for one in names]
+        for folder in (self._folder, *(inner for inner in sorted(self._folder.iterdir()) if _is_folder(inner))):
+            names = (file for file in sorted(folder.iterdir()) if is_part(file.name, stem) and not file.is_symlink())
+            found += [file.relative_to(self._folder).as_posix() for file in names]
         return _shallowest(found)
 
     def open(self, name: str) -> IO[bytes]:

@@ -63,7 +63,7 @@ def index(value: Json) -> Mapping[str, ListedSession]:
         if isinstance(entry, dict) and isinstance(id := entry.get("sessionId"), str):
             titles = (entry.get(name) for name in ("label", "displayName", "subject"))
             is_group = bool(_KEYS_OF_GROUPS.search(key)) or str(entry.get("chatType")) in ("group", "channel", "room")
-            title = next((one for one in titles if isinstance(one, str) and one.strip()), "")
+            title = next((given for given in titles if isinstance(given, str) and given.strip()), "")
             found[id] = ListedSession(title.strip(), is_group, bool(_KEYS_OF_NOBODY.search(key)))
     return found
 

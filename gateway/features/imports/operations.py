@@ -234,8 +234,8 @@ def _plan_json(plan: ImportPlan, id: str, is_dry: bool) -> dict[str, Json]:
         "conversations": found.chats,
         "messages": found.messages,
         "already": found.already,
-        "files": [{"path": one.path, "what": str(one.placing), "bytes": len(one.data)} for one in plan.files],
-        "skipped": [{"what": one.what, "why": one.why} for one in found.skipped],
-        "secrets": [{"kind": one.kind, "where": one.where} for one in found.secrets],
+        "files": [{"path": file.path, "what": str(file.placing), "bytes": len(file.data)} for file in plan.files],
+        "skipped": [{"what": item.what, "why": item.why} for item in found.skipped],
+        "secrets": [{"kind": secret.kind, "where": secret.where} for secret in found.secrets],
         "remarks": [*found.remarks],
     }

@@ -40,7 +40,7 @@ def build_plan(kind: ImportKind, path: Path, scope: Scope, clock: Clock) -> Impo
     except FileError as problem:
         raise ImportRefused(Sentence("Your memory cannot be read: {why}.", why=problem)) from problem
     if not placer.files and not findings.already:
-        why = [Sentence("{what} {why}.", what=one.what, why=one.why) for one in findings.skipped[:3]]
+        why = [Sentence("{what} {why}.", what=item.what, why=item.why) for item in findings.skipped[:3]]
         raise ImportRefused(joined([Sentence("{name} holds nothing to import.", name=path.name), *why], " "))
     return ImportPlan(kind, path.name or str(path), placer.files, findings)
 

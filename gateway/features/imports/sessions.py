@@ -112,10 +112,10 @@ def _of_openclaw(tree: FileTree, clock: Clock, findings: Findings, tally: _Tally
                 tally.files[why] += base != _INDEX
             else:
                 taken.append((_begin(file), file, session))
-        for _, file, session in sorted(taken, key=lambda one: one[0]):
+        for _, file, session in sorted(taken, key=lambda file_of_agent: file_of_agent[0]):
             reader = openclaw.OpenClawReader(PurePosixPath(file.name).name, session, seen)
-            if (one := _chat(file, reader, clock, findings, tally)) is not None:
-                yield one
+            if (chat := _chat(file, reader, clock, findings, tally)) is not None:
+                yield chat
 
 
 def _begin(file: BroughtFile) -> str:
@@ -134,8 +134,8 @@ def _of_nanobot(tree: FileTree, clock: Clock, findings: Findings, tally: _Tally)
     for file in tree.files(findings, NANOBOTS):
         if not file.name.endswith(".jsonl"):
             tally.files[Sentence("hold no conversation")] += 1
-        elif (one := _chat(file, NanobotReader(PurePosixPath(file.name).name), clock, findings, tally)) is not None:
-            yield one
+        elif (chat := _chat(file, NanobotReader(PurePosixPath(file.name).name), clock, findings, tally)) is not None:
+            yield chat
 
 
 def _chat(

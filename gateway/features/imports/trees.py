@@ -66,7 +66,7 @@ class FolderTree:
         self._folder = folder
 
     def top(self) -> Collection[str]:
-        return [one.name for one in self._folder.iterdir()]
+        return [entry.name for entry in self._folder.iterdir()]
 
     def has_file(self, name: str) -> bool:
         return (self._folder / name).is_file()
@@ -84,7 +84,7 @@ class FolderTree:
     def _walk(self, folder: Path, prefix: str, findings: Findings, depth: int) -> Iterator[BroughtFile]:
         try:
             with os.scandir(folder) as found:
-                entries = sorted(found, key=lambda one: one.name)
+                entries = sorted(found, key=lambda entry: entry.name)
         except OSError as error:
             findings.skip(prefix or str(folder), unreadable(error))
             return
@@ -133,7 +133,7 @@ class _ZipTree:
         return self._prefix + name in self._zip.names
 
     def has_folder(self, name: str) -> bool:
-        return any(one.startswith(f"{self._prefix}{name}/") for one in self._zip.names)
+        return any(file.startswith(f"{self._prefix}{name}/") for file in self._zip.names)
 
     def below(self, folder: str) -> FileTree:
         return _ZipTree(self._zip, self._label, f"{self._prefix}{folder}/")
@@ -198,7 +198,7 @@ def open_tree(path: Path, kind: ImportKind) -> Iterator[FileTree]:
         else:
             raise ImportRefused(_no_folder(path))
         other = looks_like(tree)
-        if other in (ImportKind.CLAUDE, ImportKind.CHATGPT) and not any(one.endswith(".md") for one in tree.top()):
+        if other in (ImportKind.CLAUDE, ImportKind.CHATGPT) and not any(name.endswith(".md") for name in tree.top()):
             refused = Sentence("{path} is no workspace.", path=path)
             if kind is ImportKind.TEXT:
                 refused = Sentence("{path} is no folder of Markdown.", path=path)
@@ -241,7 +241,7 @@ def looks_like(tree: FileTree) -> ImportKind | None:
             return ImportKind.OPENCLAW
     if tree.has_file("conversations.json"):
         return ImportKind.CHATGPT if tree.has_file("chat.html") else ImportKind.CLAUDE
-    if any(one.lower().endswith(".md") or one in (".obsidian", "logseq") for one in tree.top()):
+    if any(name.lower().endswith(".md") or name in (".obsidian", "logseq") for name in tree.top()):
         return ImportKind.TEXT
     return None
 

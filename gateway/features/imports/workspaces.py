@@ -151,12 +151,12 @@ def new_lines(text: str, present: str) -> str:
     for line in text.splitlines():
         if match := _HEADING.match(line):
             level = len(match[1])
-            headings = [one for one in headings if len(_level(one)) < level] + ([line] if level > 1 else [])
+            headings = [heading for heading in headings if len(_level(heading)) < level] + ([line] if level > 1 else [])
             continue
         if line.strip() and line.strip() in known:
             continue
         if line.strip() and headings:
-            kept += ["", *(f"#{one}" if len(_level(one)) < 6 else one for one in headings), ""]
+            kept += ["", *(f"#{heading}" if len(_level(heading)) < 6 else heading for heading in headings), ""]
             headings = []
         if line.strip() or (kept and kept[-1].strip()):
             kept.append(line.rstrip())

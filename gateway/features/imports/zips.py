@@ -22,8 +22,8 @@ _DRIVE = re.compile(r"[A-Za-z]:")
 _PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """Others take memory as the zip wishes."""
 _REASONS: Mapping[str, Sentence] = {
-    one: one
-    for one in (
+    reason: reason
+    for reason in (
         Sentence("no such file or directory"),
         Sentence("not a directory"),
         Sentence("permission denied"),

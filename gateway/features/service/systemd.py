@@ -89,8 +89,8 @@ def unit(home: Home, program: list[str], owner: Owner, writable: tuple[Path, ...
     system = bool(owner.name)
     # What MCP servers keep beside what they are asked to do.
     caches = (owner.folder / ".cache", owner.folder / ".npm")
-    paths = (*(str(one) for one in (home.path, *writable)), *(f"-{one}" for one in (owner.tokens, *caches)))
-    confined = _CONFINED.format(writable=" ".join(_word(one) for one in paths))
+    paths = (*(str(path) for path in (home.path, *writable)), *(f"-{path}" for path in (owner.tokens, *caches)))
+    confined = _CONFINED.format(writable=" ".join(_word(path) for path in paths))
     if system or namespaced:
         confined += _CONFINED_MORE
     if system:
@@ -99,7 +99,7 @@ def unit(home: Home, program: list[str], owner: Owner, writable: tuple[Path, ...
         home=str(home.path).replace("%", "%%"),
         wants="Wants=network-online.target\n" if system else "",
         user=f"User={owner.name}\n" if system else "",
-        program=" ".join(_word(one).replace("$", "$$") for one in program),
+        program=" ".join(_word(part).replace("$", "$$") for part in program),
         confined=confined,
         target="multi-user.target" if system else "default.target",
     )
@@ -107,7 +107,7 @@ def unit(home: Home, program: list[str], owner: Owner, writable: tuple[Path, ...
 
 def written_elsewhere(home: Home, config: Config, owner: Owner) -> tuple[Path, ...]:
     """The folders outside the home that Daybook writes to by its configuration."""
-    texts = [one.workspace for one in config.agents.values()]
+    texts = [agent.workspace for agent in config.agents.values()]
     if config.backup is not None:
         texts.append(config.backup.to)
     return tuple(dict.fromkeys(_outside(home, texts, owner)))
@@ -133,4 +133,4 @@ def _word(word: str) -> str:
     """A word as systemd.syntax(7) reads it."""
     for found, written in (("\\", "\\\\"), ('"', '\\"'), ("%", "%%")):
         word = word.replace(found, written)
-    return f'"{word}"' if any(one in word for one in " \t'\"\\;") else word
+    return f'"{word}"' if any(sign in word for sign in " \t'\"\\;") else word

@@ -16,7 +16,7 @@ from gateway.config.capabilities import LocalMcpServer
 from gateway.features.mcp.kept import KeptMcp
 from gateway.features.mcp.servers import ManagedServer, McpServers
 
-PROGRAM = Path(__file__).parents[2] / "fakes" / "mcp_server.py"
+PROGRAM = Path(__file__).parents[3] / "fakes" / "mcp_server.py"
 
 
 @dataclass(slots=True)

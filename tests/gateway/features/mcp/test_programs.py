@@ -157,7 +157,7 @@ async def main():
 asyncio.run(main())
 """
     gateway = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", body, stdout=asyncio.subprocess.PIPE, cwd=Path(__file__).parents[3]
+        sys.executable, "-c", body, stdout=asyncio.subprocess.PIPE, cwd=Path(__file__).parents[4]
     )
     assert gateway.stdout is not None and await gateway.stdout.readline() == b"started\n"
     [started] = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines() if "started" in line]
