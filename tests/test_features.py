@@ -31,7 +31,9 @@ from tests.flows.process import OWNER, GatewayProcess
 
 async def story():
     async with FakeTelegram() as telegram, FakeAnthropic() as model:
-        home = Home(GatewayProcess(telegram, model, start_now=False).home)
+        process = GatewayProcess(telegram, model, start_now=False)
+        os.environ["XDG_STATE_HOME"] = process.environ["XDG_STATE_HOME"]  # who uses which token is noted there
+        home = Home(process.home)
         config, stop = load(home, {}).config, asyncio.Event()
         async with open_gateway(home, config, channels=True, features=FEATURES) as opened, asyncio.TaskGroup() as group:
             group.create_task(opened.run(stop))
