@@ -177,7 +177,8 @@ async def waiting(gateway: Gateway, of: Gateway) -> AsyncIterator[asyncio.Task[b
 
     task = asyncio.create_task(work())
     async with asyncio.timeout(60):
-        while not task.done() and not await of.database.run(of.claims.wanted):  # it may have been let in meanwhile
+        # It may have been let in meanwhile.
+        while not task.done() and not await of.database.run(of.claims.wanted):  # noqa: ASYNC110
             await asyncio.sleep(0)
     yield task
     async with asyncio.timeout(60):
