@@ -15,7 +15,7 @@ from gateway.features import _LISTED
 from tests.forked import _SHARED, ROOT
 
 _PARTS = ("agent", "channels", "gateway", "tests", "workspace_template", "pyproject.toml")
-_KERNEL = ("tests/gateway/messages", "tests/gateway/turns", "tests/gateway/policy", "tests/gateway/test_router.py")
+_KERNEL = ("tests/gateway/messages", "tests/gateway/policy", "tests/gateway/test_router.py")
 _STORY = """
 import asyncio, os
 import gateway

@@ -121,9 +121,8 @@ class Conversation:
     @cached_property
     def own_now(self) -> str:
         """What the person says in this turn."""
-        return "\n".join(
-            _own(entry) for entry in self._messages if entry.meta.turn in self.turns and self._is_asker(entry)
-        )
+        said = (_own(entry) for entry in self._messages if entry.meta.turn in self.turns and self._is_asker(entry))
+        return "\n".join(said)
 
     @cached_property
     def own_ever(self) -> tuple[str, ...]:
@@ -151,9 +150,8 @@ class Conversation:
                 yield from _texts(entry)
 
     def _is_asker(self, entry: MessageEntry) -> bool:
-        asker = next(
-            (message.meta.by for message in self._messages if message.meta.turn in self.turns and message.meta.said), ""
-        )
+        said = (message.meta for message in self._messages if message.meta.said)
+        asker = next((meta.by for meta in said if meta.turn in self.turns), "")
         return bool(entry.meta.said and entry.meta.by and entry.meta.by == asker)
 
 
@@ -194,9 +192,8 @@ def allowed_mark(id: str, ts: str, what: str) -> MarkEntry:
 
 
 def allowed_in(entries: Sequence[Entry]) -> tuple[str, ...]:
-    return tuple(
-        str(mark.fields.get("what")) for mark in entries if isinstance(mark, MarkEntry) and mark.type == ALLOWED
-    )
+    marks = (entry for entry in entries if isinstance(entry, MarkEntry) and entry.type == ALLOWED)
+    return tuple(str(mark.fields.get("what")) for mark in marks)
 
 
 def found_tools(server: str) -> ForeignText:

@@ -20,8 +20,10 @@ _FLOOR = 0.0003
 _MOST_SECONDS = 1.0
 """Processor time after which a run is cut, but not before it has taken `_TOO_MUCH` times what a quarter of its text
 took: what is cut has grown faster than its text on any machine."""
-_ENOUGH_OF_ONE = 0.01
-"""Processor time for one of many patterns that see the same short text."""
+_ENOUGH_OF_ONE = 2.5
+"""Times `_counting`, for one of many patterns that see the same short text."""
+_LITTLE = 0.005
+"""Processor time that is never too much for one of them."""
 _FIRST = 2_000
 _STEP = 4
 _TOO_MUCH = 9.0
@@ -66,12 +68,21 @@ def grows_faster(act: Act, shape: Shape, most: int, enough: float) -> str:
 
 
 def takes_long(act: Act, text: str) -> str:
-    """Whether a text as long as it may ever be takes more than `_ENOUGH_OF_ONE`, several times in a row; else empty."""
+    """Whether a text as long as it may ever be takes more than `_ENOUGH_OF_ONE` says, several times in a row; else
+    empty."""
     for _ in range(_TRIES):
         took = _seconds(act, text)
-        if took is not None and took <= _ENOUGH_OF_ONE:
+        if took is not None and (took <= _LITTLE or took <= _ENOUGH_OF_ONE * _counting()):
             return ""
-    return f"{len(text):,} characters take more than {_ENOUGH_OF_ONE:g} s"
+    return f"{len(text):,} characters take more than {_ENOUGH_OF_ONE:g} times what counting does"
+
+
+def _counting() -> float:
+    """Processor time in which this interpreter counts to a hundred thousand: some hundredth of a second."""
+    start = time.thread_time()
+    for number in range(100_000):
+        number * number % 7
+    return time.thread_time() - start
 
 
 def _growth(act: Act, shape: Shape, size: int) -> str:
