@@ -112,7 +112,7 @@ async def open_gateway(
         )
         messaging = await build_messaging(core, opened, media_limits or MediaLimits())
         scheduling = await build_scheduling(core, agents, opened, messaging)
-        kernel = _lent(core, agents, opened, messaging, scheduling)
+        kernel = _kernel(core, agents, opened, messaging, scheduling)
         openings: list[Opening] = [resolve_name(feature.opening) for feature in features if feature.opening]
         parts = [await stack.enter_async_context(opening(kernel)) for opening in openings]
         for part in parts:
@@ -120,9 +120,9 @@ async def open_gateway(
         programs = await build_programs(
             home, config, core.database, core.clock, messaging.outbox, agents.sessions, agents.by_name, core.secrets
         )
-        brought = [source for part in parts for source in part.tools]
+        feature_tools = [source for part in parts for source in part.tools]
         rules = web_rules or AddressRules()
-        effects = _build_effects(core, agents, opened, messaging, scheduling, programs, brought, rules)
+        effects = _build_effects(core, agents, opened, messaging, scheduling, programs, feature_tools, rules)
         turns = await _build_turns(core, agents, opened, messaging, scheduling, effects)
         services = _build_services(core, agents, opened, messaging, scheduling, effects, turns)
         router = Router(
@@ -164,7 +164,7 @@ async def open_gateway(
         )
 
 
-def _lent(
+def _kernel(
     core: Core, agents: OpenAgents, channels: OpenChannels, messaging: Messaging, scheduling: Scheduling
 ) -> Kernel:
     return Kernel(
@@ -198,7 +198,7 @@ def _build_effects(
     messaging: Messaging,
     scheduling: Scheduling,
     programs: ProgramTools,
-    brought: Sequence[ToolSource],
+    feature_tools: Sequence[ToolSource],
     web_rules: AddressRules,
 ) -> _Effects:
     home, config, database, clock = core.home, core.config, core.database, core.clock
@@ -220,7 +220,7 @@ def _build_effects(
         web_tools,
         picture_tools,
         programs,
-        *brought,
+        *feature_tools,
     )
 
     def tools(row: InboxRow) -> tuple[Tool, ...]:

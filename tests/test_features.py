@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.features import _LISTED
+from gateway.features import NAMES
 from tests.forked import _SHARED, ROOT
 
 _PARTS = ("agent", "channels", "gateway", "tests", "workspace_template", "pyproject.toml")
@@ -72,7 +72,7 @@ def _ran(folder: Path, *words: str) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("name", _LISTED)
+@pytest.mark.parametrize("name", NAMES)
 def test_a_feature_can_be_deleted_with_its_line(name: str, tmp_path: Path) -> None:
     folder = _copy_without((name,), tmp_path)
     shown = _ran(folder, "-c", _STORY)
@@ -84,7 +84,7 @@ def test_a_feature_can_be_deleted_with_its_line(name: str, tmp_path: Path) -> No
 
 @pytest.mark.full
 def test_the_kernel_is_tested_without_features(tmp_path: Path) -> None:
-    folder = _copy_without(_LISTED, tmp_path)
+    folder = _copy_without(NAMES, tmp_path)
     _ran(folder, "-m", "pytest", "-p", "no:cacheprovider", "-x", "--quick", *_KERNEL)
 
 
@@ -94,5 +94,5 @@ def test_nothing_names_the_folder_of_a_feature_but_the_list() -> None:
         for file in (ROOT / package).rglob("*.py"):
             if file.is_relative_to(ROOT / "gateway" / "features"):
                 continue
-            names = [f"features.{name}" for name in _LISTED if f"features.{name}" in file.read_text(encoding="utf-8")]
+            names = [f"features.{name}" for name in NAMES if f"features.{name}" in file.read_text(encoding="utf-8")]
             assert not names, file

@@ -26,6 +26,7 @@ from agent.memory.provenance import sources_in
 from agent.memory.scope import Scope
 from agent.settings import MemorySettings
 
+INDEX_NAMES = ("MEMORY.md", "memory.md")
 NEW_NOTES = "## New notes"
 """Heading of a section near the top, used if the index is longer than the prompt shows."""
 _REST = "## Older"
@@ -319,11 +320,6 @@ def _one_line(text: str) -> str:
 
 def _same_name(name: str, other: str) -> bool:
     return unicodedata.normalize("NFC", name).casefold() == unicodedata.normalize("NFC", other).casefold()
-
-
-# how much of an index or file fits the prompt ------------------------------------------------------------------
-
-INDEX_NAMES = ("MEMORY.md", "memory.md")
 
 
 def is_index(path: Path, folder: Path) -> bool:

@@ -6,10 +6,10 @@ from importlib import import_module
 
 from gateway.manifest import Feature
 
-_LISTED = (
+NAMES = (
     "imports",
     "backup",
     "service",
     "mcp",
 )
-FEATURES: tuple[Feature, ...] = tuple(import_module(f"{__name__}.{name}").FEATURE for name in _LISTED)
+FEATURES: tuple[Feature, ...] = tuple(import_module(f"{__name__}.{name}").FEATURE for name in NAMES)

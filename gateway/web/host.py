@@ -25,7 +25,7 @@ from channels.message import ChannelStatus
 from channels.web.auth import LoginLinks, url_of
 from channels.web.listen import network_host
 from channels.web.record import NotRecorded
-from channels.web.views.view import ActionFailed
+from channels.web.views.view import ActionFailed, NotOffered
 from gateway.config import WebConfig
 from gateway.home import Home, write_private
 from gateway.rpc.client import NotRunning, connect
@@ -146,7 +146,7 @@ class GatewayWebHost:
 
     async def call(self, operation: str, parameters: Mapping[str, object]) -> object:
         if operation not in self._operations:
-            raise ActionFailed(Sentence("The page can't do that."))
+            raise NotOffered(Sentence("The page can't do that."))
         try:
             return await self._operations[operation](cast(Params, parameters))
         except (OperationError, StorageUnavailable) as problem:

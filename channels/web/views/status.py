@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from channels.web.views.view import ActionFailed, Call, Values, View
+from channels.web.views.view import Call, NotOffered, Values, View
 
 
 async def _read(call: Call, query: Mapping[str, str]) -> Values:
     try:
         servers = await call("mcp.servers", {})
-    except ActionFailed:  # there is nothing that knows servers
+    except NotOffered:
         servers = []
     return {"status": await call("status", {}), "servers": servers}
 

@@ -22,6 +22,10 @@ class ActionFailed(Exception):
     """The operation failed. One sentence for the person."""
 
 
+class NotOffered(ActionFailed):
+    """No part of this gateway has the operation."""
+
+
 @dataclass(frozen=True, slots=True)
 class View:
     name: str

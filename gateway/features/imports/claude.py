@@ -31,17 +31,17 @@ def chat(value: Mapping[str, Json], findings: Findings) -> ImportedChat | None:
     unknown: set[str] = set()
     written = Documents()
     raw = value.get("chat_messages")
-    for one in raw if isinstance(raw, list) else []:
-        if not isinstance(one, dict):
+    for message in raw if isinstance(raw, list) else []:
+        if not isinstance(message, dict):
             continue
-        speaker = _SPEAKERS.get(str(one.get("sender")))
-        calls = _calls(one) if speaker == "Claude" else []
-        text, documents = _text(one, unknown), _documents(one)
+        speaker = _SPEAKERS.get(str(message.get("sender")))
+        calls = _calls(message) if speaker == "Claude" else []
+        text, documents = _text(message, unknown), _documents(message)
         if not text and not documents and not calls:
             continue
-        at = moment(one.get("created_at")) or (messages[-1].at if messages else begun)
+        at = moment(message.get("created_at")) or (messages[-1].at if messages else begun)
         if speaker is None:
-            unknown.add(Sentence("messages of “{role}”", role=str(one.get("sender"))[:40]))
+            unknown.add(Sentence("messages of “{role}”", role=str(message.get("sender"))[:40]))
             continue
         if at is None:
             findings.skip(Sentence("“{title}”", title=title), Sentence("has no date"))

@@ -16,6 +16,7 @@ from agent.formats.parsing import load_json
 from agent.formats.sqlite import StorageUnavailable
 from agent.fs import atomic_write
 from agent.languages.sentences import Sentence, joined
+from agent.languages.system_errors import system_says
 from agent.memory.history import IMPORT, UNDO, Change, NoSuchChange
 from agent.memory.paths import FileError
 from agent.memory.redaction_lock import StaleRead
@@ -91,7 +92,7 @@ class ImportOperations:
                     await _locked(agent, scope, partial(write_files, scope, self._kernel.clock, batch))
                 await asyncio.to_thread(self._keep_receipt, unit.id, plan)
             except (FileError, OSError) as problem:
-                reason = str(problem) if isinstance(problem, FileError | StorageUnavailable) else problem.strerror
+                reason = str(problem) if isinstance(problem, FileError | StorageUnavailable) else system_says(problem)
                 failure = OperationError(Sentence("Nothing was imported: {why}.", why=reason))
             else:
                 return unit.id
@@ -187,8 +188,8 @@ class ImportOperations:
                     done, kept = await self._take_back(agent, scope, change)
             await asyncio.to_thread(agent.history.undone, change, unit.id or UNDO)
         except OSError as problem:
-            reason = problem.strerror or str(problem)
-            raise OperationError(Sentence("Not everything could be undone: {why}. Try again.", why=reason)) from problem
+            why = system_says(problem)
+            raise OperationError(Sentence("Not everything could be undone: {why}. Try again.", why=why)) from problem
         message: str = Sentence("Undone: {count} files.", count=len(done))
         if len(done) == 1:
             message = Sentence("Undone: 1 file.")

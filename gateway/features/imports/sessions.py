@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import chain
+from operator import itemgetter
 from pathlib import PurePosixPath
 from typing import IO, Protocol
 
@@ -112,7 +113,7 @@ def _of_openclaw(tree: FileTree, clock: Clock, findings: Findings, tally: _Tally
                 tally.files[why] += base != _INDEX
             else:
                 taken.append((_begin(file), file, session))
-        for _, file, session in sorted(taken, key=lambda file_of_agent: file_of_agent[0]):
+        for _, file, session in sorted(taken, key=itemgetter(0)):
             reader = openclaw.OpenClawReader(PurePosixPath(file.name).name, session, seen)
             if (chat := _chat(file, reader, clock, findings, tally)) is not None:
                 yield chat

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import stat
 import zipfile
@@ -14,7 +13,7 @@ from typing import IO, Protocol
 
 from agent.languages.sentences import Sentence, joined
 from gateway.features.imports.values import LABELS, MOST_BYTES, Findings, ImportKind, ImportRefused
-from gateway.features.imports.zips import CheckedZip, readable, unreadable
+from gateway.features.imports.zips import CheckedZip, OddFile, readable, unreadable
 
 _MOST_FILES = 50_000
 _DEEPEST = 40
@@ -112,10 +111,10 @@ class FolderTree:
         status = os.fstat(opened.fileno())
         if not stat.S_ISREG(status.st_mode):
             opened.close()
-            raise OSError(errno.EINVAL, "it is not a regular file")
+            raise OddFile(Sentence("it is not a regular file"))
         if status.st_size > MOST_BYTES:
             opened.close()
-            raise OSError(errno.EFBIG, "it is larger than a gigabyte")
+            raise OddFile(Sentence("it is larger than a gigabyte"))
         return opened
 
 

@@ -6,12 +6,13 @@ import re
 import stat
 import zipfile
 import zlib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO
 
 from agent.languages.sentences import Sentence, joined
+from agent.languages.system_errors import system_says
 from gateway.features.imports.values import MOST_BYTES, ImportRefused
 
 _MOST_NAMES = 200_000
@@ -21,20 +22,10 @@ _SMALL = 10_000_000
 _DRIVE = re.compile(r"[A-Za-z]:")
 _PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """Others take memory as the zip wishes."""
-_REASONS: Mapping[str, Sentence] = {
-    reason: reason
-    for reason in (
-        Sentence("no such file or directory"),
-        Sentence("not a directory"),
-        Sentence("permission denied"),
-        Sentence("operation not permitted"),
-        Sentence("input/output error"),
-        Sentence("it is not a regular file"),
-        Sentence("it is larger than a gigabyte"),
-        Sentence("the system does not say why"),
-    )
-}
-"""What systems say most, and what a tree of files does."""
+
+
+class OddFile(OSError):
+    """A file that is not read for its kind or size. Its text says why, as a clause."""
 
 
 class CheckedZip:
@@ -132,8 +123,7 @@ def unreadable(error: OSError) -> Sentence:
 
 
 def _reason(error: OSError) -> str:
-    words = (error.strerror or "the system does not say why").lower()
-    return _REASONS.get(words, words)
+    return str(error) if isinstance(error, OddFile) else system_says(error)
 
 
 def too_large(name: str, size: int) -> Sentence:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -13,9 +15,7 @@ from hypothesis import strategies as st
 
 from agent.clock import Clock
 from agent.context.header import rendered
-from agent.languages import order_words
 from agent.languages.codes import ALL_LANGUAGES, Language
-from agent.languages.order_words import OrderWords
 from agent.languages.registry import LANGUAGES
 from agent.memory.scope import Audience, Scope
 from agent.model.base import Block, Completed, Message, ModelRequest, TextDelta, ToolCallStarted
@@ -376,8 +376,15 @@ def test_words_that_tell_no_language_are_answered_in_that_of_the_chat(said: str,
     assert understand(said, Language(chats)).language == language
 
 
-async def test_the_first_message_waits_for_no_words_of_languages(monkeypatch: pytest.MonkeyPatch) -> None:
-    read = dict[Language, OrderWords]()
-    monkeypatch.setattr(order_words, "_WORDS", read)
-    await OfflineModel(CLOCK, ENV).warm_up()
-    assert read.keys() == set(ALL_LANGUAGES)
+def test_the_first_message_waits_for_no_words_of_languages() -> None:
+    script = """
+import asyncio
+from agent.languages import order_words
+from agent.languages.codes import ALL_LANGUAGES
+from agent.model.offline.model import OfflineModel
+
+assert not order_words._WORDS
+asyncio.run(OfflineModel(None, "").warm_up())
+assert order_words._WORDS.keys() == set(ALL_LANGUAGES)
+"""
+    subprocess.run([sys.executable, "-c", script], check=True)

@@ -87,7 +87,7 @@ def test_an_import_is_refused_in_german_in_a_german_terminal(home: Path, tmp_pat
     hint = f"Es sieht aus wie ein Arbeitsordner von OpenClaw: `daybook import openclaw {source}`."
     why = f"workspace enthält keine `conversations.json`, ist also kein Export aus ChatGPT. {hint}\n"
     assert in_terminal(GERMAN, home, "import", "chatgpt", str(source)) == f"Fehler: {why}"
-    why = f"{missing} ist nicht lesbar: diese Datei oder diesen Ordner gibt es nicht.\n"
+    why = f"{missing} ist nicht lesbar: diese Datei gibt es nicht.\n"
     assert in_terminal(GERMAN, home, "import", "claude", str(missing)) == f"Fehler: {why}"
     (tmp_path / "photos").mkdir()
     (tmp_path / "photos" / "a.png").write_bytes(b"\x89PNG")
