@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 from benchmarks.figures import median, p95, table
-from tests.gateway.cli.test_prompt import CTRL_C, CTRL_D, Watched
+from tests.gateway.terminal.test_prompt import CTRL_C, CTRL_D, Watched
 
 CONFIG = "channels: {web: {enabled: false}}\nmemory: {search: {embedding: none}}\n"
 STARTS = 3

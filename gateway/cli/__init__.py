@@ -12,12 +12,12 @@ import click
 
 from agent.formats.imports import without_collector
 from agent.languages.sentences import translated
-from gateway.cli.context import CliContext, CommandFailed, terminal_language
-from gateway.cli.words import in_words_of, say_in, translate_click
 from gateway.features import FEATURES
 from gateway.file_system import PATIENCE, Question, no_answer
 from gateway.home import HomeError, find_home, version
 from gateway.manifest import CommandLine
+from gateway.terminal.context import CliContext, CommandFailed, terminal_language
+from gateway.terminal.words import in_words_of, say_in, translate_click
 
 _KERNEL = {
     "init": "Set up Daybook. Each question can also be answered by an option.",
@@ -127,4 +127,4 @@ def daybook(ctx: click.Context, home: str | None) -> None:
         raise click.UsageError(str(translated(terminal_language(), error))) from error
     if ctx.invoked_subcommand not in _SAY_IT_THEMSELVES and not Question(found.path).is_answered(PATIENCE):
         raise CommandFailed(no_answer(found.path))
-    ctx.obj = CliContext(found)
+    ctx.obj = CliContext(found, FEATURES)

@@ -6,7 +6,7 @@ import click
 from click.shell_completion import get_completion_class
 
 from agent.languages.sentences import said
-from gateway.cli.context import terminal_language
+from gateway.terminal.context import terminal_language
 
 _HOW = {
     "bash": "echo 'eval \"$(daybook completion bash)\"' >> ~/.bashrc",

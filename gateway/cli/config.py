@@ -9,10 +9,10 @@ import yaml
 
 from agent.languages.sentences import Sentence, joined
 from agent.languages.system_reasons import reason_of
-from gateway.cli.context import CliContext, CommandFailed, Misconfigured
 from gateway.config import ConfigError, reference, schema, shown
 from gateway.config.edit import choose_zone, path_of, set_values, value_of
 from gateway.config.show import shown_value
+from gateway.terminal.context import CliContext, CommandFailed, Misconfigured
 
 
 @click.group("config")

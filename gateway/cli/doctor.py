@@ -9,11 +9,11 @@ import click
 
 from agent.languages.codes import Language
 from agent.languages.sentences import Sentence, Translatable, translated
-from gateway.cli.context import CliContext, print_json
 from gateway.doctor.examine import examine, silent
 from gateway.doctor.mend import mend
 from gateway.doctor.security import security
 from gateway.features import FEATURES
+from gateway.terminal.context import CliContext, print_json
 
 
 @click.command("doctor")

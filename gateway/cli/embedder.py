@@ -14,12 +14,12 @@ from agent.languages.system_errors import system_says
 from agent.model.base import Json
 from agent.search.vectors.encoder import NoEmbedding
 from agent.settings import LocalEmbedderSettings, RemoteEmbedderSettings
-from gateway.cli.context import CliContext, CommandFailed, print_json
-from gateway.cli.rpc import ask, ask_beside, show_progress
 from gateway.embedder.build import OLD_MODEL, embedding_of, has_old_model, is_there, missing, unreadable
 from gateway.embedder.check import check
 from gateway.embedder.fetch import KEPT, LOADED, fetch
 from gateway.embedder.offer import GAIN, by_hand, installed_but
+from gateway.terminal.context import CliContext, CommandFailed, print_json
+from gateway.terminal.rpc import ask, ask_beside, show_progress
 
 
 @click.command()

@@ -19,15 +19,9 @@ from agent.languages.sentences import said
 from channels.terminal import MAIN_CHAT
 from gateway import file_system, log_setup
 from gateway.app import open_gateway
-from gateway.cli.browser import has_browser, open_link
 from gateway.cli.chat import piped_lines
-from gateway.cli.context import CliContext, run, terminal_language, typed
 from gateway.cli.greeting import greeting, settled
 from gateway.cli.process import ProcessOperations
-from gateway.cli.repl import HomeWait, LocalChat, Repl
-from gateway.cli.rpc import rows
-from gateway.cli.screen import Screen
-from gateway.cli.stdin import InputLines, has_cursor
 from gateway.cli.zone import with_zone
 from gateway.config import Config, secrets_of
 from gateway.features import FEATURES
@@ -37,6 +31,12 @@ from gateway.rpc.protocol import OperationError
 from gateway.rpc.server import serve
 from gateway.server import Gateway
 from gateway.supervisor import start_again
+from gateway.terminal.browser import has_browser, open_link
+from gateway.terminal.context import CliContext, run, terminal_language, typed
+from gateway.terminal.repl import HomeWait, LocalChat, Repl
+from gateway.terminal.rpc import rows
+from gateway.terminal.screen import Screen
+from gateway.terminal.stdin import InputLines, has_cursor
 
 log = logging.getLogger(__name__)
 
@@ -232,7 +232,7 @@ async def _greet(gateway: Gateway, config: Config, home: Home, person: _Person, 
 async def _attended(gateway: Gateway, home: Home, stop: asyncio.Event, person: _Person | None) -> None:
     """Chats in this terminal. Ctrl-D ends the gateway; the end of a pipe does not."""
     if person and has_cursor():
-        from gateway.cli.prompt import PromptTerminal  # noqa: PLC0415  (a start without a terminal need not wait)
+        from gateway.terminal.prompt import PromptTerminal  # noqa: PLC0415  (a start without a terminal need not wait)
 
         prompt = PromptTerminal(home, sys.stdout)
         person.console.setStream(prompt)

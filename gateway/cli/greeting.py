@@ -12,13 +12,13 @@ from agent.languages.codes import Language
 from agent.languages.sentences import Sentence, said, translated
 from agent.languages.zones import zone_name
 from channels.message import ChannelStatus, Health
-from gateway.cli.context import typed
-from gateway.cli.rpc import rows
 from gateway.config import Config
 from gateway.home import Home, shown, version
 from gateway.policy.access import Role
 from gateway.server import Gateway
 from gateway.supervisor import SupervisedSource
+from gateway.terminal.context import typed
+from gateway.terminal.rpc import rows
 
 _PLATFORMS = {"telegram": "Telegram", "discord": "Discord"}
 _SETTLED_WITHIN = 15.0

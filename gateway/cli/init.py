@@ -12,8 +12,6 @@ from pathlib import Path
 import click
 
 from agent.languages.sentences import Sentence, said, translated
-from gateway.cli.confirm import is_confirmed
-from gateway.cli.context import CliContext, CommandFailed, Misconfigured, terminal_language, typed
 from gateway.cli.embedder import fetch_into
 from gateway.cli.zone import ask_zone
 from gateway.config import Config, ConfigError
@@ -26,6 +24,8 @@ from gateway.setup.discord import DiscordCheck, check_discord
 from gateway.setup.model import ModelCheck, check_model
 from gateway.setup.probe import CheckResult
 from gateway.setup.telegram import check_telegram
+from gateway.terminal.confirm import is_confirmed
+from gateway.terminal.context import CliContext, CommandFailed, Misconfigured, terminal_language, typed
 
 _NONE = "-"
 """Typed to remove a value."""

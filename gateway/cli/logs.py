@@ -12,10 +12,10 @@ import click
 
 from agent.languages.sentences import Sentence
 from agent.languages.system_reasons import reason_of
-from gateway.cli.context import CliContext, CommandFailed, typed
-from gateway.cli.screen import plain
 from gateway.home import shown
 from gateway.log_setup import last_lines, older
+from gateway.terminal.context import CliContext, CommandFailed, typed
+from gateway.terminal.screen import plain
 
 _LOOK_AGAIN = 0.3
 """Seconds between two looks at the file while following."""

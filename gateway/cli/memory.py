@@ -11,11 +11,11 @@ import click
 
 from agent.languages.sentences import Sentence, said
 from agent.model.base import Json
-from gateway.cli.context import CliContext, print_json, show_time, terminal_language
 from gateway.cli.embedder import embedder
-from gateway.cli.rpc import ask, ask_beside, rows, show_progress
-from gateway.cli.table import print_table
 from gateway.handlers.agents import no_scope
+from gateway.terminal.context import CliContext, print_json, show_time, terminal_language
+from gateway.terminal.rpc import ask, ask_beside, rows, show_progress
+from gateway.terminal.table import print_table
 
 _SHOWN = 10
 

@@ -6,10 +6,10 @@ import click
 
 from agent.formats.sqlite import StorageUnavailable
 from agent.languages.sentences import Sentence
-from gateway.cli.context import CliContext, CommandFailed
 from gateway.home import HomeError
 from gateway.rpc.protocol import OperationError
 from gateway.store.connection import postgres_module
+from gateway.terminal.context import CliContext, CommandFailed
 
 _SQLITE = "sqlite"
 

@@ -6,9 +6,9 @@ import click
 
 from agent.languages.sentences import Sentence
 from agent.model.base import Json
-from gateway.cli.context import CliContext, print_json
-from gateway.cli.rpc import ask, rows
-from gateway.cli.table import print_table
+from gateway.terminal.context import CliContext, print_json
+from gateway.terminal.rpc import ask, rows
+from gateway.terminal.table import print_table
 
 
 @click.group("pair")

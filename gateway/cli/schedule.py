@@ -9,14 +9,14 @@ import click
 
 from agent.languages.sentences import Sentence, joined
 from agent.model.base import Json
-from gateway.cli.context import CliContext, print_json, show_time
-from gateway.cli.rpc import ask, rows
-from gateway.cli.table import print_table
 from gateway.i18n import one_line
 from gateway.recurrence import InvalidWhen, parse
 from gateway.recurrence_in_words import in_words
 from gateway.scheduling.builtins import does_by_itself
 from gateway.scheduling.job import InvalidJob, JobKind, checked_id, checked_text, checked_to, checked_zone
+from gateway.terminal.context import CliContext, print_json, show_time
+from gateway.terminal.rpc import ask, rows
+from gateway.terminal.table import print_table
 
 _JSON = click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 _ID = click.argument("job", metavar="ID")

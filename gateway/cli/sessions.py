@@ -7,10 +7,10 @@ from pathlib import Path
 import click
 
 from agent.languages.sentences import Sentence
-from gateway.cli.confirm import confirm
-from gateway.cli.context import CliContext, CommandFailed, print_json, show_time
-from gateway.cli.rpc import ask, rows
-from gateway.cli.table import print_table
+from gateway.terminal.confirm import confirm
+from gateway.terminal.context import CliContext, CommandFailed, print_json, show_time
+from gateway.terminal.rpc import ask, rows
+from gateway.terminal.table import print_table
 
 _KEYS = ("id", "key", "started", "last", "messages")
 """The keys of `sessions list --json`, on which programs rely."""

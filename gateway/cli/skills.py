@@ -10,10 +10,10 @@ from agent.formats.exact import exactly
 from agent.languages.sentences import Sentence
 from agent.model.base import Json
 from agent.skills import SkillOrigin
-from gateway.cli.confirm import confirm
-from gateway.cli.context import CliContext, print_json
-from gateway.cli.rpc import ask, rows
-from gateway.cli.table import print_table
+from gateway.terminal.confirm import confirm
+from gateway.terminal.context import CliContext, print_json
+from gateway.terminal.rpc import ask, rows
+from gateway.terminal.table import print_table
 
 _AGENT = click.option("--agent", help="The agent's name; default: the main one.")
 

@@ -12,9 +12,9 @@ from rich.cells import cell_len
 
 from agent.languages.sentences import Sentence
 from agent.model.base import Json
-from gateway.cli.context import CliContext, print_json, show_time
-from gateway.cli.rpc import ask, rows
-from gateway.cli.table import print_table
+from gateway.terminal.context import CliContext, print_json, show_time
+from gateway.terminal.rpc import ask, rows
+from gateway.terminal.table import print_table
 
 _JOBS_SHOWN = 5
 _LABEL = 11

@@ -13,8 +13,8 @@ from pathlib import Path
 import click
 
 from agent.languages.sentences import Sentence, said
-from gateway.cli.context import CommandFailed, terminal_language
 from gateway.home import DISTRIBUTION, version
+from gateway.terminal.context import CommandFailed, terminal_language
 
 _PATIENCE = 60.0
 _ROOT = Path(__file__).resolve().parents[2]

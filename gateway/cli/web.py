@@ -10,8 +10,8 @@ import segno
 
 from agent.languages.sentences import Sentence
 from agent.languages.system_reasons import reason_of
-from gateway.cli.browser import has_browser, open_link
-from gateway.cli.context import CliContext, CommandFailed, print_json, run, typed
+from gateway.terminal.browser import has_browser, open_link
+from gateway.terminal.context import CliContext, CommandFailed, print_json, run, typed
 from gateway.web.host import page_link, read_token
 
 _QR_INK = ("\x1b[97;40m", "\x1b[0m")

@@ -11,12 +11,12 @@ import click
 
 from agent.languages.sentences import Sentence, said
 from agent.languages.zones import nearest, zone_name, zones_meant
-from gateway.cli.confirm import is_confirmed
-from gateway.cli.context import CliContext, CommandFailed, Misconfigured, terminal_language
 from gateway.config import Config, ConfigError
 from gateway.config.edit import choose_zone, is_zone_chosen
 from gateway.config.values import machine_zone
 from gateway.home import HomeError
+from gateway.terminal.confirm import is_confirmed
+from gateway.terminal.context import CliContext, CommandFailed, Misconfigured, terminal_language
 
 _OFFERED = 6
 

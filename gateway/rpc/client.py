@@ -121,7 +121,7 @@ class RpcConnection:
 
 
 class RemoteChat:
-    """Implements `gateway.cli.repl.ChatConnection` with a gateway in another process."""
+    """Implements `gateway.terminal.repl.ChatConnection` with a gateway in another process."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, path: Path) -> None:
         self._reader = reader

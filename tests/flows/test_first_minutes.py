@@ -18,7 +18,7 @@ from tests.fakes.telegram import FakeTelegram
 from tests.flows.server import Server
 from tests.flows.stores import settings_of
 from tests.gateway.cli.test_cli import Terminal, shell
-from tests.gateway.cli.test_prompt import Watched
+from tests.gateway.terminal.test_prompt import Watched
 
 NEWCOMER = 55555
 

@@ -13,7 +13,7 @@ from tests.flows.persons import Person, Seat, first_day
 from tests.flows.story import ALICE
 from tests.flows.test_daily import awake
 from tests.flows.test_stories_in_languages import TYPED, everyone, without_model
-from tests.gateway.cli.test_prompt import Watched
+from tests.gateway.terminal.test_prompt import Watched
 
 pytestmark = pytest.mark.timeout(300)
 

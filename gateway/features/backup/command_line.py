@@ -11,11 +11,11 @@ import click
 
 from agent.formats.sqlite import StorageUnavailable
 from agent.languages.sentences import Sentence, joined
-from gateway.cli.context import CliContext, CommandFailed, typed
 from gateway.config import ConfigError, load
 from gateway.features.backup.archive import CopyDatabase, Manifest, copy_of, is_encrypted, restore, write
 from gateway.features.backup.errors import BackupError
 from gateway.home import Home, HomeError
+from gateway.terminal.context import CliContext, CommandFailed, typed
 
 _PASSPHRASE = "DAYBOOK_BACKUP_PASSPHRASE"
 _LOG = re.compile(r"/memory/(\d{4}-\d\d-\d\d)\.md$")

@@ -9,10 +9,10 @@ import click
 
 from agent.languages.sentences import Sentence
 from agent.model.base import Json
-from gateway.cli.context import CliContext, print_json, show_time
-from gateway.cli.rpc import ask, rows
-from gateway.cli.table import print_table
 from gateway.features.imports.values import ImportKind
+from gateway.terminal.context import CliContext, print_json, show_time
+from gateway.terminal.rpc import ask, rows
+from gateway.terminal.table import print_table
 
 _SHOWN = 20
 """Lines of a list for people; `--json` has all."""

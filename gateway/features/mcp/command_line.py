@@ -13,17 +13,17 @@ import click
 from agent.languages.sentences import Sentence, joined
 from agent.model.base import Json
 from agent.model.tokens import estimate_tool
-from gateway.cli.browser import has_browser, open_link
-from gateway.cli.context import CliContext, CommandFailed, print_json, run
-from gateway.cli.rpc import Call, ask, ask_beside
-from gateway.cli.stdin import InputLines
-from gateway.cli.table import print_table
 from gateway.config.capabilities import LocalMcpServer, RemoteMcpServer
 from gateway.features.mcp.kept import KeptMcp
 from gateway.features.mcp.operations import login_json, no_server
 from gateway.features.mcp.schemas import RemoteTool
 from gateway.features.mcp.servers import McpServers, ServerProbe, probe
 from gateway.rpc.protocol import OperationError, Params
+from gateway.terminal.browser import has_browser, open_link
+from gateway.terminal.context import CliContext, CommandFailed, print_json, run
+from gateway.terminal.rpc import Call, ask, ask_beside
+from gateway.terminal.stdin import InputLines
+from gateway.terminal.table import print_table
 
 _SHOWN = 80
 _AGENT = click.option("--agent", help="The agent's name; default: the main one.")

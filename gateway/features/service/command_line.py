@@ -18,10 +18,10 @@ import click
 from agent.fs import atomic_write
 from agent.languages.sentences import Sentence
 from agent.languages.system_errors import system_says
-from gateway.cli.context import CliContext, CommandFailed
 from gateway.config import Config
 from gateway.features.service.systemd import Owner, can_have_namespace, unit, written_elsewhere
 from gateway.home import Home, HomeError, find_home
+from gateway.terminal.context import CliContext, CommandFailed
 
 _DRY_RUN = click.option("--dry-run", is_flag=True, help="Only show what would be written and run.")
 _SYSTEM = click.option(

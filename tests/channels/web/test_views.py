@@ -27,10 +27,10 @@ from channels.web.views.registry import ACTIONS, VIEWS
 from channels.web.views.view import ActionFailed
 from gateway import spoken_time
 from gateway.cli import COMMANDS, command_of, daybook
-from gateway.cli.words import in_words_of
 from gateway.embedder.build import OLD_MODEL
 from gateway.embedder.offer import GAIN
 from gateway.store.run_rows import RunStatus
+from gateway.terminal.words import in_words_of
 from tests.channels.web.browser import Browser
 from tests.channels.web.conftest import MAIN, STATUS, TOKEN, House, answer
 from tests.chromium import PATIENCE

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from agent.model.base import Json
-from gateway.cli.rpc import show_progress
+from gateway.terminal.rpc import show_progress
 from tests.fakes.embeddings import Embeddings
 from tests.gateway.cli.test_cli import Terminal, gateway, shell
 

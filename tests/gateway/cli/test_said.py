@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from gateway import cli
+from gateway import cli, terminal
 from gateway.features import imports
 from gateway.rpc import client
 
-FOLDERS = [Path(one.__file__).parent for one in (cli, imports)]
+FOLDERS = [Path(one.__file__).parent for one in (cli, terminal, imports)]
 FILES = [*(file for folder in FOLDERS for file in sorted(folder.glob("*.py"))), Path(client.__file__)]
 SHOWS = frozenset(
     {"echo", "secho", "prompt", "confirm", "is_confirmed", "progressbar", "print_table"}

@@ -19,10 +19,10 @@ from click.testing import CliRunner
 
 from agent.languages.codes import Language
 from gateway.cli import daybook
-from gateway.cli.browser import has_browser, open_link
-from gateway.cli.context import typed
 from gateway.cli.web import qr_lines
 from gateway.home import Home
+from gateway.terminal.browser import has_browser, open_link
+from gateway.terminal.context import typed
 from tests.english import english_in
 from tests.gateway.cli.test_cli import Terminal, gateway, invoke, shell
 

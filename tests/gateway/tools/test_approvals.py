@@ -11,8 +11,8 @@ import pytest
 from agent.model.scripted import Call
 from channels.message import Quote
 from channels.scripted import ScriptedChannel
-from gateway.cli.rpc import rows
 from gateway.rpc.protocol import OperationError
+from gateway.terminal.rpc import rows
 from tests.gateway.conftest import ALICE, GROUP, OWNER, STRANGER, Daybook
 from tests.gateway.tools.approving import (
     FOREIGN,

@@ -12,8 +12,8 @@ import pytest
 
 from agent.model.base import Json
 from agent.model.scripted import Call
-from gateway.cli.rpc import rows
 from gateway.rpc.protocol import OperationError
+from gateway.terminal.rpc import rows
 from tests.gateway.conftest import ALICE, GROUP, OWNER, Daybook
 from tests.gateway.tools.approving import FOREIGN, Owner, lay, write
 

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from agent.memory.history import History
-from gateway.cli.rpc import rows
 from gateway.features.imports import json_stream, values
 from gateway.rpc.protocol import OperationError
+from gateway.terminal.rpc import rows
 from tests.gateway.conftest import Daybook, Running, full_disk
 from tests.gateway.features.imports.conftest import bring, refused, tree, until_there
 from tests.gateway.features.imports.made import (

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from gateway.cli.context import CommandFailed
 from gateway.config.loader import parse
 from gateway.features.service.command_line import description, manager_of, owner_of
 from gateway.features.service.systemd import Owner, unit, written_elsewhere
 from gateway.home import Home
+from gateway.terminal.context import CommandFailed
 from tests import forked
 from tests.gateway.cli.test_cli import environment, invoke, shell
 

@@ -10,10 +10,10 @@ import signal
 import pytest
 
 from channels.terminal import Final, TerminalMessageNotKept, TerminalPreview
-from gateway.cli.repl import Repl
-from gateway.cli.screen import Screen
-from gateway.cli.stdin import InputLines
 from gateway.rpc.protocol import MessageOutcome, OperationError
+from gateway.terminal.repl import Repl
+from gateway.terminal.screen import Screen
+from gateway.terminal.stdin import InputLines
 
 
 class Gateway:

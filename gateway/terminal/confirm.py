@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from agent.languages.registry import LANGUAGES
-from gateway.cli.context import terminal_language
 from gateway.i18n import answer_of
+from gateway.terminal.context import terminal_language
 
 
 def is_confirmed(question: str, *, default: bool) -> bool:

@@ -11,8 +11,8 @@ from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
-from gateway.cli.screen import plain
-from gateway.cli.styled import is_styled, render
+from gateway.terminal.screen import plain
+from gateway.terminal.styled import is_styled, render
 
 _GAP = 2
 _NARROWEST = 16

@@ -12,7 +12,7 @@ from click import core, decorators, exceptions, formatting, parser, termui, type
 
 from agent.languages.codes import Language
 from agent.languages.sentences import Sentence, sentences_of
-from gateway.cli.context import terminal_language
+from gateway.terminal.context import terminal_language
 
 Say = Callable[[str], str]
 """Translates a text."""

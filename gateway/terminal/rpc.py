@@ -16,13 +16,12 @@ from agent.languages.codes import Language
 from agent.languages.sentences import Sentence, all_translated, translated
 from agent.model.base import Json
 from gateway.app import open_gateway
-from gateway.cli.context import CliContext, run, terminal_language
-from gateway.cli.repl import HomeWait
 from gateway.config import Config
-from gateway.features import FEATURES
-from gateway.home import Home, HomeBusy
+from gateway.home import HomeBusy
 from gateway.rpc.client import NotRunning, connect
 from gateway.rpc.protocol import Operation, OperationError, Params
+from gateway.terminal.context import CliContext, run, terminal_language
+from gateway.terminal.repl import HomeWait
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,19 +46,15 @@ def ask_beside(context: CliContext, operation: str, params: Params, beside: Besi
     config = context.quiet_config()
     is_for_programs = click.get_current_context().params.get("as_json")
     language = Language.ENGLISH if is_for_programs else context.language
-    return run(call_operation(context.home, config, operation, params, beside, language))
+    return run(_call(context, config, operation, params, beside, language))
 
 
-async def call_operation(
-    home: Home,
-    config: Config,
-    operation: str,
-    params: Params,
-    beside: Beside | None = None,
-    language: Language = Language.ENGLISH,
+async def _call(
+    context: CliContext, config: Config, operation: str, params: Params, beside: Beside | None, language: Language
 ) -> RpcAnswer:
     """Calls an operation; its sentences are in that language. Raises `OperationError`, and `HomeError` where the home
     cannot be used."""
+    home = context.home
 
     async def again(other: str, others: Params) -> Json:
         async with connect(home.socket) as connection:
@@ -74,7 +69,7 @@ async def call_operation(
         except NotRunning:
             pass
         try:
-            async with open_gateway(home, config, channels=False, features=FEATURES) as gateway:
+            async with open_gateway(home, config, channels=False, features=context.features) as gateway:
                 value = await _alone(gateway.operations, operation, params, beside)
                 return RpcAnswer(all_translated(language, value), False, config.zone)
         except StorageUnavailable as error:

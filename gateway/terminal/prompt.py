@@ -28,14 +28,14 @@ from agent.languages.codes import Language
 from agent.languages.sentences import said, translated
 from channels.message import Button, CommandInfo
 from channels.terminal import Busy, Final, Shown, TerminalMessageNotKept, TerminalPreview, named, new_id
-from gateway.cli.context import terminal_language
-from gateway.cli.repl import ChatConnection
-from gateway.cli.screen import encodable, plain
-from gateway.cli.styled import is_styled, last_block, markdown, rows_of
 from gateway.commands.registry import all_commands
 from gateway.home import Home, write_private
 from gateway.rpc.client import NotRunning
 from gateway.rpc.protocol import OperationError
+from gateway.terminal.context import terminal_language
+from gateway.terminal.repl import ChatConnection
+from gateway.terminal.screen import encodable, plain
+from gateway.terminal.styled import is_styled, last_block, markdown, rows_of
 
 _BELL = "\a"
 """Rings for an answer that nobody waits for: the person may look elsewhere."""

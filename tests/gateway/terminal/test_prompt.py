@@ -18,7 +18,7 @@ from pathlib import Path
 import pyte
 import pytest
 
-from gateway.cli.prompt import footer, with_files
+from gateway.terminal.prompt import footer, with_files
 from tests import forked
 from tests.fakes.anthropic import FakeAnthropic
 from tests.fakes.anthropic_answers import Answer, Say

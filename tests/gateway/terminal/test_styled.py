@@ -19,7 +19,7 @@ import pytest
 from rich.cells import cell_len
 from rich.text import Text
 
-from gateway.cli.styled import is_styled, last_block, markdown
+from gateway.terminal.styled import is_styled, last_block, markdown
 
 ANSWER = """Here is **your week**:
 
@@ -108,7 +108,7 @@ def table(columns: int, **environment: str) -> str:
     """What a process prints of the table at a terminal of so many columns."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-    program = f"from gateway.cli.table import print_table; print_table({HEADS!r}, {LINES!r}, 'None.')"
+    program = f"from gateway.terminal.table import print_table; print_table({HEADS!r}, {LINES!r}, 'None.')"
     variables = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLUMNS", "LINES")}
     variables |= {"TERM": "xterm", "PYTHONUTF8": "1"} | environment
     with subprocess.Popen([sys.executable, "-c", program], env=variables, stdin=slave, stdout=slave) as process:
@@ -148,7 +148,7 @@ def test_columns_align_behind_wide_characters() -> None:
 
 
 def test_without_colours_a_table_is_as_in_a_pipe() -> None:
-    program = f"from gateway.cli.table import print_table; print_table({HEADS!r}, {LINES!r}, 'None.')"
+    program = f"from gateway.terminal.table import print_table; print_table({HEADS!r}, {LINES!r}, 'None.')"
     piped = subprocess.run(
         [sys.executable, "-c", program],
         env=os.environ | {"PYTHONUTF8": "1"},

@@ -9,9 +9,9 @@ from typing import TextIO
 
 from agent.languages.sentences import said
 from channels.terminal import Busy, Final, Shown, TerminalPreview
-from gateway.cli.context import terminal_language
-from gateway.cli.stdin import PROMPT
 from gateway.rpc.protocol import MessageOutcome
+from gateway.terminal.context import terminal_language
+from gateway.terminal.stdin import PROMPT
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 """Characters that would command the terminal instead of being shown; a text may come from anywhere."""

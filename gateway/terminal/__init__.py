@@ -1,0 +1,1 @@
+"""What commands of `daybook` share: asking a gateway, printing, prompting."""
