@@ -25,7 +25,7 @@ from gateway.factories import (
 from gateway.handlers import all_operations
 from gateway.home import Home
 from gateway.kernel import Kernel, Opening
-from gateway.manifest import Feature
+from gateway.manifest import features
 from gateway.messages.outbound_files import LongAnswers
 from gateway.models import build_model
 from gateway.policy.display_names import DisplayNames
@@ -71,7 +71,6 @@ async def open_gateway(
     clock: Clock | None = None,
     platforms: Platforms | None = None,
     model_of: ModelOf = build_model,
-    features: Sequence[Feature] = (),
     process: Mapping[str, Operation] | None = None,
     timeouts: Timeouts = _USUAL,
     media_limits: MediaLimits | None = None,
@@ -79,7 +78,7 @@ async def open_gateway(
     on_lost: OnLost = lambda why: None,
 ) -> AsyncIterator[Gateway]:
     """Builds the gateway of a home and closes it again. `channels` False: only the terminal. `platforms` and `model_of`
-    make channels and models; `features`: what it can do beside the kernel; `process`: operations of the process that it
+    make channels and models; `process`: operations of the process that it
     runs in; `on_lost`: ends the process at once, where another may serve the home now.
 
     Raises `HomeBusy`, `HomeError`, `StorageUnavailable`.
@@ -91,7 +90,6 @@ async def open_gateway(
             config,
             clock or Clock(config.zone),
             timeouts,
-            features=features,
             waits=channels,
             on_lost=on_lost,
         )
@@ -113,7 +111,7 @@ async def open_gateway(
         messaging = await build_messaging(core, opened, media_limits or MediaLimits())
         scheduling = await build_scheduling(core, agents, opened, messaging)
         kernel = _kernel(core, agents, opened, messaging, scheduling)
-        openings: list[Opening] = [resolve_name(feature.opening) for feature in features if feature.opening]
+        openings: list[Opening] = [resolve_name(feature.opening) for feature in features() if feature.opening]
         parts = [await stack.enter_async_context(opening(kernel)) for opening in openings]
         for part in parts:
             scheduling.schedule.offer(*part.jobs)

@@ -8,7 +8,7 @@ import logging
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, AsyncExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -27,7 +27,7 @@ from gateway.config.edit import is_zone_chosen
 from gateway.embedder.build import Embedders
 from gateway.factories import build_agent, rules
 from gateway.home import Home, HomeBusy, shown
-from gateway.manifest import Feature
+from gateway.manifest import features
 from gateway.messages.active_work import ActiveWork
 from gateway.models import limited_for_others
 from gateway.policy.access import LOCAL_CHANNELS, Access
@@ -89,7 +89,6 @@ async def open_core(
     clock: Clock,
     timeouts: Timeouts,
     *,
-    features: Sequence[Feature],
     waits: bool,
     on_lost: OnLost,
 ) -> Core:
@@ -127,17 +126,17 @@ async def open_core(
         access,
         shared,
         ScopeWork(database, shared.claims if shared is not None else None),
-        await asyncio.to_thread(_known_secrets, home, config, features),
+        await asyncio.to_thread(_known_secrets, home, config),
     )
 
 
-def _known_secrets(home: Home, config: Config, features: Sequence[Feature]) -> KnownSecrets:
+def _known_secrets(home: Home, config: Config) -> KnownSecrets:
     """Those of now: a restart knows what is changed meanwhile."""
     others: list[str] = []
     if config.channels.web.enabled:
         with contextlib.suppress(OSError, ValueError):
             others.append(read_token(config.channels.web, home))
-    for name in filter(None, (feature.secrets for feature in features)):
+    for name in filter(None, (feature.secrets for feature in features())):
         kept: Callable[[Home], Iterable[str]] = resolve_name(name)
         others += kept(home)
     return known_secrets(config, _text(home.env_file), others)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pkgutil import resolve_name
+
+from agent.languages.sentences import Sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,3 +32,15 @@ class Feature:
     """From the home and its configuration to the doctor's findings. May block for some seconds."""
     secrets: str = ""
     """From the home to what no model may see."""
+    config: Sequence[str] = ()
+    """The classes that add its keys to sections of the configuration."""
+    exposure: str = ""
+    """From the home and its configuration to what `daybook doctor --security` says of it."""
+    jobs: Mapping[str, Sentence] = field(default_factory=dict)
+    """What it does by itself, by the id of the job."""
+
+
+def features() -> Sequence[Feature]:
+    """All features. The list is found by its name, because what it names imports the kernel."""
+    found: Sequence[Feature] = resolve_name("gateway.features:FEATURES")
+    return found

@@ -23,7 +23,6 @@ from gateway.app import open_gateway
 from gateway.cli import COMMANDS
 from gateway.config import load
 from gateway.doctor.examine import examine
-from gateway.features import FEATURES
 from gateway.home import Home
 from tests.fakes.anthropic import FakeAnthropic
 from tests.fakes.telegram import FakeTelegram
@@ -35,12 +34,12 @@ async def story():
         os.environ["XDG_STATE_HOME"] = process.environ["XDG_STATE_HOME"]  # who uses which token is noted there
         home = Home(process.home)
         config, stop = load(home, {}).config, asyncio.Event()
-        async with open_gateway(home, config, channels=True, features=FEATURES) as opened, asyncio.TaskGroup() as group:
+        async with open_gateway(home, config, channels=True) as opened, asyncio.TaskGroup() as group:
             group.create_task(opened.run(stop))
             telegram.say("Hello")
             await telegram.next_message(OWNER)
             stop.set()
-        found = await asyncio.to_thread(examine, home, {}, FEATURES)
+        found = await asyncio.to_thread(examine, home, {})
         assert all(one.ok for one in found), [one for one in found if not one.ok]
 
 print(gateway.__file__, *COMMANDS)

@@ -12,10 +12,9 @@ import click
 
 from agent.formats.imports import without_collector
 from agent.languages.sentences import translated
-from gateway.features import FEATURES
 from gateway.file_system import PATIENCE, Question, no_answer
 from gateway.home import HomeError, find_home, version
-from gateway.manifest import CommandLine
+from gateway.manifest import CommandLine, features
 from gateway.terminal.context import CliContext, CommandFailed, terminal_language
 from gateway.terminal.words import in_words_of, say_in, translate_click
 
@@ -49,7 +48,7 @@ def _commands() -> Mapping[str, CommandLine]:
         for name, help in _KERNEL.items()
     }
     listed = [*known]
-    for feature in FEATURES:
+    for feature in features():
         for name, command in feature.commands.items():
             known[name] = command
             listed.insert(listed.index(command.after) + 1 if command.after in listed else len(listed), name)
@@ -127,4 +126,4 @@ def daybook(ctx: click.Context, home: str | None) -> None:
         raise click.UsageError(str(translated(terminal_language(), error))) from error
     if ctx.invoked_subcommand not in _SAY_IT_THEMSELVES and not Question(found.path).is_answered(PATIENCE):
         raise CommandFailed(no_answer(found.path))
-    ctx.obj = CliContext(found, FEATURES)
+    ctx.obj = CliContext(found)

@@ -11,6 +11,7 @@ import click
 from agent.languages.sentences import said
 from channels.terminal import MAIN_CHAT
 from gateway.config import Config
+from gateway.home import Home
 from gateway.terminal.context import CliContext, run, terminal_language
 from gateway.terminal.repl import Repl, open_chat
 from gateway.terminal.screen import Screen
@@ -35,17 +36,17 @@ def chat_command(context: CliContext, message: str | None, session: str) -> None
     config = context.quiet_config()
     if message is not None and not message.strip():
         raise click.UsageError(context.said("-m needs a text."))
-    if run(_chat(context, config, message, session)):
+    if run(_chat(context.home, config, message, session)):
         sys.exit(1)
 
 
-async def _chat(context: CliContext, config: Config, message: str | None, session: str) -> bool:
+async def _chat(home: Home, config: Config, message: str | None, session: str) -> bool:
     """Runs the chat; True where an answer was an error."""
     if message is None and has_cursor():
-        return await _at_prompt(context, config, session)
+        return await _at_prompt(home, config, session)
     at_terminal = message is None and sys.stdin.isatty() and sys.stdout.isatty()
     screen = Screen(sys.stdout, sys.stderr, live=at_terminal)
-    async with open_chat(context, config, session, screen, lasting=message is None) as connection:
+    async with open_chat(home, config, session, screen, lasting=message is None) as connection:
         repl = Repl(connection, screen)
         if message is not None:
             await repl.ask(message)
@@ -57,12 +58,12 @@ async def _chat(context: CliContext, config: Config, message: str | None, sessio
         return repl.failed
 
 
-async def _at_prompt(context: CliContext, config: Config, session: str) -> bool:
+async def _at_prompt(home: Home, config: Config, session: str) -> bool:
     from gateway.terminal.prompt import PromptTerminal  # noqa: PLC0415  (a tenth of a second that pipes need not wait)
 
-    context.home.create()
-    terminal = PromptTerminal(context.home, sys.stdout)
-    async with open_chat(context, config, session, terminal, lasting=True) as connection:
+    home.create()
+    terminal = PromptTerminal(home, sys.stdout)
+    async with open_chat(home, config, session, terminal, lasting=True) as connection:
         await terminal.converse(connection, handles_sigint=True)
     return terminal.failed
 

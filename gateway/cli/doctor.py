@@ -12,7 +12,6 @@ from agent.languages.sentences import Sentence, Translatable, translated
 from gateway.doctor.examine import examine, silent
 from gateway.doctor.mend import mend
 from gateway.doctor.security import security
-from gateway.features import FEATURES
 from gateway.terminal.context import CliContext, print_json
 
 
@@ -25,9 +24,7 @@ def doctor_command(context: CliContext, as_json: bool, fixes: bool, is_security:
     """Check everything, and say how to fix each problem."""
     unreachable = silent(context.home)
     mended = mend(context.home, os.environ) if fixes and not unreachable else []
-    findings = unreachable or (
-        security(context.home, os.environ) if is_security else examine(context.home, os.environ, FEATURES)
-    )
+    findings = unreachable or (security(context.home, os.environ) if is_security else examine(context.home, os.environ))
     bad = [finding for finding in findings if not finding.ok]
     if as_json:
         print_json(

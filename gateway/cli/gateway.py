@@ -24,7 +24,6 @@ from gateway.cli.greeting import greeting, settled
 from gateway.cli.process import ProcessOperations
 from gateway.cli.zone import with_zone
 from gateway.config import Config, secrets_of
-from gateway.features import FEATURES
 from gateway.home import Home, HomeBusy, allow_many, version
 from gateway.rpc.client import NotRunning, connect
 from gateway.rpc.protocol import OperationError
@@ -125,9 +124,7 @@ async def _opened(home: Home, config: Config, process: ProcessOperations, stack:
     while True:
         try:
             return await stack.enter_async_context(
-                open_gateway(
-                    home, config, channels=True, features=FEATURES, process=process.table(), on_lost=_begin_anew
-                )
+                open_gateway(home, config, channels=True, process=process.table(), on_lost=_begin_anew)
             )
         except StorageUnavailable as error:
             raise OperationError(str(error)) from error

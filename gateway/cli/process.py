@@ -12,7 +12,6 @@ from agent.languages.system_reasons import reason_of
 from agent.model.base import Json
 from gateway.config import ConfigError, load
 from gateway.doctor.examine import examine
-from gateway.features import FEATURES
 from gateway.home import Home
 from gateway.log_setup import last_lines
 from gateway.rpc.protocol import Operation, OperationError, Params, number
@@ -58,7 +57,7 @@ class ProcessOperations:
     async def examine(self, _: Params) -> Json:
         """Runs `daybook doctor`: `[{check, ok, message, fix}]`, texts as of `parts`. Takes some seconds."""
         async with self._examining:
-            found = await asyncio.to_thread(examine, self._home, os.environ, FEATURES)
+            found = await asyncio.to_thread(examine, self._home, os.environ)
         return [
             {"check": finding.check, "ok": finding.ok, "message": parts(finding.message), "fix": parts(finding.fix)}
             for finding in found

@@ -2,39 +2,44 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Iterator, Mapping
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import (
     BaseModel,
     ConfigDict,
     Discriminator,
     Field,
-    PositiveFloat,
     PositiveInt,
     Tag,
-    field_validator,
     model_validator,
 )
 
 from agent.languages.sentences import Sentence
 from gateway.config.values import (
-    Argv,
     FileCommand,
-    HeaderName,
-    HeaderText,
     LeadingWords,
-    McpName,
     Secret,
-    SecretText,
     Url,
-    VariableName,
 )
 
 
 class Section(BaseModel):
     """Unknown keys are forbidden here so that they are noticed; the loader turns them into warnings."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, allow_inf_nan=False)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", hide_input_in_errors=True, allow_inf_nan=False, defer_build=True
+    )
+
+    texts: ClassVar[Mapping[str, str]] = {}
+    """Sentences for the keys that a feature adds, for the reference."""
+
+    @classmethod
+    def of(cls, section: Section) -> Self:
+        """The section with the keys that a feature adds to it. Raises `TypeError` where the feature is not there."""
+        if not isinstance(section, cls):
+            raise TypeError(f"{type(section).__name__} has no keys of {cls.__name__}")
+        return section
 
     @model_validator(mode="before")
     @classmethod
@@ -78,64 +83,16 @@ class ModelServers(Section):
     openai: ModelServer = ModelServer()
 
 
-McpScope = Literal["owner", "people", "groups"]
-
-
-class McpServerConfig(Section):
-    """A server of tools (Model Context Protocol). `tools` empty: all that it has."""
-
-    tools: tuple[str, ...] = ()
-    scopes: tuple[McpScope, ...] = ("owner",)
-    timeout_s: PositiveFloat = 60
-    ask: Literal["all", "writes", "none"] = "writes"
-
-
-class LocalMcpServer(McpServerConfig):
-    """A program that speaks MCP on its stdin and stdout."""
-
-    command: Argv
-    env: dict[VariableName, SecretText] = Field(default={})
-
-    @field_validator("command")
-    @classmethod
-    def is_a_command(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        if not value or not value[0] or any("\0" in word for word in value):
-            raise ValueError(Sentence("allowed: a command as a list of words: [uvx, mcp-server-time]"))
-        return value
-
-
-class RemoteMcpServer(McpServerConfig):
-    """A server that speaks MCP over HTTP (streamable)."""
-
-    url: Url
-    headers: dict[HeaderName, HeaderText] = Field(default={})
-
-
-def _mcp_kind(value: object) -> str | None:
-    if isinstance(value, LocalMcpServer) or (isinstance(value, dict) and "command" in value):
-        return "local"
-    if isinstance(value, RemoteMcpServer) or (isinstance(value, dict) and "url" in value):
-        return "remote"
-    return None
-
-
-McpServer = Annotated[
-    Annotated[LocalMcpServer, Tag("local")] | Annotated[RemoteMcpServer, Tag("remote")],
-    Discriminator(
-        _mcp_kind,
-        custom_error_type="mcp",
-        custom_error_message=Sentence("allowed: lines with `command` (a program), or with `url` (a server)"),
-    ),
-]
-
-
 class ToolsConfig(Section):
     files: bool = True
     web: bool = True
     web_search: WebSearchConfig | None = None
     exec: bool = False
     exec_allow: tuple[LeadingWords, ...] = ()
-    mcp: dict[McpName, McpServer] = Field(default={})
+
+    def plain_values(self) -> Iterator[str]:
+        """What is hidden as a secret may be, and is none."""
+        yield from ()
 
 
 class RemoteTranscriber(Section):

@@ -25,13 +25,6 @@ def contradictions(config: Config) -> Iterator[ConfigFinding]:
     yield from _people(config)
     yield from _routes(config)
     yield from _workspaces(config)
-    if config.backup is not None and not os.path.isabs(os.path.expanduser(config.backup.to)):  # noqa: PTH111, PTH117
-        yield (
-            ("backup", "to"),
-            Sentence(
-                "found {found}; allowed: a folder outside of the home, from / or ~ on", found=repr(config.backup.to)
-            ),
-        )
     yield from _search(config.memory, ("memory",))
     for name, agent in config.agents.items():
         if agent.memory != config.memory:

@@ -19,6 +19,7 @@ from gateway.config.checks import cautions, contradictions
 from gateway.config.dotenv import Substituted, substitute
 from gateway.config.errors import ConfigError, ConfigPath, ConfigProblem, did_you_mean, dotted
 from gateway.config.schema import SHARED_SECTIONS, Config
+from gateway.config.whole import whole
 from gateway.config.yaml_tree import Tree, Value
 from gateway.home import Home
 
@@ -161,7 +162,7 @@ class _Document:
         problems: list[ConfigProblem] = []
         warnings: list[ConfigProblem] = []
         try:
-            config = Config.model_validate(self._filled.value)
+            config = whole().model_validate(self._filled.value)
         except ValidationError as error:
             details = error.errors(include_url=False, include_input=False)
             unknown = [detail for detail in details if detail["type"] == "extra_forbidden"]
@@ -173,7 +174,7 @@ class _Document:
         problems += self._missing()
         if problems:
             raise ConfigError(sorted(problems, key=lambda problem: problem.line), warnings)
-        config = Config.model_validate(self._filled.value)
+        config = whole().model_validate(self._filled.value)
         problems = [self._at(path, text) for path, text in contradictions(config)]
         if problems:
             raise ConfigError(problems, warnings)
@@ -212,7 +213,7 @@ class _Document:
 
     def _unknown_key(self, loc: ConfigPath) -> ConfigProblem:
         path = self._written(loc)
-        known = _keys_around(Config, loc)
+        known = _keys_around(whole(), loc)
         name = str(loc[-1])
         elsewhere = ", ".join(f"{section}.{name}" for section in _sections_with(name)[:3])
         hint = (
@@ -287,7 +288,7 @@ def _keys_around(model: type[BaseModel], loc: ConfigPath) -> set[str]:
 def _sections_with(word: str) -> list[str]:
     """The sections that know a key of this name, the outer ones first."""
     found: list[str] = []
-    waiting: list[tuple[str, type[BaseModel]]] = [("", Config)]
+    waiting: list[tuple[str, type[BaseModel]]] = [("", whole())]
     while waiting:
         path, section = waiting.pop(0)
         for name, described in section.model_fields.items():

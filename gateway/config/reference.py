@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from gateway.config.schema import Config
+from gateway.config.whole import added, whole
 
 _PLATFORM = {
     "token": "The bot's token. Better in `.env`, where it is found by itself.",
@@ -29,7 +29,7 @@ def _below(prefix: str, sentences: Mapping[str, str]) -> dict[str, str]:
     return {f"{prefix}.{name}": text for name, text in sentences.items()}
 
 
-SENTENCES: Mapping[str, str] = {
+_SENTENCES: Mapping[str, str] = {
     "timezone": "Your time zone, as `Europe/Berlin`. By default that of the computer.",
     "owners": "Your accounts, as `telegram:11111`. The first who is approved by a code becomes the owner.",
     "people.*": "One person's accounts on several platforms: one conversation, one memory.",
@@ -127,15 +127,6 @@ SENTENCES: Mapping[str, str] = {
     "tools.exec": "Whether it may run programs: for you alone, in private chats, each after your yes.",
     "tools.exec_allow": "First words of programs that need no yes, as `[[git, status], [ls]]`; a message with text of "
     "others needs one all the same.",
-    "tools.mcp.*.command": "An MCP server as a program: its command, as `[uvx, mcp-server-time]` …",
-    "tools.mcp.*.env.*": "… with this variable beside `PATH`, `HOME` and the like; it sees no other.",
-    "tools.mcp.*.url": "Or an MCP server at an address (streamable HTTP); where it wants a login, you get a link …",
-    "tools.mcp.*.headers.*": "… with this header, as `Authorization: Bearer ${NOTES_KEY}`: then there is no login.",
-    "tools.mcp.*.tools": "Which of its tools, by its own names; empty: all.",
-    "tools.mcp.*.scopes": "Who may use them: `owner`, other `people`, `groups`.",
-    "tools.mcp.*.timeout_s": "Seconds for a call, longer where it tells of progress; a start may take 30 at least.",
-    "tools.mcp.*.ask": "`writes`: you are asked before the first use of each tool, and before each call of one "
-    "that does not say it only reads. `all`: before each call. `none`: only where text of others may be the reason.",
     "limits.person_daily_usd": "What each other person may cost in a day.",
     "limits.group_daily_usd": "What each group may cost in a day.",
     "media.max_mb": "Larger files are not fetched.",
@@ -164,15 +155,13 @@ SENTENCES: Mapping[str, str] = {
     "schedule.catch_up_hours": "How late a job that was missed still runs.",
     "log.level": "How much it logs.",
     "log.format": "`text` for people, `json` for programs.",
-    "backup.to": "A folder outside of the home, for a backup of every night. Off without it.",
-    "backup.keep": "How many of them are kept.",
     "database_url": "`postgresql://USER:PASSWORD@HOST:5432/DATABASE`: several gateways share the home, and one takes "
     "over when another dies. By default SQLite in `state/`.",
     "agents.*.workspace": "Another agent with a workspace of its own, relative to the home. It may have its own "
     "`model`, `session`, `memory` "
     "and `tools`, over the common ones.",
 }
-"""By key; `*` stands for a name of yours, or a place in a list."""
+"""By key of the kernel; `*` stands for a name of yours, or a place in a list."""
 
 Schema: TypeAlias = Mapping[str, Any]
 """A JSON Schema, or a part of one."""
@@ -190,13 +179,18 @@ class Key:
     text: str
 
 
+def sentences() -> Mapping[str, str]:
+    """The sentence for each key."""
+    return {**_SENTENCES, **{name: text for section in added() for name, text in section.texts.items()}}
+
+
 def keys() -> tuple[Key, ...]:
     """All keys of `config.yaml`. Raises `KeyError` for one without a sentence."""
-    document = Config.model_json_schema()
+    document, texts = whole().model_json_schema(), sentences()
     found: dict[str, Key] = {}
     for name, schema, default in _leaves(document, document, "", None):
         if not name.startswith(_AGENTS) and name not in found:
-            found[name] = Key(name, _allowed(schema, SENTENCES[name]), _written(default), SENTENCES[name])
+            found[name] = Key(name, _allowed(schema, texts[name]), _written(default), texts[name])
     return tuple(found.values())
 
 

@@ -297,11 +297,6 @@ SHARED_SECTIONS = ("model", "session", "memory", "tools")
 """Sections that may be repeated under an agent."""
 
 
-class BackupConfig(Section):
-    to: str = Field(min_length=1)
-    keep: PositiveInt = 7
-
-
 class Config(Section):
     timezone: Zone = Field(default_factory=machine_zone)
     owners: tuple[PersonId, ...] = ()
@@ -318,7 +313,6 @@ class Config(Section):
     schedule: ScheduleConfig = ScheduleConfig()
     log: LogConfig = LogConfig()
     database_url: DatabaseUrl | None = None
-    backup: BackupConfig | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -331,6 +325,10 @@ class Config(Section):
             return value
         common = {name: value[name] for name in SHARED_SECTIONS if value.get(name) is not None}
         return value | {"agents": {name: _complete(str(name), agent, common) for name, agent in agents.items()}}
+
+    def written_folders(self) -> tuple[str, ...]:
+        """The folders that Daybook writes to beside its home, as the configuration names them."""
+        return tuple(agent.workspace for agent in self.agents.values())
 
     @property
     def postgres_url(self) -> str | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator
 from urllib.parse import unquote, urlsplit
 
@@ -13,12 +12,11 @@ from pydantic import BaseModel, SecretStr
 from agent.formats.secrets import KnownSecrets
 from agent.model.base import Json
 from gateway.config import dotenv
-from gateway.config.capabilities import LocalMcpServer
 from gateway.config.errors import ConfigPath
 from gateway.config.schema import SHARED_SECTIONS, AgentConfig, Config
+from gateway.config.whole import whole
 
 _WIDE = 120
-_KEY = re.compile(r"(?![/~]|https?://[^@]*\Z)[!-~]+")
 
 
 def shown(config: Config) -> str:
@@ -41,7 +39,7 @@ def shown_value(config: Config, path: ConfigPath) -> Json:
 
 def schema() -> str:
     """The JSON Schema of `config.yaml`: what the loader fills in is not required."""
-    document = Config.model_json_schema()
+    document = whole().model_json_schema()
     document["$defs"][AgentConfig.__name__].pop("required")
     dialect = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
     return json.dumps(dialect | document, indent=2, ensure_ascii=False)
@@ -62,22 +60,13 @@ def _secrets(value: object) -> Iterator[str]:
             yield from _secrets(inner)
 
 
-def _settings_of_servers(config: Config) -> Iterator[str]:
-    """Values in the environments of MCP servers that are sentences, folders or addresses, not keys."""
-    for agent in config.agents.values():
-        for server in agent.tools.mcp.values():
-            for setting in server.env.values() if isinstance(server, LocalMcpServer) else ():
-                value = setting.get_secret_value()
-                if not _KEY.fullmatch(value):
-                    yield value
-
-
 def known_secrets(config: Config, env_file: str, others: Iterable[str] = ()) -> KnownSecrets:
     """The secrets that no output of programs, servers and pages may hold. `env_file`: the text of `.env`; a value in it
     that the configuration shows openly is no secret."""
     values, _ = dotenv.parse(env_file)
     plain = json.dumps(config.model_dump(mode="json"), ensure_ascii=False)
     secrets = {*secrets_of(config), *(value for value in values.values() if value not in plain)}
-    secrets = secrets - set(_settings_of_servers(config)) | set(others)
+    plain_values = {value for agent in config.agents.values() for value in agent.tools.plain_values()}
+    secrets = secrets - plain_values | set(others)
     passwords = {urlsplit(secret).password or "" for secret in secrets if secret.startswith(("postgres", "http"))}
     return KnownSecrets(secrets | {unquote(password) for password in passwords} | passwords)

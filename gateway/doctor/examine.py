@@ -6,7 +6,7 @@ import asyncio
 import os
 import shutil
 import stat
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -28,7 +28,7 @@ from gateway.doctor.shared import check_shared
 from gateway.factories import tokens
 from gateway.file_system import PATIENCE, Question, layout_problems
 from gateway.home import Home
-from gateway.manifest import Feature
+from gateway.manifest import features
 from gateway.rpc.client import NotRunning, connect
 from gateway.rpc.protocol import OperationError
 from gateway.setup.probe import Finding, check_zone
@@ -43,7 +43,7 @@ _STUCK_AFTER = timedelta(minutes=15)
 """A message that waits for longer is stuck, or no gateway runs."""
 
 
-def examine(home: Home, environ: Mapping[str, str], features: Sequence[Feature] = ()) -> list[Finding]:
+def examine(home: Home, environ: Mapping[str, str]) -> list[Finding]:
     """Runs every check, also of features; takes some seconds."""
     try:
         loaded = load(home, environ)
@@ -65,7 +65,7 @@ def examine(home: Home, environ: Mapping[str, str], features: Sequence[Feature] 
         lambda: list(speech(config.media)),
         lambda: list(pictures(config.media)),
         lambda: list(programs(home, config)),
-        *(partial(_of_feature, feature, home, config) for feature in features if feature.checks),
+        *(partial(_of_feature, feature.checks, home, config) for feature in features() if feature.checks),
         lambda: list(_home(home)),
         lambda: list(_contents(home, config)),
         lambda: list(_disk(home)),
@@ -79,8 +79,8 @@ def examine(home: Home, environ: Mapping[str, str], features: Sequence[Feature] 
     return [Finding("config", True, "valid"), *warnings, *found]
 
 
-def _of_feature(feature: Feature, home: Home, config: Config) -> list[Finding]:
-    checks: Callable[[Home, Config], Iterator[Finding]] = resolve_name(feature.checks)
+def _of_feature(name: str, home: Home, config: Config) -> list[Finding]:
+    checks: Callable[[Home, Config], Iterator[Finding]] = resolve_name(name)
     return list(checks(home, config))
 
 

@@ -8,6 +8,7 @@ import stat
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from pkgutil import resolve_name
 
 from pydantic import BaseModel, SecretStr
 
@@ -19,6 +20,7 @@ from gateway.config import Config, ConfigError, load
 from gateway.config.schema import GroupConfig, GuildConfig
 from gateway.doctor.examine import open_to_others
 from gateway.home import Home
+from gateway.manifest import features
 from gateway.programs.leading import leading_words
 from gateway.programs.sandbox import find_sandbox
 from gateway.setup.probe import Finding
@@ -58,7 +60,7 @@ def security(home: Home, environ: Mapping[str, str]) -> list[Finding]:
         _people,
         _groups,
         _programs,
-        _servers,
+        *(resolve_name(feature.exposure) for feature in features() if feature.exposure),
         _skills,
         _secrets,
     )
@@ -233,23 +235,6 @@ def _programs(home: Home, config: Config) -> Iterator[Finding]:
                     ),
                     "name the program itself, with as many of its first words as never change",
                 )
-
-
-def _servers(home: Home, config: Config) -> Iterator[Finding]:
-    every = {name: server for agent in config.agents.values() for name, server in agent.tools.mcp.items()}
-    for name, server in every.items():
-        if server.ask == "none":
-            yield Finding(
-                "mcp",
-                False,
-                Sentence("tools of {name} act without asking you", name=name),
-                Sentence("set `{key}` to `writes`, or leave it out", key=f"tools.mcp.{name}.ask"),
-            )
-        elif server.scopes != ("owner",):
-            said = Sentence("tools of {name} are for others, too: {scopes}", name=name, scopes=", ".join(server.scopes))
-            yield Finding("mcp", True, said)
-    if not every:
-        yield Finding("mcp", True, "no MCP server is used")
 
 
 def _skills(home: Home, config: Config) -> Iterator[Finding]:

@@ -162,8 +162,8 @@ def _system(*, network: bool) -> Iterator[str]:
 
 def _hidden(home: Home, config: Config, environ: Mapping[str, str]) -> Iterator[Path]:
     """The paths that are ours, the person's, or named by the configuration, wherever they lie."""
-    named = [config.backup.to] if config.backup is not None else []
-    named += [path for agent in config.agents.values() for path in (agent.workspace, *agent.memory.search.extra_paths)]
+    read = [path for agent in config.agents.values() for path in agent.memory.search.extra_paths]
+    named = [*config.written_folders(), *read]
     paths = [home.path, home.state, home.config_file, home.env_file, Path(environ.get("HOME", "/root"))]
     for path in dict.fromkeys(path.resolve() for path in (*paths, *map(home.workspace, named))):
         if not any(system.resolve().is_relative_to(path) for system in _SYSTEM):

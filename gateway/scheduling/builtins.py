@@ -10,22 +10,19 @@ from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 
 from agent.languages.sentences import Sentence
+from gateway.manifest import features
 from gateway.recurrence import Cron, Every, When
 
 JOURNAL = "journal"
 DAILY_SUMMARY = "daily-summary"
 HEARTBEAT = "heartbeat"
 MEMORY_TEST = "memory-test"
-BACKUP = "backup"
 NAMES = (JOURNAL, DAILY_SUMMARY, HEARTBEAT)
 """The jobs in every list."""
-RESERVED = frozenset({*NAMES, MEMORY_TEST, BACKUP})
-"""No other job may have these names."""
 
 NIGHTLY = Cron("5 0 * * *")
 """When the journal is written."""
 MEMORY_TESTED = Cron("40 4 * * *")
-BACKED_UP = Cron("20 3 * * *")
 _HEARTBEAT_OFF = timedelta(minutes=30)
 
 
@@ -48,8 +45,10 @@ _DOES = {
     DAILY_SUMMARY: Sentence("I sum up the day"),
     HEARTBEAT: Sentence("I look for what needs attention"),
     MEMORY_TEST: Sentence("I test my memory"),
-    BACKUP: Sentence("I make a backup"),
+    **{id: does for feature in features() for id, does in feature.jobs.items()},
 }
+RESERVED = frozenset(_DOES)
+"""No other job may have these names."""
 
 
 def does_by_itself(id: str, text: str) -> str:

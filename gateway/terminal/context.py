@@ -8,7 +8,7 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Coroutine, Iterable, Sequence
+from collections.abc import Coroutine, Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -24,7 +24,6 @@ from channels.terminal import TerminalMessageNotKept
 from gateway import log_setup
 from gateway.config import Config, ConfigError, ConfigProblem, load, secrets_of
 from gateway.home import Home, HomeError, find_home
-from gateway.manifest import Feature
 from gateway.rpc.protocol import OperationError
 from gateway.spoken_time import spoken, spoken_day
 
@@ -57,10 +56,9 @@ def terminal_language() -> Language:
 
 @dataclass(frozen=True, slots=True)
 class CliContext:
-    """The home and the configuration of a command, and the features of a gateway that it opens."""
+    """The home and the configuration of a command."""
 
     home: Home
-    features: Sequence[Feature]
 
     @property
     def language(self) -> Language:

@@ -19,12 +19,12 @@ from agent.languages.sentences import Sentence, said
 from channels.terminal import Listener, TerminalMessageNotKept, new_id
 from gateway.app import open_gateway
 from gateway.config import Config
-from gateway.home import HomeBusy
+from gateway.home import Home, HomeBusy
 from gateway.rpc.client import NotRunning, connect
 from gateway.rpc.protocol import Json, MessageOutcome, OperationError, Params
 from gateway.rpc.server import serve
 from gateway.server import Gateway
-from gateway.terminal.context import CliContext, terminal_language
+from gateway.terminal.context import terminal_language
 from gateway.terminal.screen import Screen
 from gateway.terminal.stdin import PROMPT, InputLines
 
@@ -95,7 +95,7 @@ class LocalChat:
 
 @contextlib.asynccontextmanager
 async def open_chat(
-    context: CliContext, config: Config, session: str, listener: Listener, *, lasting: bool
+    home: Home, config: Config, session: str, listener: Listener, *, lasting: bool
 ) -> AsyncIterator[ChatConnection]:
     """Opens a chat. `lasting`: without a gateway, serve other commands meanwhile.
 
@@ -105,13 +105,13 @@ async def open_chat(
     async with contextlib.AsyncExitStack() as stack:
         while True:
             try:
-                connection = await stack.enter_async_context(connect(context.home.socket))
+                connection = await stack.enter_async_context(connect(home.socket))
                 chat: ChatConnection = await stack.enter_async_context(connection.chat(session, listener))
                 break
             except NotRunning:
                 pass
             try:
-                chat = await stack.enter_async_context(_alone(context, config, session, listener, lasting))
+                chat = await stack.enter_async_context(_alone(home, config, session, listener, lasting))
                 break
             except HomeBusy as busy:
                 await wait.again(busy)
@@ -120,14 +120,12 @@ async def open_chat(
 
 @contextlib.asynccontextmanager
 async def _alone(
-    context: CliContext, config: Config, session: str, listener: Listener, lasting: bool
+    home: Home, config: Config, session: str, listener: Listener, lasting: bool
 ) -> AsyncIterator[LocalChat]:
-    home, stop = context.home, asyncio.Event()
+    stop = asyncio.Event()
     async with contextlib.AsyncExitStack() as stack:
         try:
-            gateway = await stack.enter_async_context(
-                open_gateway(home, config, channels=False, features=context.features)
-            )
+            gateway = await stack.enter_async_context(open_gateway(home, config, channels=False))
         except StorageUnavailable as error:
             raise OperationError(str(error)) from error
         if lasting:

@@ -69,7 +69,7 @@ async def _call(
         except NotRunning:
             pass
         try:
-            async with open_gateway(home, config, channels=False, features=context.features) as gateway:
+            async with open_gateway(home, config, channels=False) as gateway:
                 value = await _alone(gateway.operations, operation, params, beside)
                 return RpcAnswer(all_translated(language, value), False, config.zone)
         except StorageUnavailable as error:

@@ -16,7 +16,6 @@ from agent.clock import Clock
 from gateway.app import open_gateway
 from gateway.cli import daybook
 from gateway.config import load
-from gateway.features import FEATURES
 from gateway.home import Home
 from gateway.models import build_model
 from gateway.rpc.server import serve
@@ -39,9 +38,7 @@ async def live(home: Home) -> None:
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
     model_of = functools.partial(build_model, sleep=_without_waiting)
     async with (
-        open_gateway(
-            home, config, channels=True, features=FEATURES, clock=clock, model_of=model_of, web_rules=rules()
-        ) as gateway,
+        open_gateway(home, config, channels=True, clock=clock, model_of=model_of, web_rules=rules()) as gateway,
         serve(home.socket, gateway.operations, gateway.terminal),
     ):
         await gateway.run(stop)

@@ -26,7 +26,6 @@ from channels.telegram.channel import TelegramChannel
 from gateway.app import open_gateway
 from gateway.cli import daybook
 from gateway.config import Config, ModelConfig, load
-from gateway.features import FEATURES
 from gateway.home import Home
 from gateway.models import build_model
 from gateway.rpc.server import serve
@@ -89,7 +88,6 @@ async def live(home: Home) -> None:
         home,
         load(home, {}).config,
         channels=True,
-        features=FEATURES,
         platforms=platforms,
         model_of=model_of,
         timeouts=timeouts,

@@ -12,7 +12,6 @@ import yaml
 from agent.formats.addresses import AddressRules
 from gateway.app import open_gateway
 from gateway.config import load
-from gateway.features import FEATURES
 from gateway.home import Home
 from gateway.server import Gateway
 from tests.fakes.anthropic import FakeAnthropic
@@ -84,9 +83,7 @@ async def living(
     home.create()
     home.config_file.write_text(yaml.safe_dump(config), encoding="utf-8")
     stop = asyncio.Event()
-    async with open_gateway(
-        home, load(home, {}).config, channels=True, features=FEATURES, web_rules=web_rules
-    ) as gateway:
+    async with open_gateway(home, load(home, {}).config, channels=True, web_rules=web_rules) as gateway:
         task = asyncio.create_task(gateway.run(stop))
         await server.discord.until_connected()
         try:

@@ -24,7 +24,6 @@ from agent.compaction.flush import PROMPT
 from agent.formats.addresses import AddressRules
 from gateway.app import open_gateway
 from gateway.config import load
-from gateway.features import FEATURES
 from gateway.home import Home
 from gateway.models import build_model
 from gateway.server import Gateway, Timeouts
@@ -94,7 +93,6 @@ class Story:
             self.home,
             config,
             channels=True,
-            features=FEATURES,
             clock=clock,
             model_of=model_of,
             timeouts=self.timeouts,

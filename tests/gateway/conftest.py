@@ -22,9 +22,8 @@ from channels.message import Channel, Event, InboundMessage, Migrated
 from channels.scripted import ScriptedChannel
 from gateway.app import open_gateway
 from gateway.config import Config
-from gateway.features import FEATURES
+from gateway.config.whole import whole
 from gateway.home import Home
-from gateway.manifest import Feature
 from gateway.server import Gateway, Timeouts
 from gateway.store.connection import Engine
 from gateway.store.database import Database, SqliteEngine
@@ -138,7 +137,6 @@ class Daybook:
     timeouts: Timeouts = field(default_factory=lambda: Timeouts(tick=0.02))
     media_limits: MediaLimits = field(default_factory=MediaLimits)
     web_rules: AddressRules = field(default_factory=AddressRules)
-    features: Sequence[Feature] = FEATURES
     settings: dict[str, object] = field(default_factory=lambda: {"owners": [f"telegram:{OWNER}"]})
 
     def __post_init__(self) -> None:
@@ -161,7 +159,7 @@ class Daybook:
             "memory": {"auto_recall": {"timeout_ms": 60_000}},
             "model": {"api_key": "sk-ant-test"},
         }
-        return Config.model_validate(usual | self.settings)
+        return whole().model_validate(usual | self.settings)
 
     def group(self, chat: str = GROUP, mention: str = "required", allow: tuple[str, ...] = ()) -> None:
         """List a group in the configuration."""
@@ -185,7 +183,6 @@ class Daybook:
                 clock=self.moment.clock,
                 platforms=lambda _config, _menu, _database: channels,
                 model_of=lambda _config, _ledger, _clock, _env_file: (self.model, None),
-                features=self.features,
                 timeouts=self.timeouts,
                 media_limits=self.media_limits,
                 web_rules=self.web_rules,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agent.languages.sentences import Sentence
 from gateway.manifest import CommandLine, Feature
 
 _COMMANDS = "gateway.features.backup.command_line"
@@ -14,4 +15,6 @@ FEATURE = Feature(
         "restore": CommandLine("Put everything back from a backup.", f"{_COMMANDS}:restore_command", after="backup"),
     },
     "gateway.features.backup.nightly:opened",
+    jobs={"backup": Sentence("I make a backup")},
+    config=["gateway.features.backup.config:WithBackup"],
 )

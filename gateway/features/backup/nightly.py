@@ -12,11 +12,14 @@ from agent.languages.sentences import Sentence
 from agent.languages.system_errors import system_says
 from gateway.config import Config
 from gateway.features.backup.archive import CopyDatabase, copy_of, write
+from gateway.features.backup.config import WithBackup
 from gateway.features.backup.errors import BackupError
 from gateway.home import Home
 from gateway.kernel import FeatureParts, Kernel
-from gateway.scheduling.builtins import BACKED_UP, BACKUP, BuiltIn, DueTime, JobFailed, JobOutcome
+from gateway.recurrence import Cron
+from gateway.scheduling.builtins import BuiltIn, DueTime, JobFailed, JobOutcome
 
+_WHEN = Cron("20 3 * * *")
 _NAME = re.compile(r"daybook-\d{4}-\d\d-\d\d\.tar\.gz")
 
 
@@ -26,10 +29,11 @@ async def opened(kernel: Kernel) -> AsyncIterator[FeatureParts]:
 
 
 def _configured(home: Home, config: Config) -> NightlyBackup:
-    if config.backup is None:
+    backup = WithBackup.of(config).backup
+    if backup is None:
         return NightlyBackup(home, None, 1, None)
-    folder = home.path / Path(config.backup.to).expanduser()
-    return NightlyBackup(home, folder, config.backup.keep, copy_of(config.postgres_url))
+    folder = home.path / Path(backup.to).expanduser()
+    return NightlyBackup(home, folder, backup.keep, copy_of(config.postgres_url))
 
 
 class NightlyBackup:
@@ -45,7 +49,7 @@ class NightlyBackup:
     def built_in(self) -> BuiltIn:
         text = f"writes a backup of the home to {self._to}"
         on = self._to is not None
-        return BuiltIn(BACKUP, BACKED_UP, self._run, enabled=on, text=text, is_of_use=lambda: on, reports=False)
+        return BuiltIn("backup", _WHEN, self._run, enabled=on, text=text, is_of_use=lambda: on, reports=False)
 
     async def _run(self, due: DueTime) -> JobOutcome:
         if self._to is None:

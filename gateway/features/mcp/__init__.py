@@ -11,4 +11,6 @@ FEATURE = Feature(
     "gateway.features.mcp.opening:opened",
     checks="gateway.features.mcp.checks:servers",
     secrets="gateway.features.mcp.logins:kept_secrets",
+    exposure="gateway.features.mcp.checks:exposure",
+    config=["gateway.features.mcp.config:WithMcp"],
 )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from agent.memory.scope import Audience
 from agent.model.base import ToolSpec
 from agent.model.tokens import estimate_tool
-from gateway.config.capabilities import LocalMcpServer, RemoteMcpServer
+from gateway.features.mcp.config import LocalMcpServer, RemoteMcpServer
 from gateway.features.mcp.schemas import RemoteTool
 from gateway.features.mcp.servers import ManagedServer, McpServers
 

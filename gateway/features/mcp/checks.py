@@ -10,7 +10,7 @@ from pathlib import Path
 
 from agent.languages.sentences import Sentence, joined
 from gateway.config import Config
-from gateway.config.capabilities import LocalMcpServer, RemoteMcpServer
+from gateway.features.mcp.config import LocalMcpServer, RemoteMcpServer, WithMcp
 from gateway.features.mcp.kept import KeptMcp
 from gateway.features.mcp.servers import ServerProbe, probe
 from gateway.home import Home
@@ -22,7 +22,9 @@ _SECONDS = 20.0
 
 def servers(home: Home, config: Config) -> Iterator[Finding]:
     """Starts programs and asks addresses; blocks for some seconds at most. Logins may be renewed."""
-    configured = {name: server for agent in config.agents.values() for name, server in agent.tools.mcp.items()}
+    configured = {
+        name: server for agent in config.agents.values() for name, server in WithMcp.of(agent.tools).mcp.items()
+    }
     there = {}
     for name, server in configured.items():
         if isinstance(server, LocalMcpServer) and shutil.which(server.command[0]) is None:
@@ -43,6 +45,24 @@ def servers(home: Home, config: Config) -> Iterator[Finding]:
             why = joined([found.failure, *found.said[-1:]], ": ")
             fix = Sentence("see tools.mcp.{name} in config.yaml; `daybook mcp test {name}` tries again", name=name)
             yield Finding(_CHECK, False, Sentence("{name} does not work: {why}", name=name, why=why), fix)
+
+
+def exposure(home: Home, config: Config) -> Iterator[Finding]:
+    """What servers may do without a question, and for whom."""
+    every = {name: server for agent in config.agents.values() for name, server in WithMcp.of(agent.tools).mcp.items()}
+    for name, server in every.items():
+        if server.ask == "none":
+            yield Finding(
+                _CHECK,
+                False,
+                Sentence("tools of {name} act without asking you", name=name),
+                Sentence("set `{key}` to `writes`, or leave it out", key=f"tools.mcp.{name}.ask"),
+            )
+        elif server.scopes != ("owner",):
+            said = Sentence("tools of {name} are for others, too: {scopes}", name=name, scopes=", ".join(server.scopes))
+            yield Finding(_CHECK, True, said)
+    if not every:
+        yield Finding(_CHECK, True, "no MCP server is used")
 
 
 async def _probed(configured: dict[str, LocalMcpServer | RemoteMcpServer], logins: Path) -> dict[str, ServerProbe]:

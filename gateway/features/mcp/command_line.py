@@ -13,7 +13,7 @@ import click
 from agent.languages.sentences import Sentence, joined
 from agent.model.base import Json
 from agent.model.tokens import estimate_tool
-from gateway.config.capabilities import LocalMcpServer, RemoteMcpServer
+from gateway.features.mcp.config import LocalMcpServer, RemoteMcpServer, WithMcp
 from gateway.features.mcp.kept import KeptMcp
 from gateway.features.mcp.operations import login_json, no_server
 from gateway.features.mcp.schemas import RemoteTool
@@ -183,7 +183,7 @@ def _configured(context: CliContext, agent: str | None) -> Mapping[str, LocalMcp
         raise CommandFailed(
             Sentence("There is no agent {name}. You have: {agents}.", name=wanted, agents=", ".join(config.agents))
         )
-    return config.agents[wanted].tools.mcp
+    return WithMcp.of(config.agents[wanted].tools).mcp
 
 
 def _is_wanted(config: LocalMcpServer | RemoteMcpServer, tool: str) -> bool:

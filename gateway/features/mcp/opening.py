@@ -9,6 +9,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from agent.media.reader import Reader
 from agent.media.store import Store
 from gateway.features.mcp.catalog import McpCatalog
+from gateway.features.mcp.config import WithMcp
 from gateway.features.mcp.kept import KeptMcp
 from gateway.features.mcp.login_flow import McpLogins
 from gateway.features.mcp.login_requests import LoginRequests
@@ -21,7 +22,7 @@ from gateway.kernel import FeatureParts, Kernel
 @asynccontextmanager
 async def opened(kernel: Kernel) -> AsyncIterator[FeatureParts]:
     home, config, clock = kernel.home, kernel.config, kernel.clock
-    agents = {name: agent.tools.mcp for name, agent in config.agents.items()}
+    agents = {name: WithMcp.of(agent.tools).mcp for name, agent in config.agents.items()}
     kept = await asyncio.to_thread(KeptMcp, home.mcp)
     servers = McpServers(kept, secrets=kernel.secrets)
     catalog = await asyncio.to_thread(McpCatalog, servers, agents)

@@ -18,7 +18,7 @@ from agent.formats.secrets import NO_SECRETS, KnownSecrets
 from agent.languages.sentences import Sentence
 from agent.model.base import Json
 from channels.tasks import backoff
-from gateway.config.capabilities import LocalMcpServer, RemoteMcpServer
+from gateway.features.mcp.config import LocalMcpServer, RemoteMcpServer
 from gateway.features.mcp.kept import KeptMcp
 from gateway.features.mcp.logins import ServerLogin
 from gateway.features.mcp.schemas import RemoteTool

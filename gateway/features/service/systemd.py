@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -107,13 +107,10 @@ def unit(home: Home, program: list[str], owner: Owner, writable: tuple[Path, ...
 
 def written_elsewhere(home: Home, config: Config, owner: Owner) -> tuple[Path, ...]:
     """The folders outside the home that Daybook writes to by its configuration."""
-    texts = [agent.workspace for agent in config.agents.values()]
-    if config.backup is not None:
-        texts.append(config.backup.to)
-    return tuple(dict.fromkeys(_outside(home, texts, owner)))
+    return tuple(dict.fromkeys(_outside(home, config.written_folders(), owner)))
 
 
-def _outside(home: Home, texts: list[str], owner: Owner) -> Iterator[Path]:
+def _outside(home: Home, texts: Sequence[str], owner: Owner) -> Iterator[Path]:
     for text in texts:
         path = home.path / (owner.folder / text[2:] if text.startswith("~/") else text)
         if not path.is_relative_to(home.path):

@@ -9,6 +9,7 @@ import pytest
 
 from agent.model.scripted import Call
 from gateway.config import Config, load
+from gateway.config.whole import whole
 from gateway.home import Home
 from tests.gateway.commands.test_commands import ask
 from tests.gateway.conftest import ALICE, Daybook, asked
@@ -22,7 +23,7 @@ class Unset(Daybook):
 
     @property
     def config(self) -> Config:
-        return Config.model_validate(self.settings)
+        return whole().model_validate(self.settings)
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from gateway.config import Config, ConfigError, LoadedConfig, load, schema, secrets_of, shown
 from gateway.config.loader import parse
 from gateway.config.schema import ModelConfig
+from gateway.config.whole import whole
 from gateway.home import Home
 
 FILE = "config.yaml"
@@ -334,4 +335,4 @@ def test_what_show_prints_is_a_valid_configuration_with_the_same_meaning() -> No
 
 
 def test_the_schema_knows_every_section() -> None:
-    assert set(yaml.safe_load(schema())["properties"]) == set(Config.model_fields)
+    assert set(yaml.safe_load(schema())["properties"]) == set(whole().model_fields)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from gateway.config import Config, known_secrets
+from gateway.config import known_secrets
+from gateway.config.whole import whole
 
 ENVIRON = {"NOTES_KEY": "key-of-the-notes", "AT": "/srv/notes", "SAYS": "Be kind to all"}
 
 
 def test_what_is_known() -> None:
-    config = Config.model_validate(
+    config = whole().model_validate(
         {
             "timezone": "Europe/Berlin",
             "model": {"api_key": "sk-of-the-model-1234"},

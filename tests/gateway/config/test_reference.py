@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gateway.config.reference import SENTENCES, keys, markdown
+from gateway.config.reference import keys, markdown, sentences
 
 DOCS = Path(__file__).parents[3] / "docs"
 
 
 def test_every_key_has_its_sentence_and_no_other() -> None:
-    assert {key.name for key in keys()} == SENTENCES.keys()
+    assert {key.name for key in keys()} == sentences().keys()
     assert all(key.text.endswith((".", "…")) for key in keys())
 
 

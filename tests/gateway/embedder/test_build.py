@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from agent.search.vectors.encoder import NoEmbedding
 from agent.settings import LocalEmbedderSettings, RemoteEmbedderSettings
 from gateway.cli import daybook as daybook_command
-from gateway.config import Config
+from gateway.config.whole import whole
 from gateway.embedder.build import OLD_MODEL, embedding_of, model_folder
 from gateway.embedder.check import check
 from gateway.embedder.fetch import PACKAGES, fetch
@@ -26,7 +26,7 @@ from tests.gateway.conftest import OWNER, Daybook, Running
 
 
 def meant(home: Home, embedding: object) -> LocalEmbedderSettings | RemoteEmbedderSettings | None:
-    config = Config.model_validate({"memory": {"search": {"embedding": embedding}}})
+    config = whole().model_validate({"memory": {"search": {"embedding": embedding}}})
     return embedding_of(config.memory.search.embedding, home)
 
 

@@ -23,6 +23,7 @@ from agent.memory.consents import Consents
 from agent.memory.history import Author, History
 from agent.memory.scope import Audience, Scope
 from gateway.config import Config
+from gateway.config.whole import whole
 from gateway.home import Home
 from gateway.processes import launch
 from gateway.processes.started import launch as launch_program
@@ -394,7 +395,7 @@ async def test_nothing_that_the_configuration_names_is_shown(opt: Path) -> None:
     for name in ("backups", "other", "home"):
         (opt / name).mkdir()
         (opt / name / "canary").write_text("canary")
-    config = Config.model_validate(
+    config = whole().model_validate(
         {"backup": {"to": f"{opt}/backups"}, "agents": {"main": {}, "kid": {"workspace": f"{opt}/other"}}}
     )
     home = Home(opt / "home")
@@ -413,7 +414,7 @@ async def test_a_home_that_is_the_workspace_shows_none_of_its_keys(tmp_path: Pat
     home.create()
     for name in (".env", "config.yaml", "state/canary"):
         (tmp_path / name).write_text("canary")
-    sandbox = find_sandbox(home, Config.model_validate({"agents": {"main": {"workspace": "."}}}))
+    sandbox = find_sandbox(home, whole().model_validate({"agents": {"main": {"workspace": "."}}}))
     world = World(home, sandbox, tmp_path)
     await world.runs("sh", "-c", "cat .env config.yaml state/*; echo x > made; rm -r state .env config.yaml")
     assert "canary" not in world.printed and (tmp_path / "made").exists()

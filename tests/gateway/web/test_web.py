@@ -22,8 +22,9 @@ from agent.model.base import Json, ModelRequest
 from channels.message import Address, Attachment, Button, ChannelStatus, Health, InboundMessage, Origin
 from channels.scripted import ScriptedChannel
 from channels.web.record import ChatEntry, MessageAuthor, NotRecorded
-from gateway.config import Config, WebConfig
+from gateway.config import WebConfig
 from gateway.config.checks import cautions
+from gateway.config.whole import whole
 from gateway.doctor.examine import examine
 from gateway.factories import build_channels
 from gateway.home import Home
@@ -227,7 +228,7 @@ def test_an_empty_token_opens_nothing(home: Home, text: str) -> None:
 
 async def test_the_page_can_be_turned_off(database: Database, home: Home) -> None:
     def built(**web: object) -> list[str]:
-        config = Config.model_validate({"timezone": "Etc/UTC", "channels": {"web": web}})
+        config = whole().model_validate({"timezone": "Etc/UTC", "channels": {"web": web}})
         built = build_channels(
             config,
             (),
@@ -369,7 +370,7 @@ async def test_figures_of_a_running_gateway(daybook: Daybook) -> None:
     ],
 )
 def test_a_page_that_others_can_reach_is_warned_of(web: dict[str, object], word: str) -> None:
-    config = Config.model_validate({"timezone": "Etc/UTC", "channels": {"web": web}})
+    config = whole().model_validate({"timezone": "Etc/UTC", "channels": {"web": web}})
     found = [sentence for place, sentence in cautions(config) if "web" in place]
     assert [word in sentence for sentence in found] == ([True] if word else [])
     assert all("1234" not in sentence for sentence in found)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from agent.memory.scope import Audience
 from agent.model.tokens import estimate_tool
-from gateway.config.capabilities import LocalMcpServer
 from gateway.features.mcp.catalog import MOST_TOKENS, MOST_TOOLS, CatalogEntry, McpCatalog, are_few, fitting, search
+from gateway.features.mcp.config import LocalMcpServer
 from gateway.features.mcp.kept import CallOutcome, KeptMcp
 from gateway.features.mcp.schemas import RemoteTool, remote_tool
 from gateway.features.mcp.servers import McpServers

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from agent.settings import GroupLogs
 from agent.tools.base import ToolError
-from gateway.config.capabilities import RemoteMcpServer
+from gateway.features.mcp.config import RemoteMcpServer
 from gateway.features.mcp.kept import KeptMcp
 from gateway.features.mcp.login_flow import McpLogins
 from gateway.features.mcp.login_requests import LoginRequests

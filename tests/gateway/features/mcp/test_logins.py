@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import pytest
 from mcp.client.auth import AuthorizationCodeResult
 
-from gateway.config.capabilities import RemoteMcpServer
+from gateway.features.mcp.config import RemoteMcpServer
 from gateway.features.mcp.kept import KeptMcp
 from gateway.features.mcp.login_flow import McpLogins
 from gateway.features.mcp.logins import Challenge, secrets_in

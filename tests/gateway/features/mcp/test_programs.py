@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from agent.formats.secrets import KnownSecrets
-from gateway.config.capabilities import LocalMcpServer
+from gateway.features.mcp.config import LocalMcpServer
 from gateway.features.mcp.kept import KeptMcp
 from gateway.features.mcp.schemas import LONGEST_DESCRIPTION
 from gateway.features.mcp.servers import ManagedServer, McpServers
@@ -139,7 +139,7 @@ async def test_a_program_does_not_outlive_its_gateway(tmp_path: Path, mark: str,
     body = f"""
 import asyncio, sys
 from pathlib import Path
-from gateway.config.capabilities import LocalMcpServer
+from gateway.features.mcp.config import LocalMcpServer
 from gateway.features.mcp.kept import KeptMcp
 from gateway.features.mcp.schemas import LONGEST_DESCRIPTION
 from gateway.features.mcp.servers import ManagedServer, McpServers

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.config.capabilities import RemoteMcpServer
+from gateway.features.mcp.config import RemoteMcpServer
 from gateway.features.mcp.kept import KeptMcp
 from gateway.features.mcp.servers import ManagedServer, McpServers
 from gateway.features.mcp.values import McpFailure

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.config.capabilities import LocalMcpServer
+from gateway.features.mcp.config import LocalMcpServer
 from gateway.features.mcp.kept import KeptMcp
 from gateway.features.mcp.servers import ManagedServer, McpServers
 
