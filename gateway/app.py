@@ -24,7 +24,7 @@ from gateway.factories import (
 )
 from gateway.handlers import all_operations
 from gateway.home import Home
-from gateway.kernel import Kernel, Opening
+from gateway.kernel import FeatureParts, Kernel, Opening, together
 from gateway.manifest import features
 from gateway.messages.outbound_files import LongAnswers
 from gateway.models import build_model
@@ -42,14 +42,12 @@ from gateway.store.inbox_rows import InboxRow
 from gateway.supervisor import SupervisedSource
 from gateway.tool_factories import (
     build_picture_tools,
-    build_programs,
     build_web_tools,
 )
 from gateway.tools import ToolSource
 from gateway.tools.approvals import Approvals
 from gateway.tools.delegate import DelegateTools
 from gateway.tools.messages import MessageTools
-from gateway.tools.programs import ProgramTools
 from gateway.tools.schedule import ScheduleTools
 from gateway.turns.attachments import MediaLimits
 from gateway.turns.queue import TurnQueue
@@ -112,17 +110,12 @@ async def open_gateway(
         scheduling = await build_scheduling(core, agents, opened, messaging)
         kernel = _kernel(core, agents, opened, messaging, scheduling)
         openings: list[Opening] = [resolve_name(feature.opening) for feature in features() if feature.opening]
-        parts = [await stack.enter_async_context(opening(kernel)) for opening in openings]
-        for part in parts:
-            scheduling.schedule.offer(*part.jobs)
-        programs = await build_programs(
-            home, config, core.database, core.clock, messaging.outbox, agents.sessions, agents.by_name, core.secrets
-        )
-        feature_tools = [source for part in parts for source in part.tools]
+        parts = together([await stack.enter_async_context(opening(kernel)) for opening in openings])
+        scheduling.schedule.offer(*parts.jobs)
         rules = web_rules or AddressRules()
-        effects = _build_effects(core, agents, opened, messaging, scheduling, programs, feature_tools, rules)
+        effects = _build_effects(core, agents, opened, messaging, scheduling, parts.tools, rules)
         turns = await _build_turns(core, agents, opened, messaging, scheduling, effects)
-        services = _build_services(core, agents, opened, messaging, scheduling, effects, turns)
+        services = _build_services(core, agents, opened, messaging, scheduling, effects, turns, parts)
         router = Router(
             core.database,
             core.clock,
@@ -139,14 +132,12 @@ async def open_gateway(
         )
         offer = EmbedderOffer(home, config, agents.by_name, agents.embedders, core.background)
         operations |= all_operations(services, scheduling.schedule, offer, home)
-        operations |= {**opened.web_host.table(), **(process or {})}
-        for part in parts:
-            operations |= part.operations
+        operations |= {**opened.web_host.table(), **(process or {}), **parts.operations}
         yield Gateway(
             terminal=opened.terminal,
             web=opened.web_host if "web" in opened.by_name else None,
             operations=operations,
-            sources=[*opened.sources, SupervisedSource(programs.runs)],
+            sources=[*opened.sources, *map(SupervisedSource, parts.sources)],
             schedule=scheduling.schedule,
             router=router,
             turns=turns,
@@ -155,7 +146,14 @@ async def open_gateway(
             active_work=core.active_work,
             agents=agents.by_name.values(),
             commands=core.background,
-            housekeeping=Housekeeping(core.database, core.clock, messaging.outgoing, messaging.intake, home.sessions),
+            housekeeping=Housekeeping(
+                core.database,
+                core.clock,
+                messaging.outgoing,
+                messaging.intake,
+                home.sessions,
+                parts.prunes,
+            ),
             warm=agents.warm if channels else [],
             timeouts=timeouts,
             shared=share_work(core, agents, messaging, scheduling, router),
@@ -186,7 +184,6 @@ class _Effects:
     tools: Callable[[InboxRow], tuple[Tool, ...]]
     approvals: Approvals
     tasks: Tasks
-    programs: ProgramTools
 
 
 def _build_effects(
@@ -195,7 +192,6 @@ def _build_effects(
     channels: OpenChannels,
     messaging: Messaging,
     scheduling: Scheduling,
-    programs: ProgramTools,
     feature_tools: Sequence[ToolSource],
     web_rules: AddressRules,
 ) -> _Effects:
@@ -217,7 +213,6 @@ def _build_effects(
         delegate_tools,
         web_tools,
         picture_tools,
-        programs,
         *feature_tools,
     )
 
@@ -235,11 +230,10 @@ def _build_effects(
         channels.by_name,
         reports,
         tools,
-        programs.allowed,
         core.scope_work,
         core.secrets,
     )
-    return _Effects(tools, approvals, tasks, programs)
+    return _Effects(tools, approvals, tasks)
 
 
 async def _build_turns(
@@ -287,6 +281,7 @@ def _build_services(
     scheduling: Scheduling,
     effects: _Effects,
     turns: TurnQueue,
+    parts: FeatureParts,
 ) -> Services:
     database, clock, access = core.database, core.clock, core.access
     return Services(
@@ -311,11 +306,9 @@ def _build_services(
         questions=messaging.questions,
         approvals=effects.approvals,
         edited_messages=messaging.edited_messages,
-        redaction=Redaction(
-            database, clock, access, agents.sessions, channels.web_record, messaging.inbox, effects.programs.runs
-        ),
+        redaction=Redaction(database, clock, access, agents.sessions, channels.web_record, messaging.inbox, parts),
         daily=scheduling.daily,
-        programs=effects.programs.runs,
+        on_stop=parts.on_stop,
         active_work=core.active_work,
         scope_work=core.scope_work,
         to_owner=scheduling.schedule.reports.to_owner,

@@ -6,6 +6,7 @@ later quotes change nothing; a day without one changes nothing.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -64,6 +65,11 @@ def one_line(text: str, most: int) -> str:
     """The text on one line of at most so many characters; a cut one ends in `…`."""
     words = " ".join(text.split())
     return words if len(words) <= most else words[: most - 1].rstrip() + "…"
+
+
+def command_line(argv: tuple[str, ...], most: int = 100) -> str:
+    """The command line as people read it, on one line."""
+    return one_line(shlex.join(argv).replace("`", "'"), most)
 
 
 def example_buttons(language: Language, sentences: Iterable[Sentence] = FIRST) -> tuple[tuple[Button, ...], ...]:

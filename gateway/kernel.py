@@ -6,13 +6,15 @@ imports it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 
 from agent.agent import Agent
 from agent.clock import Clock
 from agent.formats.secrets import KnownSecrets
+from agent.memory.scope import Scope
+from channels.message import Source
 from gateway.config import Config
 from gateway.home import Home
 from gateway.messages.outbox import Outbox
@@ -20,7 +22,9 @@ from gateway.policy.sessions import SessionPolicy
 from gateway.rpc.protocol import Operation
 from gateway.scheduling.builtins import BuiltIn
 from gateway.scheduling.targets import OwnerReports
+from gateway.store.connection import Connection
 from gateway.store.database import Database
+from gateway.store.redaction_rows import Strike, TextColumn
 from gateway.tools import ToolSource
 
 
@@ -44,6 +48,19 @@ class Kernel:
         return self.config.default_agent
 
 
+Undo = Callable[[], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """Text of a scope that `/forget` has removed."""
+
+    scope: Scope
+    is_meant: Callable[[str], bool]
+    """True for a session of the scope."""
+    strike: Strike
+
+
 @dataclass(frozen=True, slots=True)
 class FeatureParts:
     """What a feature brings to a gateway."""
@@ -52,6 +69,29 @@ class FeatureParts:
     """By the name under which other processes and the page call them."""
     jobs: Sequence[BuiltIn] = ()
     tools: Sequence[ToolSource] = ()
+    sources: Sequence[Source] = ()
+    texts: Sequence[TextColumn] = ()
+    """Columns of the database where `/forget` strikes out text."""
+    on_forgotten: Sequence[Callable[[Forgotten], Awaitable[Undo | None]]] = ()
+    """Strike out text elsewhere; each returns what brings that back, None if nothing was struck out."""
+    on_stop: Sequence[Callable[[str], int]] = ()
+    """End what a session has running; each returns how much that was."""
+    prunes: Sequence[Callable[[Connection], None]] = ()
+    """Delete old rows, daily."""
+
+
+def together(parts: Sequence[FeatureParts]) -> FeatureParts:
+    """All that features bring, in their order."""
+    return FeatureParts(
+        {name: operation for part in parts for name, operation in part.operations.items()},
+        [job for part in parts for job in part.jobs],
+        [source for part in parts for source in part.tools],
+        [source for part in parts for source in part.sources],
+        [column for part in parts for column in part.texts],
+        [handler for part in parts for handler in part.on_forgotten],
+        [handler for part in parts for handler in part.on_stop],
+        [prune for part in parts for prune in part.prunes],
+    )
 
 
 Opening = Callable[[Kernel], AbstractAsyncContextManager[FeatureParts]]

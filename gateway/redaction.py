@@ -6,7 +6,7 @@
     tasks and their results
     outbox                          a mark; deleted a month after it was sent; what waits to be spoken is dropped
     runs of jobs that have ended    a mark; deleted after 400 days
-    programs: their words, outputs  a mark, in `programs/*.log` too; deleted after 30 days, but for those files
+    what features keep              as they do: `FeatureParts.texts`, `FeatureParts.on_forgotten`
     an open question                stays until its answer, a day at most
     state/journal                   what was written of changed text is written again; it goes into the log
     state/media, state/web          files stay as they are; deleted when no transcript, or no message on the page,
@@ -34,13 +34,11 @@ from agent.memory.history import UNDO_FORGET_WITHIN
 from agent.memory.scope import Scope
 from agent.values import SessionKey
 from channels.message import Address
+from gateway.kernel import FeatureParts, Forgotten, Undo
 from gateway.messages.inbox import Inbox
 from gateway.policy.access import Access
 from gateway.policy.recipients import ChatDirectory
 from gateway.policy.sessions import SessionPolicy, belongs_to
-from gateway.programs import long_outputs
-from gateway.programs.background import ProgramRuns
-from gateway.programs.long_outputs import RedactedOutput
 from gateway.store import chat_rows, redaction_rows
 from gateway.store.database import Database
 from gateway.store.redaction_rows import Place, RedactedText, Strike
@@ -60,7 +58,8 @@ class Mentions:
 class _Kept:
     until: datetime
     struck: tuple[RedactedText, ...]
-    outputs: tuple[RedactedOutput, ...]
+    undos: Sequence[Undo]
+    """Of features."""
 
 
 class Redaction:
@@ -72,7 +71,7 @@ class Redaction:
         sessions: SessionPolicy,
         page: StoredChatRecord,
         inbox: Inbox,
-        programs: ProgramRuns,
+        parts: FeatureParts,
     ) -> None:
         self._database = database
         self._clock = clock
@@ -80,7 +79,8 @@ class Redaction:
         self._sessions = sessions
         self._page = page
         self._inbox = inbox
-        self._programs = programs
+        self._columns = [*redaction_rows.COLUMNS, *parts.texts]
+        self._on_forgotten = parts.on_forgotten
         self._second_thoughts: Mapping[tuple[str, str], _Kept] = {}
 
     async def mentions(self, agent: Agent, scope: Scope, finding: ForgetPlan, asking: str) -> Mentions:
@@ -101,8 +101,11 @@ class Redaction:
             written = await self._database.run(redaction_rows.write, found)
             struck += written
             missed = len(written) < len(found)
-        outputs = await self._redact_outputs(agent.settings.name, scope, removed.finding)
-        self._keep(agent, removed.change, struck, outputs)
+        forgotten = Forgotten(
+            scope, partial(self._is_of, agent=agent.settings.name, scope=scope), self._strike(removed.finding)
+        )
+        undos = [undo for handler in self._on_forgotten if (undo := await handler(forgotten)) is not None]
+        self._keep(agent, removed.change, struck, undos)
         return removed, await self._show(struck)
 
     async def bring_back(self, agent: Agent, scope: Scope, change: str) -> None:
@@ -112,7 +115,8 @@ class Redaction:
         kept = self._second_thoughts.get((agent.settings.name, change))
         if kept is not None:
             await self._show(await self._database.run(redaction_rows.write, redaction_rows.back(kept.struck)))
-            await asyncio.to_thread(long_outputs.bring_back, scope.folder, kept.outputs)
+            for undo in kept.undos:
+                await undo()
 
     async def _show(self, changed: Sequence[RedactedText]) -> int:
         """Updates open pages and tasks; returns the number of changed messages on the page."""
@@ -125,23 +129,12 @@ class Redaction:
         self, agent: Agent, scope: Scope, finding: ForgetPlan, *, on_page: bool = False
     ) -> tuple[RedactedText, ...]:
         """The changes of a scope's text; `on_page`: of text that the page shows."""
-        fields = await self._database.run(redaction_rows.fields, on_page=on_page)
+        fields = await self._database.run(redaction_rows.fields, self._columns, on_page=on_page)
         chats = ChatDirectory(self._access, await self._database.run(chat_rows.known))
         places = {field.place for field in fields}
         theirs = {place for place in places if self._is_said_in(place, chats, agent.settings.name, scope)}
         meant = [field for field in fields if field.place in theirs]
         return await asyncio.to_thread(redaction_rows.struck, meant, self._strike(finding))
-
-    async def _redact_outputs(self, agent: str, scope: Scope, finding: ForgetPlan) -> tuple[RedactedOutput, ...]:
-        """Programs run in private only, in sessions of the scope that keeps their outputs."""
-        strike = self._strike(finding)
-
-        def is_meant(session: str) -> bool:
-            of, _, path = session.partition("/")
-            return self._is_of(SessionKey(of, path), agent, scope)
-
-        self._programs.redact(is_meant, strike)
-        return await asyncio.to_thread(long_outputs.redact, scope.folder, strike)
 
     def _strike(self, finding: ForgetPlan) -> Strike:
         return partial(_without, line_matcher(finding), f"[forgotten {self._clock.today().isoformat()}]")
@@ -149,20 +142,18 @@ class Redaction:
     def _is_said_in(self, place: Place, chats: ChatDirectory, agent: str, scope: Scope) -> bool:
         if isinstance(place, Address):
             chat = chats.at(place)
-            return chat is not None and self._is_of(self._sessions.in_chat(chat).session, agent, scope)
-        of, _, path = place.partition("/")
-        return self._is_of(SessionKey(of, path), agent, scope)
+            return chat is not None and self._is_of(str(self._sessions.in_chat(chat).session), agent, scope)
+        return self._is_of(place, agent, scope)
 
     @staticmethod
-    def _is_of(session: SessionKey, agent: str, scope: Scope) -> bool:
-        return session.agent == agent and belongs_to(session, scope)
+    def _is_of(session: str, agent: str, scope: Scope) -> bool:
+        of, _, path = session.partition("/")
+        return of == agent and belongs_to(SessionKey(of, path), scope)
 
-    def _keep(
-        self, agent: Agent, change: str, struck: tuple[RedactedText, ...], outputs: tuple[RedactedOutput, ...]
-    ) -> None:
+    def _keep(self, agent: Agent, change: str, struck: tuple[RedactedText, ...], undos: Sequence[Undo]) -> None:
         self._let_go()
-        if change and (struck or outputs):
-            kept = _Kept(self._clock.instant() + UNDO_FORGET_WITHIN, struck, outputs)
+        if change and (struck or undos):
+            kept = _Kept(self._clock.instant() + UNDO_FORGET_WITHIN, struck, undos)
             self._second_thoughts = {**self._second_thoughts, (agent.settings.name, change): kept}
 
     def _let_go(self) -> None:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from agent.agent import Agent
 from agent.clock import Clock
 from agent.formats.addresses import AddressRules
 from agent.formats.secrets import KnownSecrets
@@ -27,19 +25,12 @@ from gateway.config.capabilities import (
     SearXngConfig,
     ServerSearchConfig,
 )
-from gateway.home import Home
 from gateway.messages.outbound_files import OutboundFiles
 from gateway.messages.outbox import Outbox
 from gateway.policy.sessions import SessionPolicy
-from gateway.programs.allowed import AllowedPrograms
-from gateway.programs.background import ProgramRuns
-from gateway.programs.runner import ProgramRunner
-from gateway.programs.sandbox import NO_SANDBOX, Sandbox, find_sandbox, missed_sandbox
-from gateway.programs.workspace import Workspaces, Written, remove_left_names
 from gateway.store.database import Database
 from gateway.store.usage import UsageLedger
 from gateway.tools.pictures import PictureTools
-from gateway.tools.programs import ExecRules, ProgramTools
 from gateway.tools.web import WebTools
 
 log = logging.getLogger(__name__)
@@ -91,31 +82,6 @@ def _web_search(agent: AgentConfig, model: Model) -> WebSearch | None:
             return ModelSearch(model, agent.model.name)
         case _:
             return None
-
-
-async def build_programs(
-    home: Home,
-    config: Config,
-    database: Database,
-    clock: Clock,
-    outbox: Outbox,
-    sessions: SessionPolicy,
-    agents: Mapping[str, Agent],
-    secrets: KnownSecrets,
-) -> ProgramTools:
-    """Where no agent runs programs, nothing is looked for."""
-    rules = {name: ExecRules(agent.tools.exec_allow) for name, agent in config.agents.items() if agent.tools.exec}
-    sandbox = await asyncio.to_thread(find_sandbox, home, config) if rules else Sandbox()
-    why_off = await asyncio.to_thread(missed_sandbox, home, sandbox) if rules else ""
-    if rules and (why_off or not sandbox.is_tight):
-        log.warning("%s", why_off or f"tools.exec is on. {NO_SANDBOX[sandbox.is_root]}")
-    await asyncio.to_thread(shutil.rmtree, home.programs, ignore_errors=True)  # left by a killed process
-    for agent in agents.values() if not config.is_shared else ():
-        await asyncio.to_thread(remove_left_names, agent.workspace)
-    workspaces = Workspaces([Written(agent.workspace, agent.history, agent.consents) for agent in agents.values()])
-    runner = ProgramRunner(sandbox, workspaces, home.programs)
-    runs = ProgramRuns(database, clock, outbox, sessions, runner, secrets)
-    return ProgramTools(runs, AllowedPrograms(database, clock, runner), sessions, rules, why_off)
 
 
 def build_picture_tools(

@@ -52,7 +52,7 @@ is_full = False
 
 @functools.cache
 def _sandbox() -> str:
-    from gateway.programs.sandbox import works  # noqa: PLC0415 (most tests need nothing of the gateway)
+    from gateway.features.programs.sandbox import works  # noqa: PLC0415 (most tests need nothing of the gateway)
 
     return works(shutil.which("bwrap"))
 

@@ -94,7 +94,7 @@ class Effect:
     outgoing: Outgoing | None = None
     """The text that it sends is judged (`agent.session.outgoing`)."""
     words: tuple[str, ...] = ()
-    """The leading words of a program for lasting consent; empty: none can be given."""
+    """The leading words that a lasting consent is for; empty: none can be given."""
     folder: str = ""
     """Where a program runs."""
     notes: tuple[EffectNote, ...] = ()
@@ -131,6 +131,8 @@ class Tool:
     """The effect that a call would have; raises `ToolError`."""
     approved: Callable[[Json], Awaitable[ToolResult]] | None = None
     """Replaces `run` after the owner's yes."""
+    lasting: Callable[[Effect], Awaitable[str]] | None = None
+    """Names all that a lasting yes to an effect is bound to, as it is now; None: no yes lasts."""
     is_offered: Callable[[], bool] = lambda: True
     """False: the model does not see it yet. May change within a turn."""
     server: str = ""

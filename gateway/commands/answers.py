@@ -14,11 +14,9 @@ from agent.languages.table import ApprovalStrings
 from agent.memory.scope import ScopeBusy
 from channels.message import Button, Origin
 from gateway.commands.context import Command, CommandAudience, CommandContext, CommandError, CommandReply, reason
-from gateway.i18n import answer_of
+from gateway.i18n import answer_of, command_line
 from gateway.messages.confirmations import ALWAYS
-from gateway.programs.background import command_line
-from gateway.store.program_rows import AllowedWords
-from gateway.store.question_rows import StoredQuestion
+from gateway.store.question_rows import AllowedWords, StoredQuestion
 from gateway.tools.pending_effect import KIND as APPROVAL
 from gateway.tools.pending_effect import ListedApproval, is_for_lasting_yes
 
@@ -65,7 +63,7 @@ _TAKES_BACK = "ask "
 async def approvals(context: CommandContext) -> CommandReply:
     questions, address = context.services.approvals, context.row.message.address
     words, listed = await questions.strings(address), await questions.listed(address)
-    allowed = await questions.allowed.listed()
+    allowed = await questions.lasting()
     if context.argument.startswith(_TAKES_BACK):
         return await _ask_again(context, words, allowed)
     waiting = _waiting(words, listed)
@@ -82,7 +80,7 @@ async def approvals(context: CommandContext) -> CommandReply:
 async def _ask_again(context: CommandContext, words: ApprovalStrings, allowed: Sequence[AllowedWords]) -> CommandReply:
     id = context.argument.removeprefix(_TAKES_BACK).strip().upper()
     found = next((entry for entry in allowed if entry.id == id), None)
-    if found is None or not await context.services.approvals.allowed.take_back(id):
+    if found is None or not await context.services.approvals.take_back(id):
         raise CommandError(Sentence("I ask about that already. `/approvals` shows what I don't ask about."))
     return CommandReply(words.asks_again.format(words=shlex.join(found.words)))
 

@@ -30,7 +30,6 @@ from gateway.policy.access import Access
 from gateway.policy.pairing import Pairing
 from gateway.policy.preferences import HomeZone, Preferences
 from gateway.policy.sessions import SessionRoute
-from gateway.programs.background import ProgramRuns
 from gateway.redaction import Redaction
 from gateway.routines.daily_summary import DailySummary
 from gateway.scheduling.requests import JobService
@@ -94,7 +93,8 @@ class Services:
     edited_messages: EditedMessages
     redaction: Redaction
     daily: DailySummary
-    programs: ProgramRuns
+    on_stop: Sequence[Callable[[str], int]]
+    """As in `FeatureParts`."""
     active_work: ActiveWork
     scope_work: ScopeWork
     to_owner: Callable[[str, str], Awaitable[list[Draft]]]

@@ -91,7 +91,8 @@ def _outcome(context: CommandContext, done: Compacted) -> str:
 async def stop(context: CommandContext) -> str:
     session = str(context.route.session)
     stopped = await context.services.turns.stop(session, context.row.seq)
-    ran = bool(context.services.programs.stop(session)) or stopped.ran or bool(stopped.tasks)
+    ended = sum(end(session) for end in context.services.on_stop)
+    ran = bool(ended) or stopped.ran or bool(stopped.tasks)
     if not ran and not stopped.waiting:
         return context.said("Nothing is running.")
     tasks = {0: "", 1: Sentence("I gave up the task I was working on.")}

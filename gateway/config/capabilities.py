@@ -18,7 +18,6 @@ from pydantic import (
 from agent.languages.sentences import Sentence
 from gateway.config.values import (
     FileCommand,
-    LeadingWords,
     Secret,
     Url,
 )
@@ -87,8 +86,11 @@ class ToolsConfig(Section):
     files: bool = True
     web: bool = True
     web_search: WebSearchConfig | None = None
-    exec: bool = False
-    exec_allow: tuple[LeadingWords, ...] = ()
+
+    @property
+    def runs_files(self) -> bool:
+        """True where a tool may start a file of the workspace."""
+        return False
 
     def plain_values(self) -> Iterator[str]:
         """What is hidden as a secret may be, and is none."""

@@ -124,9 +124,6 @@ _SENTENCES: Mapping[str, str] = {
     "model's server is Anthropic's, which charges for each search.",
     "tools.web_search.base_url": "The SearXNG server; its settings must allow the format `json`.",
     "tools.web_search.api_key": "The key of Brave's search.",
-    "tools.exec": "Whether it may run programs: for you alone, in private chats, each after your yes.",
-    "tools.exec_allow": "First words of programs that need no yes, as `[[git, status], [ls]]`; a message with text of "
-    "others needs one all the same.",
     "limits.person_daily_usd": "What each other person may cost in a day.",
     "limits.group_daily_usd": "What each group may cost in a day.",
     "media.max_mb": "Larger files are not fetched.",

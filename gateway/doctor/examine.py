@@ -22,7 +22,6 @@ from gateway.config import Config, ConfigError, dotenv_names, load
 from gateway.doctor import schedule, workspace
 from gateway.doctor.connections import discord, model, telegram, web, web_search
 from gateway.doctor.media import pictures, speech
-from gateway.doctor.programs import programs
 from gateway.doctor.search import embedding, index
 from gateway.doctor.shared import check_shared
 from gateway.factories import tokens
@@ -64,7 +63,6 @@ def examine(home: Home, environ: Mapping[str, str]) -> list[Finding]:
         lambda: list(embedding(home, config)),
         lambda: list(speech(config.media)),
         lambda: list(pictures(config.media)),
-        lambda: list(programs(home, config)),
         *(partial(_of_feature, feature.checks, home, config) for feature in features() if feature.checks),
         lambda: list(_home(home)),
         lambda: list(_contents(home, config)),

@@ -21,8 +21,6 @@ from gateway.config.schema import GroupConfig, GuildConfig
 from gateway.doctor.examine import open_to_others
 from gateway.home import Home
 from gateway.manifest import features
-from gateway.programs.leading import leading_words
-from gateway.programs.sandbox import find_sandbox
 from gateway.setup.probe import Finding
 from gateway.store.connection import reading
 
@@ -59,7 +57,6 @@ def security(home: Home, environ: Mapping[str, str]) -> list[Finding]:
         _page,
         _people,
         _groups,
-        _programs,
         *(resolve_name(feature.exposure) for feature in features() if feature.exposure),
         _skills,
         _secrets,
@@ -207,36 +204,6 @@ def _groups(home: Home, config: Config) -> Iterator[Finding]:
         yield Finding("groups", True, "no group is open to all its members")
 
 
-def _programs(home: Home, config: Config) -> Iterator[Finding]:
-    running = [name for name, agent in config.agents.items() if agent.tools.exec]
-    if not running:
-        yield Finding("programs", True, "it runs no programs (tools.exec)")
-        return
-    sandbox = find_sandbox(home, config)
-    if sandbox.is_tight:
-        yield Finding("programs", True, "programs run in a sandbox, each after your yes")
-    else:
-        why = Sentence("it runs as root, whom no sandbox holds" if sandbox.is_root else "there is none here")
-        said = "programs run without a sandbox ({why}): after your yes one can read and change all that Daybook can"
-        yield Finding(
-            "programs",
-            False,
-            Sentence(said, why=why),
-            "run Daybook as another user" if sandbox.is_root else "install bubblewrap, or set tools.exec: false",
-        )
-    for name in running:
-        for words in config.agents[name].tools.exec_allow:
-            if words and not leading_words(words, home.workspace(config.agents[name].workspace)):
-                yield Finding(
-                    "programs",
-                    False,
-                    Sentence(
-                        "tools.exec_allow lets `{command}` start anything without a question", command=" ".join(words)
-                    ),
-                    "name the program itself, with as many of its first words as never change",
-                )
-
-
 def _skills(home: Home, config: Config) -> Iterator[Finding]:
     for agent in config.agents.values():
         folder = home.workspace(agent.workspace) / SKILLS
@@ -244,7 +211,7 @@ def _skills(home: Home, config: Config) -> Iterator[Finding]:
         for path in scripts[:_MOST_NAMED]:
             yield Finding(
                 "skills",
-                not agent.tools.exec,
+                not agent.tools.runs_files,
                 Sentence("{path} is a program that came with a skill", path=path),
                 "read it before you let the assistant run it, or remove the skill",
             )

@@ -10,6 +10,7 @@ NAMES = (
     "imports",
     "backup",
     "service",
+    "programs",
     "mcp",
 )
 FEATURES: tuple[Feature, ...] = tuple(import_module(f"{__name__}.{name}").FEATURE for name in NAMES)

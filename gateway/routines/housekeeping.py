@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 from agent.clock import Clock, utc_stamp
 from agent.formats.sqlite import StorageUnavailable
 from gateway.messages.outbound_files import OutboundFiles
-from gateway.store import inbox_rows, outbox_rows, program_rows, question_rows, run_rows
+from gateway.store import inbox_rows, outbox_rows, question_rows, run_rows
+from gateway.store.connection import Connection
 from gateway.store.database import Database
 from gateway.turns.attachments import AttachmentIntake
 
@@ -23,7 +24,8 @@ Sleep = Callable[[float], Awaitable[None]]
 
 
 class Housekeeping:
-    """Deletes old data. `transcripts`: the folder of all sessions, which name the files that are still needed."""
+    """Deletes old data. `transcripts`: the folder of all sessions, which name the files that are still needed;
+    `prunes`: as in `FeatureParts`."""
 
     def __init__(
         self,
@@ -32,6 +34,7 @@ class Housekeeping:
         outgoing: OutboundFiles,
         intake: AttachmentIntake,
         transcripts: Path,
+        prunes: Sequence[Callable[[Connection], None]] = (),
         sleep: Sleep = asyncio.sleep,
     ) -> None:
         self._database = database
@@ -39,6 +42,7 @@ class Housekeeping:
         self._outgoing = outgoing
         self._intake = intake
         self._transcripts = transcripts
+        self._prunes = prunes
         self._sleep = sleep
 
     async def run(self) -> None:
@@ -51,7 +55,7 @@ class Housekeeping:
             await self._sleep(_EVERY)
 
     async def _clean(self) -> None:
-        for prune in (inbox_rows.prune, outbox_rows.prune, run_rows.prune, program_rows.prune):
+        for prune in (inbox_rows.prune, outbox_rows.prune, run_rows.prune, *self._prunes):
             await self._database.run(prune)
         await self._database.run(question_rows.prune, utc_stamp(self._clock.now()))
         wanted = await self._database.run(outbox_rows.open_files)

@@ -1,12 +1,16 @@
-"""Open yes-or-no questions, and outcomes that a session has not seen yet."""
+"""Open yes-or-no questions, outcomes that a session has not seen yet, and yeses that last."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from pydantic import TypeAdapter
+
 from channels.message import Address
 from gateway.store.connection import Connection
+
+_WORDS = TypeAdapter(tuple[str, ...])
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +28,16 @@ class StoredQuestion:
     """ISO 8601, UTC."""
     is_fresh: bool = True
     """True if a bare word answers it."""
+
+
+@dataclass(frozen=True, slots=True)
+class AllowedWords:
+    """Leading words that need no yes. `state`: what the yes is bound to; where it has changed, the owner is asked
+    again."""
+
+    id: str
+    words: tuple[str, ...]
+    state: str
 
 
 def add(connection: Connection, question: StoredQuestion) -> None:
@@ -98,3 +112,20 @@ def outcomes_of(connection: Connection, session: str) -> dict[str, str]:
 
 def drop_outcomes(connection: Connection, ids: Sequence[str]) -> None:
     connection.executemany("DELETE FROM outcome WHERE id = ?", [(id,) for id in ids])
+
+
+def allow(connection: Connection, allowed: AllowedWords, at: str) -> None:
+    connection.execute(
+        "INSERT INTO allowed_words (id, words, state, at) VALUES (?, ?, ?, ?)"
+        " ON CONFLICT (id) DO UPDATE SET words = excluded.words, state = excluded.state, at = excluded.at",
+        (allowed.id, _WORDS.dump_json(allowed.words).decode(), allowed.state, at),
+    )
+
+
+def allowed_words(connection: Connection) -> Sequence[AllowedWords]:
+    rows = connection.execute("SELECT * FROM allowed_words ORDER BY at, id")
+    return [AllowedWords(row["id"], _WORDS.validate_json(row["words"]), row["state"]) for row in rows]
+
+
+def take_back(connection: Connection, id: str) -> bool:
+    return connection.execute("DELETE FROM allowed_words WHERE id = ?", (id,)).rowcount > 0

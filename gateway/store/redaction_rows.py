@@ -15,7 +15,6 @@ from channels.message import Address, InboundMessage, OutboundFile
 from channels.web.record import NAME as WEB
 from channels.web.record import ShownFile
 from gateway.store.connection import Connection, Row
-from gateway.store.program_rows import stored_argv_without
 
 Strike = Callable[[str], str]
 """Gives a text without what is forgotten, or the same text."""
@@ -34,15 +33,6 @@ Place = str | Address
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
-    table: str
-    column: str
-    row: int
-    place: Place
-    stored: str
-
-
-@dataclass(frozen=True, slots=True)
 class RedactedText:
     table: str
     column: str
@@ -51,18 +41,30 @@ class RedactedText:
     after: str
 
 
+def _text(stored: str, strike: Strike) -> str:
+    return strike(stored)
+
+
 @dataclass(frozen=True, slots=True)
-class _Column:
+class TextColumn:
+    """A column with text of chats."""
+
     table: str
     name: str
     which: str
     """The rows concerned."""
-    without: Callable[[str, Strike], str]
+    without: Callable[[str, Strike], str] = _text
     """The field without what is forgotten."""
+    by_session: bool = False
+    """Its rows name a session, others a chat."""
 
 
-def _text(stored: str, strike: Strike) -> str:
-    return strike(stored)
+@dataclass(frozen=True, slots=True)
+class Field:
+    column: TextColumn
+    row: int
+    place: Place
+    stored: str
 
 
 def _message(stored: str, strike: Strike) -> str:
@@ -93,37 +95,28 @@ def _files(stored: str, strike: Strike) -> str:
     return stored if changed == files else _FILES.dump_json(changed).decode()
 
 
-_COLUMNS = {
-    (column.table, column.name): column
-    for column in (
-        _Column(_PAGE, "text", "text != ''", _text),
-        _Column(_PAGE, "files", "files != '[]'", _files),
-        _Column("inbox", "message", f"message != '' AND {_NOT_A_PERSONS_OPEN}", _message),
-        _Column("outbox", "text", "text != ''", _text),
-        _Column("outbox", "file", "file != ''", _file),
-        _Column("run", "text", "text != '' AND channel != '' AND ended_at != ''", _text),
-        _Column("outcome", "text", "text != ''", _text),
-        _Column("program", "output", "output != ''", _text),
-        _Column("program", "argv", "state = 'told'", stored_argv_without),
-    )
-}
+COLUMNS = (
+    TextColumn(_PAGE, "text", "text != ''"),
+    TextColumn(_PAGE, "files", "files != '[]'", _files),
+    TextColumn("inbox", "message", f"message != '' AND {_NOT_A_PERSONS_OPEN}", _message, by_session=True),
+    TextColumn("outbox", "text", "text != ''"),
+    TextColumn("outbox", "file", "file != ''", _file),
+    TextColumn("run", "text", "text != '' AND channel != '' AND ended_at != ''"),
+    TextColumn("outcome", "text", "text != ''", by_session=True),
+)
+"""The columns of the kernel."""
 
 
-def fields(connection: Connection, *, on_page: bool = False) -> list[Field]:
+def fields(connection: Connection, columns: Iterable[TextColumn], *, on_page: bool = False) -> list[Field]:
     """All fields with text of chats; `on_page`: those that the page shows."""
-    return [
-        field
-        for column in _COLUMNS.values()
-        if column.table == _PAGE or not on_page
-        for field in _read(connection, column)
-    ]
+    return [field for column in columns if column.table == _PAGE or not on_page for field in _read(connection, column)]
 
 
 def struck(fields: Iterable[Field], strike: Strike) -> tuple[RedactedText, ...]:
     """The changes that remove what is forgotten. Slow for many fields."""
-    found = ((field, _COLUMNS[field.table, field.column].without(field.stored, strike)) for field in fields)
+    found = ((field, field.column.without(field.stored, strike)) for field in fields)
     return tuple(
-        RedactedText(field.table, field.column, field.row, field.stored, after)
+        RedactedText(field.column.table, field.column.name, field.row, field.stored, after)
         for field, after in found
         if after != field.stored
     )
@@ -152,17 +145,15 @@ def ids(connection: Connection, changes: Iterable[RedactedText]) -> frozenset[st
     return frozenset(row["id"] for row in found if row is not None)
 
 
-def _read(connection: Connection, column: _Column) -> Iterator[Field]:
+def _read(connection: Connection, column: TextColumn) -> Iterator[Field]:
     query = f"SELECT rowid AS row_id, * FROM {column.table} WHERE {column.which}"
     for row in connection.execute(query):
-        yield Field(column.table, column.name, row["row_id"], _place(row, column.table), row[column.name])
+        yield Field(column, row["row_id"], _place(row, column), row[column.name])
 
 
-def _place(row: Row, table: str) -> Place:
-    match table:
-        case "inbox" | "outcome" | "program":
-            return str(row["session"])
-        case "web_message":
-            return Address(WEB, row["chat_id"])
-        case _:
-            return Address(row["channel"], row["chat_id"], row["thread_id"], row["account"])
+def _place(row: Row, column: TextColumn) -> Place:
+    if column.by_session:
+        return str(row["session"])
+    if column.table == _PAGE:
+        return Address(WEB, row["chat_id"])
+    return Address(row["channel"], row["chat_id"], row["thread_id"], row["account"])

@@ -9,6 +9,7 @@ same outcome. A bare "yes" does not count: it may answer something that the mode
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import logging
 import shlex
@@ -38,13 +39,12 @@ from gateway.messages.outbound_files import OutboundFiles
 from gateway.messages.outbox import Outbox
 from gateway.policy.access import Role
 from gateway.policy.sessions import SessionPolicy, SessionRoute
-from gateway.programs.allowed import AllowedPrograms
 from gateway.scheduling.targets import NoTarget, OwnerReports
 from gateway.store import chat_rows, outbox_rows, question_rows
 from gateway.store.connection import Connection
 from gateway.store.database import Database
 from gateway.store.inbox_rows import InboxRow
-from gateway.store.question_rows import StoredQuestion
+from gateway.store.question_rows import AllowedWords, StoredQuestion
 from gateway.store.scope_work import SHORT_WAIT, ScopeWork
 from gateway.tools.pending_effect import (
     KIND,
@@ -104,12 +104,10 @@ class Approvals:
         channels: Mapping[str, Channel],
         reports: OwnerReports,
         tools: Callable[[InboxRow], tuple[Tool, ...]],
-        allowed: AllowedPrograms,
         scope_work: ScopeWork,
         secrets: KnownSecrets = NO_SECRETS,
     ) -> None:
         self._secrets = secrets
-        self.allowed = allowed
         self._database = database
         self._clock = clock
         self._sessions = sessions
@@ -290,13 +288,11 @@ class Approvals:
         pending = read(question)
         outcome, result = "refused", ""
         if is_yes:
-            words, folder = pending.effect.words, pending.effect.folder
-            scope = self._sessions.of_row(pending.row).scope
-            state = await self.allowed.state(words, folder, scope) if is_lasting and words else ""
+            state = await self._lasting_state(pending) if is_lasting else ""
             async with self._scope_work.of(pending.session, SHORT_WAIT):
                 outcome, result = await self._carried_out(question.id, pending)
             if state and outcome == _STARTED:
-                await self.allowed.allow(words, state)
+                await self._allow(pending.effect.words, state)
         if outcome == "done" and pending.effect.kind is EffectKind.WRITE_SKILL and pending.effect.after:
             agent = self._agents[self._sessions.of_row(pending.row).session.agent]
             await asyncio.to_thread(agent.consents.approve_skill, pending.effect.after)
@@ -331,8 +327,7 @@ class Approvals:
         if str(route.session) != pending.session:
             raise _Changed
         agent, scope = self._agents[route.session.agent], route.scope
-        own = agent.tools(route.session, scope)
-        tool = next((tool for tool in (*own, *self._tools(pending.row)) if tool.name == pending.tool), None)
+        tool = self._tool(pending)
         if tool is None or tool.effect is None:
             raise _Changed
         arguments: Json = load_json(pending.arguments)
@@ -357,6 +352,30 @@ class Approvals:
         if pending.consent is not None:
             await agent.allow(pending.consent)
         return result
+
+    def _tool(self, pending: PendingEffect) -> Tool | None:
+        route = self._sessions.of_row(pending.row)
+        own = self._agents[route.session.agent].tools(route.session, route.scope)
+        return next((tool for tool in (*own, *self._tools(pending.row)) if tool.name == pending.tool), None)
+
+    # lasting -----------------------------------------------------------------------------------------------------
+
+    async def _lasting_state(self, pending: PendingEffect) -> str:
+        """Names all that a lasting yes is bound to, as it is now; empty where none can be given."""
+        tool = self._tool(pending) if pending.effect.words else None
+        return await tool.lasting(pending.effect) if tool is not None and tool.lasting is not None else ""
+
+    async def _allow(self, words: tuple[str, ...], state: str) -> None:
+        id = hashlib.sha256(json.dumps([words, state]).encode()).hexdigest()[:8].upper()
+        now = utc_stamp(self._clock.now())
+        await self._database.run(question_rows.allow, AllowedWords(id, words, state), now)
+
+    async def lasting(self) -> Sequence[AllowedWords]:
+        return await self._database.run(question_rows.allowed_words)
+
+    async def take_back(self, id: str) -> bool:
+        """Takes a lasting yes back; False for an unknown id. Raises `StorageUnavailable`."""
+        return await self._database.run(question_rows.take_back, id.upper())
 
     async def _note(self, id: str, pending: PendingEffect, text: str) -> None:
         """Notes the outcome for the session, or for the session that delegated its task; a job has a new session each

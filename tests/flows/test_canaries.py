@@ -14,7 +14,7 @@ from typing import Any
 
 from aiohttp import web
 
-from gateway.programs.sandbox import works
+from gateway.features.programs.sandbox import works
 from tests.fakes.anthropic import FakeAnthropic
 from tests.fakes.telegram import FakeTelegram
 from tests.files import opus

@@ -12,7 +12,6 @@ from urllib.parse import quote
 import pytest
 
 from agent.formats.secrets import STRUCK, KnownSecrets
-from gateway.programs.output import MOST_SHOWN, ProgramOutput
 
 SECRET = "sk-ant-api03-Ab_9+c/d&e:FGHIJ"
 STRIKE = KnownSecrets([SECRET, "110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw"])
@@ -69,28 +68,6 @@ def test_bytes_of_any_kind() -> None:
     assert STRIKE.in_bytes(data) == bytes(range(256)) + STRUCK.encode() + bytes(range(256))
     umlaut = KnownSecrets(["pässwörd-lang"])
     assert umlaut.in_bytes("x pässwörd-lang".encode()) == b"x " + STRUCK.encode()
-
-
-@pytest.mark.parametrize("size", [1, 7, 13, 65_536])
-def test_chunks_of_an_output(size: int) -> None:
-    output = ProgramOutput(STRIKE)
-    data = f"before {SECRET} after {SECRET}".encode()
-    for at in range(0, len(data), size):
-        output.add(data[at : at + size])
-        for part in range(8, len(SECRET)):
-            assert SECRET[:part] not in output.shown(), "while it runs"
-    output.is_over = True
-    assert output.shown() == f"before {STRUCK} after {STRUCK}"
-    assert output.whole == output.shown().encode()
-
-
-@pytest.mark.parametrize("before", [MOST_SHOWN // 2 - 10, 4_000_000 - 10, 4_000_000 - 1])
-def test_no_cut_leaves_a_part_of_it(before: int) -> None:
-    output = ProgramOutput(STRIKE)
-    output.add(b"x" * before + SECRET.encode() + b"y" * 100_000)
-    output.is_over = True
-    for part in (SECRET[:8], SECRET[-8:]):
-        assert part not in output.shown() and part.encode() not in output.whole
 
 
 def test_it_takes_no_longer_for_longer_texts_than_it_must() -> None:

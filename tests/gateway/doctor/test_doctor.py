@@ -18,11 +18,9 @@ import pytest
 from click.testing import CliRunner
 
 from gateway.cli import daybook
-from gateway.config import Config
 from gateway.doctor.examine import examine
 from gateway.doctor.mend import mend
 from gateway.home import Home
-from gateway.programs.sandbox import find_sandbox
 from gateway.setup.probe import Finding
 from gateway.store.schema import migrate
 from tests.fakes.anthropic import FakeAnthropic
@@ -416,20 +414,6 @@ def test_a_terminal_reads_it_in_its_language(home: Home, locale: str, line: str)
     home.config_file.chmod(0o600)
     done = CliRunner().invoke(daybook, ["--home", str(home.path), "doctor"], env={"LC_ALL": locale})
     assert line in done.output.splitlines()
-
-
-def test_programs_without_a_sandbox_are_named(home: Home) -> None:
-    assert "programs" not in {finding.check for finding in examine(home, {})}
-    home.config_file.write_text("tools: {exec: true}\n")
-    home.config_file.chmod(0o600)
-    (found,) = [finding for finding in examine(home, {}) if finding.check == "programs"]
-    sandbox = find_sandbox(home, Config())
-    has_one, lacks = sandbox.is_tight, "runs as root" if sandbox.is_root else "there is no sandbox here"
-    assert found.ok and ("run in a sandbox" if has_one else lacks) in found.message
-    home.had_sandbox.touch()
-    (found,) = [finding for finding in examine(home, {}) if finding.check == "programs"]
-    assert found.ok is has_one and ("programs are off" in found.message) is not has_one
-    assert has_one or str(home.had_sandbox) in found.fix
 
 
 @pytest.mark.parametrize("name", ["memory", "memory/notes", "people", "skills"])

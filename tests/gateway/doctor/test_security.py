@@ -10,10 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway.config import Config
 from gateway.doctor.security import security
 from gateway.home import Home
-from gateway.programs.sandbox import find_sandbox
 from gateway.setup.probe import Finding
 from gateway.store.schema import migrate
 
@@ -142,15 +140,6 @@ def test_a_skill_with_a_program(home: Home) -> None:
     script.write_text("#!/bin/sh\n")
     (finding,) = found(home)["skills"]
     assert finding.ok and str(script) in finding.message, "nothing runs it while exec is off"
-
-
-def test_programs_without_a_sandbox_and_programs_that_start_anything(home: Home) -> None:
-    config = "tools: {exec: true, exec_allow: [[git, status], [env], [python3]]}"
-    messages = bad(home, "programs", config)
-    assert [one for one in messages if "`env`" in one or "`python3`" in one] == messages[-2:]
-    assert not any("git" in one for one in messages)
-    assert any("without a sandbox" in one for one in messages) is not find_sandbox(home, Config()).is_tight
-    assert bad(home, "programs", "tools: {exec: false, exec_allow: [[env]]}") == []
 
 
 @pytest.mark.parametrize(

@@ -17,10 +17,10 @@ from pathlib import Path
 
 from agent.formats.parsing import load_json
 from agent.memory.scope import Scope
+from gateway.features.programs.output import ProgramOutput
+from gateway.features.programs.sandbox import Sandbox
+from gateway.features.programs.workspace import Workspaces
 from gateway.processes.started import LaunchedProgram, launch
-from gateway.programs.output import ProgramOutput
-from gateway.programs.sandbox import Sandbox
-from gateway.programs.workspace import Workspaces
 
 _log = logging.getLogger(__name__)
 

@@ -24,13 +24,13 @@ from agent.memory.history import Author, History
 from agent.memory.scope import Audience, Scope
 from gateway.config import Config
 from gateway.config.whole import whole
+from gateway.features.programs.output import MOST_SHOWN, ProgramOutput
+from gateway.features.programs.runner import HowEnded, ProgramCall, ProgramEnd, ProgramLimits, ProgramRunner
+from gateway.features.programs.sandbox import Sandbox, find_sandbox, works
+from gateway.features.programs.workspace import Workspaces, Written, remove_left_names
 from gateway.home import Home
 from gateway.processes import launch
 from gateway.processes.started import launch as launch_program
-from gateway.programs.output import MOST_SHOWN, ProgramOutput
-from gateway.programs.runner import HowEnded, ProgramCall, ProgramEnd, ProgramLimits, ProgramRunner
-from gateway.programs.sandbox import Sandbox, find_sandbox, works
-from gateway.programs.workspace import Workspaces, Written, remove_left_names
 from tests.fakes import started_again
 from tests.strength import requires
 

@@ -21,22 +21,22 @@ from agent.tools.base import Effect, EffectKind, EffectNote, Once, Tool, ToolErr
 from agent.tools.foreign_text import foreign
 from agent.tools.schema import Arguments, Count, Text, read, spec, takes
 from channels.message import ChatKind
-from gateway.policy.access import Role
-from gateway.policy.sessions import SessionPolicy
-from gateway.programs.allowed import AllowedPrograms
-from gateway.programs.background import (
+from gateway.features.programs.allowed import AllowedPrograms
+from gateway.features.programs.background import (
     MOST_AT_ONCE,
     BegunBefore,
     ProgramResult,
     ProgramRuns,
     TooManyPrograms,
-    command_line,
     printed_by,
 )
-from gateway.programs.runner import ProgramCall
-from gateway.programs.sandbox import Sandbox
+from gateway.features.programs.rows import ProgramKind, ProgramRow, ProgramState
+from gateway.features.programs.runner import ProgramCall
+from gateway.features.programs.sandbox import Sandbox
+from gateway.i18n import command_line
+from gateway.policy.access import Role
+from gateway.policy.sessions import SessionPolicy
 from gateway.store.inbox_rows import InboxRow
-from gateway.store.program_rows import ProgramKind, ProgramRow, ProgramState
 from gateway.turns.user_message import user_message_id
 
 _MOST_WORDS = 1_000
@@ -123,6 +123,9 @@ class ProgramTools:
         async def effect(arguments: _Exec | _ExecBackground) -> Effect:
             return await self._effect(await self._call(arguments, scope), scope, rules)
 
+        async def lasting(effect: Effect) -> str:
+            return await self.allowed.state(effect.words, effect.folder, scope)
+
         async def run(given: Json, call: str) -> ToolResult:
             return await self._run(f"{turn}:{call}", await self._call(read(given, _Exec), scope), row)
 
@@ -164,12 +167,14 @@ class ProgramTools:
                 unnamed,
                 once=Once(run, fate, run_approved, begun),
                 effect=takes(_Exec, effect),
+                lasting=lasting,
             ),
             Tool(
                 spec("exec_background", _ABOUT_LONG, _ExecBackground),
                 unnamed_long,
                 once=Once(run_long, fate, run_long_approved, begun),
                 effect=takes(_ExecBackground, effect),
+                lasting=lasting,
             ),
             Tool(
                 spec("exec_status", "List programs, or show what one has printed.", _ExecStatus),

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import shlex
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from pathlib import PurePosixPath
 from typing import TypeVar
 
@@ -26,15 +26,16 @@ from agent.languages.system_errors import system_says
 from agent.memory.scope import Scope
 from agent.session.taint import ON_NETWORK, PROGRAM_ENDED
 from channels.message import InboundMessage, Origin, Quote, Receive
-from gateway.i18n import one_line
+from gateway.features.programs import long_outputs, rows
+from gateway.features.programs.output import ProgramOutput
+from gateway.features.programs.rows import ProgramKind, ProgramRow, ProgramState
+from gateway.features.programs.runner import HowEnded, ProgramCall, ProgramEnd, ProgramRunner
+from gateway.i18n import command_line
+from gateway.kernel import Forgotten, Undo
 from gateway.messages.outbox import Outbox
 from gateway.policy.sessions import SessionPolicy
-from gateway.programs import long_outputs
-from gateway.programs.output import ProgramOutput
-from gateway.programs.runner import HowEnded, ProgramCall, ProgramEnd, ProgramRunner
-from gateway.store import chat_rows, program_rows
+from gateway.store import chat_rows
 from gateway.store.database import Database
-from gateway.store.program_rows import ProgramKind, ProgramRow, ProgramState
 
 log = logging.getLogger(__name__)
 
@@ -130,7 +131,7 @@ class ProgramRuns:
             async with self._slots:
                 end, output = await self._carried_out(row)
         finally:
-            self._database.post(program_rows.end, row.seq, end.how, end.code, self._now(), output="", told=True)
+            self._database.post(rows.end, row.seq, end.how, end.code, self._now(), output="", told=True)
             self._taken.discard(key)
         return await self._shown(row, end, output)
 
@@ -142,7 +143,7 @@ class ProgramRuns:
 
     async def find(self, key: str) -> ProgramRow | None:
         """The program that a call has begun."""
-        return await self._database.run(program_rows.find, key)
+        return await self._database.run(rows.find, key)
 
     def _row(
         self, key: str, kind: ProgramKind, call: ProgramCall, message: InboundMessage, state: ProgramState
@@ -158,7 +159,7 @@ class ProgramRuns:
             raise TooManyPrograms
         self._taken.add(row.key)
         try:
-            added = await self._database.run(program_rows.add, row, self._now())
+            added = await self._database.run(rows.add, row, self._now())
             if added is None:
                 raise BegunBefore
         except BaseException:
@@ -170,7 +171,7 @@ class ProgramRuns:
 
     async def listed(self, session: str, most: int) -> list[ProgramRow]:
         """A session's programs, newest first."""
-        return list(await self._database.run(program_rows.latest, session, most))
+        return list(await self._database.run(rows.latest, session, most))
 
     async def now(self, row: ProgramRow) -> ProgramResult | None:
         """What is known of a program: its result, or its output so far."""
@@ -179,12 +180,16 @@ class ProgramRuns:
             return ProgramResult(row, "It is running.", await asyncio.to_thread(running.output.copy().shown))
         return self._results.get(row.seq)
 
-    def redact(self, is_meant: Callable[[str], bool], strike: Callable[[str], str]) -> None:
-        """Strikes forgotten text out of those sessions' results in memory; that is not undone."""
+    async def forget(self, forgotten: Forgotten) -> Undo | None:
+        """Strikes text out of results in memory, which is not undone, and out of the files of outputs. Programs run in
+        private only, in sessions of the scope that keeps their outputs."""
+        folder, strike = forgotten.scope.folder, forgotten.strike
         for seq, result in self._results.items():
-            if is_meant(result.row.session):
-                row = replace(result.row, argv=program_rows.argv_without(result.row.argv, strike))
+            if forgotten.is_meant(result.row.session):
+                row = replace(result.row, argv=rows.argv_without(result.row.argv, strike))
                 self._results[seq] = replace(result, row=row, output=strike(result.output))
+        changes = await asyncio.to_thread(long_outputs.redact, folder, strike)
+        return partial(asyncio.to_thread, long_outputs.bring_back, folder, changes) if changes else None
 
     def stop(self, session: str, seq: int | None = None) -> int:
         """Stops a session's programs, or only `seq`, but no turn's; returns how many."""
@@ -202,7 +207,7 @@ class ProgramRuns:
     async def run(self, receive: Receive) -> None:
         """Runs the programs that are begun, after telling the ends that the last process left."""
         async with asyncio.TaskGroup() as group:
-            for row in await self._persist(lambda: self._database.run(program_rows.open_rows)):
+            for row in await self._persist(lambda: self._database.run(rows.open_rows)):
                 if row.key in self._taken:
                     continue
                 if row.state is ProgramState.WAITING:
@@ -224,7 +229,7 @@ class ProgramRuns:
     async def _follow(self, row: ProgramRow, receive: Receive) -> None:
         try:
             async with self._slots:  # a start may find more than may run
-                await self._persist(lambda: self._database.run(program_rows.begin, row.seq))
+                await self._persist(lambda: self._database.run(rows.begin, row.seq))
                 end, output = await self._carried_out(row)
         finally:
             self._taken.discard(row.key)
@@ -269,20 +274,18 @@ class ProgramRuns:
     async def _write_end(self, row: ProgramRow, end: ProgramEnd, output: str, *, told: bool = False) -> None:
         at = self._now()
         await self._persist(
-            lambda: self._database.run(program_rows.end, row.seq, end.how, end.code, at, output=output, told=told)
+            lambda: self._database.run(rows.end, row.seq, end.how, end.code, at, output=output, told=told)
         )
 
     async def _tell(self, row: ProgramRow, receive: Receive) -> None:
         if row.kind is ProgramKind.APPROVED:
             await self._persist(lambda: receive([_end_message(row, self._clock.now())]))
-            await self._persist(lambda: self._database.run(program_rows.told, row.seq))
+            await self._persist(lambda: self._database.run(rows.told, row.seq))
             return
         address = row.message.address
         language = await self._persist(lambda: self._database.run(chat_rows.language, address))
         drafts = self._outbox.drafts(f"program:{row.seq}:{{}}", address, _told(row, language))
-        await self._persist(
-            lambda: self._outbox.write(drafts, lambda connection: program_rows.told(connection, row.seq))
-        )
+        await self._persist(lambda: self._outbox.write(drafts, lambda connection: rows.told(connection, row.seq)))
 
     async def _persist(self, work: Callable[[], Awaitable[T]]) -> T:
         while True:
@@ -297,11 +300,6 @@ class ProgramRuns:
 
     def _now(self) -> str:
         return utc_stamp(self._clock.now())
-
-
-def command_line(argv: tuple[str, ...], most: int = 100) -> str:
-    """The command line as people read it, on one line."""
-    return one_line(shlex.join(argv).replace("`", "'"), most)
 
 
 def printed_by(row: ProgramRow) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.programs.leading import is_shell_line, leading_words, state_of
+from gateway.features.programs.leading import is_shell_line, leading_words, state_of
 
 
 @pytest.mark.parametrize(

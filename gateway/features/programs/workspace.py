@@ -20,8 +20,8 @@ from agent.memory.history import History
 from agent.memory.paths import folded_name
 from agent.memory.scope import FOLDERS_OF_OTHERS, Scope
 from agent.tools.guard import GUARDED_FILES, GUARDED_FOLDERS, Guarded, guarded
-from gateway.programs.long_outputs import FOLDER as OUTPUTS
-from gateway.programs.sandbox import Mounts
+from gateway.features.programs.long_outputs import FOLDER as OUTPUTS
+from gateway.features.programs.sandbox import Mounts
 
 _log = logging.getLogger(__name__)
 

@@ -15,19 +15,19 @@ from agent.memory.history import History
 from agent.settings import GroupLogs
 from agent.tools.base import Effect, EffectKind, EffectNote, ToolError
 from channels.message import Event, InboundMessage
+from gateway.features.programs.allowed import AllowedPrograms
+from gateway.features.programs.background import MOST_AT_ONCE, BegunBefore, ProgramRuns, TooManyPrograms
+from gateway.features.programs.rows import ProgramKind, ProgramRow
+from gateway.features.programs.runner import ProgramCall, ProgramRunner
+from gateway.features.programs.sandbox import Sandbox, missed_sandbox
+from gateway.features.programs.tools import ExecRules, ProgramTools
+from gateway.features.programs.workspace import Workspaces, Written
 from gateway.home import Home
 from gateway.messages.outbox import Outbox
 from gateway.policy.access import Access, ChannelRules
 from gateway.policy.sessions import AgentHome, SessionPolicy
-from gateway.programs.allowed import AllowedPrograms
-from gateway.programs.background import MOST_AT_ONCE, BegunBefore, ProgramRuns, TooManyPrograms
-from gateway.programs.runner import ProgramCall, ProgramRunner
-from gateway.programs.sandbox import Sandbox, missed_sandbox
-from gateway.programs.workspace import Workspaces, Written
 from gateway.store.database import Database
 from gateway.store.inbox_rows import InboxRow
-from gateway.store.program_rows import ProgramKind, ProgramRow
-from gateway.tools.programs import ExecRules, ProgramTools
 from tests.gateway.conftest import OWNER, Moment, Say
 
 CALL = ProgramCall(("sh", "-c", "echo run >> runs"), "", False, 60)
@@ -55,7 +55,7 @@ class Programs:
 
     def tools(self, why_off: str = "") -> ProgramTools:
         runs = self.runs()
-        allowed = AllowedPrograms(self._database, self._moment.clock, runs.runner)
+        allowed = AllowedPrograms(self._database, runs.runner)
         return ProgramTools(runs, allowed, self._sessions, {"main": ExecRules()}, why_off)
 
     async def receive(self, events: Sequence[Event]) -> None:

@@ -1,8 +1,8 @@
-"""Programs that were begun, each once and with one end, and the leading words that need no yes."""
+"""Programs that were begun, each once and with one end."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -10,6 +10,7 @@ from pydantic import TypeAdapter
 
 from channels.message import InboundMessage
 from gateway.store.connection import Connection, Row, days_ago
+from gateway.store.redaction_rows import TextColumn
 
 _MESSAGE = TypeAdapter(InboundMessage)
 _ARGV = TypeAdapter(tuple[str, ...])
@@ -49,16 +50,6 @@ class ProgramRow:
     code: int = 0
     output: str = ""
     """Until its end is told."""
-
-
-@dataclass(frozen=True, slots=True)
-class AllowedWords:
-    """Leading words of programs that need no yes. `state`: what identifies the files among them; where it has changed,
-    the owner is asked again."""
-
-    id: str
-    words: tuple[str, ...]
-    state: str
 
 
 def add(connection: Connection, row: ProgramRow, at: str) -> ProgramRow | None:
@@ -119,23 +110,6 @@ def prune(connection: Connection) -> None:
     connection.execute("DELETE FROM program WHERE state = 'told' AND started_at < ?", (days_ago(_KEPT_DAYS),))
 
 
-def allow(connection: Connection, allowed: AllowedWords, at: str) -> None:
-    connection.execute(
-        "INSERT INTO allowed_words (id, words, state, at) VALUES (?, ?, ?, ?)"
-        " ON CONFLICT (id) DO UPDATE SET words = excluded.words, state = excluded.state, at = excluded.at",
-        (allowed.id, _ARGV.dump_json(allowed.words).decode(), allowed.state, at),
-    )
-
-
-def allowed_words(connection: Connection) -> Sequence[AllowedWords]:
-    rows = connection.execute("SELECT * FROM allowed_words ORDER BY at, id")
-    return [AllowedWords(row["id"], _ARGV.validate_json(row["words"]), row["state"]) for row in rows]
-
-
-def take_back(connection: Connection, id: str) -> bool:
-    return connection.execute("DELETE FROM allowed_words WHERE id = ?", (id,)).rowcount > 0
-
-
 def argv_without(argv: tuple[str, ...], strike: Callable[[str], str]) -> tuple[str, ...]:
     """The words of a command without what is forgotten."""
     line = " ".join(argv)
@@ -149,6 +123,13 @@ def stored_argv_without(stored: str, strike: Callable[[str], str]) -> str:
     argv = _ARGV.validate_json(stored)
     changed = argv_without(argv, strike)
     return stored if changed == argv else _ARGV.dump_json(changed).decode()
+
+
+TEXTS = (
+    TextColumn("program", "output", "output != ''", by_session=True),
+    TextColumn("program", "argv", "state = 'told'", stored_argv_without, by_session=True),
+)
+"""Where `/forget` strikes out text."""
 
 
 def _row(row: Row) -> ProgramRow:
