@@ -40,10 +40,6 @@ from gateway.store import chat_rows
 from gateway.store.database import OnLost
 from gateway.store.inbox_rows import InboxRow
 from gateway.supervisor import SupervisedSource
-from gateway.tool_factories import (
-    build_picture_tools,
-    build_web_tools,
-)
 from gateway.tools import ToolSource
 from gateway.tools.approvals import Approvals
 from gateway.tools.delegate import DelegateTools
@@ -108,12 +104,11 @@ async def open_gateway(
         )
         messaging = await build_messaging(core, opened, media_limits or MediaLimits())
         scheduling = await build_scheduling(core, agents, opened, messaging)
-        kernel = _kernel(core, agents, opened, messaging, scheduling)
+        kernel = _kernel(core, agents, opened, messaging, scheduling, web_rules or AddressRules())
         openings: list[Opening] = [resolve_name(feature.opening) for feature in features() if feature.opening]
         parts = together([await stack.enter_async_context(opening(kernel)) for opening in openings])
         scheduling.schedule.offer(*parts.jobs)
-        rules = web_rules or AddressRules()
-        effects = _build_effects(core, agents, opened, messaging, scheduling, parts.tools, rules)
+        effects = _build_effects(core, agents, opened, messaging, scheduling, parts.tools)
         turns = await _build_turns(core, agents, opened, messaging, scheduling, effects)
         services = _build_services(core, agents, opened, messaging, scheduling, effects, turns, parts)
         router = Router(
@@ -152,7 +147,7 @@ async def open_gateway(
                 messaging.outgoing,
                 messaging.intake,
                 home.sessions,
-                parts.prunes,
+                prunes=parts.prunes,
             ),
             warm=agents.warm if channels else [],
             timeouts=timeouts,
@@ -161,7 +156,12 @@ async def open_gateway(
 
 
 def _kernel(
-    core: Core, agents: OpenAgents, channels: OpenChannels, messaging: Messaging, scheduling: Scheduling
+    core: Core,
+    agents: OpenAgents,
+    channels: OpenChannels,
+    messaging: Messaging,
+    scheduling: Scheduling,
+    web_rules: AddressRules,
 ) -> Kernel:
     return Kernel(
         home=core.home,
@@ -171,6 +171,11 @@ def _kernel(
         agents=agents.by_name,
         sessions=agents.sessions,
         outbox=messaging.outbox,
+        outgoing=messaging.outgoing,
+        channels=channels.by_name,
+        models=agents.models,
+        ledger=core.ledger,
+        web_rules=web_rules,
         reports=scheduling.schedule.reports,
         secrets=core.secrets,
         page=lambda: channels.web_host.owners_url,
@@ -193,26 +198,18 @@ def _build_effects(
     messaging: Messaging,
     scheduling: Scheduling,
     feature_tools: Sequence[ToolSource],
-    web_rules: AddressRules,
 ) -> _Effects:
-    home, config, database, clock = core.home, core.config, core.database, core.clock
+    database, clock = core.database, core.clock
     access, sessions, outbox, reports = core.access, agents.sessions, messaging.outbox, scheduling.schedule.reports
     schedule_tools = ScheduleTools(scheduling.jobs, sessions)
     message_tools = MessageTools(database, clock, access, sessions, outbox, messaging.outgoing, channels.by_name)
-    web_tools = build_web_tools(config, sessions, agents.models, web_rules, core.secrets)
     tasks = Tasks(database, clock, access, messaging.inbox, outbox, core.timeouts.task)
     delegate_tools = DelegateTools(tasks, sessions)
-
-    picture_tools = build_picture_tools(
-        config.media, home.state, database, clock, sessions, outbox, messaging.outgoing, channels.by_name, core.ledger
-    )
 
     sources: tuple[ToolSource, ...] = (
         schedule_tools,
         message_tools,
         delegate_tools,
-        web_tools,
-        picture_tools,
         *feature_tools,
     )
 

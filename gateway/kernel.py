@@ -12,11 +12,14 @@ from dataclasses import dataclass, field
 
 from agent.agent import Agent
 from agent.clock import Clock
+from agent.formats.addresses import AddressRules
 from agent.formats.secrets import KnownSecrets
 from agent.memory.scope import Scope
-from channels.message import Source
+from agent.model.base import Model
+from channels.message import Channel, Source
 from gateway.config import Config
 from gateway.home import Home
+from gateway.messages.outbound_files import OutboundFiles
 from gateway.messages.outbox import Outbox
 from gateway.policy.sessions import SessionPolicy
 from gateway.rpc.protocol import Operation
@@ -25,6 +28,7 @@ from gateway.scheduling.targets import OwnerReports
 from gateway.store.connection import Connection
 from gateway.store.database import Database
 from gateway.store.redaction_rows import Strike, TextColumn
+from gateway.store.usage import UsageLedger
 from gateway.tools import ToolSource
 
 
@@ -38,6 +42,12 @@ class Kernel:
     """By name."""
     sessions: SessionPolicy
     outbox: Outbox
+    outgoing: OutboundFiles
+    channels: Mapping[str, Channel]
+    models: Mapping[str, Model]
+    """Of each agent."""
+    ledger: UsageLedger
+    web_rules: AddressRules
     reports: OwnerReports
     secrets: KnownSecrets
     page: Callable[[], str]

@@ -48,28 +48,6 @@ class Section(BaseModel):
         return {key: inner for key, inner in value.items() if inner is not None or key not in cls.model_fields}
 
 
-class SearXngConfig(Section):
-    """A server of one's own; its settings allow the format `json`."""
-
-    kind: Literal["searxng"]
-    base_url: Url
-
-
-class BraveConfig(Section):
-    kind: Literal["brave"]
-    api_key: Secret
-    base_url: Url = "https://api.search.brave.com"
-
-
-class ServerSearchConfig(Section):
-    """Anthropic searches, at a price of its own; only with `model.provider: anthropic`."""
-
-    kind: Literal["anthropic"]
-
-
-WebSearchConfig = Annotated[SearXngConfig | BraveConfig | ServerSearchConfig, Discriminator("kind")]
-
-
 class ModelServer(Section):
     base_url: Url | None = None
     api_key: Secret | None = None
@@ -84,8 +62,11 @@ class ModelServers(Section):
 
 class ToolsConfig(Section):
     files: bool = True
-    web: bool = True
-    web_search: WebSearchConfig | None = None
+
+    @property
+    def reads_the_web(self) -> bool:
+        """True where a tool reads pages of others, for whoever asks."""
+        return False
 
     @property
     def runs_files(self) -> bool:
@@ -170,14 +151,6 @@ Speak = Annotated[
 ]
 
 
-class ImagesConfig(Section):
-    """A server that speaks OpenAI's `POST /images/generations`; `base_url` up to and with `/v1`."""
-
-    base_url: Url
-    model: Annotated[str, Field(min_length=1)]
-    api_key: Secret | None = None
-
-
 class MediaConfig(Section):
     """Files over `max_mb` are not fetched; `transcribe` null: recordings are not heard; `speak` null: answers are text
     only; `images` null: no pictures are made."""
@@ -187,4 +160,3 @@ class MediaConfig(Section):
     max_chars: PositiveInt = 100_000
     transcribe: Transcribe | None = None
     speak: Speak | None = None
-    images: ImagesConfig | None = None

@@ -8,9 +8,7 @@ import socket
 from collections.abc import Iterator, Mapping
 
 from agent.languages.sentences import Sentence
-from agent.web.page import SearchUnavailable, WebSearch
-from gateway.config import Config, ModelConfig, WebConfig
-from gateway.config.capabilities import SearXngConfig, ServerSearchConfig
+from gateway.config import ModelConfig, WebConfig
 from gateway.config.schema import DiscordConfig, TelegramConfig
 from gateway.home import Home
 from gateway.setup.discord import PORTAL, check_discord
@@ -167,34 +165,6 @@ def _free(config: WebConfig, where: str) -> Iterator[Finding]:
             )
     else:
         yield Finding("web", True, Sentence("{where} is free", where=where))
-
-
-def web_search(config: Config) -> list[Finding]:
-    """Searches once where that costs nothing; blocks for some seconds at most."""
-    tools = config.agents[config.default_agent].tools
-    wanted = tools.web_search
-    if not tools.web:
-        return [Finding("web search", True, "off (tools.web)")]
-    if wanted is None:
-        hint = "pages can be read; tools.web_search adds a search by searxng, brave or anthropic (docs/tools.md)"
-        return [Finding("web search", True, hint)]
-    if isinstance(wanted, ServerSearchConfig):
-        if config.model.provider == "anthropic":
-            return [Finding("web search", True, "Anthropic's server searches, at a price of its own")]
-        what = "tools.web_search is anthropic, but the model's server is another"
-        return [Finding("web search", False, what, "choose searxng or brave (docs/tools.md)")]
-    from agent.web.search import Brave, SearXng  # noqa: PLC0415 (only where there is a search)
-
-    if isinstance(wanted, SearXngConfig):
-        engine: WebSearch = SearXng(wanted.base_url)
-    else:
-        engine = Brave(wanted.api_key.get_secret_value(), wanted.base_url)
-    try:
-        found = asyncio.run(engine.results("weather", ""))
-    except SearchUnavailable as problem:
-        fix = "correct tools.web_search in config.yaml (docs/tools.md)"
-        return [Finding("web search", False, Sentence("it fails: {problem}", problem=problem), fix)]
-    return [Finding("web search", True, Sentence("it works; results of a trial: {count}", count=len(found)))]
 
 
 _CHECK = "model"

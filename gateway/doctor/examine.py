@@ -20,8 +20,8 @@ from agent.memory.consents import Consents
 from agent.session.transcript import Transcript, TranscriptUnusable
 from gateway.config import Config, ConfigError, dotenv_names, load
 from gateway.doctor import schedule, workspace
-from gateway.doctor.connections import discord, model, telegram, web, web_search
-from gateway.doctor.media import pictures, speech
+from gateway.doctor.connections import discord, model, telegram, web
+from gateway.doctor.media import speech
 from gateway.doctor.search import embedding, index
 from gateway.doctor.shared import check_shared
 from gateway.factories import tokens
@@ -59,10 +59,8 @@ def examine(home: Home, environ: Mapping[str, str]) -> list[Finding]:
         lambda: discord(config.channels.discord),
         lambda: list(web(home, config.channels.web)),
         lambda: model(config.model),
-        lambda: web_search(config),
         lambda: list(embedding(home, config)),
         lambda: list(speech(config.media)),
-        lambda: list(pictures(config.media)),
         *(partial(_of_feature, feature.checks, home, config) for feature in features() if feature.checks),
         lambda: list(_home(home)),
         lambda: list(_contents(home, config)),

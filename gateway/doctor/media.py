@@ -6,14 +6,12 @@ import asyncio
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from agent.languages.sentences import Sentence
 from agent.media.speak import CONVERTER, Recording, Speaker, SpeechFailed, record
-from agent.model.anthropic.model import entries_of
 from gateway.config.capabilities import MediaConfig
 from gateway.factories import build_speaker
-from gateway.setup.probe import Finding, get
+from gateway.setup.probe import Finding
 
 _SECONDS = 30
 """A voice that runs here may have to be loaded."""
@@ -53,30 +51,3 @@ async def _said(speaker: Speaker, seconds: float) -> Recording:
 def _unspoken(problem: str) -> Finding:
     what = Sentence("answers are not said aloud: {problem}", problem=problem)
     return Finding("speech", False, what, "correct media.speak in config.yaml, or set it to null")
-
-
-def pictures(config: MediaConfig) -> Iterator[Finding]:
-    """Checks pictures by asking the server for its models: a picture would cost something."""
-    images = config.images
-    if images is None:
-        return
-    headers = {"Authorization": f"Bearer {images.api_key.get_secret_value()}"} if images.api_key else {}
-    where = urlsplit(images.base_url).netloc
-    reply = get(f"{images.base_url.rstrip('/')}/models", headers)
-    names = [entry.get("id") for entry in entries_of(dict(reply.body))]
-    if reply.status == 0:
-        what, fix = Sentence("can't reach {where}: {why}", where=where, why=reply.why), _ADDRESS
-    elif reply.status in (401, 403):
-        what, fix = Sentence("{where} doesn't accept the key", where=where), "create a new key and put it into .env"
-    elif reply.status >= 500 or reply.status == 429:
-        what = Sentence("{where} answered with status {status}", where=where, status=reply.status)
-        fix = "try again in a few minutes"
-    elif names and images.model not in names:
-        what, fix = Sentence("{where} has no model {name}", where=where, name=images.model), _MODEL
-    else:
-        what, fix = Sentence("{where} answers", where=where), ""
-    yield Finding("pictures", not fix, what, fix)
-
-
-_ADDRESS = "check your network and media.images.base_url"
-_MODEL = "correct media.images.model in config.yaml"

@@ -196,7 +196,7 @@ def _groups(home: Home, config: Config) -> Iterator[Finding]:
     for name in open_ones:
         yield Finding(
             "groups",
-            not tools.web or config.limits.group_daily_usd is not None,
+            not tools.reads_the_web or config.limits.group_daily_usd is not None,
             Sentence("{group}: every member may use it, with the tools of groups", group=name),
             "list members in `allow`, or set limits.group_daily_usd",
         )

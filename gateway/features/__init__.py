@@ -10,6 +10,8 @@ NAMES = (
     "imports",
     "backup",
     "service",
+    "web_tools",
+    "pictures",
     "programs",
     "mcp",
 )

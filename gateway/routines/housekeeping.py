@@ -34,8 +34,8 @@ class Housekeeping:
         outgoing: OutboundFiles,
         intake: AttachmentIntake,
         transcripts: Path,
-        prunes: Sequence[Callable[[Connection], None]] = (),
         sleep: Sleep = asyncio.sleep,
+        prunes: Sequence[Callable[[Connection], None]] = (),
     ) -> None:
         self._database = database
         self._clock = clock

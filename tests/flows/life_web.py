@@ -17,10 +17,10 @@ from aiohttp import web
 
 from agent.formats.addresses import AddressRules
 from agent.model.base import Json
-from tests.agent.web.pages import is_public
 from tests.fakes.telegram import FakeTelegram
 from tests.fakes.telegram.world import Message
 from tests.flows.story import ALICE
+from tests.gateway.features.web_tools.pages import is_public
 
 _PORT = "WEB_ON_LOOPBACK"
 _MOST_A_DAY = 2

@@ -19,7 +19,6 @@ from urllib.parse import quote, unquote_plus
 import pytest
 import yaml
 
-from tests.agent.web.pages import Web, page, web
 from tests.fakes.anthropic import FakeAnthropic
 from tests.fakes.discord import PLAUSIBLE_TOKEN, FakeDiscord
 from tests.fakes.openai_media import IMAGE_MODEL, KEY, OpenAiMedia
@@ -31,6 +30,7 @@ from tests.flows.server import OWNER, Server
 from tests.flows.stores import rows
 from tests.flows.story import ALICE, BOB, GROUP, Story, story
 from tests.flows.test_mcp import PROGRAM, calls, known
+from tests.gateway.features.web_tools.pages import Web, page, web
 
 CARLA = 33333
 ACCOUNTS = {"owner": (ALICE, "Alice"), "bob": (BOB, "Bob"), "carla": (CARLA, "Carla")}

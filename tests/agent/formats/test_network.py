@@ -18,8 +18,6 @@ from agent.media.reader import Reader
 from agent.model.anthropic.model import AnthropicModel
 from agent.model.base import Model, ModelError, TryLater
 from agent.model.openai.model import OpenAIModel
-from agent.web.fetch import Fetcher
-from agent.web.page import PageUnavailable
 from channels import network as channels_network
 from channels.discord.client import ClientOptions, DiscordClient
 from channels.discord.rate_limit import GlobalRateLimit
@@ -27,6 +25,8 @@ from channels.message import SourceFailed
 from channels.telegram.api import NeverSent, connect
 from gateway.features.mcp.remote import LimitingTransport, http_client
 from gateway.features.mcp.values import RemoteLaunch
+from gateway.features.web_tools.fetch import Fetcher
+from gateway.features.web_tools.page import PageUnavailable
 from tests.agent.model.asking import events_of, refused, request
 
 _AWAY = "http://model.invalid"

@@ -11,10 +11,10 @@ from collections.abc import Callable
 import pytest
 
 from agent.media.reader import Reader
-from agent.web.fetch import MOST_BYTES, Fetcher
-from agent.web.page import Page, PageUnavailable
-from tests.agent.web.pages import PRIVATE, PUBLIC, Names, Web, page, redirect, web
+from gateway.features.web_tools.fetch import MOST_BYTES, Fetcher
+from gateway.features.web_tools.page import Page, PageUnavailable
 from tests.files import pdf
+from tests.gateway.features.web_tools.pages import PRIVATE, PUBLIC, Names, Web, page, redirect, web
 
 ARTICLE = (
     "<html><head><title>Green tea</title><meta property='article:published_time' content='2026-03-04T10:00:00Z'>"

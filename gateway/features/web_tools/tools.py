@@ -14,7 +14,7 @@ from agent.formats.untrusted import clean, label, marked_block
 from agent.tools.base import Effect, EffectKind, Outgoing, Tool, ToolError, ToolResult
 from agent.tools.foreign_text import foreign
 from agent.tools.schema import Arguments, Count, Text, spec, takes
-from agent.web.page import Page, PageSource, PageUnavailable, SearchUnavailable, WebResult, WebSearch
+from gateway.features.web_tools.page import Page, PageSource, PageUnavailable, SearchUnavailable, WebResult, WebSearch
 from gateway.messages.inbox import asking_session
 from gateway.policy.sessions import SessionPolicy
 from gateway.store.inbox_rows import InboxRow

@@ -14,7 +14,7 @@ from agent.formats import http
 from agent.formats.parsing import load_json
 from agent.model.base import Message, Model, ModelError, ModelRequest, ToolSpec
 from agent.model.client import ask
-from agent.web.page import SearchUnavailable, WebResult
+from gateway.features.web_tools.page import SearchUnavailable, WebResult
 
 BRAVE = "https://api.search.brave.com"
 _SECONDS = 20.0

@@ -10,8 +10,8 @@ import pytest
 
 from agent.formats.addresses import AddressRules
 from agent.model.scripted import Call
-from tests.agent.web.pages import Web, is_public, page, web
 from tests.gateway.conftest import ALICE, GROUP, OWNER, Daybook
+from tests.gateway.features.web_tools.pages import Web, is_public, page, web
 from tests.gateway.tools.approving import FOREIGN, TO_GROUP, Owner, sent
 
 TEA = page("<html><title>Tea</title><p>Green tea. <a href='/water'>Water</a></p></html>")

@@ -21,7 +21,7 @@ from agent.formats.http import PublicResolver
 from agent.formats.network import BadEnvironment, tls
 from agent.media.reader import Reader
 from agent.media.sniff import HEAD, Kind, Unreadable, sniffed
-from agent.web.page import Page, PageUnavailable
+from gateway.features.web_tools.page import Page, PageUnavailable
 
 SECONDS = 20.0
 """The time for a page, with its redirects."""

@@ -10,8 +10,8 @@ import pytest
 from aiohttp import web
 
 from agent.model.base import Completed, ModelRequest, Usage
-from agent.web.page import SearchUnavailable, WebResult
-from agent.web.search import Brave, ModelSearch, SearXng
+from gateway.features.web_tools.page import SearchUnavailable, WebResult
+from gateway.features.web_tools.search import Brave, ModelSearch, SearXng
 
 SEARXNG = {
     "query": "tea",

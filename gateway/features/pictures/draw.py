@@ -14,7 +14,7 @@ from agent.formats import http
 from agent.formats.addresses import AddressRefused, AddressRules
 from agent.formats.network import tls
 from agent.formats.parsing import load_json
-from agent.media.painter import DrawnPicture, NotDrawn
+from gateway.features.pictures.painter import DrawnPicture, NotDrawn
 
 SECONDS = 180.0
 """The time to make a picture."""

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Mapping
 from typing import Annotated
 
 from pydantic import Field
 
-from agent.clock import Clock, utc_stamp
+from agent.clock import utc_stamp
 from agent.formats.sqlite import StorageUnavailable
-from agent.media.painter import DrawnPicture, NotDrawn, Painter
 from agent.media.reader import Reader
 from agent.media.sniff import HEAD, Kind, Unreadable, sniffed
 from agent.media.store import Store
@@ -22,15 +20,12 @@ from agent.memory.scope import Scope
 from agent.model.base import Json, Usage, UsageRecord
 from agent.tools.base import Effect, EffectKind, Once, Outgoing, Tool, ToolError, ToolResult
 from agent.tools.schema import Arguments, Text, read, spec, takes
-from channels.message import Channel
-from gateway.messages.outbound_files import OutboundFiles
-from gateway.messages.outbox import Outbox
-from gateway.policy.sessions import SessionPolicy, SessionRoute
+from gateway.features.pictures.painter import DrawnPicture, NotDrawn, Painter
+from gateway.kernel import Kernel
+from gateway.policy.sessions import SessionRoute
 from gateway.store import outbox_rows
-from gateway.store.database import Database
 from gateway.store.inbox_rows import InboxRow
 from gateway.store.outbox_rows import Draft
-from gateway.store.usage import UsageLedger
 from gateway.turns.user_message import user_message_id
 
 FOLDER = "pictures"
@@ -47,38 +42,20 @@ class _MakeImage(Arguments):
 
 
 class PictureTools:
-    """The tool for pictures; without a `painter` there is none."""
+    """The tool for pictures."""
 
-    def __init__(
-        self,
-        painter: Painter | None,
-        reader: Reader,
-        store: Store,
-        database: Database,
-        clock: Clock,
-        sessions: SessionPolicy,
-        outbox: Outbox,
-        outgoing: OutboundFiles,
-        channels: Mapping[str, Channel],
-        ledger: UsageLedger,
-    ) -> None:
+    def __init__(self, kernel: Kernel, painter: Painter) -> None:
         self._painter = painter
-        self._reader = reader
-        self._store = store
-        self._database = database
-        self._clock = clock
-        self._sessions = sessions
-        self._outbox = outbox
-        self._outgoing = outgoing
-        self._channels = channels
-        self._ledger = ledger
+        self._reader = Reader(kernel.config.media.max_chars, kernel.config.media.max_pages)
+        self._store = Store(kernel.home.state)
+        self._kernel = kernel
 
     def of_row(self, row: InboxRow) -> tuple[Tool, ...]:
         """The tool, but for a job: its answer is what it sends."""
-        painter = self._painter
-        if painter is None or row.message.due is not None or row.message.is_task:
+        if row.message.due is not None or row.message.is_task:
             return ()
-        route = self._sessions.of_row(row)
+        painter = self._painter
+        route = self._kernel.sessions.of_row(row)
         turn = f"image:{route.session}:{row.turn or user_message_id(row.message)}"
 
         async def make(given: Json, call: str) -> ToolResult:
@@ -88,7 +65,7 @@ class PictureTools:
             return await make(given, secrets.token_hex(8))
 
         async def fate(call: str) -> ToolResult:
-            is_known = await self._database.run(outbox_rows.is_known, f"{turn}:{call}:0")
+            is_known = await self._kernel.database.run(outbox_rows.is_known, f"{turn}:{call}:0")
             return ToolResult(_SENT if is_known else _NOT_SENT)
 
         async def effect(arguments: _MakeImage) -> Effect | None:
@@ -105,7 +82,7 @@ class PictureTools:
 
     async def _make(self, painter: Painter, row: InboxRow, route: SessionRoute, arguments: _MakeImage, key: str) -> str:
         try:
-            if await self._database.run(outbox_rows.is_known, f"{key}:0"):
+            if await self._kernel.database.run(outbox_rows.is_known, f"{key}:0"):
                 return "This very call has made its picture before; it was not made twice."
             picture = await painter.draw(arguments.prompt)
             self._count(painter, picture, route)
@@ -121,7 +98,7 @@ class PictureTools:
     def _count(self, painter: Painter, picture: DrawnPicture, route: SessionRoute) -> None:
         if picture.cost is not None or picture.output:
             usage = Usage(input=picture.input, output=picture.output)
-            self._ledger.record(UsageRecord(painter.model, PURPOSE, str(route.session), usage, picture.cost))
+            self._kernel.ledger.record(UsageRecord(painter.model, PURPOSE, str(route.session), usage, picture.cost))
 
     async def _kept(self, scope: Scope, content: bytes) -> str:
         """The path of a picture that can be opened. Raises `Unreadable`, `FileError`, `OSError`."""
@@ -131,17 +108,17 @@ class PictureTools:
         with self._store.scratch() as file, self._store.scratch() as opened:
             await asyncio.to_thread(file.write_bytes, content)
             await self._reader.picture(file, opened)
-        path = f"{FOLDER}/{self._clock.now():%Y-%m-%d-%H%M}-{sha_of(content)[:8]}.{ending}"
+        path = f"{FOLDER}/{self._kernel.clock.now():%Y-%m-%d-%H%M}-{sha_of(content)[:8]}.{ending}"
         await asyncio.to_thread(files.add, inside(scope, path), scope.folder, content)
         return path
 
     async def _sent(self, row: InboxRow, scope: Scope, path: str, key: str) -> str:
         to = row.message.address
-        most = self._channels[to.channel].capabilities(to).largest_file
+        most = self._kernel.channels[to.channel].capabilities(to).largest_file
         if most == 0:
             return f"Made and kept as {path}. This chat shows no files: say where it is."
-        file = await asyncio.to_thread(self._outgoing.keep, scope, path, most)
+        file = await asyncio.to_thread(self._kernel.outgoing.keep, scope, path, most)
         drafts = [Draft(f"{key}:0", to, "", file=file)]
-        await self._database.run(outbox_rows.add, drafts, utc_stamp(self._clock.now()))
-        self._outbox.wake(drafts)
+        await self._kernel.database.run(outbox_rows.add, drafts, utc_stamp(self._kernel.clock.now()))
+        self._kernel.outbox.wake(drafts)
         return f"Made, sent to this chat, and kept as {path}."

@@ -15,10 +15,10 @@ import pytest
 
 from agent.formats.addresses import AddressRules, IpAddress, is_public
 from agent.media.reader import Reader
-from agent.web.fetch import Fetcher
-from agent.web.page import PageUnavailable
+from gateway.features.web_tools.fetch import Fetcher
+from gateway.features.web_tools.page import PageUnavailable
 from tests.agent.formats.test_addresses import PRIVATE
-from tests.agent.web.pages import Names, page, redirect
+from tests.gateway.features.web_tools.pages import Names, page, redirect
 
 HOP = "127.0.0.9"
 """The one address of loopback that counts as public, for a page that leads on."""

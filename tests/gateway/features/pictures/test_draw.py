@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from agent.media.draw import ImageServer
-from agent.media.painter import NotDrawn
+from gateway.features.pictures.draw import ImageServer
+from gateway.features.pictures.painter import NotDrawn
 from tests import files
 from tests.fakes.bell import Bell
 from tests.fakes.openai_media import IMAGE_MODEL, KEY, URL_MODEL, OpenAiMedia

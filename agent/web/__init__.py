@@ -1,1 +1,0 @@
-"""The web: pages of public addresses, and search."""
