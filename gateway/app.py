@@ -42,7 +42,6 @@ from gateway.store.inbox_rows import InboxRow
 from gateway.supervisor import SupervisedSource
 from gateway.tools import ToolSource
 from gateway.tools.approvals import Approvals
-from gateway.tools.delegate import DelegateTools
 from gateway.tools.messages import MessageTools
 from gateway.tools.schedule import ScheduleTools
 from gateway.turns.attachments import MediaLimits
@@ -104,12 +103,13 @@ async def open_gateway(
         )
         messaging = await build_messaging(core, opened, media_limits or MediaLimits())
         scheduling = await build_scheduling(core, agents, opened, messaging)
-        kernel = _kernel(core, agents, opened, messaging, scheduling, web_rules or AddressRules())
+        tasks = Tasks(core.database, core.clock, core.access, messaging.inbox, messaging.outbox, core.timeouts.task)
+        kernel = _kernel(core, agents, opened, messaging, scheduling, tasks, web_rules or AddressRules())
         openings: list[Opening] = [resolve_name(feature.opening) for feature in features() if feature.opening]
         parts = together([await stack.enter_async_context(opening(kernel)) for opening in openings])
         scheduling.schedule.offer(*parts.jobs)
         effects = _build_effects(core, agents, opened, messaging, scheduling, parts.tools)
-        turns = await _build_turns(core, agents, opened, messaging, scheduling, effects)
+        turns = await _build_turns(core, agents, opened, messaging, scheduling, effects, tasks)
         services = _build_services(core, agents, opened, messaging, scheduling, effects, turns, parts)
         router = Router(
             core.database,
@@ -161,6 +161,7 @@ def _kernel(
     channels: OpenChannels,
     messaging: Messaging,
     scheduling: Scheduling,
+    tasks: Tasks,
     web_rules: AddressRules,
 ) -> Kernel:
     return Kernel(
@@ -175,6 +176,7 @@ def _kernel(
         channels=channels.by_name,
         models=agents.models,
         ledger=core.ledger,
+        tasks=tasks,
         web_rules=web_rules,
         reports=scheduling.schedule.reports,
         secrets=core.secrets,
@@ -188,7 +190,6 @@ class _Effects:
 
     tools: Callable[[InboxRow], tuple[Tool, ...]]
     approvals: Approvals
-    tasks: Tasks
 
 
 def _build_effects(
@@ -203,13 +204,10 @@ def _build_effects(
     access, sessions, outbox, reports = core.access, agents.sessions, messaging.outbox, scheduling.schedule.reports
     schedule_tools = ScheduleTools(scheduling.jobs, sessions)
     message_tools = MessageTools(database, clock, access, sessions, outbox, messaging.outgoing, channels.by_name)
-    tasks = Tasks(database, clock, access, messaging.inbox, outbox, core.timeouts.task)
-    delegate_tools = DelegateTools(tasks, sessions)
 
     sources: tuple[ToolSource, ...] = (
         schedule_tools,
         message_tools,
-        delegate_tools,
         *feature_tools,
     )
 
@@ -230,7 +228,7 @@ def _build_effects(
         core.scope_work,
         core.secrets,
     )
-    return _Effects(tools, approvals, tasks)
+    return _Effects(tools, approvals)
 
 
 async def _build_turns(
@@ -240,6 +238,7 @@ async def _build_turns(
     messaging: Messaging,
     scheduling: Scheduling,
     effects: _Effects,
+    tasks: Tasks,
 ) -> TurnQueue:
     for agent in agents.by_name.values():
         agent.deferred.on_refused = scheduling.schedule.reports.tell_of_files
@@ -263,7 +262,7 @@ async def _build_turns(
         tools=effects.tools,
         consent=effects.approvals.of_row,
         names=DisplayNames(core.access, await core.database.run(chat_rows.known)),
-        tasks=effects.tasks,
+        tasks=tasks,
         sealed_in_jobs=_SEALED,
     )
     timeouts = core.timeouts

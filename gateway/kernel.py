@@ -30,6 +30,7 @@ from gateway.store.database import Database
 from gateway.store.redaction_rows import Strike, TextColumn
 from gateway.store.usage import UsageLedger
 from gateway.tools import ToolSource
+from gateway.turns.tasks import Tasks
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,7 @@ class Kernel:
     """Of each agent."""
     ledger: UsageLedger
     web_rules: AddressRules
+    tasks: Tasks
     reports: OwnerReports
     secrets: KnownSecrets
     page: Callable[[], str]

@@ -71,14 +71,17 @@ def _ran(folder: Path, *words: str) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_feature_can_be_deleted_with_its_line(name: str, tmp_path: Path) -> None:
-    folder = _copy_without((name,), tmp_path)
+@pytest.mark.parametrize(
+    "names", [NAMES, *(pytest.param((name,), marks=pytest.mark.full) for name in NAMES)], ids="-".join
+)
+def test_features_can_be_deleted_with_their_lines(names: tuple[str, ...], tmp_path: Path) -> None:
+    """All of them at once; with `--full` each alone, too."""
+    folder = _copy_without(names, tmp_path)
     shown = _ran(folder, "-c", _STORY)
     assert shown.startswith(str(folder)), "it is the copy that runs"
-    manifest = import_module(f"gateway.features.{name}").FEATURE
+    deleted = {command for name in names for command in import_module(f"gateway.features.{name}").FEATURE.commands}
     commands = shown.split()[1:]
-    assert manifest.commands.keys().isdisjoint(commands) and "doctor" in commands
+    assert deleted.isdisjoint(commands) and "doctor" in commands
 
 
 @pytest.mark.full

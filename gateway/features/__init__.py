@@ -10,6 +10,7 @@ NAMES = (
     "imports",
     "backup",
     "service",
+    "delegate",
     "web_tools",
     "pictures",
     "programs",

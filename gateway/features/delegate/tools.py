@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 from agent.formats.sqlite import StorageUnavailable
 from agent.memory.provenance import own_mark
 from agent.model.base import Json
 from agent.tools.base import Once, Tool, ToolError, ToolResult
 from agent.tools.schema import Arguments, Text, read, spec
+from gateway.kernel import FeatureParts, Kernel
 from gateway.policy.sessions import SessionPolicy
 from gateway.store.inbox_rows import InboxRow
 from gateway.turns.tasks import MOST, Tasks, TooManyTasks
@@ -35,6 +38,11 @@ _WAS_NOT_BEGUN = "Interrupted by a restart of the assistant before the task bega
 
 class _Delegate(Arguments):
     task: Text
+
+
+@asynccontextmanager
+async def opened(kernel: Kernel) -> AsyncIterator[FeatureParts]:
+    yield FeatureParts(tools=[DelegateTools(kernel.tasks, kernel.sessions)])
 
 
 class DelegateTools:
