@@ -89,47 +89,33 @@ class _Changed(Exception):
     """The effect is no longer the effect that the yes was asked for."""
 
 
+@dataclass(slots=True)
 class Approvals:
     """Asks the owner and acts on the answers. `tools`: the tools offered to a turn."""
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        sessions: SessionPolicy,
-        agents: Mapping[str, Agent],
-        questions: Confirmations,
-        outbox: Outbox,
-        outgoing: OutboundFiles,
-        channels: Mapping[str, Channel],
-        reports: OwnerReports,
-        tools: Callable[[InboxRow], tuple[Tool, ...]],
-        scope_work: ScopeWork,
-        secrets: KnownSecrets = NO_SECRETS,
-    ) -> None:
-        self._secrets = secrets
-        self._database = database
-        self._clock = clock
-        self._sessions = sessions
-        self._agents = agents
-        self._questions = questions
-        self._outbox = outbox
-        self._outgoing = outgoing
-        self._channels = channels
-        self._reports = reports
-        self._tools = tools
-        self._scope_work = scope_work
+    database: Database
+    clock: Clock
+    sessions: SessionPolicy
+    agents: Mapping[str, Agent]
+    questions: Confirmations
+    outbox: Outbox
+    outgoing: OutboundFiles
+    channels: Mapping[str, Channel]
+    reports: OwnerReports
+    tools: Callable[[InboxRow], tuple[Tool, ...]]
+    scope_work: ScopeWork
+    secrets: KnownSecrets = NO_SECRETS
 
     def of_row(self, row: InboxRow, turn: str) -> _TurnConsent:
         """The consent of the turn that answers a message."""
-        return _TurnConsent(self, replace(row, turn=turn), str(self._sessions.of_row(row).session))
+        return _TurnConsent(self, replace(row, turn=turn), str(self.sessions.of_row(row).session))
 
     # asking ----------------------------------------------------------------------------------------------------
 
     async def ask(self, wanted: EffectRequest, row: InboxRow, session: str) -> str:
         """Asks the owner; returns the result for the model. Raises `ToolError`."""
         digest, effect = digest_of(session, wanted), wanted.effect
-        waiting = [pending for pending in map(read, self._questions.open_of(KIND)) if pending.session == session]
+        waiting = [pending for pending in map(read, self.questions.open_of(KIND)) if pending.session == session]
         if any(pending.digest == digest for pending in waiting):
             return _WAITS
         if len(waiting) >= _MOST_OPEN:
@@ -146,7 +132,7 @@ class Approvals:
             wanted.consent,
         )
         try:
-            address, person = await self._reports.private_chat(row, self._sessions.of_row(row))
+            address, person = await self.reports.private_chat(row, self.sessions.of_row(row))
             await self._ask_owner(pending, address, person)
         except NoTarget as error:
             raise ToolError(_NOBODY) from error
@@ -156,10 +142,10 @@ class Approvals:
 
     async def ask_about_skills(self, row: InboxRow, session: str) -> None:
         """Asks the owner once about each skill that waits for their yes, by asking for its text as it is."""
-        route = self._sessions.of_row(row)
+        route = self.sessions.of_row(row)
         if route.role is not Role.OWNER or not route.is_private or row.message.due is not None:
             return
-        agent = self._agents[route.session.agent]
+        agent = self.agents[route.session.agent]
         for skill in await asyncio.to_thread(agent.skills.every, route.scope):
             if not skill.waits or skill.origin is not SkillOrigin.WORKSPACE:
                 continue
@@ -176,37 +162,35 @@ class Approvals:
                 log.warning("the owner is not asked about the skill %s: %s", skill.name, error)
 
     def fate(self, call: str) -> str:
-        return _WAITS if any(read(question).call == call for question in self._questions.open_of(KIND)) else ""
+        return _WAITS if any(read(question).call == call for question in self.questions.open_of(KIND)) else ""
 
     async def outcomes(self, session: str) -> Mapping[str, str]:
-        return await self._database.run(question_rows.outcomes_of, session)
+        return await self.database.run(question_rows.outcomes_of, session)
 
     async def acknowledge(self, ids: Sequence[str]) -> None:
-        await self._database.run(question_rows.drop_outcomes, ids)
+        await self.database.run(question_rows.drop_outcomes, ids)
 
     async def _ask_owner(self, pending: PendingEffect, address: Address, person: str) -> None:
         subject = PENDING.dump_json(pending).decode()
-        question = replace(self._questions.new(KIND, address, person, subject, _ANSWER_WITHIN), is_fresh=False)
+        question = replace(self.questions.new(KIND, address, person, subject, _ANSWER_WITHIN), is_fresh=False)
         strings = await self.strings(address)
         shown = self._without_secrets(pending)
         block, files = await self._shown(shown.effect.text, strings, address)
         text = question_text(shown, block, strings, address)
         key = f"{KIND}:{question.id}:{{}}"
-        drafts = self._outbox.drafts(
-            key, address, text, buttons=answer_buttons(question, pending, strings), files=files
-        )
-        now = utc_stamp(self._clock.now())
-        async with self._outbox.sending(drafts) as begin:
+        drafts = self.outbox.drafts(key, address, text, buttons=answer_buttons(question, pending, strings), files=files)
+        now = utc_stamp(self.clock.now())
+        async with self.outbox.sending(drafts) as begin:
 
             def show(connection: Connection) -> None:
                 outbox_rows.add(connection, drafts, now)
                 begin(connection)
 
-            await self._questions.put(question, show)
+            await self.questions.put(question, show)
 
     def _without_secrets(self, pending: PendingEffect) -> PendingEffect:
         """The effect without known secrets: a question goes to a platform."""
-        effect, strike = pending.effect, self._secrets
+        effect, strike = pending.effect, self.secrets
         shown = replace(effect, target=strike(effect.target), text=strike(effect.text), private=strike(effect.private))
         return replace(pending, effect=shown)
 
@@ -224,11 +208,11 @@ class Approvals:
 
     async def _whole(self, text: str, address: Address) -> tuple[OutboundFile, ...]:
         """The text as a file, if the chat takes files."""
-        channel = self._channels.get(address.channel)
+        channel = self.channels.get(address.channel)
         if channel is None or len(text.encode("utf-8", "replace")) > channel.capabilities(address).largest_file:
             return ()
         try:
-            return (await asyncio.to_thread(self._outgoing.keep_text, _WHOLE, text),)
+            return (await asyncio.to_thread(self.outgoing.keep_text, _WHOLE, text),)
         except FileError as problem:
             log.warning("a long question goes as several messages: %s", problem)
             return ()
@@ -239,12 +223,12 @@ class Approvals:
         """An open question, for its owner in any private chat of theirs."""
         if route.role is not Role.OWNER or not route.is_private:
             return None
-        return next((question for question in self._questions.open_of(KIND) if question.id == id.upper()), None)
+        return next((question for question in self.questions.open_of(KIND) if question.id == id.upper()), None)
 
     async def listed(self, address: Address | None = None) -> list[ListedApproval]:
         """The open questions, in the language of a chat, or of the chats where they were asked."""
         found = []
-        for question in self._questions.open_of(KIND):
+        for question in self.questions.open_of(KIND):
             pending = self._without_secrets(read(question))
             strings = await self.strings(address or question.address)
             found.append(
@@ -263,13 +247,13 @@ class Approvals:
     async def answer_from_elsewhere(self, id: str, *, is_yes: bool, is_lasting: bool = False) -> str:
         """Acts on the owner's answer outside the chats, and shows the outcome where it was asked. Raises `KeyError` for
         a closed question, `StorageUnavailable`, `ScopeBusy`."""
-        question = {question.id: question for question in self._questions.open_of(KIND)}[id]
-        with self._questions.answering(question):
+        question = {question.id: question for question in self.questions.open_of(KIND)}[id]
+        with self.questions.answering(question):
             text = await self.answer(question, is_yes, question.address, is_lasting=is_lasting)
-            drafts = self._outbox.drafts(
+            drafts = self.outbox.drafts(
                 f"{KIND}:{id}:answered:{{}}", question.address, text, edits=await self._shown_as(id)
             )
-            await self._outbox.write(drafts, lambda connection: question_rows.close(connection, id))
+            await self.outbox.write(drafts, lambda connection: question_rows.close(connection, id))
         return text
 
     async def _shown_as(self, id: str) -> str:
@@ -279,7 +263,7 @@ class Approvals:
             is_long = outbox_rows.is_known(connection, f"{KIND}:{id}:1")
             return "" if is_long else outbox_rows.platform_id(connection, f"{KIND}:{id}:0")
 
-        return await self._database.run(look)
+        return await self.database.run(look)
 
     async def answer(
         self, question: StoredQuestion, is_yes: bool, address: Address, *, is_lasting: bool = False
@@ -289,12 +273,12 @@ class Approvals:
         outcome, result = "refused", ""
         if is_yes:
             state = await self._lasting_state(pending) if is_lasting else ""
-            async with self._scope_work.of(pending.session, SHORT_WAIT):
+            async with self.scope_work.of(pending.session, SHORT_WAIT):
                 outcome, result = await self._carried_out(question.id, pending)
             if state and outcome == _STARTED:
                 await self._allow(pending.effect.words, state)
         if outcome == "done" and pending.effect.kind is EffectKind.WRITE_SKILL and pending.effect.after:
-            agent = self._agents[self._sessions.of_row(pending.row).session.agent]
+            agent = self.agents[self.sessions.of_row(pending.row).session.agent]
             await asyncio.to_thread(agent.consents.approve_skill, pending.effect.after)
         english = LANGUAGES[Language.ENGLISH].approvals
         pending = self._without_secrets(pending)
@@ -307,7 +291,7 @@ class Approvals:
         origin = pending.row.message.address
         if origin != address:
             text = outcome_text(await self.strings(origin), outcome, pending, result) + shown
-            await self._outbox.write(self._outbox.drafts(f"{KIND}:{question.id}:told:{{}}", origin, text))
+            await self.outbox.write(self.outbox.drafts(f"{KIND}:{question.id}:told:{{}}", origin, text))
         return outcome_text(await self.strings(address), outcome, pending, result) + shown
 
     async def _carried_out(self, id: str, pending: PendingEffect) -> tuple[str, str]:
@@ -323,10 +307,10 @@ class Approvals:
             return "failed", type(bug).__name__
 
     async def _run(self, id: str, pending: PendingEffect) -> str:
-        route = self._sessions.of_row(pending.row)
+        route = self.sessions.of_row(pending.row)
         if str(route.session) != pending.session:
             raise _Changed
-        agent, scope = self._agents[route.session.agent], route.scope
+        agent, scope = self.agents[route.session.agent], route.scope
         tool = self._tool(pending)
         if tool is None or tool.effect is None:
             raise _Changed
@@ -354,9 +338,9 @@ class Approvals:
         return result
 
     def _tool(self, pending: PendingEffect) -> Tool | None:
-        route = self._sessions.of_row(pending.row)
-        own = self._agents[route.session.agent].tools(route.session, route.scope)
-        return next((tool for tool in (*own, *self._tools(pending.row)) if tool.name == pending.tool), None)
+        route = self.sessions.of_row(pending.row)
+        own = self.agents[route.session.agent].tools(route.session, route.scope)
+        return next((tool for tool in (*own, *self.tools(pending.row)) if tool.name == pending.tool), None)
 
     # lasting -----------------------------------------------------------------------------------------------------
 
@@ -367,15 +351,15 @@ class Approvals:
 
     async def _allow(self, words: tuple[str, ...], state: str) -> None:
         id = hashlib.sha256(json.dumps([words, state]).encode()).hexdigest()[:8].upper()
-        now = utc_stamp(self._clock.now())
-        await self._database.run(question_rows.allow, AllowedWords(id, words, state), now)
+        now = utc_stamp(self.clock.now())
+        await self.database.run(question_rows.allow, AllowedWords(id, words, state), now)
 
     async def lasting(self) -> Sequence[AllowedWords]:
-        return await self._database.run(question_rows.allowed_words)
+        return await self.database.run(question_rows.allowed_words)
 
     async def take_back(self, id: str) -> bool:
         """Takes a lasting yes back; False for an unknown id. Raises `StorageUnavailable`."""
-        return await self._database.run(question_rows.take_back, id.upper())
+        return await self.database.run(question_rows.take_back, id.upper())
 
     async def _note(self, id: str, pending: PendingEffect, text: str) -> None:
         """Notes the outcome for the session, or for the session that delegated its task; a job has a new session each
@@ -383,11 +367,11 @@ class Approvals:
         if pending.row.message.due is not None:
             return
         session = asking_session(replace(pending.row, session=pending.session))
-        now = self._clock.now()
-        await self._database.run(question_rows.add_outcome, id, session, text, utc_stamp(now), utc_stamp(now - _KEPT))
+        now = self.clock.now()
+        await self.database.run(question_rows.add_outcome, id, session, text, utc_stamp(now), utc_stamp(now - _KEPT))
 
     async def strings(self, address: Address) -> ApprovalStrings:
-        return LANGUAGES[await self._database.run(chat_rows.language, address)].approvals
+        return LANGUAGES[await self.database.run(chat_rows.language, address)].approvals
 
 
 @dataclass(frozen=True, slots=True)

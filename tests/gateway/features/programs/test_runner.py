@@ -240,7 +240,7 @@ asyncio.run(main())
     stack = contextlib.ExitStack()
     arguments, _ = world.runner.prepare(ProgramCall(program, "", False, 60), world.scope, stack)
     gateway = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", body, *arguments, stdout=asyncio.subprocess.PIPE, cwd=Path(__file__).parents[3]
+        sys.executable, "-c", body, *arguments, stdout=asyncio.subprocess.PIPE, cwd=Path(__file__).parents[4]
     )
     await asyncio.to_thread(until, lambda: (world.workspace / "begun").exists())
     gateway.send_signal(how)
