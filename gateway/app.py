@@ -33,7 +33,7 @@ from gateway.policy.pairing import Pairing
 from gateway.redaction import Redaction
 from gateway.router import Router
 from gateway.routines.housekeeping import Housekeeping
-from gateway.rpc.protocol import Operation
+from gateway.rpc.protocol import RpcHandler
 from gateway.scheduling.job_store import FILE
 from gateway.server import Gateway, Timeouts
 from gateway.store import chat_rows
@@ -64,7 +64,7 @@ async def open_gateway(
     clock: Clock | None = None,
     platforms: Platforms | None = None,
     model_of: ModelOf = build_model,
-    process: Mapping[str, Operation] | None = None,
+    process: Mapping[str, RpcHandler] | None = None,
     timeouts: Timeouts = _USUAL,
     media_limits: MediaLimits | None = None,
     web_rules: AddressRules | None = None,
@@ -88,7 +88,7 @@ async def open_gateway(
         )
         agents = await open_agents(stack, core, model_of)
         commands = all_commands()
-        operations: dict[str, Operation] = {}
+        operations: dict[str, RpcHandler] = {}
         opened = open_channels(
             stack,
             home,

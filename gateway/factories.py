@@ -55,7 +55,7 @@ from gateway.messages.spoken_answers import SpokenAnswers
 from gateway.policy.access import ChannelRules, DmPolicy, GroupRule, ServerRule
 from gateway.routines.daily_summary import SummaryRules
 from gateway.routines.heartbeat import HeartbeatRules
-from gateway.rpc.protocol import Operation
+from gateway.rpc.protocol import RpcHandler
 from gateway.scheduling.policy import Quiet
 from gateway.scheduling.service import ScheduleRules
 from gateway.source_parts import SourceParts
@@ -341,7 +341,7 @@ def open_channels(
     database: Database,
     clock: Clock,
     menu: Sequence[CommandInfo],
-    operations: Mapping[str, Operation],
+    operations: Mapping[str, RpcHandler],
     platforms: Platforms | None,
     claims: Claims,
     *,

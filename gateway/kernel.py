@@ -22,7 +22,7 @@ from gateway.home import Home
 from gateway.messages.outbound_files import OutboundFiles
 from gateway.messages.outbox import Outbox
 from gateway.policy.sessions import SessionPolicy
-from gateway.rpc.protocol import Operation
+from gateway.rpc.protocol import RpcHandler
 from gateway.scheduling.builtins import BuiltIn
 from gateway.scheduling.targets import OwnerReports
 from gateway.store.connection import Connection
@@ -77,7 +77,7 @@ class Forgotten:
 class FeatureParts:
     """What a feature brings to a gateway."""
 
-    operations: Mapping[str, Operation] = field(default_factory=dict)
+    operations: Mapping[str, RpcHandler] = field(default_factory=dict)
     """By the name under which other processes and the page call them."""
     jobs: Sequence[BuiltIn] = ()
     tools: Sequence[ToolSource] = ()

@@ -16,7 +16,7 @@ from gateway.messages.outbox import Outbox
 from gateway.messages.spoken_answers import SpokenAnswers
 from gateway.router import Router
 from gateway.routines.housekeeping import Housekeeping
-from gateway.rpc.protocol import Operation
+from gateway.rpc.protocol import RpcHandler
 from gateway.scheduling.service import ScheduleService
 from gateway.sharing import SharedWork
 from gateway.supervisor import SECONDS, BackgroundTasks, SupervisedSource, watching
@@ -65,7 +65,7 @@ class Gateway:
         self,
         terminal: TerminalChannel,
         web: GatewayWebHost | None,
-        operations: Mapping[str, Operation],
+        operations: Mapping[str, RpcHandler],
         sources: list[SupervisedSource],
         schedule: ScheduleService,
         router: Router,

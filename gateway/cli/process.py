@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import UTC, datetime
+from typing import Annotated
+
+from pydantic import Field
 
 from agent.languages.sentences import Sentence
 from agent.languages.system_reasons import reason_of
@@ -14,14 +17,15 @@ from gateway.config import ConfigError, load
 from gateway.doctor.examine import examine
 from gateway.home import Home
 from gateway.log_setup import last_lines
-from gateway.rpc.protocol import Operation, OperationError, Params, number
+from gateway.operations import OperationGroup, operation
+from gateway.rpc.protocol import OperationError
 from gateway.spoken_time import parts
 
 _USUAL_LINES = 200
 _MOST_LINES = 2_000
 
 
-class ProcessOperations:
+class ProcessOperations(OperationGroup):
     """`restart` ends the gateway in order and starts it again."""
 
     def __init__(self, home: Home, restart: Callable[[], None]) -> None:
@@ -30,15 +34,8 @@ class ProcessOperations:
         self._examining = asyncio.Lock()
         self._started = datetime.now(UTC).isoformat()
 
-    def table(self) -> Mapping[str, Operation]:
-        return {
-            "gateway.restart": self.restart,
-            "gateway.started": self.started,
-            "doctor.run": self.examine,
-            "log.tail": self.log,
-        }
-
-    async def restart(self, _: Params) -> Json:
+    @operation("gateway.restart")
+    async def restart(self) -> Json:
         """Restarts once the answers in progress are complete; answers as `gateway.started` does. A configuration with
         a mistake is refused, because no gateway would start with it."""
         try:
@@ -48,13 +45,15 @@ class ProcessOperations:
                 Sentence("Not restarted, because the configuration has a mistake: {why}", why=error)
             ) from error
         self._restart()
-        return await self.started({})
+        return await self.started()
 
-    async def started(self, _: Params) -> Json:
+    @operation("gateway.started")
+    async def started(self) -> Json:
         """`{started}`: the moment of this start. A restart is over once it differs."""
         return {"started": self._started}
 
-    async def examine(self, _: Params) -> Json:
+    @operation("doctor.run")
+    async def examine(self) -> Json:
         """Runs `daybook doctor`: `[{check, ok, message, fix}]`, texts as of `parts`. Takes some seconds."""
         async with self._examining:
             found = await asyncio.to_thread(examine, self._home, os.environ)
@@ -63,11 +62,11 @@ class ProcessOperations:
             for finding in found
         ]
 
-    async def log(self, parameters: Params) -> Json:
-        """`{lines?}`: the newest lines of the log, as `[text]`; there are no secrets in it."""
-        count = min(number(parameters, "lines") or _USUAL_LINES, _MOST_LINES)
+    @operation("log.tail")
+    async def log(self, lines: Annotated[int, Field(ge=1)] = _USUAL_LINES) -> Json:
+        """The newest lines of the log, as `[text]`; there are no secrets in it."""
         try:
-            lines, _ = await asyncio.to_thread(last_lines, self._home.log_file, count)
+            found, _ = await asyncio.to_thread(last_lines, self._home.log_file, min(lines, _MOST_LINES))
         except OSError as error:
             raise OperationError(Sentence("The log can't be read: {why}.", why=reason_of(error))) from error
-        return [line.decode("utf-8", "replace").rstrip("\n") for line in lines]
+        return [line.decode("utf-8", "replace").rstrip("\n") for line in found]

@@ -9,59 +9,16 @@ import click
 from agent.formats.exact import exactly
 from agent.languages.sentences import Sentence
 from agent.model.base import Json
-from agent.skills import SkillOrigin
+from gateway.handlers.agents import SkillOperations
 from gateway.terminal.confirm import confirm
 from gateway.terminal.context import CliContext, print_json
+from gateway.terminal.operations import group_of
 from gateway.terminal.rpc import ask, rows
-from gateway.terminal.table import print_table
 
 _AGENT = click.option("--agent", help="The agent's name; default: the main one.")
 
 
-@click.group("skills")
-def skills_command() -> None:
-    """See what Daybook has learned to do, and what is missing."""
-
-
-@skills_command.command("list")
-@_AGENT
-@click.option("--json", "as_json", is_flag=True, help="One JSON document.")
-@click.pass_obj
-def list_skills(context: CliContext, agent: str | None, as_json: bool) -> None:
-    """List all skills."""
-    answer = ask(context, "skills.list", agent=agent)
-    if as_json:
-        return print_json(answer.value)
-    lines = [
-        (
-            row["name"],
-            context.said_of(Sentence("built in") if row["origin"] == SkillOrigin.BUILT_IN else row["origin"]),
-            context.said_of(_state(row)),
-            row["description"],
-        )
-        for row in rows(answer.value)
-    ]
-    return print_table(
-        context.heads(Sentence("name"), Sentence("from"), Sentence("state"), Sentence("description")),
-        lines,
-        context.said("No skills yet."),
-    )
-
-
-@skills_command.command()
-@click.argument("name")
-@_AGENT
-@click.option("--json", "as_json", is_flag=True, help="One JSON document.")
-@click.pass_obj
-def show(context: CliContext, name: str, agent: str | None, as_json: bool) -> None:
-    """Print a skill's text."""
-    value = ask(context, "skills.show", name=name, agent=agent).value
-    if as_json:
-        return print_json(value)
-    return click.echo(value["text"] if isinstance(value, dict) else value)
-
-
-@skills_command.command()
+@click.command()
 @click.argument("name")
 @_AGENT
 @click.option("--yes", is_flag=True, help="Don't ask.")
@@ -79,7 +36,7 @@ def approve(context: CliContext, name: str, agent: str | None, yes: bool) -> Non
     return click.echo(answer.get("message") if isinstance(answer, dict) else "")
 
 
-@skills_command.command()
+@click.command()
 @_AGENT
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 @click.pass_obj
@@ -97,14 +54,6 @@ def check(context: CliContext, agent: str | None, as_json: bool) -> None:
         click.echo(context.said("All skills are ready."))
 
 
-def _state(row: dict[str, Json]) -> str:
-    if row["problem"]:
-        return Sentence("broken")
-    if row["waits"]:
-        return Sentence("waits for your yes")
-    return Sentence("missing something") if row["missing"] else Sentence("ready")
-
-
 def _faults(row: dict[str, Json]) -> list[str]:
     missing, remarks = row["missing"], row["remarks"]
     return [
@@ -113,3 +62,8 @@ def _faults(row: dict[str, Json]) -> list[str]:
         *(Sentence("missing: {what}", what=name) for name in (missing if isinstance(missing, list) else [])),
         *(str(remark) for remark in (remarks if isinstance(remarks, list) else [])),
     ]
+
+
+skills_command = group_of(
+    "skills", "See what Daybook has learned to do, and what is missing.", [SkillOperations], [approve, check]
+)

@@ -12,8 +12,10 @@ from rich.cells import cell_len
 
 from agent.languages.sentences import Sentence
 from agent.model.base import Json
+from gateway.handlers.status import UsageOperations
 from gateway.terminal.context import CliContext, print_json, show_time
-from gateway.terminal.rpc import ask, rows
+from gateway.terminal.operations import command_of
+from gateway.terminal.rpc import RpcAnswer, ask, rows
 from gateway.terminal.table import print_table
 
 _JOBS_SHOWN = 5
@@ -87,15 +89,8 @@ def _part(value: Json) -> Mapping[str, Json]:
     return value if isinstance(value, Mapping) else {}
 
 
-@click.command("usage")
-@click.option("--days", type=click.IntRange(min=1), default=7, show_default=True, help="How many days back.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON document.")
-@click.pass_obj
-def usage_command(context: CliContext, days: int, as_json: bool) -> None:
-    """Show tokens and cost."""
-    answer = ask(context, "usage", days=days)
-    if as_json:
-        return print_json(answer.value)
+def _show_usage(context: CliContext, answer: RpcAnswer) -> None:
+    days = click.get_current_context().params["days"]
     used = rows(answer.value)
     lines: list[list[object]] = [[row.get(name) for name in (*_WHAT, *_SUMMED)] for row in used]
     if len(used) > 1:
@@ -106,4 +101,7 @@ def usage_command(context: CliContext, days: int, as_json: bool) -> None:
         *(Sentence("calls"), Sentence("input"), Sentence("output"), Sentence("cache read"), Sentence("cache write")),
         Sentence("USD"),
     )
-    return print_table(heads, lines, context.said("No model was used in the last {days} days.", days=days))
+    print_table(heads, lines, context.said("No model was used in the last {days} days.", days=days))
+
+
+usage_command = command_of(UsageOperations.usage, _show_usage)

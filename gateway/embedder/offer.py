@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
+from typing import Literal, TypeAlias
 
 from agent.agent import Agent
 from agent.formats.sqlite import StorageUnavailable
@@ -17,11 +18,12 @@ from gateway.config import Config
 from gateway.embedder.build import Embedders, embedding_of, is_there, missing, model_folder
 from gateway.embedder.fetch import KEPT, LOADED, SETTINGS, FetchedModel, fetch
 from gateway.home import Home, write_private
-from gateway.rpc.protocol import Operation, OperationError, Params
+from gateway.operations import OperationGroup, operation
 from gateway.supervisor import BackgroundTasks
 
 log = logging.getLogger(__name__)
 
+OfferAnswer: TypeAlias = Literal["", "yes", "no", "use"]
 QUESTION = Sentence("Find memories by what they mean, not just by their words?")
 GAIN = Sentence("Search by meaning finds about two in ten of the answers that words alone miss")
 LATER = Sentence("`daybook memory embedder --fetch` adds search by meaning later.")
@@ -67,7 +69,7 @@ def installed_but(absent: str) -> str:
     return Sentence("A model is installed, but {why}.", why=absent)
 
 
-class EmbedderOffer:
+class EmbedderOffer(OperationGroup):
     """`fetched` brings a model into the home."""
 
     def __init__(
@@ -89,16 +91,12 @@ class EmbedderOffer:
         self._problem = ""
         self._most = 0
 
-    def table(self) -> Mapping[str, Operation]:
-        return {"memory.embedder": self.operate}
-
-    async def operate(self, parameters: Params) -> Json:
-        """`{answer?}`: `{state, text, done, of}`. State: `offered` (`text` asks, `size` is in MB), `fetching`, `failed`
+    @operation("memory.embedder")
+    async def operate(self, answer: OfferAnswer = "") -> Json:
+        """`{state, text, done, of}`. State: `offered` (`text` asks, `size` is in MB), `fetching`, `failed`
         (`text` says why), `embedding` (`done` of `of` texts) or "". Answer: `yes`, `no`, or `use` for a model that was
         put there."""
-        match parameters.get("answer"):
-            case None:
-                pass
+        match answer:
             case "yes":
                 self._problem = ""
                 if self._wants_auto() and not is_there(self._home):  # nothing is fetched beside another embedder
@@ -116,8 +114,6 @@ class EmbedderOffer:
                 await asyncio.to_thread(decline, self._home)
             case "use":
                 await asyncio.to_thread(self._use)
-            case other:
-                raise OperationError(Sentence("{text} is not one of `yes`, `no` and `use`.", text=repr(other)))
         return await self._state()
 
     def _wants_auto(self) -> bool:

@@ -15,13 +15,13 @@ from gateway.handlers.schedule import ScheduleOperations
 from gateway.handlers.setup import SetupOperations
 from gateway.handlers.status import StatusOperations, UsageOperations
 from gateway.home import Home
-from gateway.rpc.protocol import Operation
+from gateway.rpc.protocol import RpcHandler
 from gateway.scheduling.service import ScheduleService
 
 
 def all_operations(
     services: Services, schedule: ScheduleService, offer: EmbedderOffer, home: Home
-) -> Mapping[str, Operation]:
+) -> Mapping[str, RpcHandler]:
     return {
         **StatusOperations(services).table(),
         **PeopleOperations(services).table(),

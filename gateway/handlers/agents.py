@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable
 from datetime import timedelta
+from typing import Annotated, TypeAlias
+
+from pydantic import Field
 
 from agent.agent import Agent
 from agent.clock import utc_stamp
@@ -12,11 +15,21 @@ from agent.languages.sentences import Sentence
 from agent.languages.system_errors import system_says
 from agent.model.base import Json
 from agent.session.archive import SessionInfo, SessionInUse, titled
-from agent.skills import Skill
+from agent.skills import Skill, SkillOrigin
 from agent.values import SessionKey
 from gateway.commands.context import Services
 from gateway.kernel import Kernel
-from gateway.rpc.protocol import Operation, OperationError, Params, required
+from gateway.operations import (
+    Argument,
+    Id,
+    OperationGroup,
+    ResultReader,
+    ResultTable,
+    Row,
+    Text,
+    operation,
+)
+from gateway.rpc.protocol import OperationError
 from gateway.store import inbox_rows
 from gateway.turns.user_message import user_message_id
 
@@ -29,71 +42,69 @@ _WENT_ON = Sentence(
 )
 
 
-def named_agent(services: Services | Kernel, parameters: Params) -> Agent:
-    """The agent of `{agent?}`, else the default one. Raises `OperationError`."""
-    name = parameters.get("agent") or services.default_agent
+AgentName: TypeAlias = Annotated[str, Field(description="The agent's name; default: the main one.")]
+
+
+def named_agent(services: Services | Kernel, name: str) -> Agent:
+    """The agent of that name, else the default one. Raises `OperationError`."""
     try:
-        return services.agents[str(name)]
+        return services.agents[name or services.default_agent]
     except KeyError as error:
         raise OperationError(
             Sentence("There is no agent {name}. You have: {agents}.", name=name, agents=", ".join(services.agents))
         ) from error
 
 
-def no_scope(name: object) -> Sentence:
-    return Sentence("{text} is not one of `owner`, `person:ID` and `group:CHANNEL:CHAT`.", text=repr(name))
+SessionName: TypeAlias = Annotated[Text, Argument("ID|TITLE")]
 
 
-class SessionOperations:
+class SessionOperations(OperationGroup):
     def __init__(self, services: Services) -> None:
         self.services = services
 
-    def table(self) -> Mapping[str, Operation]:
-        return {
-            "sessions.list": self.list,
-            "sessions.show": self.show,
-            "sessions.export": self.show,
-            "sessions.prune": self.prune,
-            "sessions.rename": self.rename,
-            "sessions.archive": self.archive,
-            "sessions.replaceable": self.replaceable,
-        }
-
-    async def list(self, _: Params) -> Json:
+    @operation("sessions.list")
+    async def list(self) -> Json:
+        """List conversations, latest first."""
         infos = [info for agent in self.services.agents.values() for info in await agent.sessions()]
         return [_session_json(info) for info in sorted(infos, key=lambda info: info.last, reverse=True)]
 
-    async def show(self, parameters: Params) -> Json:
-        agent, info = await self._find(required(parameters, "id"))
+    @operation("sessions.show", shown="text")
+    async def show(self, id: SessionName) -> Json:
+        """Print a conversation as Markdown."""
+        agent, info = await self._find(id)
         return {**_session_json(info), "text": await agent.export(info.key, info.id)}
 
-    async def rename(self, parameters: Params) -> Json:
-        """`{id, title}`: an empty title takes a given title back."""
-        agent, info = await self._find(required(parameters, "id"))
-        title = parameters.get("title")
-        if not isinstance(title, str):
-            raise OperationError("title is missing.")
+    @operation("sessions.export")
+    async def export(self, id: SessionName) -> Json:
+        """Save a conversation as Markdown."""
+        return await self.show(id)
+
+    @operation("sessions.rename")
+    async def rename(self, id: SessionName, title: Annotated[str, Argument("[NEW TITLE]", many=True)]) -> Json:
+        """Give a conversation a title; without one, it is called by its first message again."""
+        agent, info = await self._find(id)
         await _or_operation_error(agent.rename(info.key, info.id, title))
         return _session_json(await agent.find(info.id, info.key))
 
-    async def archive(self, parameters: Params) -> Json:
-        """`{id, archived}`."""
-        agent, info = await self._find(required(parameters, "id"))
-        archived = parameters.get("archived") is not False
-        await _or_operation_error(agent.put_away(info.key, info.id, archived=archived))
+    @operation("sessions.archive")
+    async def archive(self, id: SessionName, undo: Annotated[bool, Field(description="Take it back.")] = False) -> Json:
+        """Put a conversation away: it is kept, and not listed."""
+        agent, info = await self._find(id)
+        await _or_operation_error(agent.put_away(info.key, info.id, archived=not undo))
         return _session_json(await agent.find(info.id, info.key))
 
-    async def prune(self, parameters: Params) -> Json:
-        days = parameters.get("days")
-        if not isinstance(days, int) or days < 1:
-            raise OperationError("days must be a whole number of at least 1.")
+    @operation("sessions.prune")
+    async def prune(
+        self, days: Annotated[int, Field(ge=1, description="Keep what was used within this many days.")]
+    ) -> Json:
+        """Delete ended conversations that were last used more than --days ago."""
         before = self.services.clock.now() - timedelta(days=days)
         removed = [info for agent in self.services.agents.values() for info in await agent.prune(before)]
         return {"removed": [info.id for info in removed]}
 
-    async def replaceable(self, parameters: Params) -> Json:
+    @operation("sessions.replaceable")
+    async def replaceable(self, channel: Text, message: Text) -> Json:
         """Checks that the conversation can go on from before a message. Raises `OperationError` with the reason."""
-        channel, message = required(parameters, "channel"), required(parameters, "message")
         row = await self.services.database.run(inbox_rows.find, channel, message)
         if row is None:
             raise OperationError(_OVER)
@@ -148,19 +159,42 @@ async def _or_operation_error(work: Awaitable[object]) -> None:
         raise OperationError(Sentence("I can't save that: {why}.", why=system_says(error))) from error
 
 
-class SkillOperations:
+def _origin(row: Row, _: ResultReader) -> object:
+    return Sentence("built in") if row["origin"] == SkillOrigin.BUILT_IN else row["origin"]
+
+
+def _readiness(row: Row, _: ResultReader) -> str:
+    if row["problem"]:
+        return Sentence("broken")
+    if row["waits"]:
+        return Sentence("waits for your yes")
+    return Sentence("missing something") if row["missing"] else Sentence("ready")
+
+
+_SKILLS = ResultTable(
+    {
+        Sentence("name"): "name",
+        Sentence("from"): _origin,
+        Sentence("state"): _readiness,
+        Sentence("description"): "description",
+    },
+    Sentence("No skills yet."),
+)
+
+
+class SkillOperations(OperationGroup):
     def __init__(self, services: Services) -> None:
         self.services = services
 
-    def table(self) -> Mapping[str, Operation]:
-        return {"skills.list": self.list, "skills.show": self.show, "skills.approve": self.approve}
+    @operation("skills.list", shown=_SKILLS)
+    async def list(self, agent: AgentName = "") -> Json:
+        """List all skills."""
+        return [_skill_json(skill) for skill in await self._skills(agent)]
 
-    async def list(self, parameters: Params) -> Json:
-        return [_skill_json(skill) for skill in await self._skills(parameters)]
-
-    async def show(self, parameters: Params) -> Json:
-        name = required(parameters, "name")
-        named = [skill for skill in await self._skills(parameters) if skill.name == name]
+    @operation("skills.show", shown="text")
+    async def show(self, name: Id, agent: AgentName = "") -> Json:
+        """Print a skill's text."""
+        named = [skill for skill in await self._skills(agent) if skill.name == name]
         if not named:
             raise OperationError(Sentence("There is no skill {name}. `daybook skills list` lists them.", name=name))
         usable = next((skill for skill in named if not skill.problem), None)
@@ -171,22 +205,20 @@ class SkillOperations:
             )
         return {**_skill_json(usable), "text": usable.body}
 
-    async def approve(self, parameters: Params) -> Json:
-        """Stores the owner's yes to a skill's present text."""
-        name, sha = required(parameters, "name"), required(parameters, "sha")
-        skill = next(
-            (known for known in await self._skills(parameters) if known.name == name and known.sha == sha), None
-        )
-        if skill is None:
+    @operation("skills.approve")
+    async def approve(self, name: Id, sha: Text, agent: AgentName = "") -> Json:
+        """Let a skill hold as a rule, as its text is now."""
+        skills = await self._skills(agent)
+        if not any((skill.name, skill.sha) == (name, sha) for skill in skills):
             raise OperationError(
                 Sentence("There is no skill {name} with that text. `daybook skills show {name}` shows it.", name=name)
             )
-        consents = named_agent(self.services, parameters).consents
+        consents = named_agent(self.services, agent).consents
         await _or_operation_error(asyncio.to_thread(consents.approve_skill, sha))
         return {"message": Sentence("{name} is in force as its text is now.", name=name)}
 
-    async def _skills(self, parameters: Params) -> tuple[Skill, ...]:
-        return await asyncio.to_thread(named_agent(self.services, parameters).skills.every)
+    async def _skills(self, agent: str) -> tuple[Skill, ...]:
+        return await asyncio.to_thread(named_agent(self.services, agent).skills.every)
 
 
 def _skill_json(skill: Skill) -> dict[str, Json]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
@@ -18,8 +18,9 @@ from agent.memory.scope import Audience, Scope
 from agent.model.base import Json
 from agent.values import SessionKey
 from gateway.commands.context import Services
-from gateway.handlers.agents import named_agent
-from gateway.rpc.protocol import Operation, OperationError, Params, required
+from gateway.handlers.agents import AgentName, named_agent
+from gateway.operations import OperationGroup, Text, operation
+from gateway.rpc.protocol import OperationError
 
 T = TypeVar("T")
 _BY = "page"
@@ -32,23 +33,14 @@ class _Changed(FileError):
     """Somebody else has written the file since it was read."""
 
 
-class FileOperations:
+class FileOperations(OperationGroup):
     def __init__(self, services: Services) -> None:
         self.services = services
 
-    def table(self) -> Mapping[str, Operation]:
-        return {
-            "memory.folder": self.folder,
-            "memory.read": self.read,
-            "memory.write": self.write,
-            "memory.open": self.open,
-            "memory.context": self.context,
-        }
-
-    async def folder(self, parameters: Params) -> Json:
-        """`{path?, agent?}`: `{path, entries, more}`, folders first. An entry: `{name, path, kind, size, changed}`."""
-        _, scope = self._of(parameters)
-        path = str(parameters.get("path") or "")
+    @operation("memory.folder")
+    async def folder(self, path: str = "", agent: AgentName = "") -> Json:
+        """`{path, entries, more}`, folders first. An entry: `{name, path, kind, size, changed}`."""
+        _, scope = self._of(agent)
         found = await _done(files.entries, self._inside(scope, path), scope.folder)
         shown = [
             entry for entry in found if entry.kind in (EntryKind.FILE, EntryKind.FOLDER) and entry.name not in _HIDDEN
@@ -57,33 +49,31 @@ class FileOperations:
         listed = [_entry_json(path, entry) for entry in shown[:_MOST_ENTRIES]]
         return {"path": path, "entries": listed, "more": len(shown) - len(listed)}
 
-    async def read(self, parameters: Params) -> Json:
-        """`{path, agent?}`: `{path, text, hash, size}`."""
-        _, scope = self._of(parameters)
-        path = required(parameters, "path")
+    @operation("memory.read")
+    async def read(self, path: Text, agent: AgentName = "") -> Json:
+        """`{path, text, hash, size}`."""
+        _, scope = self._of(agent)
         file = await _done(files.read_text, self._inside(scope, path), scope.folder)
         if file is None:
             raise OperationError(Sentence("There is no file {path}.", path=path))
         return {"path": path, **_text_json(file)}
 
-    async def write(self, parameters: Params) -> Json:
-        """`{path, text, hash, agent?}`: writes the file if it still has that hash (empty: a new file). Returns `{saved:
-        true, hash}`, or `{saved: false, text, hash}` with what it says now."""
-        agent, scope = self._of(parameters)
-        path, text, known = required(parameters, "path"), parameters.get("text"), str(parameters.get("hash") or "")
-        if not isinstance(text, str):
-            raise OperationError("text is missing.")
+    @operation("memory.write")
+    async def write(self, path: Text, text: str, hash: str = "", agent: AgentName = "") -> Json:
+        """Writes the file if it still has that hash (empty: a new file). Returns `{saved: true, hash}`, or `{saved:
+        false, text, hash}` with what it says now."""
+        writer, scope = self._of(agent)
         place, content = self._inside(scope, path), files.clean(text).replace("\r\n", "\n").encode()
         present: list[FileText] = []
 
         def change(before: bytes | None) -> bytes:
-            if before != content and (files.sha_of(before) if before is not None else "") != known:
+            if before != content and (files.sha_of(before) if before is not None else "") != hash:
                 present[:] = [files.text_of(before or b"", path)]
                 raise _Changed
             return content
 
         def write() -> FileText:
-            with agent.history.author(scope).writes(_BY):
+            with writer.history.author(scope).writes(_BY):
                 return files.rewrite(place, scope.folder, self.services.clock.today(), change)
 
         try:
@@ -94,20 +84,22 @@ class FileOperations:
             raise OperationError(_sentence(problem)) from problem
         return {"saved": True, "hash": written.sha}
 
-    async def open(self, parameters: Params) -> Json:
-        """`{agent?}`: promises that are not kept yet, as `{text, who, due}`."""
-        _, scope = self._of(parameters)
+    @operation("memory.open")
+    async def open(self, agent: AgentName = "") -> Json:
+        """Promises that are not kept yet, as `{text, who, due}`."""
+        _, scope = self._of(agent)
         items = await _done(open_items.still_open, scope)
         return [
             {"text": item.what, "who": item.who, "due": item.due.isoformat() if item.due is not None else ""}
             for item in items
         ]
 
-    async def context(self, parameters: Params) -> Json:
-        """`{agent?}`: what the model sees in the owner's conversation now: `{model, window, used, parts, files}`.
+    @operation("memory.context")
+    async def context(self, agent: AgentName = "") -> Json:
+        """What the model sees in the owner's conversation now: `{model, window, used, parts, files}`.
         A part is `{name, tokens}`; a file is `{path, cut}`."""
-        agent, scope = self._of(parameters)
-        report = await agent.context_report(SessionKey(agent.settings.name, "owner"), scope)
+        asked, scope = self._of(agent)
+        report = await asked.context_report(SessionKey(asked.settings.name, "owner"), scope)
         parts: list[Json] = [{"name": share.name, "tokens": share.tokens} for share in report.system]
         parts.append({"name": "tools", "tokens": sum(share.tokens for share in report.tools)})
         parts.append({"name": "conversation", "tokens": max(0, report.projected - report.fixed)})
@@ -119,9 +111,9 @@ class FileOperations:
             "files": [{"path": file.path, "cut": file.is_cut} for file in report.files],
         }
 
-    def _of(self, parameters: Params) -> tuple[Agent, Scope]:
-        agent = named_agent(self.services, parameters)
-        return agent, Scope(Audience.OWNER, agent.workspace)
+    def _of(self, agent: str) -> tuple[Agent, Scope]:
+        found = named_agent(self.services, agent)
+        return found, Scope(Audience.OWNER, found.workspace)
 
     @staticmethod
     def _inside(scope: Scope, path: str) -> Path:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from typing import Annotated
+
+from pydantic import Field
 
 from agent.agent import Agent
-from agent.formats.sqlite import StorageUnavailable
 from agent.languages.sentences import Sentence
 from agent.memory.history import FORGET, Change, NoSuchChange
 from agent.memory.patch import diff_text
@@ -15,52 +16,65 @@ from agent.memory.scope import ScopeBusy, scope_named
 from agent.memory.undo import restore
 from agent.model.base import Json
 from gateway.commands.context import Services
-from gateway.handlers.agents import named_agent, no_scope
-from gateway.rpc.protocol import Operation, OperationError, Params, number, required
+from gateway.handlers.agents import named_agent
+from gateway.handlers.memory import ScopeName
+from gateway.operations import Id, Most, OperationGroup, ResultTable, moment_cell, operation
+from gateway.rpc.protocol import OperationError
 from gateway.store.scope_work import SHORT_WAIT
 
 _FORGOTTEN = Sentence("The text of this change was forgotten.")
+_CHANGES = ResultTable(
+    {
+        Sentence("id"): "id",
+        Sentence("when"): moment_cell("ts"),
+        Sentence("whose"): "scope",
+        Sentence("file"): "path",
+        Sentence("by"): "by",
+        Sentence("what"): "summary",
+    },
+    Sentence("No changes yet."),
+)
 
 
-class HistoryOperations:
+class HistoryOperations(OperationGroup):
+    refusals = (FileError, ScopeBusy)
+
     def __init__(self, services: Services) -> None:
         self.services = services
 
-    def table(self) -> Mapping[str, Operation]:
-        return {"memory.log": self.log, "memory.diff": self.diff, "memory.restore": self.restore}
+    @operation("memory.log", shown=_CHANGES)
+    async def log(
+        self,
+        scope: Annotated[
+            ScopeName, Field(description="Whose memory: owner, person:ID or group:CHANNEL:CHAT; default: all.")
+        ] = "",
+        agent: Annotated[str, Field(description="The agent's name; default: all.")] = "",
+        n: Most = 50,
+    ) -> Json:
+        """List changes, newest first: when, where and by what.
 
-    async def log(self, parameters: Params) -> Json:
-        """`{scope?, n?, agent?}`: a list of `{id, ts, scope, path, by, summary}`, the newest first."""
-        scope = parameters.get("scope")
-        if scope is not None:
-            audience, _, id = str(scope).partition(":")
-            scope = f"{audience}:{id.replace(':', '-')}" if id else audience  # a group is CHANNEL:CHAT to a person
-            try:
-                for agent in self.services.agents.values():
-                    scope_named(scope, agent.workspace)
-            except ValueError as error:
-                raise OperationError(no_scope(scope)) from error
-        most = number(parameters, "n") or -1
+        A list of `{id, ts, scope, path, by, summary}`."""
+        agents = (named_agent(self.services, agent),) if agent else self.services.agents.values()
         found: list[Change] = []
-        try:
-            named = "agent" in parameters and parameters["agent"] is not None
-            for agent in (named_agent(self.services, parameters),) if named else self.services.agents.values():
-                found += await asyncio.to_thread(agent.history.changes, str(scope) if scope else None, most)
-        except StorageUnavailable as error:
-            raise OperationError(str(error)) from error
+        for searched in agents:
+            found += await asyncio.to_thread(searched.history.changes, scope or None, n)
         newest = sorted(found, key=lambda change: change.ts, reverse=True)  # stable: of one moment, as they were listed
-        return [_change_json(change) for change in (newest[:most] if most > 0 else newest)]
+        return [_change_json(change) for change in newest[:n]]
 
-    async def diff(self, parameters: Params) -> Json:
-        """`{id}`: the change, with `diff`: what it removed and added."""
-        agent, change = await self._find(parameters)
+    @operation("memory.diff", shown="diff")
+    async def diff(self, id: Id) -> Json:
+        """Show what a change removed and added."""
+        agent, change = await self._find(id)
         edits = await asyncio.to_thread(agent.history.edits, change)
         text = "\n\n".join(map(diff_text, edits)) if edits is not None else _FORGOTTEN
         return {**_change_json(change), "undone_by": change.undone_by, "diff": text}
 
-    async def restore(self, parameters: Params) -> Json:
-        """`{id}`: undoes the change; returns it with the `paths` that were changed and a `message`."""
-        agent, change = await self._find(parameters)
+    @operation("memory.restore", shown="message")
+    async def restore(self, id: Id) -> Json:
+        """Undo a change; anything written since is kept.
+
+        Returns it with the `paths` that were changed and a `message`."""
+        agent, change = await self._find(id)
         scope = scope_named(change.scope, agent.workspace)
         session = f"{agent.settings.name}/{scope.audience}/{scope.id}"
         try:
@@ -68,8 +82,6 @@ class HistoryOperations:
                 paths = await asyncio.to_thread(restore, agent.history, scope, self.services.clock, change)
                 if change.by == FORGET:
                     await self.services.redaction.bring_back(agent, scope, change.id)
-        except (FileError, ScopeBusy) as error:
-            raise OperationError(str(error)) from error
         except OSError as error:
             raise OperationError(str(error.strerror or error)) from error
         return {
@@ -78,15 +90,12 @@ class HistoryOperations:
             "message": Sentence("Undone in {files}.", files=", ".join(paths)),
         }
 
-    async def _find(self, parameters: Params) -> tuple[Agent, Change]:
-        id = required(parameters, "id")
+    async def _find(self, id: str) -> tuple[Agent, Change]:
         for agent in self.services.agents.values():
             try:
                 return agent, await asyncio.to_thread(agent.history.find, id)
             except NoSuchChange:
                 continue
-            except StorageUnavailable as error:
-                raise OperationError(str(error)) from error
         raise OperationError(Sentence("There is no change {id}. `daybook memory log` lists them.", id=id))
 
 

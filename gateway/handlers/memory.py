@@ -3,31 +3,35 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, time
+from pathlib import Path
 from time import monotonic
+from typing import Annotated, TypeAlias
+
+from pydantic import AfterValidator, Field
 
 from agent.agent import Agent
 from agent.clock import Clock
 from agent.formats.sqlite import StorageUnavailable
 from agent.languages.sentences import Sentence
 from agent.memory.paths import FileError
-from agent.memory.scope import Audience, Scope
+from agent.memory.scope import Scope, scope_named
 from agent.model.base import Json
 from agent.search.results import Hit
 from agent.search.scope_index import IndexStatus
 from agent.search.vectors.encoder import NoEmbedding
 from gateway.commands.context import Services
-from gateway.handlers.agents import named_agent, no_scope
+from gateway.handlers.agents import AgentName, named_agent
+from gateway.operations import Argument, Day, Most, OperationGroup, Text, operation
 from gateway.routines.memory_checks import tested
-from gateway.rpc.protocol import Operation, OperationError, Params, number, required
+from gateway.rpc.protocol import OperationError
 
 _EMBED_FOR = 1.0
 """Seconds after which embedding can be cancelled."""
 _EMBEDDER_WAITS = 10.0
 """Seconds that an embedder has to show that it works."""
-_FOR_PEOPLE = 20
+_FOR_PEOPLE = 10
 """Passages that are shown to people who do not say how many."""
 _SEARCH_WAITS = 30.0
 """Seconds for which a search that a person asked for waits until all files are indexed."""
@@ -40,56 +44,81 @@ class _Progress:
     of: int = 0
 
 
-class MemoryOperations:
+def _checked_scope(name: str) -> str:
+    audience, _, id = name.partition(":")
+    try:
+        return scope_named(f"{audience}:{id.replace(':', '-')}", Path()).name  # a group is CHANNEL:CHAT to a person
+    except ValueError as error:
+        raise ValueError(
+            Sentence("{text} is not one of `owner`, `person:ID` and `group:CHANNEL:CHAT`.", text=repr(name))
+        ) from error
+
+
+ScopeName: TypeAlias = Annotated[str, AfterValidator(_checked_scope)]
+OneScope: TypeAlias = Annotated[ScopeName, Field(description="Whose memory: owner, person:ID or group:CHANNEL:CHAT.")]
+
+
+class MemoryOperations(OperationGroup):
+    refusals = (FileError,)
+
     def __init__(self, services: Services) -> None:
         self.services = services
         self._indexing: dict[tuple[str, str], _Progress] = {}
 
-    def table(self) -> Mapping[str, Operation]:
-        return {
-            "memory.search": self.search,
-            "memory.status": self.status,
-            "memory.index": self.index,
-            "memory.progress": self.progress,
-            "memory.test": self.test,
-        }
+    @operation("memory.search")
+    async def search(
+        self,
+        query: Annotated[Text, Argument()],
+        scope: OneScope = "owner",
+        n: Most = 0,
+        now: Annotated[Day, Field(description="Search as of this day.")] = None,
+        agent: AgentName = "",
+        for_people: bool = False,
+    ) -> Json:
+        """Find passages that answer QUERY, best first.
 
-    async def search(self, parameters: Params) -> Json:
-        """`{query, scope?, agent?, n?, now?, for_people?}`: a list of `{path, start_line, end_line, date, score,
-        text}`. `now` leaves out what is dated later; `for_people` returns `{hits, gaps}` without weak hits, each with
-        its `strength`."""
-        agent, scope = self._asked_of(parameters)
-        clock, until = self.services.clock, None
-        if day := parameters.get("now"):
-            clock = _clock_of(str(day), clock)
-            until = clock.today()
-        limit = agent.settings.memory.search.max_results
-        for_people = parameters.get("for_people") is True
-        most = number(parameters, "n") or (_FOR_PEOPLE if for_people else limit)
-        query = required(parameters, "query")
-        await asyncio.to_thread(agent.index.refresh, scope, clock, monotonic() + _SEARCH_WAITS)
+        A list of `{path, start_line, end_line, date, score, text}`. `now` leaves out what is dated later; `for_people`
+        returns `{hits, gaps}` without weak hits, each with its `strength`."""
+        asked, within = self._of(scope, agent)
+        clock = _clock_of(now, self.services.clock) if now else self.services.clock
+        limit = asked.settings.memory.search.max_results
+        most = n or (_FOR_PEOPLE if for_people else limit)
+        await asyncio.to_thread(asked.index.refresh, within, clock, monotonic() + _SEARCH_WAITS)
         looked_at = max(most, limit) if for_people else most
-        found = await asyncio.to_thread(agent.index.search, scope, clock, [query], until=until, most=looked_at)
+        found = await asyncio.to_thread(asked.index.search, within, clock, [query], until=now, most=looked_at)
         if not for_people:
             return [_hit_json(hit) for hit in found.hits]
         hits = [hit for hit in found.hits if hit.strength][:most]
         shown: list[Json] = [{**_hit_json(hit), "strength": hit.strength} for hit in hits]
         return {"hits": shown, "gaps": list(found.gaps)}
 
-    async def status(self, parameters: Params) -> Json:
-        """`{scope?, agent?}`: `{scope, file, files, passages, bytes, stale, problems, in_memory, embedded,
+    @operation("memory.status")
+    async def status(self, scope: OneScope = "owner", agent: AgentName = "") -> Json:
+        """Show the size of the search index, and whether it is up to date.
+
+        `{scope, file, files, passages, bytes, stale, problems, in_memory, embedded,
         embedder_problem}`."""
-        agent, scope = self._asked_of(parameters)
+        asked, within = self._of(scope, agent)
+        return await self._status(asked, within)
+
+    async def _status(self, agent: Agent, scope: Scope) -> Json:
         problem = await asyncio.to_thread(agent.index.embedder_problem, scope, _EMBEDDER_WAITS)
         status = await asyncio.to_thread(agent.index.status, scope)  # after it: by now the model is loaded, or never
         return {**_status_json(scope, status), "embedder_problem": problem}
 
-    async def index(self, parameters: Params) -> Json:
-        """`{scope?, agent?, force?}`: indexes what changed, or everything with `force`; returns what `memory.status`
-        does."""
-        agent, scope = self._asked_of(parameters)
-        work = agent.index.rebuild if parameters.get("force") is True else agent.index.refresh
-        key = (agent.settings.name, scope.name)
+    @operation("memory.index")
+    async def index(
+        self,
+        scope: OneScope = "owner",
+        force: Annotated[bool, Field(description="Rebuild everything, beside the current index.")] = False,
+        agent: AgentName = "",
+    ) -> Json:
+        """Index what has changed.
+
+        Returns what `memory.status` does."""
+        asked, within = self._of(scope, agent)
+        work = asked.index.rebuild if force else asked.index.refresh
+        key = (asked.settings.name, within.name)
         progress = self._indexing[key] = _Progress()
 
         def indexed(done: int, of: int) -> None:
@@ -99,10 +128,10 @@ class MemoryOperations:
             progress.done += count
 
         try:
-            await asyncio.to_thread(work, scope, self.services.clock, progress=indexed)
-            missing = await asyncio.to_thread(agent.index.unembedded_count, scope)
+            await asyncio.to_thread(work, within, self.services.clock, progress=indexed)
+            missing = await asyncio.to_thread(asked.index.unembedded_count, within)
             progress.of_what, progress.done, progress.of = "texts", 0, missing
-            while await asyncio.to_thread(agent.index.embed, _EMBED_FOR, embedded):
+            while await asyncio.to_thread(asked.index.embed, _EMBED_FOR, embedded):
                 pass
         except StorageUnavailable as error:
             why = error.strerror or str(error)
@@ -114,23 +143,23 @@ class MemoryOperations:
         finally:
             if self._indexing.get(key) is progress:  # and not that of another who asked for the same since
                 del self._indexing[key]
-        return await self.status(parameters)
+        return await self._status(asked, within)
 
-    async def progress(self, parameters: Params) -> Json:
-        """`{scope?, agent?}`: `{what, done, of}` of a running `memory.index`: first its `files`, then the `texts` that
+    @operation("memory.progress")
+    async def progress(self, scope: OneScope = "owner", agent: AgentName = "") -> Json:
+        """`{what, done, of}` of a running `memory.index`: first its `files`, then the `texts` that
         are embedded; 0 of 0 where none runs."""
-        agent, scope = self._asked_of(parameters)
-        known = self._indexing.get((agent.settings.name, scope.name), _Progress())
+        asked, within = self._of(scope, agent)
+        known = self._indexing.get((asked.settings.name, within.name), _Progress())
         return {"what": known.of_what, "done": known.done, "of": known.of}
 
-    async def test(self, parameters: Params) -> Json:
-        """`{scope?, agent?}`: `{results, gaps, unread}`, each result `{question, words, line, passed, missing,
-        where}`."""
-        agent, scope = self._asked_of(parameters)
-        try:
-            report = await tested(agent, scope, self.services.clock)
-        except FileError as error:
-            raise OperationError(str(error)) from error
+    @operation("memory.test")
+    async def test(self, scope: OneScope = "owner", agent: AgentName = "") -> Json:
+        """Ask the questions in memory/tests.md. Exits with 1 if one fails.
+
+        `{results, gaps, unread}`, each result `{question, words, line, passed, missing, where}`."""
+        asked, within = self._of(scope, agent)
+        report = await tested(asked, within, self.services.clock)
         results: list[Json] = [
             {
                 "question": result.test.question,
@@ -144,25 +173,9 @@ class MemoryOperations:
         ]
         return {"results": results, "gaps": list(report.gaps), "unread": list(report.unread)}
 
-    def _asked_of(self, parameters: Params) -> tuple[Agent, Scope]:
-        agent = named_agent(self.services, parameters)
-        return agent, self._scope(str(parameters.get("scope") or "owner"), agent)
-
-    @staticmethod
-    def _scope(name: str, agent: Agent) -> Scope:
-        workspace = agent.workspace
-        audience, _, rest = name.partition(":")
-        try:
-            match audience:
-                case "owner" if not rest:
-                    return Scope(Audience.OWNER, workspace)
-                case "person":
-                    return Scope(Audience.PERSON, workspace, rest)
-                case "group":
-                    return Scope(Audience.GROUP, workspace, rest.replace(":", "-"))
-        except ValueError:
-            pass
-        raise OperationError(no_scope(name))
+    def _of(self, scope: str, agent: str) -> tuple[Agent, Scope]:
+        found = named_agent(self.services, agent)
+        return found, scope_named(scope, found.workspace)
 
 
 def _hit_json(hit: Hit) -> dict[str, Json]:
@@ -190,10 +203,7 @@ def _status_json(scope: Scope, status: IndexStatus) -> dict[str, Json]:
     }
 
 
-def _clock_of(day: str, clock: Clock) -> Clock:
+def _clock_of(day: date, clock: Clock) -> Clock:
     """A clock at the end of another day."""
-    try:
-        moment = datetime.combine(date.fromisoformat(day), time(23, 59, 59), clock.zone)
-    except ValueError as error:
-        raise OperationError(Sentence("{text} is not a date; write it as 2026-11-23.", text=repr(day))) from error
+    moment = datetime.combine(day, time(23, 59, 59), clock.zone)
     return Clock(clock.zone, lambda: moment)

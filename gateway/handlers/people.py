@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import StringConstraints
 
 from agent.languages.sentences import Sentence
 from agent.memory.scope import Audience, ScopeBusy
@@ -10,28 +13,40 @@ from agent.model.base import Json
 from channels.message import ChatKind
 from gateway.commands.context import Services
 from gateway.messages.confirmations import ALWAYS
+from gateway.operations import Argument, Id, OperationGroup, ResultReader, ResultTable, Row, operation
 from gateway.policy.access import KnownAccount, ListedGroup, NoSuchCode, Role
-from gateway.rpc.protocol import Operation, OperationError, Params, required
+from gateway.rpc.protocol import OperationError
 from gateway.store import chat_rows
 from gateway.store.chat_rows import KnownChat
 
+Code: TypeAlias = Annotated[str, StringConstraints(strip_whitespace=True, to_upper=True, min_length=1), Argument()]
+_STATES = (Sentence("waiting"), Sentence("owner"), Sentence("person"), Sentence("member"))
 
-class PeopleOperations:
+
+def _state(row: Row, _: ResultReader) -> object:
+    return next((state for state in _STATES if state == row.get("state")), row.get("state"))
+
+
+_PEOPLE = ResultTable(
+    {
+        Sentence("code"): "code",
+        Sentence("account"): lambda row, _: f"{row.get('channel')}:{row.get('user_id')}",
+        Sentence("name"): "name",
+        Sentence("state"): _state,
+    },
+    Sentence("No requests yet, and nobody is approved."),
+)
+
+
+class PeopleOperations(OperationGroup):
+    refusals = (ScopeBusy,)
+
     def __init__(self, services: Services) -> None:
         self.services = services
 
-    def table(self) -> Mapping[str, Operation]:
-        return {
-            "pair.list": self.list,
-            "pair.approve": self.approve,
-            "pair.decline": self.decline,
-            "pair.revoke": self.revoke,
-            "people.list": self.people,
-            "approvals.list": self.approvals,
-            "approvals.answer": self.answer,
-        }
-
-    async def list(self, _: Params) -> Json:
+    @operation("pair.list", shown=_PEOPLE)
+    async def list(self) -> Json:
+        """List open requests with their codes, and who is approved."""
         access = self.services.access
         waiting: list[Json] = [
             {
@@ -57,8 +72,9 @@ class PeopleOperations:
         ]
         return waiting + known
 
-    async def approve(self, parameters: Params) -> Json:
-        code = required(parameters, "code")
+    @operation("pair.approve", shown="message")
+    async def approve(self, code: Code) -> Json:
+        """Approve the person who was given CODE."""
         try:
             person = await self.services.pairing.approve(code)
         except NoSuchCode as error:
@@ -72,8 +88,8 @@ class PeopleOperations:
             "message": _approved(person.name, account, is_owner=owner),
         }
 
-    async def decline(self, parameters: Params) -> Json:
-        code = required(parameters, "code")
+    @operation("pair.decline")
+    async def decline(self, code: Code) -> Json:
         try:
             asked = await self.services.access.decline(code)
         except NoSuchCode as error:
@@ -86,14 +102,16 @@ class PeopleOperations:
             ),
         }
 
-    async def revoke(self, parameters: Params) -> Json:
-        account = required(parameters, "id")
-        if not await self.services.pairing.revoke(account):
-            why = Sentence("{account} is not approved. `daybook pair list` shows who is.", account=account)
+    @operation("pair.revoke", shown="message")
+    async def revoke(self, id: Id) -> Json:
+        """Stop answering ID, such as telegram:11111."""
+        if not await self.services.pairing.revoke(id):
+            why = Sentence("{account} is not approved. `daybook pair list` shows who is.", account=id)
             raise OperationError(why)
-        return {"id": account, "message": Sentence("{account} can no longer talk to Daybook.", account=account)}
+        return {"id": id, "message": Sentence("{account} can no longer talk to Daybook.", account=id)}
 
-    async def people(self, _: Params) -> Json:
+    @operation("people.list")
+    async def people(self) -> Json:
         """`{people: [{id, name, role, accounts: [{id, approved}], spent_usd, limit_usd}], groups: [{id, title, server,
         mention, per_minute, allow, spent_usd, limit_usd}]}`, the owner first; sums are today's."""
         services = self.services
@@ -146,7 +164,8 @@ class PeopleOperations:
             "limit_usd": services.limits.group_daily_usd,
         }
 
-    async def approvals(self, _: Params) -> Json:
+    @operation("approvals.list")
+    async def approvals(self) -> Json:
         """The questions that wait for the owner's yes, oldest first: a list of `{id, what, content, private, because,
         chat, until, lasting}`. `lasting`: the words that a lasting yes would count for, if it can be given."""
         return [
@@ -163,11 +182,9 @@ class PeopleOperations:
             for approval in await self.services.approvals.listed()
         ]
 
-    async def answer(self, parameters: Params) -> Json:
-        """`{id, answer: yes | always | no}`: `{id, message}`, which says what was done."""
-        id, answer = required(parameters, "id").upper(), required(parameters, "answer")
-        if answer not in ("yes", "no", ALWAYS):
-            raise OperationError("answer must be yes, always or no.")
+    @operation("approvals.answer")
+    async def answer(self, id: Code, answer: Literal["yes", "always", "no"]) -> Json:
+        """`{id, message}`, which says what was done."""
         approvals = self.services.approvals
         if answer == ALWAYS and not any(
             approval.question.id == id and approval.lasting for approval in await approvals.listed()
@@ -177,8 +194,6 @@ class PeopleOperations:
             message = await approvals.answer_from_elsewhere(id, is_yes=answer != "no", is_lasting=answer == ALWAYS)
         except KeyError as error:
             raise OperationError(Sentence("That question is closed: it was answered, or has expired.")) from error
-        except ScopeBusy as error:
-            raise OperationError(str(error)) from error
         return {"id": id, "message": message}
 
 

@@ -3,15 +3,35 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
-from typing import TypeVar
+from typing import Annotated, Literal, Self
+
+from pydantic import AfterValidator, Field, model_validator
 
 from agent.languages.sentences import Sentence, joined
 from agent.model.base import Json
 from gateway import recurrence as when_
-from gateway.recurrence import InvalidWhen, iso
-from gateway.rpc.protocol import Operation, OperationError, Params, number, required
+from gateway.i18n import one_line
+from gateway.operations import (
+    Argument,
+    Day,
+    Id,
+    Most,
+    OperationGroup,
+    Parameters,
+    ResultReader,
+    ResultTable,
+    Row,
+    Text,
+    moment_cell,
+    operation,
+)
+from gateway.recurrence import InvalidWhen, iso, parse
+from gateway.recurrence_in_words import in_words
+from gateway.rpc.protocol import OperationError
+from gateway.scheduling.builtins import does_by_itself
+from gateway.scheduling.job import JobKind, checked_id, checked_text, checked_to, checked_zone
 from gateway.scheduling.job_access import OPERATOR
 from gateway.scheduling.requests import (
     DEFAULT_HISTORY,
@@ -28,45 +48,131 @@ from gateway.scheduling.words import phrases
 from gateway.scheduling.words.meaning import HourMissing, Timed
 from gateway.store.run_rows import Run
 
-T = TypeVar("T")
-
 _UNCLEAR = Sentence(
     "I don't understand when that is. Say when and what, as in “tomorrow 15:00 call Ann” "
     "or “every weekday at 8 vitamins”."
 )
-_WHENS: tuple[str, ...] = ("at", "every", "cron")
 _EARLIEST, _LATEST = date(2000, 1, 1), date(2200, 1, 1)
 """Days between which the first day of a week must be."""
+_SHOWN = 60
 
 
-class ScheduleOperations:
+class _JobTime(Parameters):
+    at: str = Field("", description="Once, in the job's time zone: 2026-11-22T15:00.")
+    every: str = Field("", description="Again and again: 30m, 2h, 1d, 1w.")
+    cron: str = Field("", description='Five fields: "0 8 * * 1-5".')
+    when: str = Field("", description='In words: "tomorrow 15:00", "every weekday at 8".')
+    from_: str = ""
+    until: str = ""
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """What is given, for `recurrence.parse`."""
+        known = {"at": self.at, "every": self.every, "cron": self.cron, "from": self.from_, "until": self.until}
+        return {name: value for name, value in known.items() if value}
+
+
+class _NewJob(_JobTime):
+    text: Annotated[str, Argument(), AfterValidator(checked_text)]
+    kind: Literal["message", "prompt"] = Field("message", description="")
+    to: Annotated[str, AfterValidator(checked_to)] = Field(
+        "", description="Where it goes: owner (default) or a chat, channel:chat_id[:thread_id]."
+    )
+    timezone: Annotated[str, AfterValidator(checked_zone)] = Field("", description="IANA time zone; default: yours.")
+    id: Annotated[str, AfterValidator(checked_id)] = Field(
+        "", description="Its name, of a-z, 0-9 and -; default: made from the text."
+    )
+
+    @model_validator(mode="after")
+    def _comes_at_a_time(self) -> Self:
+        if sum(map(bool, (self.at, self.every, self.cron, self.when))) != 1:
+            raise ValueError(Sentence("Say when with exactly one of --at, --every, --cron and --when."))
+        if not self.when:
+            parse(self.fields)
+        return self
+
+
+class _ChangedJob(_JobTime):
+    id: Text
+    text: str = ""
+    seen: SeenJob | None = None
+
+
+def _state(value: Json) -> str:
+    return Sentence(value) if isinstance(value, str) else ""
+
+
+def _kind(row: Row, _: ResultReader) -> object:
+    kinds = {"message": Sentence("message"), "prompt": Sentence("task"), "built-in": Sentence("built-in")}
+    return kinds.get(str(row.get("kind")), row.get("kind"))
+
+
+def _when(row: Row, reader: ResultReader) -> str:
+    """A job's time in the words of `/jobs`."""
+    value = row.get("when")
+    fields = {name: str(field) for name, field in value.items()} if isinstance(value, Mapping) else {}
+    elsewhere = f" ({row.get('timezone')})" if row.get("timezone") != reader.zone.key else ""
+    return joined([in_words(parse(fields)), elsewhere], "") if fields else ""
+
+
+def _next_run(row: Row, reader: ResultReader) -> str:
+    resting = Sentence("off") if row.get("kind") == JobKind.BUILT_IN else Sentence("paused")
+    return reader.moment(row.get("next_run")) or (Sentence("never") if row.get("enabled") else resting)
+
+
+def _task(row: Row, reader: ResultReader) -> str:
+    text = str(row.get("text") or "")
+    task = does_by_itself(str(row.get("id")), text) if row.get("kind") == JobKind.BUILT_IN else text
+    return one_line(reader.said_of(row.get("last_error") or task), _SHOWN)
+
+
+_JOBS = ResultTable(
+    {
+        Sentence("id"): "id",
+        Sentence("kind"): _kind,
+        Sentence("when"): _when,
+        Sentence("to"): "to",
+        Sentence("next run"): _next_run,
+        Sentence("last run"): moment_cell("last_run"),
+        Sentence("result"): lambda row, _: _state(row.get("last_result")),
+        Sentence("text"): _task,
+    },
+    Sentence("No jobs yet."),
+)
+_RUNS = ResultTable(
+    {
+        Sentence("id"): "id",
+        Sentence("due"): moment_cell("due"),
+        Sentence("result"): lambda row, _: _state(row.get("result")),
+        Sentence("late"): lambda row, _: Sentence("late") if row.get("late") else "",
+        Sentence("attempts"): "attempts",
+        Sentence("to"): "to",
+        Sentence("error"): lambda row, _: one_line(str(row.get("error") or ""), _SHOWN),
+    },
+    Sentence("No runs yet."),
+)
+
+
+class ScheduleOperations(OperationGroup):
+    refusals = (JobRefused, InvalidWhen)
+
     def __init__(self, jobs: JobService, schedule: ScheduleService) -> None:
         self._jobs = jobs
         self._schedule = schedule
 
-    def table(self) -> Mapping[str, Operation]:
-        return {
-            "schedule.list": self.list,
-            "schedule.week": self.week,
-            "schedule.add": self.add,
-            "schedule.remind": self.remind,
-            "schedule.edit": self.edit,
-            "schedule.remove": self.remove,
-            "schedule.pause": self.pause,
-            "schedule.resume": self.resume,
-            "schedule.run": self.run,
-            "schedule.history": self.history,
-        }
+    @operation("schedule.list", shown=_JOBS)
+    async def list(self) -> Json:
+        """List all jobs with their next and last runs.
 
-    async def list(self, _: Params) -> Json:
-        """A list of `{id, kind, when, to, enabled, next_run, last_run, last_result, last_error, text, timezone}`."""
+        A list of `{id, kind, when, to, enabled, next_run, last_run, last_result, last_error, text, timezone}`."""
         return [job_json(row) for row in await self._jobs.rows(OPERATOR)]
 
-    async def week(self, parameters: Params) -> Json:
-        """`{from?}`, a date, else today: `{timezone, today, from, days: [{day, entries: [{id, at, kind, text, state,
-        often}]}]}`; `state` is empty where it is to come, `often`: there are more of this job on that day."""
+    @operation("schedule.week")
+    async def week(self, from_: Day = None) -> Json:
+        """The 7 days from `from`, else today: `{timezone, today, from, days: [{day, entries: [{id, at, kind, text,
+        state, often}]}]}`; `state` is empty where it is to come, `often`: there are more of this job on that day."""
         clock, schedule = self._schedule.clock, self._schedule
-        first = _date(parameters, "from") or clock.today()
+        first = from_ or clock.today()
         if not _EARLIEST <= first <= _LATEST:
             raise OperationError(Sentence("{day} is too far away.", day=first))
         rows = await self._jobs.rows(OPERATOR)
@@ -90,30 +196,21 @@ class ScheduleOperations:
             "often": entry.is_often,
         }
 
-    async def add(self, parameters: Params) -> Json:
-        """`{text, at | every | cron | when, kind?, to?, timezone?, id?}`, with `when` in the words of `/remind`: the
-        job and a `message`."""
-        fields = {name: str(value) for name, value in parameters.items() if value is not None}
-        when: dict[str, str] = {name: fields[name] for name in (*_WHENS, "from", "until") if name in fields}
-        if "when" in fields:
-            when.update(self._read_phrase(fields["when"]))
-        request = JobRequest(
-            text=fields.get("text", ""),
-            when=when,
-            kind=fields.get("kind", "message"),
-            to=fields.get("to", ""),
-            timezone=fields.get("timezone", ""),
-            id=fields.get("id", ""),
-        )
-        receipt = await _or_operation_error(self._jobs.add(OPERATOR, request))
+    @operation("schedule.add", shown="message")
+    async def add(self, job: _NewJob) -> Json:
+        """Add a job: TEXT is sent as it is, or with --kind prompt, the assistant does what it says.
+
+        Returns the job and a `message`."""
+        request = JobRequest(job.text, self._when(job), job.kind, job.to, job.timezone, job.id)
+        receipt = await self._jobs.add(OPERATOR, request)
         message = _with_next(Sentence("Added {id}.", id=receipt.job.id), receipt)
         return {**await self._row(receipt.job.id), "message": message}
 
-    async def remind(self, parameters: Params) -> Json:
-        """`{text}`: a reminder in the words of `/remind`, with the time at the beginning or the end; as `add`."""
-        text, now = required(parameters, "text"), self._schedule.clock.now()
+    @operation("schedule.remind")
+    async def remind(self, text: Text) -> Json:
+        """A reminder in the words of `/remind`, with the time at the beginning or the end; returns what `add` does."""
         try:
-            phrase = await asyncio.to_thread(phrases.read, text, now)
+            phrase = await asyncio.to_thread(phrases.read, text, self._schedule.clock.now())
         except InvalidWhen as error:
             raise OperationError(Sentence("{why}.", why=str(error))) from error
         if phrase is not None and isinstance(phrase.time, HourMissing):
@@ -125,48 +222,50 @@ class ScheduleOperations:
                 Sentence("What should I remind you of? Say it with the time, as in “tomorrow 15:00 call Ann”.")
             )
         when = when_.fields(phrase.time.when)
-        return await self.add({"text": phrase.rest, "timezone": phrase.time.zone or None, **when})
+        return await self.add(_NewJob.read({"text": phrase.rest, "timezone": phrase.time.zone or None, **when}))
 
-    async def edit(self, parameters: Params) -> Json:
-        """`{id, text?, at | every | cron | when?, until?, seen?}`, `when` as in `add`: the job and a `message`. `seen`:
-        `{text, when}` of the job when the person began; where it is another by now, nothing is changed."""
-        fields = {name: str(value) for name, value in parameters.items() if isinstance(value, str)}
-        when = {name: fields[name] for name in (*_WHENS, "until") if fields.get(name)}
-        if fields.get("when"):
-            when.update(self._read_phrase(fields["when"]))
-        text, seen = fields.get("text", ""), _seen(parameters)
-        change = self._jobs.change(OPERATOR, required(parameters, "id"), text=text, when=when, seen=seen)
-        receipt = await _or_operation_error(change)
+    @operation("schedule.edit")
+    async def edit(self, job: _ChangedJob) -> Json:
+        """Changes text and time; what is empty stays. `seen`: `{text, when}` of the job when the person began; where it
+        is another by now, nothing is changed. Returns the job and a `message`."""
+        receipt = await self._jobs.change(OPERATOR, job.id, text=job.text, when=self._when(job), seen=job.seen)
         message = _with_next(Sentence("Changed {id}.", id=receipt.job.id), receipt)
         return {**await self._row(receipt.job.id), "message": message}
 
-    def _read_phrase(self, text: str) -> Mapping[str, str]:
-        try:
-            phrase = phrases.read(text, self._schedule.clock.now())
-        except InvalidWhen as error:
-            raise OperationError(str(error)) from error
+    def _when(self, job: _JobTime) -> Mapping[str, str]:
+        """The fields of a time, those that are given in words among them."""
+        if not job.when:
+            return job.fields
+        phrase = phrases.read(job.when, self._schedule.clock.now())
         if phrase is None or phrase.rest or not isinstance(phrase.time, Timed) or phrase.time.zone:
-            raise OperationError(Sentence("I don't understand {text}. Use --at, --every or --cron.", text=repr(text)))
-        return when_.fields(phrase.time.when)
+            why = Sentence("I don't understand {text}. Use --at, --every or --cron.", text=repr(job.when))
+            raise OperationError(why)
+        return {**job.fields, **when_.fields(phrase.time.when)}
 
-    async def remove(self, parameters: Params) -> Json:
-        job = await _or_operation_error(self._jobs.remove(OPERATOR, required(parameters, "id")))
-        return {"id": job.id, "message": Sentence("Removed {id}.", id=job.id)}
+    @operation("schedule.remove", shown="message")
+    async def remove(self, id: Id) -> Json:
+        """Remove a job."""
+        removed = await self._jobs.remove(OPERATOR, id)
+        return {"id": removed.id, "message": Sentence("Removed {id}.", id=removed.id)}
 
-    async def pause(self, parameters: Params) -> Json:
-        job = await _or_operation_error(self._jobs.switch(OPERATOR, required(parameters, "id"), enabled=False))
-        return {**await self._row(job.id), "message": Sentence("Paused {id}.", id=job.id)}
+    @operation("schedule.pause", shown="message")
+    async def pause(self, id: Id) -> Json:
+        """Pause a job."""
+        paused = await self._jobs.switch(OPERATOR, id, enabled=False)
+        return {**await self._row(paused.id), "message": Sentence("Paused {id}.", id=paused.id)}
 
-    async def resume(self, parameters: Params) -> Json:
-        job = await _or_operation_error(self._jobs.switch(OPERATOR, required(parameters, "id"), enabled=True))
-        return {
-            **await self._row(job.id),
-            "message": joined([Sentence("Resumed {id}.", id=job.id), _next(self._jobs.next_run(job))], " "),
-        }
+    @operation("schedule.resume", shown="message")
+    async def resume(self, id: Id) -> Json:
+        """Resume a paused job."""
+        resumed = await self._jobs.switch(OPERATOR, id, enabled=True)
+        message = joined([Sentence("Resumed {id}.", id=resumed.id), _next(self._jobs.next_run(resumed))], " ")
+        return {**await self._row(resumed.id), "message": message}
 
-    async def run(self, parameters: Params) -> Json:
-        job = await _or_operation_error(self._jobs.run(OPERATOR, required(parameters, "id")))
-        return {"id": job.id, "message": await self._running(job.id)}
+    @operation("schedule.run", shown="message")
+    async def run(self, id: Id) -> Json:
+        """Run a job now, even if it is paused."""
+        running = await self._jobs.run(OPERATOR, id)
+        return {"id": running.id, "message": await self._running(running.id)}
 
     async def _running(self, id: str) -> str:
         """Says how a run went that was just started by hand."""
@@ -183,13 +282,12 @@ class ScheduleOperations:
             )
         return Sentence("{id} will run once Daybook runs (`daybook gateway`).", id=id)
 
-    async def history(self, parameters: Params) -> Json:
-        """`{id?, n?}`: a list of `{id, due, timezone, result, late, attempts, started, ended, to, error}`, the newest
-        first."""
-        id = parameters.get("id")
-        most = number(parameters, "n") or DEFAULT_HISTORY
-        runs = await _or_operation_error(self._jobs.history(OPERATOR, str(id) if id else None, most))
-        return [self._run_json(run) for run in runs]
+    @operation("schedule.history", shown=_RUNS)
+    async def history(self, id: Annotated[str, Argument()] = "", n: Most = DEFAULT_HISTORY) -> Json:
+        """List past runs, newest first.
+
+        A list of `{id, due, timezone, result, late, attempts, started, ended, to, error}`."""
+        return [self._run_json(run) for run in await self._jobs.history(OPERATOR, id or None, n)]
 
     async def _row(self, id: str) -> Mapping[str, Json]:
         return next((job_json(row) for row in await self._jobs.rows(OPERATOR) if row.job.id == id), {"id": id})
@@ -241,31 +339,3 @@ def jobs_json(rows: Sequence[JobListing], most: int) -> Json:
         key=lambda row: (row.next_run, row.job.id),
     )
     return [job_json(row) for row in due[:most]]
-
-
-def _seen(parameters: Params) -> SeenJob | None:
-    value = parameters.get("seen")
-    if not isinstance(value, Mapping):
-        return None
-    when = value.get("when")
-    fields = when.items() if isinstance(when, Mapping) else ()
-    return SeenJob(str(value.get("text", "")), {name: str(field) for name, field in fields})
-
-
-def _date(parameters: Params, name: str) -> date | None:
-    text = parameters.get(name)
-    if not text:
-        return None
-    try:
-        return date.fromisoformat(str(text))
-    except ValueError as error:
-        raise OperationError(
-            Sentence("{text} is not a date; write it as 2026-11-23.", text=repr(str(text)[:40]))
-        ) from error
-
-
-async def _or_operation_error(work: Awaitable[T]) -> T:
-    try:
-        return await work
-    except JobRefused as error:
-        raise OperationError(str(error)) from error

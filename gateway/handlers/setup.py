@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
+from typing import Literal, cast
 from zoneinfo import ZoneInfo
 
 from pydantic import SecretStr
@@ -23,9 +24,11 @@ from gateway.config.show import shown_value
 from gateway.config.values import is_zone
 from gateway.config.yaml_tree import Value
 from gateway.embedder.fetch import LOADED
+from gateway.embedder.offer import OfferAnswer
 from gateway.home import Home, HomeError
+from gateway.operations import OperationGroup, Parameters, Text, operation
 from gateway.policy.preferences import HomeZone
-from gateway.rpc.protocol import Operation, OperationError, Params, required
+from gateway.rpc.protocol import OperationError
 from gateway.setup.answers import SetupAnswers, present, problem_with, write
 from gateway.setup.discord import check_discord
 from gateway.setup.model import check_model
@@ -44,13 +47,36 @@ _ZONE = ("timezone",)
 _RESTART = Sentence("Saved. Restart Daybook to use it.")
 
 
-class SetupOperations:
+class _Answers(Parameters, str_strip_whitespace=True):
+    """Those to one part of the set-up; what is not given stays as it is."""
+
+    part: Literal["model", "telegram", "discord", "person", "search"]
+    model_key: str | None = None
+    model_url: str | None = None
+    model_name: str | None = None
+    telegram_token: str | None = None
+    owner_id: str | None = None
+    discord_token: str | None = None
+    name: str | None = None
+    timezone: str | None = None
+    summary: str | None = None
+    answer: OfferAnswer = ""
+    """To the offer of `search`: yes or no."""
+
+    def given(self) -> dict[str, str | None]:
+        """The answers of the part."""
+        return {name: getattr(self, name) for name in PARTS[self.part]}
+
+
+class SetupOperations(OperationGroup):
+    refusals = (ConfigError, HomeError)
+
     """`embedder` is the operation `memory.embedder`, which offers and fetches search by meaning."""
 
     def __init__(
         self,
         home: Home,
-        embedder: Operation,
+        embedder: Callable[[OfferAnswer], Awaitable[Json]],
         zone: HomeZone,
         clock: Clock,
         environ: Mapping[str, str] = os.environ,
@@ -63,17 +89,8 @@ class SetupOperations:
         self._providers: dict[str, str] = {}
         """By address: which API its server was found to speak."""
 
-    def table(self) -> Mapping[str, Operation]:
-        return {
-            "setup.status": self.status,
-            "setup.check": self.check,
-            "setup.apply": self.apply,
-            "zone.offer": self.offer_zone,
-            "config.show": self.show,
-            "config.set": self.set_key,
-        }
-
-    async def status(self, _: Params) -> Json:
+    @operation("setup.status")
+    async def status(self) -> Json:
         """`{model: {ready, model_key, …}, telegram: …}`: the answers in force, secrets as `***`."""
         config = await self._config()
         now = await asyncio.to_thread(present, self._home, config)
@@ -86,7 +103,7 @@ class SetupOperations:
         parts: dict[str, Json] = {
             part: {"ready": ready[part], **{name: getattr(now, name) for name in PARTS[part]}} for part in ready
         }
-        offer = await self._embedder({})
+        offer = await self._embedder("")
         parts["search"] = {
             "ready": isinstance(offer, Mapping) and offer.get("state") == "",
             "offer": offer,
@@ -94,64 +111,65 @@ class SetupOperations:
         }
         return parts
 
-    async def check(self, parameters: Params) -> Json:
-        """`{part, …}`: `{ok, refused, text, …}`, with what the part's server says; an answer that is not given is the
+    @operation("setup.check")
+    async def check(self, answers: _Answers) -> Json:
+        """`{ok, refused, text, …}`, with what the part's server says; an answer that is not given is the
         one in force."""
-        part = _part(parameters)
-        for name in PARTS[part]:
-            if (text := _text(parameters, name)) and text != "***" and (problem := problem_with(name, text)):
+        for name, text in answers.given().items():
+            if text and text != "***" and (problem := problem_with(name, text)):
                 return _json(CheckResult(Outcome.MALFORMED, problem))
         config = await self._config()
-        match part:
+        match answers.part:
             case "model":
-                return await asyncio.to_thread(self._model, parameters, config)
+                return await asyncio.to_thread(self._model, answers, config)
             case "telegram":
                 telegram = config.channels.telegram
-                token = _secret(parameters, "telegram_token", telegram.token)
+                token = _secret(answers.telegram_token, telegram.token)
                 return _json(await asyncio.to_thread(check_telegram, token, telegram.base_url))
             case "discord":
                 discord = config.channels.discord
-                token = _secret(parameters, "discord_token", discord.token)
+                token = _secret(answers.discord_token, discord.token)
                 return _json(await asyncio.to_thread(check_discord, token, discord.api_url))
             case "person":
-                zone = _text(parameters, "timezone") or config.timezone
+                zone = answers.timezone or config.timezone
                 text = f"It is {datetime.now(ZoneInfo(zone)):%H:%M} in {zone} now."
                 return _json(CheckResult(Outcome.FINE, text))
             case _:
-                offer = await self._embedder({})
+                offer = await self._embedder("")
                 return {"ok": True, "refused": False, **(offer if isinstance(offer, dict) else {})}
 
-    async def apply(self, parameters: Params) -> Json:
-        """`{part, …}` writes the answers that are given (`search` takes `answer`: yes or no); `{text}`."""
-        part = _part(parameters)
-        if part == "search":
-            return await self._embedder({"answer": required(parameters, "answer")})
-        given = {name: _text(parameters, name) for name in PARTS[part]}
-        if part == "model" and given["model_url"] is not None:
-            given["model_provider"] = self._providers.get(given["model_url"])
-        answers = SetupAnswers(**{name: text for name, text in given.items() if text != "***"})
-        config = await self._written(lambda: write(self._home, answers, self._environ))
-        if answers.timezone:
+    @operation("setup.apply")
+    async def apply(self, answers: _Answers) -> Json:
+        """Writes the answers that are given; `{text}`."""
+        if answers.part == "search":
+            return await self._embedder(answers.answer)
+        given = answers.given()
+        if answers.part == "model" and answers.model_url is not None:
+            given["model_provider"] = self._providers.get(answers.model_url)
+        new = SetupAnswers(**{name: text for name, text in given.items() if text != "***"})
+        config = await self._written(lambda: write(self._home, new, self._environ))
+        if new.timezone:
             await self._zone.follow(config)
         return {"text": _RESTART}
 
-    async def offer_zone(self, parameters: Params) -> Json:
-        """`{zone, language?}` of a browser: `{asks, there, there_time, here, here_time}`, names as people say them.
+    @operation("zone.offer")
+    async def offer_zone(self, zone: Text, language: str = "") -> Json:
+        """Takes zone and language of a browser: `{asks, there, there_time, here, here_time}`, names as people say them.
         Asks where nobody chose the zone of the clock and the two differ now or in half a year."""
-        wanted, language = required(parameters, "zone"), _text(parameters, "language") or ""
-        if not is_zone(wanted):
-            raise OperationError(f"{wanted[:80]!r} is no time zone that I know.")
+        if not is_zone(zone):
+            raise OperationError(f"{zone[:80]!r} is no time zone that I know.")
         now, said_in = self._clock.now(), Language(language) if language in ALL_LANGUAGES else Language.ENGLISH
-        there = now.astimezone(ZoneInfo(wanted))
+        there = now.astimezone(ZoneInfo(zone))
         return {
-            "asks": not self._zone.is_chosen and not is_same_time(ZoneInfo(wanted), self._clock.zone, now),
-            "there": zone_name(said_in, wanted),
+            "asks": not self._zone.is_chosen and not is_same_time(ZoneInfo(zone), self._clock.zone, now),
+            "there": zone_name(said_in, zone),
             "there_time": f"{there:%H:%M}",
             "here": zone_name(said_in, self._clock.zone.key),
             "here_time": f"{now:%H:%M}",
         }
 
-    async def show(self, _: Params) -> Json:
+    @operation("config.show")
+    async def show(self) -> Json:
         """`{yaml, keys: [{key, value, default, allowed, text}]}`: what is in force; secrets as `***`."""
         config = await self._config()
         return {
@@ -169,44 +187,38 @@ class SetupOperations:
             ],
         }
 
-    async def set_key(self, parameters: Params) -> Json:
-        """`{key, value}`: a text is read as it would be in YAML, null is the default; `{key, value, text}`. The zone
+    @operation("config.set")
+    async def set_key(self, key: Text, value: object) -> Json:
+        """A text is read as it would be in YAML, null is the default; `{key, value, text}`. The zone
         is used at once, all else after a restart."""
-        key = required(parameters, "key")
-        if "value" not in parameters:
-            raise OperationError("value is missing.")
-        given = parameters["value"]
-        value: Value = value_of(given) if isinstance(given, str) else _plain(given)
+        written: Value = value_of(value) if isinstance(value, str) else _plain(cast(Json, value))
 
         def write_down() -> Config:
             path = path_of(key)  # raises for no key
-            if path == _ZONE and isinstance(value, str):
-                return choose_zone(self._home, value, self._environ)
-            return set_values(self._home, {path: value}, self._environ).config
+            if path == _ZONE and isinstance(written, str):
+                return choose_zone(self._home, written, self._environ)
+            return set_values(self._home, {path: written}, self._environ).config
 
         config, path = await self._written(write_down), tuple(key.strip().split("."))
         if path == _ZONE:
             await self._zone.follow(config)
         return {"key": key, "value": shown_value(config, path), "text": "Saved." if path == _ZONE else _RESTART}
 
-    def _model(self, parameters: Params, config: Config) -> Json:
-        given = _text(parameters, "model_url")
+    def _model(self, answers: _Answers, config: Config) -> Json:
+        given = answers.model_url
         own = config.model.server()
         url = own.base_url if given is None else given or None
         provider = "openai" if config.model.provider == "openai" and url == own.base_url else "anthropic"
         # The key that is kept here is only shown to the server that it is for.
         kept = own.api_key if url == own.base_url else None
-        name = _text(parameters, "model_name") or config.model.name
-        checked = check_model(provider, _secret(parameters, "model_key", kept), url, name, asks=True)
+        name = answers.model_name or config.model.name
+        checked = check_model(provider, _secret(answers.model_key, kept), url, name, asks=True)
         if checked.provider:
             self._providers[url or ""] = checked.provider
         return _json(checked)
 
     async def _config(self) -> Config:
-        try:
-            return (await asyncio.to_thread(load, self._home, self._environ)).config
-        except ConfigError as error:
-            raise OperationError(str(error)) from error
+        return (await asyncio.to_thread(load, self._home, self._environ)).config
 
     async def _written(self, work: Callable[[], Config]) -> Config:
         try:
@@ -214,29 +226,14 @@ class SetupOperations:
         except ConfigError as error:
             problems = (joined((problem.key, problem.text), ": ") for problem in error.problems)
             raise OperationError(joined(problems, "; ")) from error
-        except HomeError as error:
-            raise OperationError(str(error)) from error
         except OSError as error:
             raise OperationError(
                 Sentence("The configuration can't be written: {why}.", why=error.strerror or str(error))
             ) from error
 
 
-def _part(parameters: Params) -> str:
-    part = required(parameters, "part")
-    if part not in PARTS:
-        raise OperationError(f"{part!r} is not one of {', '.join(PARTS)}.")
-    return part
-
-
-def _text(parameters: Params, name: str) -> str | None:
-    value = parameters.get(name)
-    return value.strip() if isinstance(value, str) else None
-
-
-def _secret(parameters: Params, name: str, kept: object) -> str:
+def _secret(given: str | None, kept: object) -> str:
     """A secret as it is given; `***` and nothing given mean the kept secret."""
-    given = _text(parameters, name)
     if given is not None and given != "***":
         return given
     return kept.get_secret_value() if isinstance(kept, SecretStr) else ""

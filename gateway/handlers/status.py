@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from typing import Annotated
+
+from pydantic import Field
 
 from agent.clock import utc_stamp
 from agent.formats.sqlite import StorageUnavailable
@@ -13,7 +16,7 @@ from channels.terminal import NAME as TERMINAL
 from gateway.commands.context import Services
 from gateway.file_system import layout_problems
 from gateway.handlers.schedule import jobs_json
-from gateway.rpc.protocol import Operation, Params, number, required
+from gateway.operations import OperationGroup, Text, operation
 from gateway.scheduling.job_access import OPERATOR
 from gateway.store.lease import processes
 
@@ -35,14 +38,13 @@ _NOTHING_KNOWN: Mapping[str, Json] = {
 """What `status` says beside the trouble while the database cannot be used."""
 
 
-class StatusOperations:
+class StatusOperations(OperationGroup):
     def __init__(self, services: Services) -> None:
         self.services = services
 
-    def table(self) -> Mapping[str, Operation]:
-        return {"status": self.status, "chat.outcome": self.outcome}
-
-    async def status(self, _: Params) -> Json:
+    @operation("status")
+    async def status(self) -> Json:
+        """Show what Daybook is doing."""
         services = self.services
         channels: dict[str, Json] = {name: {"state": str(Health.OFF), "last_error": ""} for name in PLATFORMS}
         for source in services.sources:
@@ -114,25 +116,23 @@ class StatusOperations:
             },
         }
 
-    async def outcome(self, parameters: Params) -> Json:
-        """`{id}`: `{done, outcome, turn}` of a message from the terminal."""
-        known = await self.services.inbox.fate(TERMINAL, "", required(parameters, "id"))
+    @operation("chat.outcome")
+    async def outcome(self, id: Text) -> Json:
+        """`{done, outcome, turn}` of a message from the terminal."""
+        known = await self.services.inbox.fate(TERMINAL, "", id)
         return {"done": known.done, "outcome": known.outcome, "turn": known.turn}
 
 
-_DAYS = 7
-
-
-class UsageOperations:
+class UsageOperations(OperationGroup):
     def __init__(self, services: Services) -> None:
         self.services = services
 
-    def table(self) -> Mapping[str, Operation]:
-        return {"usage": self.usage}
+    @operation("usage")
+    async def usage(self, days: Annotated[int, Field(ge=1, description="How many days back.")] = 7) -> Json:
+        """Show tokens and cost.
 
-    async def usage(self, parameters: Params) -> Json:
-        """`{days?}`: the sums of each day, purpose, session and model."""
-        sums = await self.services.ledger.sums(number(parameters, "days") or _DAYS)
+        The sums of each day, purpose, session and model."""
+        sums = await self.services.ledger.sums(days)
         return [
             {
                 "day": row.day,

@@ -74,26 +74,12 @@ def short_path(socket: Path) -> Iterator[str]:
 
 
 Params = Mapping[str, Json]
-Operation = Callable[[Params], Awaitable[Json]]
+RpcHandler = Callable[[Params], Awaitable[Json]]
 """Takes its parameters by name; raises `OperationError`, any other exception is a bug."""
 
 
 class OperationError(Exception):
     """One sentence for the person, without secrets."""
-
-
-def required(parameters: Params, name: str) -> str:
-    """The text of a parameter. Raises `OperationError` without one."""
-    value = parameters.get(name)
-    if not isinstance(value, str) or not value.strip():
-        raise OperationError(f"{name} is missing.")
-    return value.strip()
-
-
-def number(parameters: Params, name: str) -> int | None:
-    """A number of at least 1, or None."""
-    value = parameters.get(name)
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,4 +97,4 @@ class MessageOutcome:
         return cls(bool(fields.get("done")), str(fields.get("outcome") or ""), str(fields.get("turn") or ""))
 
 
-__all__ = ["Json", "MessageOutcome", "Operation", "OperationError", "Params", "number", "required"]
+__all__ = ["Json", "MessageOutcome", "OperationError", "Params", "RpcHandler"]

@@ -19,9 +19,9 @@ from gateway.home import version
 from gateway.rpc.protocol import (
     MAX_REQUEST,
     PROTOCOL,
-    Operation,
     OperationError,
     ProtocolError,
+    RpcHandler,
     read_line,
     short_path,
     write_line,
@@ -36,7 +36,7 @@ _PREVIEW_BACKLOG = 100_000
 
 
 @contextlib.asynccontextmanager
-async def serve(path: Path, operations: Mapping[str, Operation], terminal: TerminalChannel) -> AsyncIterator[None]:
+async def serve(path: Path, operations: Mapping[str, RpcHandler], terminal: TerminalChannel) -> AsyncIterator[None]:
     """Listens at `path` (0600), replacing a dead socket: the caller holds the home's lock. Logs where it cannot."""
     try:
         listening = await asyncio.to_thread(_listen, path)
@@ -94,7 +94,7 @@ class _Peer:
         self,
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
-        operations: Mapping[str, Operation],
+        operations: Mapping[str, RpcHandler],
         terminal: TerminalChannel,
     ) -> None:
         self._reader = reader

@@ -10,7 +10,6 @@ import shutil
 import sys
 from collections.abc import Coroutine, Iterable
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import LiteralString, TypeVar
 from zoneinfo import ZoneInfo
@@ -24,8 +23,8 @@ from channels.terminal import TerminalMessageNotKept
 from gateway import log_setup
 from gateway.config import Config, ConfigError, ConfigProblem, load, secrets_of
 from gateway.home import Home, HomeError, find_home
+from gateway.operations import ResultReader
 from gateway.rpc.protocol import OperationError
-from gateway.spoken_time import spoken, spoken_day
 
 T = TypeVar("T")
 
@@ -122,12 +121,7 @@ def print_json(value: Json) -> None:
 
 def show_time(stamp: object, zone: ZoneInfo) -> str:
     """A moment of ISO 8601, or a day, as people say it; empty for none."""
-    if not isinstance(stamp, str) or not stamp:
-        return ""
-    now = datetime.now(UTC)
-    if len(stamp) == len("2026-11-22"):
-        return spoken_day(date.fromisoformat(stamp), now.astimezone(zone).date()).in_language(terminal_language())
-    return spoken(datetime.fromisoformat(stamp), now, zone).in_language(terminal_language())
+    return ResultReader(terminal_language(), zone).moment(stamp)
 
 
 def typed(home: Home, *words: str) -> str:

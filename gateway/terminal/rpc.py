@@ -19,7 +19,7 @@ from gateway.app import open_gateway
 from gateway.config import Config
 from gateway.home import HomeBusy
 from gateway.rpc.client import NotRunning, connect
-from gateway.rpc.protocol import Operation, OperationError, Params
+from gateway.rpc.protocol import OperationError, Params, RpcHandler
 from gateway.terminal.context import CliContext, run, terminal_language
 from gateway.terminal.repl import HomeWait
 
@@ -78,7 +78,7 @@ async def _call(
             await wait.again(busy)
 
 
-async def _alone(table: Mapping[str, Operation], operation: str, params: Params, beside: Beside | None) -> Json:
+async def _alone(table: Mapping[str, RpcHandler], operation: str, params: Params, beside: Beside | None) -> Json:
     return await _with(table[operation](params), beside, lambda other, others: table[other](others))
 
 

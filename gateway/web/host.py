@@ -28,8 +28,9 @@ from channels.web.record import NotRecorded
 from channels.web.views.view import ActionFailed, NotOffered
 from gateway.config import WebConfig
 from gateway.home import Home, write_private
+from gateway.operations import OperationGroup, operation
 from gateway.rpc.client import NotRunning, connect
-from gateway.rpc.protocol import Operation, OperationError, Params
+from gateway.rpc.protocol import OperationError, Params, RpcHandler
 from gateway.store import outbox_rows
 from gateway.store.claims import SOLE, Claims
 from gateway.store.database import Database
@@ -46,7 +47,7 @@ _OVERLAP = timedelta(minutes=1)
 """An answer is committed no later than this after the moment that it is recorded with."""
 
 
-class GatewayWebHost:
+class GatewayWebHost(OperationGroup):
     """Implements `channels.web.protocols.WebHost`. `begun`: the first try to listen is over; `address` is empty while
     the page is closed."""
 
@@ -54,7 +55,7 @@ class GatewayWebHost:
         self,
         host: str,
         token_source: str,
-        operations: Mapping[str, Operation],
+        operations: Mapping[str, RpcHandler],
         sources: Sequence[SupervisedSource],
         database: Database,
         clock: Clock,
@@ -90,14 +91,13 @@ class GatewayWebHost:
     def timezone(self) -> str:
         return self._clock.zone.key
 
-    def table(self) -> Mapping[str, Operation]:
-        return {"web.address": self.address_json, "web.link": self.link_json}
-
-    async def address_json(self, _: Params) -> Json:
+    @operation("web.address")
+    async def address_json(self) -> Json:
         """`{address, why}`: the address, or "" and the reason."""
         return {"address": self.address, "why": self._why_closed()}
 
-    async def link_json(self, _: Params) -> Json:
+    @operation("web.link")
+    async def link_json(self) -> Json:
         """`{address, link, phone, why}`: as `web.address`, with fresh links for this machine and for another device of
         its network, or ""."""
         if any(source.source.name == "web" for source in self._sources):

@@ -98,6 +98,10 @@ _ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "memory restore": ("{change}",),
     "sessions show": ("{session}",),
     "sessions prune": ("--days", "3000"),
+    "sessions archive": ("{ended}",),
+    "sessions rename": ("{ended}", "The boat"),
+    "pair approve": ("{code}",),
+    "pair revoke": ("telegram:33333",),
     "schedule add": ("--id", "stretch", "--at", "2040-01-01T09:00", "--to", "telegram:11111", "Stretch"),
     "schedule pause": ("look-at-the-tide",),
     "schedule resume": ("look-at-the-tide",),
@@ -116,7 +120,9 @@ async def outputs(story: Story) -> str:
     change = next(one["id"] for one in changes if one["by"] == "memory_save")
     brought = _brought(story.gateway.home.parent / "brought")
     imported = json.loads(await story.cli("import", "claude", str(brought / "claude.zip"), "--json"))
+    (asked,) = (one for one in json.loads(await story.cli("pair", "list", "--json")) if one["state"] == "waiting")
     known = {"change": change, "session": sessions[0]["id"], "brought": str(brought), "import": imported["id"]}
+    known |= {"ended": sessions[-1]["id"], "code": asked["code"]}
     lines = []
     for path, text in _helps(()):
         if "  --json " not in text:

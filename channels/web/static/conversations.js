@@ -21,7 +21,7 @@ export function mount(root, page) {
     form.querySelector('[type="button"]').onclick = () => { form.reset(); show(false); };
     form.onkeydown = (event) => { if (event.key === 'Escape') { form.reset(); show(false); } };
     form.onsubmit = (event) => { event.preventDefault(); act('sessions.rename', {id, title: field.value}, () => page.reload()); };
-    archive.onclick = () => act('sessions.archive', {id, archived: Boolean(archive.dataset.archive)}, () => page.go('/conversations'));
+    archive.onclick = () => act('sessions.archive', {id, undo: !archive.dataset.archive}, () => page.go('/conversations'));
   }
 
   async function act(operation, parameters, then) {

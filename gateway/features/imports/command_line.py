@@ -7,12 +7,13 @@ from pathlib import Path
 
 import click
 
-from agent.languages.sentences import Sentence
 from agent.model.base import Json
+from gateway.features.imports.operations import ImportOperations
 from gateway.features.imports.values import ImportKind
-from gateway.terminal.context import CliContext, print_json, show_time
+from gateway.operations import operation_of
+from gateway.terminal.context import CliContext, print_json
+from gateway.terminal.operations import JSON, group_of, options_of
 from gateway.terminal.rpc import ask, rows
-from gateway.terminal.table import print_table
 
 _SHOWN = 20
 """Lines of a list for people; `--json` has all."""
@@ -25,69 +26,18 @@ _KINDS = {
 }
 
 
-@click.group("import")
-def import_command() -> None:
-    """Bring your memory and chats from other assistants, or Markdown.
-
-    Nothing that is there is overwritten.
-    """
-
-
 def _import_of(kind: ImportKind, help: str) -> click.Command:
-    @click.command(kind.value, help=help)
-    @click.argument("path", type=click.Path(path_type=Path))
-    @click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
-    @click.option("--agent", help="The agent's name; default: the main one.")
-    @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
-    @click.pass_obj
-    def command(context: CliContext, path: Path, dry_run: bool, agent: str | None, as_json: bool) -> None:
+    def call(path: Path, dry_run: bool, agent: str | None, as_json: bool) -> None:
+        context: CliContext = click.get_current_context().obj
         where = str(path.expanduser().absolute())
         value = ask(context, "import.run", kind=kind.value, path=where, dry_run=dry_run, agent=agent).value
         if as_json:
             return print_json(value)
         return _show(context, value if isinstance(value, dict) else {})
 
-    return command
-
-
-for _kind, _help in _KINDS.items():
-    import_command.add_command(_import_of(_kind, _help))
-
-
-@import_command.command("list")
-@click.option("--json", "as_json", is_flag=True, help="One JSON document.")
-@click.pass_obj
-def list_imports(context: CliContext, as_json: bool) -> None:
-    """List imports, newest first."""
-    answer = ask(context, "import.list")
-    if as_json:
-        return print_json(answer.value)
-    lines = [
-        (*(row.get(name) for name in ("id", "ts", "kind", "source", "files")), context.said_of(_state(row)))
-        for row in (row | {"ts": show_time(row.get("ts"), answer.zone)} for row in rows(answer.value))
-    ]
-    heads = context.heads(
-        *(Sentence("id"), Sentence("when"), Sentence("kind"), Sentence("from"), Sentence("files"), Sentence("state"))
-    )
-    return print_table(heads, lines, context.said("No imports yet."))
-
-
-@import_command.command()
-@click.argument("id", metavar="ID")
-@click.option("--json", "as_json", is_flag=True, help="One JSON document.")
-@click.pass_obj
-def undo(context: CliContext, id: str, as_json: bool) -> None:
-    """Take an import back; what you have changed since is kept."""
-    value = ask(context, "import.undo", id=id).value
-    if as_json:
-        return print_json(value)
-    return click.echo(value.get("message") if isinstance(value, dict) else "")
-
-
-def _state(row: dict[str, Json]) -> Sentence:
-    if row.get("undone"):
-        return Sentence("undone")
-    return Sentence("done") if row.get("finished") else Sentence("cut short")
+    path, *others = options_of(operation_of(ImportOperations.run).parameters)
+    path.type = click.Path(path_type=Path)
+    return click.Command(kind.value, callback=call, params=[path, *others, JSON], help=help)
 
 
 def _show(context: CliContext, report: dict[str, Json]) -> None:
@@ -135,3 +85,11 @@ def _show_some(context: CliContext, lines: Sequence[str]) -> None:
         click.echo(f"  {line}")
     if len(lines) > _SHOWN:
         click.echo(f"  {context.said('and {count} more (--json shows all)', count=len(lines) - _SHOWN)}")
+
+
+import_command = group_of(
+    "import",
+    "Bring your memory and chats from other assistants, or Markdown.\n\nNothing that is there is overwritten.",
+    [ImportOperations],
+    [_import_of(kind, help) for kind, help in _KINDS.items()],
+)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Annotated, TypeVar
+
+from pydantic import Field
 
 from agent.agent import Agent
 from agent.formats.parsing import load_json
@@ -27,9 +29,10 @@ from agent.values import SessionKey
 from gateway.features.imports.apply import write_files
 from gateway.features.imports.plan import build_plan
 from gateway.features.imports.values import ImportKind, ImportPlan, ImportRefused
-from gateway.handlers.agents import named_agent
+from gateway.handlers.agents import AgentName, named_agent
 from gateway.kernel import FeatureParts, Kernel
-from gateway.rpc.protocol import Operation, OperationError, Params, required
+from gateway.operations import Argument, Id, OperationGroup, ResultReader, ResultTable, Row, moment_cell, operation
+from gateway.rpc.protocol import OperationError
 
 T = TypeVar("T")
 _AT_ONCE = 20
@@ -42,37 +45,54 @@ async def opened(kernel: Kernel) -> AsyncIterator[FeatureParts]:
     yield FeatureParts(ImportOperations(kernel).table())
 
 
-class ImportOperations:
+def _state(row: Row, _: ResultReader) -> Sentence:
+    if row.get("undone"):
+        return Sentence("undone")
+    return Sentence("done") if row.get("finished") else Sentence("cut short")
+
+
+_IMPORTS = ResultTable(
+    {
+        Sentence("id"): "id",
+        Sentence("when"): moment_cell("ts"),
+        Sentence("kind"): "kind",
+        Sentence("from"): "source",
+        Sentence("files"): "files",
+        Sentence("state"): _state,
+    },
+    Sentence("No imports yet."),
+)
+
+
+class ImportOperations(OperationGroup):
+    refusals = (ImportRefused,)
+
     def __init__(self, kernel: Kernel) -> None:
         self._kernel = kernel
         self._receipts = kernel.home.imports
         self._alone = asyncio.Lock()
         self._at_work: set[asyncio.Task[Json]] = set()
 
-    def table(self) -> Mapping[str, Operation]:
-        return {"import.run": self.run, "import.list": self.list, "import.undo": self.undo}
-
-    async def run(self, parameters: Params) -> Json:
-        """`{kind, path, dry_run?, agent?}`: imports what is at the absolute path on this machine, all of it or nothing.
-        Returns `{id, kind, source, dry_run, conversations, messages, already, files, skipped, secrets, remarks}`; `id`
-        is empty where nothing was written."""
-        agent = named_agent(self._kernel, parameters)
-        scope = Scope(Audience.OWNER, agent.workspace)
-        try:
-            kind = ImportKind(required(parameters, "kind"))
-        except ValueError as error:
-            raise OperationError(Sentence("Import one of {kinds}.", kinds=", ".join(ImportKind))) from error
-        path = Path(required(parameters, "path"))
-        if not path.is_absolute():
+    @operation("import.run")
+    async def run(
+        self,
+        kind: ImportKind,
+        path: Annotated[str, Argument()],
+        dry_run: Annotated[bool, Field(description="Show what would be written, and write nothing.")] = False,
+        agent: AgentName = "",
+    ) -> Json:
+        """Imports what is at the absolute path on this machine, all of it or nothing. Returns `{id, kind, source,
+        dry_run, conversations, messages, already, files, skipped, secrets, remarks}`; `id` is empty where nothing was
+        written."""
+        into = named_agent(self._kernel, agent)
+        scope = Scope(Audience.OWNER, into.workspace)
+        if not Path(path).is_absolute():
             raise OperationError(Sentence("{path} is not an absolute path.", path=path))
-        return await self._to_its_end(self._run(agent, scope, kind, path, is_dry=parameters.get("dry_run") is True))
+        return await self._to_its_end(self._run(into, scope, kind, Path(path), is_dry=dry_run))
 
     async def _run(self, agent: Agent, scope: Scope, kind: ImportKind, path: Path, *, is_dry: bool) -> Json:
         async with self._alone:
-            try:
-                plan = await asyncio.to_thread(build_plan, kind, path, scope, self._kernel.clock)
-            except ImportRefused as refused:
-                raise OperationError(str(refused)) from refused
+            plan = await asyncio.to_thread(build_plan, kind, path, scope, self._kernel.clock)
             id = "" if is_dry or not plan.files else await self._write(agent, scope, plan)
         return _plan_json(plan, id, is_dry)
 
@@ -133,16 +153,16 @@ class ImportOperations:
         receipt = {"source": plan.source, "files": len(plan.files)}  # no text, which `/forget` would have to find
         atomic_write(self._receipts / f"{id}.json", json.dumps(receipt, ensure_ascii=False))
 
-    async def list(self, parameters: Params) -> Json:
-        """`{}`: all imports, newest first, as `{id, ts, kind, source, files, finished, undone, agent}`. One that is not
+    @operation("import.list", shown=_IMPORTS)
+    async def list(self) -> Json:
+        """List imports, newest first.
+
+        As `{id, ts, kind, source, files, finished, undone, agent}`. One that is not
         finished was cut short."""
         rows: list[dict[str, Json]] = []
-        try:
-            for agent in self._kernel.agents.values():
-                for change in await asyncio.to_thread(agent.history.signed, IMPORT):
-                    rows.append(await asyncio.to_thread(self._row, agent, change))
-        except StorageUnavailable as error:
-            raise OperationError(str(error)) from error
+        for agent in self._kernel.agents.values():
+            for change in await asyncio.to_thread(agent.history.signed, IMPORT):
+                rows.append(await asyncio.to_thread(self._row, agent, change))
         return [*sorted(rows, key=lambda row: str(row["ts"]), reverse=True)]
 
     def _row(self, agent: Agent, change: Change) -> dict[str, Json]:
@@ -171,9 +191,11 @@ class ImportOperations:
             return {}
         return value if isinstance(value, dict) else {}
 
-    async def undo(self, parameters: Params) -> Json:
-        """`{id}`: takes an import back, but what was changed since; returns `{id, paths, kept, message}`."""
-        id = required(parameters, "id")
+    @operation("import.undo", shown="message")
+    async def undo(self, id: Id) -> Json:
+        """Take an import back; what you have changed since is kept.
+
+        Returns `{id, paths, kept, message}`."""
         agent, change = await self._find(id)
         if change.undone_by:
             raise OperationError(Sentence("The import {id} is undone already.", id=change.id))
@@ -204,8 +226,6 @@ class ImportOperations:
                 change = await asyncio.to_thread(agent.history.find, id)
             except NoSuchChange:
                 continue
-            except StorageUnavailable as error:
-                raise OperationError(str(error)) from error
             if change.by.startswith(IMPORT):
                 return agent, change
         raise OperationError(Sentence("There is no import {id}. `daybook import list` shows them.", id=id))

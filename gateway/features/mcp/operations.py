@@ -14,10 +14,12 @@ from gateway.features.mcp.catalog import McpCatalog
 from gateway.features.mcp.login_flow import LoggedIn, McpLogins
 from gateway.features.mcp.servers import ManagedServer
 from gateway.features.mcp.values import McpFailure
-from gateway.rpc.protocol import Operation, OperationError, Params, required
+from gateway.handlers.agents import AgentName
+from gateway.operations import Id, OperationGroup, Text, operation
+from gateway.rpc.protocol import OperationError
 
 
-class McpOperations:
+class McpOperations(OperationGroup):
     """`default_agent`: whose servers are meant where none is named."""
 
     def __init__(self, catalog: McpCatalog, logins: McpLogins, default_agent: str) -> None:
@@ -25,16 +27,8 @@ class McpOperations:
         self._logins = logins
         self._default = default_agent
 
-    def table(self) -> Mapping[str, Operation]:
-        return {
-            "mcp.servers": self.servers,
-            "mcp.link": self.link,
-            "mcp.login": self.login,
-            "mcp.answer": self.answer,
-            "mcp.logout": self.logout,
-        }
-
-    async def servers(self, _: Params) -> Json:
+    @operation("mcp.servers")
+    async def servers(self) -> Json:
         """The servers of all agents: `[{agent, name, running, tools, login, login_host}]`."""
         return [
             {
@@ -47,40 +41,48 @@ class McpOperations:
             for agent, server in self._catalog.servers()
         ]
 
-    async def link(self, parameters: Params) -> Json:
-        """`{name, agent?}`: `{name, host, link, until}`, by which the owner logs in."""
+    @operation("mcp.link")
+    async def link(self, name: Id, agent: AgentName = "") -> Json:
+        """`{name, host, link, until}`, by which the owner logs in."""
         try:
-            link = await self._logins.link(self._find(parameters))
+            link = await self._logins.link(self._find(name, agent))
         except McpFailure as failure:
             raise _refused(failure) from failure
         until = utc_stamp(datetime.fromtimestamp(link.until, UTC))
         return {"name": link.server, "host": link.host, "link": link.address, "until": until}
 
-    async def login(self, parameters: Params) -> Json:
-        """As `mcp.link`, and waits until the owner is logged in: `{name, host, tools, problem}`."""
+    @operation("mcp.login")
+    async def login(self, name: Id, agent: AgentName = "") -> Json:
+        """Log in at the server NAME by a link that you open in a browser, on any computer.
+
+        As `mcp.link`, and waits until the owner is logged in: `{name, host, tools, problem}`."""
         try:
-            link = await self._logins.link(self._find(parameters))
+            link = await self._logins.link(self._find(name, agent))
             return _outcome_json(await asyncio.shield(link.ended))
         except McpFailure as failure:
             raise _refused(failure) from failure
 
-    async def answer(self, parameters: Params) -> Json:
-        """`{address}`, to which the browser was sent back: as `mcp.login`."""
+    @operation("mcp.answer")
+    async def answer(self, address: Text) -> Json:
+        """As `mcp.login`; `address`: to which the browser was sent back."""
         try:
-            return _outcome_json(await self._logins.answer(required(parameters, "address")))
+            return _outcome_json(await self._logins.answer(address))
         except McpFailure as failure:
             raise _refused(failure) from failure
 
-    async def logout(self, parameters: Params) -> Json:
-        """`{name, agent?}`: `{done}`, False where nobody was logged in."""
+    @operation("mcp.logout")
+    async def logout(self, name: Id, agent: AgentName = "") -> Json:
+        """Forget the login at the server NAME.
+
+        `{done}`, False where nobody was logged in."""
         try:
-            return {"done": await self._logins.log_out(self._find(parameters))}
+            return {"done": await self._logins.log_out(self._find(name, agent))}
         except OSError as error:
             raise OperationError(Sentence("The login can't be deleted: {why}.", why=system_says(error))) from error
 
-    def _find(self, parameters: Params) -> ManagedServer:
-        name, agent = required(parameters, "name"), str(parameters.get("agent") or self._default)
-        known = {server.name: server for its_agent, server in self._catalog.servers() if its_agent == agent}
+    def _find(self, name: str, agent: str) -> ManagedServer:
+        wanted = agent or self._default
+        known = {server.name: server for its_agent, server in self._catalog.servers() if its_agent == wanted}
         if name not in known:
             raise OperationError(no_server(name, known))
         return known[name]

@@ -87,19 +87,19 @@ async def test_a_yes_fetches_and_what_fails_is_told_and_tried_again(daybook: Day
     async with asyncio.TaskGroup() as group:
         spawner.group = group
         for _ in range(2):
-            assert await offer.operate({"answer": "yes"}) == {"state": "fetching", "text": "", "done": 0, "of": 0}
+            assert await offer.operate("yes") == {"state": "fetching", "text": "", "done": 0, "of": 0}
         shop.may.set()
         await spawner.idle()
-        failed = await offer.operate({})
+        failed = await offer.operate()
         assert isinstance(failed, dict) and failed["state"] == "failed"
         assert "no network" in str(failed["text"]) and str(model_folder(daybook.home)) in str(failed["text"])
         shop.problem = ZeroDivisionError()
-        await offer.operate({"answer": "yes"})
+        await offer.operate("yes")
         await spawner.idle()
-        failed = await offer.operate({})
+        failed = await offer.operate()
         assert isinstance(failed, dict) and failed["state"] == "failed" and "ZeroDivisionError." in str(failed["text"])
         shop.problem = None
-        await offer.operate({"answer": "yes"})
+        await offer.operate("yes")
         await spawner.idle()
         assert (model_folder(daybook.home) / "tokenizer.json").exists()
 

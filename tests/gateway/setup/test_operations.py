@@ -13,7 +13,7 @@ from agent.model.base import Json
 from gateway.app import open_gateway
 from gateway.config import load
 from gateway.home import Home
-from gateway.rpc.protocol import Operation, OperationError
+from gateway.rpc.protocol import OperationError, RpcHandler
 from tests.fakes.anthropic import FakeAnthropic
 from tests.fakes.discord import FakeDiscord
 from tests.fakes.openai import FakeOpenAI
@@ -31,12 +31,12 @@ def home(tmp_path: Path) -> Home:
 
 
 @asynccontextmanager
-async def operations(home: Home) -> AsyncIterator[Mapping[str, Operation]]:
+async def operations(home: Home) -> AsyncIterator[Mapping[str, RpcHandler]]:
     async with open_gateway(home, load(home, {}).config, channels=False) as gateway:
         yield gateway.operations
 
 
-async def call(table: Mapping[str, Operation], operation: str, /, **parameters: Json) -> Mapping[str, Json]:
+async def call(table: Mapping[str, RpcHandler], operation: str, /, **parameters: Json) -> Mapping[str, Json]:
     result = await table[operation](parameters)
     assert isinstance(result, Mapping)
     return result
