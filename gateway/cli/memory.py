@@ -12,7 +12,7 @@ from gateway.cli.embedder import embedder
 from gateway.handlers.history import HistoryOperations
 from gateway.handlers.memory import MemoryOperations
 from gateway.rpc.protocol import Params
-from gateway.terminal.context import CliContext, show_time
+from gateway.terminal.context import CliContext
 from gateway.terminal.operations import command_of, group_of
 from gateway.terminal.rpc import Call, RpcAnswer, rows, show_progress
 
@@ -24,7 +24,7 @@ def _show_found(context: CliContext, answer: RpcAnswer) -> None:
         first, last = row.get("start_line"), row.get("end_line")
         click.secho(f"{row.get('path')}:{first}" + ("" if first == last else f"-{last}"), bold=True, nl=False)
         strength = str(row.get("strength"))
-        click.echo(f"  {show_time(row.get('date'), answer.zone)}  {context.said_of(Sentence(strength))}")
+        click.echo(f"  {answer.reader.moment(row.get('date'))}  {context.said_of(Sentence(strength))}")
         click.echo(f"{row.get('text')}\n")
     if not hits:
         click.echo(context.said("Nothing found."))

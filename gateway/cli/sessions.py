@@ -9,7 +9,7 @@ import click
 from agent.languages.sentences import Sentence
 from gateway.handlers.agents import SessionOperations
 from gateway.terminal.confirm import confirm
-from gateway.terminal.context import CliContext, CommandFailed, print_json, show_time
+from gateway.terminal.context import CliContext, CommandFailed, print_json
 from gateway.terminal.operations import command_of, group_of
 from gateway.terminal.rpc import RpcAnswer, ask, rows
 from gateway.terminal.table import print_table
@@ -32,7 +32,7 @@ def list_sessions(context: CliContext, as_json: bool, archived: bool, aside: boo
     heads = context.heads(Sentence("id"), Sentence("key"), Sentence("title"), Sentence("last"), Sentence("messages"))
     states = archived, aside
     shown = [row for row in rows(answer.value) if (bool(row.get("archived")), bool(row.get("aside"))) == states]
-    lines = [row | {"last": show_time(row.get("last"), answer.zone)} for row in shown]
+    lines = [row | {"last": answer.reader.moment(row.get("last"))} for row in shown]
     nothing = context.said("No conversations are archived.") if archived else context.said("No conversations yet.")
     return print_table(heads, [[row.get(name) for name in names] for row in lines], nothing)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from zoneinfo import ZoneInfo
 
 import click
 from rich.cells import cell_len
@@ -13,7 +12,8 @@ from rich.cells import cell_len
 from agent.languages.sentences import Sentence
 from agent.model.base import Json
 from gateway.handlers.status import UsageOperations
-from gateway.terminal.context import CliContext, print_json, show_time
+from gateway.operations import ResultReader
+from gateway.terminal.context import CliContext, print_json
 from gateway.terminal.operations import command_of
 from gateway.terminal.rpc import RpcAnswer, ask, rows
 from gateway.terminal.table import print_table
@@ -43,12 +43,12 @@ def status_command(context: CliContext, as_json: bool) -> None:
         click.echo(elsewhere if others else is_stored, err=True)
     if as_json:
         return print_json(status)
-    for label, text in _lines(context, status, answer.zone):
+    for label, text in _lines(context, status, answer.reader):
         click.echo(f"{label}{' ' * max(1, _LABEL - cell_len(label))}{text}")
     return None
 
 
-def _lines(context: CliContext, status: Mapping[str, Json], zone: ZoneInfo) -> Iterator[tuple[str, str]]:
+def _lines(context: CliContext, status: Mapping[str, Json], reader: ResultReader) -> Iterator[tuple[str, str]]:
     """The labels and texts of the lines."""
     troubles = status.get("troubles")
     for trouble in troubles if isinstance(troubles, list) else ():
@@ -70,14 +70,14 @@ def _lines(context: CliContext, status: Mapping[str, Json], zone: ZoneInfo) -> I
     yield context.said("inbox"), context.said("{waiting} waiting, {unreadable} unreadable", **inbox)
     yield context.said("outbox"), context.said("{waiting} waiting, {failed} failed, {repeated} repeated", **outbox)
     for wait in rows(status.get("model_waits")):
-        until = datetime.fromisoformat(str(wait.get("until"))).astimezone(zone)
+        until = datetime.fromisoformat(str(wait.get("until"))).astimezone(reader.zone)
         asked = {"model": wait.get("model"), "time": f"{until:%H:%M:%S}"}
         yield context.said("waiting"), context.said("for {model} until {time}, as its server asks", **asked)
     used = {name: usage.get(name) for name in _USED}
     tokens = context.said("{input} tokens in, {output} out, {cache_read} from the cache", **used)
     yield context.said("today"), context.said("{calls} calls, {tokens}, ${cost_usd}", tokens=tokens, **used)
     for job in rows(status.get("jobs"))[:_JOBS_SHOWN]:
-        yield context.said("next job"), f"{show_time(job.get('next_run'), zone)}  {job.get('id')}"
+        yield context.said("next job"), f"{reader.moment(job.get('next_run'))}  {job.get('id')}"
 
 
 def _state(context: CliContext, known: Mapping[str, Json]) -> str:

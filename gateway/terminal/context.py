@@ -12,7 +12,6 @@ from collections.abc import Coroutine, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import LiteralString, TypeVar
-from zoneinfo import ZoneInfo
 
 import click
 
@@ -23,7 +22,6 @@ from channels.terminal import TerminalMessageNotKept
 from gateway import log_setup
 from gateway.config import Config, ConfigError, ConfigProblem, load, secrets_of
 from gateway.home import Home, HomeError, find_home
-from gateway.operations import ResultReader
 from gateway.rpc.protocol import OperationError
 
 T = TypeVar("T")
@@ -117,11 +115,6 @@ def _only(error: BaseException) -> BaseException:
 
 def print_json(value: Json) -> None:
     click.echo(json.dumps(value, ensure_ascii=False, indent=2))
-
-
-def show_time(stamp: object, zone: ZoneInfo) -> str:
-    """A moment of ISO 8601, or a day, as people say it; empty for none."""
-    return ResultReader(terminal_language(), zone).moment(stamp)
 
 
 def typed(home: Home, *words: str) -> str:

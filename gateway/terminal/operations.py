@@ -13,7 +13,7 @@ from pydantic.fields import FieldInfo
 
 from agent.languages.sentences import translated
 from agent.model.base import Json
-from gateway.operations import Argument, BadParameters, OperationGroup, Parameters, ResultReader, Shown, operation_of
+from gateway.operations import Argument, BadParameters, OperationGroup, Parameters, Shown, operation_of
 from gateway.rpc.protocol import Params
 from gateway.terminal.context import CliContext, print_json
 from gateway.terminal.rpc import Call, RpcAnswer, ask_beside, rows
@@ -94,6 +94,7 @@ def _option(flag: str, field: FieldInfo) -> click.Option:
 def _show(shown: Shown, context: CliContext, answer: RpcAnswer) -> None:
     if isinstance(shown, str):
         return click.echo(answer.value.get(shown) if isinstance(answer.value, Mapping) else "")
-    reader = ResultReader(context.language, answer.zone)
-    lines = [[translated(context.language, cell) for cell in shown.cells(row, reader)] for row in rows(answer.value)]
+    lines = [
+        [translated(context.language, cell) for cell in shown.cells(row, answer.reader)] for row in rows(answer.value)
+    ]
     return print_table(context.heads(*shown.columns), lines, context.said_of(shown.empty))

@@ -7,7 +7,6 @@ import contextlib
 import sys
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass
-from zoneinfo import ZoneInfo
 
 import click
 
@@ -18,6 +17,7 @@ from agent.model.base import Json
 from gateway.app import open_gateway
 from gateway.config import Config
 from gateway.home import HomeBusy
+from gateway.operations import ResultReader
 from gateway.rpc.client import NotRunning, connect
 from gateway.rpc.protocol import OperationError, Params, RpcHandler
 from gateway.terminal.context import CliContext, run, terminal_language
@@ -29,7 +29,7 @@ class RpcAnswer:
     value: Json
     running: bool
     """It came from a running gateway."""
-    zone: ZoneInfo
+    reader: ResultReader
 
 
 Call = Callable[[str, Params], Awaitable[Json]]
@@ -54,7 +54,7 @@ async def _call(
 ) -> RpcAnswer:
     """Calls an operation; its sentences are in that language. Raises `OperationError`, and `HomeError` where the home
     cannot be used."""
-    home = context.home
+    home, reader = context.home, ResultReader(language, config.zone)
 
     async def again(other: str, others: Params) -> Json:
         async with connect(home.socket) as connection:
@@ -65,13 +65,13 @@ async def _call(
         try:
             async with connect(home.socket) as connection:
                 value = await _with(connection.call(operation, params, language), beside, again)
-                return RpcAnswer(value, True, config.zone)
+                return RpcAnswer(value, True, reader)
         except NotRunning:
             pass
         try:
             async with open_gateway(home, config, channels=False) as gateway:
                 value = await _alone(gateway.operations, operation, params, beside)
-                return RpcAnswer(all_translated(language, value), False, config.zone)
+                return RpcAnswer(all_translated(language, value), False, reader)
         except StorageUnavailable as error:
             raise OperationError(str(error)) from error
         except HomeBusy as busy:
