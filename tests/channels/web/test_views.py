@@ -152,7 +152,11 @@ def _said_sentences() -> set[str]:
             continue
         for call in (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)):
             name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-            if name == "Command" and all(one.arg != "is_listed" for one in call.keywords):
+            if (
+                isinstance(call.func, ast.Name)
+                and name == "Command"
+                and all(one.arg != "is_listed" for one in call.keywords)
+            ):
                 usage, description = (str(ast.literal_eval(one)) for one in call.args[1:3])
                 found |= {description, *([usage] if re.search("[A-Z]{4}", usage) else ())}
             if name in ("said", "Sentence", "BadEnvironment"):
