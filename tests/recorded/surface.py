@@ -122,7 +122,9 @@ async def outputs(story: Story) -> str:
     imported = json.loads(await story.cli("import", "claude", str(brought / "claude.zip"), "--json"))
     (asked,) = (one for one in json.loads(await story.cli("pair", "list", "--json")) if one["state"] == "waiting")
     known = {"change": change, "session": sessions[0]["id"], "brought": str(brought), "import": imported["id"]}
-    known |= {"ended": sessions[-1]["id"], "code": asked["code"]}
+    current = {one["key"]: one["id"] for one in reversed(sessions)}
+    known["ended"] = next(one["id"] for one in sessions if one["id"] not in current.values())
+    known["code"] = asked["code"]
     lines = []
     for path, text in _helps(()):
         if "  --json " not in text:
