@@ -9,6 +9,8 @@ from pkgutil import resolve_name
 
 from agent.clock import Clock
 from agent.formats.addresses import AddressRules
+from agent.media.reader import Reader
+from agent.media.store import Store
 from agent.tools.base import Tool
 from gateway.assembly import Messaging, Scheduling, build_messaging, build_scheduling, share_work
 from gateway.commands.context import Services
@@ -44,7 +46,7 @@ from gateway.tools import ToolSource
 from gateway.tools.approvals import Approvals
 from gateway.tools.messages import MessageTools
 from gateway.tools.schedule import ScheduleTools
-from gateway.turns.attachments import MediaLimits
+from gateway.turns.attachments import AttachmentIntake, MediaLimits
 from gateway.turns.queue import TurnQueue
 from gateway.turns.services import QueueRule, TurnServices
 from gateway.turns.tasks import Tasks
@@ -101,15 +103,26 @@ async def open_gateway(
             core.claims,
             is_alone=not channels,
         )
-        messaging = await build_messaging(core, opened, media_limits or MediaLimits())
+        messaging = await build_messaging(core, opened)
         scheduling = await build_scheduling(core, agents, opened, messaging)
         tasks = Tasks(core.database, core.clock, core.access, messaging.inbox, messaging.outbox, core.timeouts.task)
         kernel = _kernel(core, agents, opened, messaging, scheduling, tasks, web_rules or AddressRules())
         openings: list[Opening] = [resolve_name(feature.opening) for feature in features() if feature.opening]
         parts = together([await stack.enter_async_context(opening(kernel)) for opening in openings])
         scheduling.schedule.offer(*parts.jobs)
+        intake = AttachmentIntake(
+            opened.by_name,
+            Store(home.state),
+            Reader(config.media.max_chars, config.media.max_pages),
+            parts.transcriber,
+            config.media.max_mb * 1_000_000,
+            core.active_work,
+            core.clock,
+            core.timeouts.fetch,
+            media_limits or MediaLimits(),
+        )
         effects = _build_effects(core, agents, opened, messaging, scheduling, parts.tools)
-        turns = await _build_turns(core, agents, opened, messaging, scheduling, effects, tasks)
+        turns = await _build_turns(core, agents, opened, messaging, scheduling, effects, tasks, parts, intake)
         services = _build_services(core, agents, opened, messaging, scheduling, effects, turns, parts)
         router = Router(
             core.database,
@@ -137,7 +150,6 @@ async def open_gateway(
             router=router,
             turns=turns,
             outbox=messaging.outbox,
-            spoken=messaging.spoken,
             active_work=core.active_work,
             agents=agents.by_name.values(),
             commands=core.background,
@@ -145,13 +157,14 @@ async def open_gateway(
                 core.database,
                 core.clock,
                 messaging.outgoing,
-                messaging.intake,
+                intake,
                 home.sessions,
                 prunes=parts.prunes,
             ),
+            workers=parts.workers,
             warm=agents.warm if channels else [],
             timeouts=timeouts,
-            shared=share_work(core, agents, messaging, scheduling, router),
+            shared=share_work(core, agents, messaging, scheduling, router, parts.voice),
         )
 
 
@@ -176,6 +189,7 @@ def _kernel(
         channels=channels.by_name,
         models=agents.models,
         ledger=core.ledger,
+        claims=core.claims,
         tasks=tasks,
         web_rules=web_rules,
         reports=scheduling.schedule.reports,
@@ -239,6 +253,8 @@ async def _build_turns(
     scheduling: Scheduling,
     effects: _Effects,
     tasks: Tasks,
+    parts: FeatureParts,
+    intake: AttachmentIntake,
 ) -> TurnQueue:
     for agent in agents.by_name.values():
         agent.deferred.on_refused = scheduling.schedule.reports.tell_of_files
@@ -247,9 +263,9 @@ async def _build_turns(
         inbox=messaging.inbox,
         outbox=messaging.outbox,
         long_answers=LongAnswers(core.database, core.clock, channels.by_name, messaging.outgoing),
-        spoken=messaging.spoken,
+        voice=parts.voice,
         preferences=core.preferences,
-        intake=messaging.intake,
+        intake=intake,
         acknowledgement=messaging.acknowledgement,
         channels=channels.by_name,
         agents=agents.by_name,

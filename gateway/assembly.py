@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from gateway.core import Core, OpenAgents
 from gateway.factories import (
     OpenChannels,
-    build_intake,
-    build_spoken_answers,
     heartbeat_rules,
     schedule_rules,
     signs,
@@ -20,7 +18,6 @@ from gateway.messages.edited import EditedMessages
 from gateway.messages.inbox import Inbox
 from gateway.messages.outbound_files import OutboundFiles
 from gateway.messages.outbox import Outbox
-from gateway.messages.spoken_answers import SpokenAnswers
 from gateway.router import Router
 from gateway.routines.daily_summary import DailySummary
 from gateway.routines.heartbeat import Heartbeat
@@ -29,8 +26,8 @@ from gateway.routines.memory_checks import MemoryChecks
 from gateway.scheduling.requests import JobService
 from gateway.scheduling.service import ScheduleService
 from gateway.sharing import SharedWork
-from gateway.turns.attachments import AttachmentIntake, MediaLimits
 from gateway.turns.preview import Acknowledgement
+from gateway.turns.services import Voice
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +35,12 @@ class Messaging:
     inbox: Inbox
     outbox: Outbox
     outgoing: OutboundFiles
-    spoken: SpokenAnswers
-    intake: AttachmentIntake
     acknowledgement: Acknowledgement
     questions: Confirmations
     edited_messages: EditedMessages
 
 
-async def build_messaging(core: Core, channels: OpenChannels, media_limits: MediaLimits) -> Messaging:
+async def build_messaging(core: Core, channels: OpenChannels) -> Messaging:
     home, config, database, clock = core.home, core.config, core.database, core.clock
     inbox = Inbox(database, clock, core.claims)
     outbox = Outbox(database, clock, channels.by_name, first_chat=core.access.first_chat_id, claims=core.claims)
@@ -56,16 +51,6 @@ async def build_messaging(core: Core, channels: OpenChannels, media_limits: Medi
         inbox,
         outbox,
         outgoing,
-        build_spoken_answers(config.media, home, database, clock, channels.by_name, outbox, outgoing, core.claims),
-        build_intake(
-            config.media,
-            home.state,
-            channels.by_name,
-            core.active_work,
-            clock,
-            core.timeouts.fetch,
-            media_limits,
-        ),
         Acknowledgement(channels.by_name, signs(config), core.background.spawn),
         questions,
         EditedMessages(database, inbox, outbox, questions),
@@ -135,7 +120,7 @@ async def build_scheduling(core: Core, agents: OpenAgents, channels: OpenChannel
 
 
 def share_work(
-    core: Core, agents: OpenAgents, messaging: Messaging, scheduling: Scheduling, router: Router
+    core: Core, agents: OpenAgents, messaging: Messaging, scheduling: Scheduling, router: Router, voice: Voice | None
 ) -> SharedWork | None:
     """None where one process serves the home."""
     if core.shared is None:
@@ -160,7 +145,7 @@ def share_work(
         router,
         messaging.inbox,
         messaging.outbox,
-        messaging.spoken,
+        voice,
         agents.by_name,
         reloads,
         core.shared.hold,

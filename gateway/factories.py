@@ -16,10 +16,6 @@ from agent.agent import Agent
 from agent.clock import Clock
 from agent.formats.imports import without_collector, without_package
 from agent.formats.secrets import NO_SECRETS, KnownSecrets
-from agent.media.reader import Reader
-from agent.media.speak import Speaker, SpeechProgram, SpeechServer
-from agent.media.store import Store
-from agent.media.transcribe import Endpoint, Program, Transcriber
 from agent.model.base import Model
 from agent.model.offline.model import NAME as OFFLINE
 from agent.settings import (
@@ -38,20 +34,9 @@ from channels.message import Channel, ChannelStatus, CommandInfo, Health
 from channels.registry import load
 from channels.terminal import TerminalChannel
 from gateway.config import AgentConfig, Config, dotenv_names
-from gateway.config.capabilities import (
-    LocalSpeaker,
-    LocalTranscriber,
-    MediaConfig,
-    RemoteSpeaker,
-    RemoteTranscriber,
-)
 from gateway.config.schema import GroupConfig, GuildConfig, SearchConfig
 from gateway.embedder.build import Embedders, embedding_of
 from gateway.home import Home, TokenBusy, WorkspaceUnusable, hold_token
-from gateway.messages.active_work import ActiveWork
-from gateway.messages.outbound_files import OutboundFiles
-from gateway.messages.outbox import Outbox
-from gateway.messages.spoken_answers import SpokenAnswers
 from gateway.policy.access import ChannelRules, DmPolicy, GroupRule, ServerRule
 from gateway.routines.daily_summary import SummaryRules
 from gateway.routines.heartbeat import HeartbeatRules
@@ -63,7 +48,6 @@ from gateway.store import chat_rows
 from gateway.store.claims import Claims
 from gateway.store.database import Database
 from gateway.supervisor import SupervisedSource
-from gateway.turns.attachments import AttachmentIntake, MediaLimits
 from gateway.web.host import GatewayWebHost, read_token, token_source
 from gateway.web.record import StoredChatRecord
 
@@ -128,57 +112,6 @@ def _search(search: SearchConfig, home: Home, index: Path | None) -> SearchSetti
     extra = tuple(home.path / Path(path).expanduser() for path in search.extra_paths)
     embedding = embedding_of(search.embedding, home)
     return SearchSettings(search.max_chars, search.max_results, hybrid, extra, search.transcripts, embedding, index)
-
-
-def build_intake(
-    config: MediaConfig,
-    state: Path,
-    channels: Mapping[str, Channel],
-    active_work: ActiveWork,
-    clock: Clock,
-    wait: float,
-    media_limits: MediaLimits,
-) -> AttachmentIntake:
-    reader, transcriber = Reader(config.max_chars, config.max_pages), _transcriber(config)
-    return AttachmentIntake(
-        channels, Store(state), reader, transcriber, config.max_mb * 1_000_000, active_work, clock, wait, media_limits
-    )
-
-
-def _transcriber(config: MediaConfig) -> Transcriber | None:
-    match config.transcribe:
-        case RemoteTranscriber() as remote:
-            key = remote.api_key.get_secret_value() if remote.api_key else ""
-            return Endpoint(remote.base_url, remote.model, key)
-        case LocalTranscriber() as local:
-            return Program(local.command)
-        case None:
-            return None
-
-
-def build_spoken_answers(
-    config: MediaConfig,
-    home: Home,
-    database: Database,
-    clock: Clock,
-    channels: Mapping[str, Channel],
-    outbox: Outbox,
-    outgoing: OutboundFiles,
-    claims: Claims,
-) -> SpokenAnswers:
-    when = config.speak.when if config.speak is not None else "never"
-    return SpokenAnswers(database, clock, channels, outbox, outgoing, home.speech, build_speaker(config), when, claims)
-
-
-def build_speaker(config: MediaConfig) -> Speaker | None:
-    match config.speak:
-        case RemoteSpeaker() as remote:
-            key = remote.api_key.get_secret_value() if remote.api_key else ""
-            return SpeechServer(remote.base_url, remote.model, remote.voice, key)
-        case LocalSpeaker() as local:
-            return SpeechProgram(local.command)
-        case None:
-            return None
 
 
 def schedule_rules(config: Config, interval: float) -> ScheduleRules:

@@ -6,7 +6,7 @@ imports it.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 
@@ -25,11 +25,14 @@ from gateway.policy.sessions import SessionPolicy
 from gateway.rpc.protocol import RpcHandler
 from gateway.scheduling.builtins import BuiltIn
 from gateway.scheduling.targets import OwnerReports
+from gateway.store.claims import Claims
 from gateway.store.connection import Connection
 from gateway.store.database import Database
 from gateway.store.redaction_rows import Strike, TextColumn
 from gateway.store.usage import UsageLedger
 from gateway.tools import ToolSource
+from gateway.turns.attachments import Transcriber
+from gateway.turns.services import Voice
 from gateway.turns.tasks import Tasks
 
 
@@ -49,6 +52,7 @@ class Kernel:
     """Of each agent."""
     ledger: UsageLedger
     web_rules: AddressRules
+    claims: Claims
     tasks: Tasks
     reports: OwnerReports
     secrets: KnownSecrets
@@ -90,6 +94,10 @@ class FeatureParts:
     """End what a session has running; each returns how much that was."""
     prunes: Sequence[Callable[[Connection], None]] = ()
     """Delete old rows, daily."""
+    workers: Sequence[Callable[[], Coroutine[object, object, None]]] = ()
+    """Run in every gateway, also where another one listens."""
+    voice: Voice | None = None
+    transcriber: Transcriber | None = None
 
 
 def together(parts: Sequence[FeatureParts]) -> FeatureParts:
@@ -103,6 +111,9 @@ def together(parts: Sequence[FeatureParts]) -> FeatureParts:
         [handler for part in parts for handler in part.on_forgotten],
         [handler for part in parts for handler in part.on_stop],
         [prune for part in parts for prune in part.prunes],
+        [worker for part in parts for worker in part.workers],
+        next((part.voice for part in parts if part.voice is not None), None),
+        next((part.transcriber for part in parts if part.transcriber is not None), None),
     )
 
 

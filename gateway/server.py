@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
@@ -13,7 +13,6 @@ from agent.model.base import ModelError, Warmable
 from channels.terminal import TerminalChannel
 from gateway.messages.active_work import ActiveWork
 from gateway.messages.outbox import Outbox
-from gateway.messages.spoken_answers import SpokenAnswers
 from gateway.router import Router
 from gateway.routines.housekeeping import Housekeeping
 from gateway.rpc.protocol import RpcHandler
@@ -71,11 +70,11 @@ class Gateway:
         router: Router,
         turns: TurnQueue,
         outbox: Outbox,
-        spoken: SpokenAnswers,
         active_work: ActiveWork,
         agents: Collection[Agent],
         commands: BackgroundTasks,
         housekeeping: Housekeeping,
+        workers: Sequence[Callable[[], Coroutine[object, object, None]]],
         warm: list[Warmable],
         timeouts: Timeouts,
         shared: SharedWork | None,
@@ -89,7 +88,7 @@ class Gateway:
         self._router = router
         self._turns = turns
         self._outbox = outbox
-        self._spoken = spoken
+        self._workers = workers
         self._active_work = active_work
         self._agents = agents
         self._commands = commands
@@ -111,7 +110,7 @@ class Gateway:
         async with asyncio.TaskGroup() as group:
             self._commands.group = group
             workers = [group.create_task(self._turns.lanes.run()), group.create_task(self._outbox.run())]
-            workers.append(group.create_task(self._spoken.run(), name="spoken answers"))
+            workers += [group.create_task(work()) for work in self._workers]
             workers += [
                 group.create_task(
                     agent.run(is_alone=self._shared is None), name=f"deferred work of {agent.settings.name}"

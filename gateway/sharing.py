@@ -18,7 +18,6 @@ from agent.formats.sqlite import StorageUnavailable
 from gateway.messages.active_work import ActiveWork
 from gateway.messages.inbox import Inbox
 from gateway.messages.outbox import Outbox
-from gateway.messages.spoken_answers import SpokenAnswers
 from gateway.messages.suspects import TRIED_ALONE_AFTER
 from gateway.router import Router
 from gateway.store import shares
@@ -26,6 +25,7 @@ from gateway.store.claims import ProcessClaims, scope_name
 from gateway.store.database import Database
 from gateway.store.inbox_rows import InboxRow
 from gateway.store.scope_work import ScopeWork
+from gateway.turns.services import Voice
 
 log = logging.getLogger(__name__)
 
@@ -57,7 +57,7 @@ class SharedWork:
         router: Router,
         inbox: Inbox,
         outbox: Outbox,
-        spoken: SpokenAnswers,
+        voice: Voice | None,
         agents: Mapping[str, Agent],
         reloads: Mapping[str, Reload],
         on_lead: Callable[[], None],
@@ -72,7 +72,7 @@ class SharedWork:
         self._router = router
         self._inbox = inbox
         self._outbox = outbox
-        self._spoken = spoken
+        self._voice = voice
         self._agents = agents
         self._reloads = reloads
         self._on_lead = on_lead
@@ -166,8 +166,9 @@ class SharedWork:
         self._wanted = {scope: self._wanted.get(scope, now) for scope in found.wanted}
         self._router.take_up(self._without_held_back(found.messages))
         self._outbox.take_up(found.chats)
-        for speech in found.speech:
-            self._spoken.post(speech)
+        if self._voice is not None:
+            for speech in found.speech:
+                self._voice.post(speech)
         if shares.DEATH in self._changed:
             self._changed.discard(shares.DEATH)
             await self._take_up_deferred()

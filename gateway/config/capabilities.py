@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, ClassVar, Literal, Self
+from typing import ClassVar, Self
 
 from pydantic import (
     BaseModel,
     ConfigDict,
-    Discriminator,
-    Field,
     PositiveInt,
-    Tag,
     model_validator,
 )
 
-from agent.languages.sentences import Sentence
 from gateway.config.values import (
-    FileCommand,
     Secret,
     Url,
 )
@@ -78,85 +73,9 @@ class ToolsConfig(Section):
         yield from ()
 
 
-class RemoteTranscriber(Section):
-    """A server that speaks OpenAI's `POST /audio/transcriptions`; `base_url` up to and with `/v1`."""
-
-    base_url: Url
-    model: Annotated[str, Field(min_length=1)]
-    api_key: Secret | None = None
-
-
-class LocalTranscriber(Section):
-    """A program that prints the words of the recording at `{file}`."""
-
-    command: FileCommand
-
-
-def _transcriber_kind(value: object) -> str | None:
-    if isinstance(value, LocalTranscriber) or (isinstance(value, dict) and "command" in value):
-        return "local"
-    if isinstance(value, RemoteTranscriber) or (isinstance(value, dict) and "base_url" in value):
-        return "remote"
-    return None
-
-
-Transcribe = Annotated[
-    Annotated[LocalTranscriber, Tag("local")] | Annotated[RemoteTranscriber, Tag("remote")],
-    Discriminator(
-        _transcriber_kind,
-        custom_error_type="transcribe",
-        custom_error_message=Sentence(
-            "allowed: `null`, or lines with `base_url`, `model` and `api_key`, or with `command`"
-        ),
-    ),
-]
-
-
-class _SpeakerConfig(Section):
-    when: Literal["voice", "always", "never"] = "voice"
-
-
-class RemoteSpeaker(_SpeakerConfig):
-    """A server that speaks OpenAI's `POST /audio/speech`; `base_url` up to and with `/v1`."""
-
-    base_url: Url
-    model: Annotated[str, Field(min_length=1)]
-    voice: Annotated[str, Field(min_length=1)]
-    api_key: Secret | None = None
-
-
-class LocalSpeaker(_SpeakerConfig):
-    """A program that reads a text from its stdin and writes its sound to `{file}`."""
-
-    command: FileCommand
-
-
-def _speaker_kind(value: object) -> str | None:
-    if isinstance(value, LocalSpeaker) or (isinstance(value, dict) and "command" in value):
-        return "local"
-    if isinstance(value, RemoteSpeaker) or (isinstance(value, dict) and "base_url" in value):
-        return "remote"
-    return None
-
-
-Speak = Annotated[
-    Annotated[LocalSpeaker, Tag("local")] | Annotated[RemoteSpeaker, Tag("remote")],
-    Discriminator(
-        _speaker_kind,
-        custom_error_type="speak",
-        custom_error_message=Sentence(
-            "allowed: `null`, or lines with `base_url`, `model` and `voice`, or with `command`"
-        ),
-    ),
-]
-
-
 class MediaConfig(Section):
-    """Files over `max_mb` are not fetched; `transcribe` null: recordings are not heard; `speak` null: answers are text
-    only; `images` null: no pictures are made."""
+    """Files over `max_mb` are not fetched."""
 
     max_mb: PositiveInt = 20
     max_pages: PositiveInt = 200
     max_chars: PositiveInt = 100_000
-    transcribe: Transcribe | None = None
-    speak: Speak | None = None

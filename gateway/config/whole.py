@@ -35,4 +35,6 @@ def whole() -> type[Config]:
 
 def _with_added(section: type[S], **fields: Any) -> type[S]:
     bases = [kind for kind in reversed(added()) if issubclass(kind, section)]
-    return create_model(section.__name__, __base__=(*bases, section), __doc__=section.__doc__, **fields)
+    docs = [kind.__doc__.rstrip(".") for kind in (section, *reversed(bases)) if kind.__doc__]
+    doc = "; ".join(docs) + "." if docs else None
+    return create_model(section.__name__, __base__=(*bases, section), __doc__=doc, **fields)

@@ -21,7 +21,6 @@ from agent.session.transcript import Transcript, TranscriptUnusable
 from gateway.config import Config, ConfigError, dotenv_names, load
 from gateway.doctor import schedule, workspace
 from gateway.doctor.connections import discord, model, telegram, web
-from gateway.doctor.media import speech
 from gateway.doctor.search import embedding, index
 from gateway.doctor.shared import check_shared
 from gateway.factories import tokens
@@ -60,7 +59,6 @@ def examine(home: Home, environ: Mapping[str, str]) -> list[Finding]:
         lambda: list(web(home, config.channels.web)),
         lambda: model(config.model),
         lambda: list(embedding(home, config)),
-        lambda: list(speech(config.media)),
         *(partial(_of_feature, feature.checks, home, config) for feature in features() if feature.checks),
         lambda: list(_home(home)),
         lambda: list(_contents(home, config)),

@@ -39,7 +39,7 @@ from gateway.store import chat_rows, outbox_rows
 from gateway.store.claims import SOLE, Chat, ChatClaim, Claims
 from gateway.store.connection import Connection
 from gateway.store.database import Database
-from gateway.store.outbox_rows import Buttons, Draft, OutboxCounts, OutboxRow
+from gateway.store.outbox_rows import Buttons, Draft, OutboxCounts, OutboxRow, SpeechRow
 
 log = logging.getLogger(__name__)
 
@@ -67,6 +67,18 @@ Begin = Callable[[Connection], None]
 
 def _as_it_is(_: str, chat_id: str) -> str:
     return chat_id
+
+
+def with_speech(speech: SpeechRow | None, begin: Begin) -> Begin:
+    """Adds the speech of an answer to the commit of its text, `begin`."""
+    if speech is None:
+        return begin
+
+    def write(connection: Connection) -> None:
+        outbox_rows.add_speech(connection, speech)
+        begin(connection)
+
+    return write
 
 
 class Outbox:

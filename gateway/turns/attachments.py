@@ -17,6 +17,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from agent.clock import Clock
 from agent.formats.parsing import load_json
@@ -24,7 +25,6 @@ from agent.fs import atomic_write
 from agent.media.reader import AT_ONCE, Reader
 from agent.media.sniff import HEAD, Kind, Unreadable, sniffed
 from agent.media.store import FOLDER, Store
-from agent.media.transcribe import Transcriber
 from channels.message import Attachment, Channel, InboundMessage, NotFetched
 from channels.tasks import backoff
 from gateway.messages.active_work import ActiveWork
@@ -118,6 +118,11 @@ class MediaLimits:
     """Bytes for each chat that is not the owner's private one, as long as `least_free` bytes stay free."""
     least_free: int = 1_000_000_000
     free: Callable[[Path], int] = lambda folder: shutil.disk_usage(folder).free
+
+
+class Transcriber(Protocol):
+    async def transcribe(self, file: Path) -> str:
+        """The words of a recording, whose ending says its format. Raises `Unreadable`, `OSError`."""
 
 
 class AttachmentIntake:

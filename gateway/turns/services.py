@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Concatenate, Literal, ParamSpec
+from typing import Concatenate, Literal, ParamSpec, Protocol
 
 from agent.agent import Agent
 from agent.formats.sqlite import StorageUnavailable
@@ -19,7 +19,6 @@ from gateway.messages.inbox import Inbox
 from gateway.messages.lanes import Lane
 from gateway.messages.outbound_files import LongAnswers
 from gateway.messages.outbox import Outbox
-from gateway.messages.spoken_answers import SpokenAnswers
 from gateway.policy.display_names import DisplayNames
 from gateway.policy.preferences import Preferences
 from gateway.policy.sessions import SessionRoute
@@ -27,7 +26,7 @@ from gateway.store import chat_rows
 from gateway.store.connection import Connection
 from gateway.store.database import Database
 from gateway.store.inbox_rows import InboxRow
-from gateway.store.outbox_rows import Draft
+from gateway.store.outbox_rows import Draft, SpeechRow
 from gateway.turns.attachments import AttachmentIntake
 from gateway.turns.preview import Acknowledgement
 from gateway.turns.tasks import Tasks
@@ -48,13 +47,23 @@ class QueueRule:
     """The most messages of one turn; while more wait, every mode collects."""
 
 
+class Voice(Protocol):
+    """Says answers aloud."""
+
+    def wanted(self, turn: str, address: Address, text: str, *, was_recording: bool) -> SpeechRow | None:
+        """The speech of a turn's answer, if it is to be said aloud. `was_recording`: it answers a recording."""
+
+    def post(self, speech: SpeechRow) -> None:
+        """Speaks what is on disk."""
+
+
 @dataclass(frozen=True, slots=True)
 class TurnServices:
     database: Database
     inbox: Inbox
     outbox: Outbox
     long_answers: LongAnswers
-    spoken: SpokenAnswers
+    voice: Voice | None
     preferences: Preferences
     intake: AttachmentIntake
     acknowledgement: Acknowledgement
@@ -70,6 +79,11 @@ class TurnServices:
     tasks: Tasks
     sealed_in_jobs: Mapping[str, str]
     """Files that a job's or task's turn may not change, with the reason."""
+
+    def say(self, speech: SpeechRow | None) -> None:
+        """Says an answer aloud whose speech is on disk."""
+        if speech is not None and self.voice is not None:
+            self.voice.post(speech)
 
     async def language(self, chat: Address) -> Language:
         return await self.database.run(chat_rows.language, chat)

@@ -22,6 +22,7 @@ from agent.model.base import Usage
 from agent.values import CHAT, JOB, TASK, Emit, ResultKind, TextReset, TurnEvent, TurnRequest, TurnResult, UserMessage
 from channels.message import Address, DueJob
 from gateway.messages.inbox import STOPPED, AdmittedMessage, asking_session
+from gateway.messages.outbox import with_speech
 from gateway.messages.suspects import SKIPPED, is_given_up, skipped_for_owner
 from gateway.store import outbox_rows
 from gateway.store.inbox_rows import InboxRow
@@ -369,20 +370,21 @@ class Turn:
         besides = [draft for draft in besides if self._due or draft.address != address]
         speech = self._speech(end, address)
         async with self._reading.writing(), self._services.outbox.sending(drafts) as begin:
-            begin = self._services.spoken.beside(speech, begin)
+            begin = with_speech(speech, begin)
             came = await self._services.inbox.finish(
                 rows, outcome or str(end.kind), [*drafts, *besides], begin=begin, results=results
             )
         for row in came:
             self._services.tasks.post(row)
-        self._services.spoken.post(speech)
+        self._services.say(speech)
         self._services.outbox.wake(besides)
         self._services.acknowledgement.ended(self.rows)
 
     def _speech(self, end: TurnResult, address: Address) -> SpeechRow | None:
-        if end.kind is not ResultKind.REPLY or not end.text or self._is_stopped or self._due is not None:
+        voice = self._services.voice
+        if voice is None or end.kind is not ResultKind.REPLY or not end.text or self._is_stopped or self._due:
             return None
-        return self._services.spoken.wanted(self.id, address, end.text, was_recording=self._was_recording)
+        return voice.wanted(self.id, address, end.text, was_recording=self._was_recording)
 
     async def _end_of_job(self, due: DueJob, end: TurnResult, outcome: str) -> tuple[TurnResult, str]:
         """The end of a job's turn: the schedule handles failures."""

@@ -26,6 +26,8 @@ class ImagesConfig(Section):
 
 
 class WithImages(MediaConfig):
+    """`images` null: no pictures are made."""
+
     images: ImagesConfig | None = None
 
     texts: ClassVar[Mapping[str, str]] = _TEXTS

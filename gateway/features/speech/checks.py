@@ -1,4 +1,4 @@
-"""Checks of speech and of pictures."""
+"""Checks speech by saying a word."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from agent.languages.sentences import Sentence
-from agent.media.speak import CONVERTER, Recording, Speaker, SpeechFailed, record
-from gateway.config.capabilities import MediaConfig
-from gateway.factories import build_speaker
+from gateway.config import Config
+from gateway.features.speech.config import WithSpeech
+from gateway.features.speech.opening import build_speaker
+from gateway.features.speech.speak import CONVERTER, Recording, Speaker, SpeechFailed, record
+from gateway.home import Home
 from gateway.setup.probe import Finding
 
 _SECONDS = 30
@@ -18,9 +20,9 @@ _SECONDS = 30
 _WORD = "Hello."
 
 
-def speech(config: MediaConfig, seconds: float = _SECONDS) -> Iterator[Finding]:
+def speech(home: Home, config: Config, seconds: float = _SECONDS) -> Iterator[Finding]:
     """Checks speech by saying a word."""
-    speaker = build_speaker(config)
+    speaker = build_speaker(WithSpeech.of(config.media))
     if speaker is None:
         return
     try:

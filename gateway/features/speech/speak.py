@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from agent.media.program import ProgramFailed, run
 from agent.media.sniff import HEAD, Kind, sniffed
+from gateway.features.speech.program import ProgramFailed, run
 
 log = logging.getLogger(__name__)
 

@@ -14,7 +14,7 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 
 from agent.media.sniff import Unreadable
-from agent.media.transcribe import Endpoint, Program, Transcriber
+from gateway.features.speech.transcribe import Endpoint, Program, Transcriber
 from tests import forked
 
 
@@ -84,7 +84,7 @@ async def test_a_program_and_what_it_started_end_with_a_gateway_that_is_killed(t
     os.mkfifo(fifo)
     script = f"exec 3>'{fifo}'; echo started >&3; sleep 60 & sleep 60; : $1"
     life = (
-        "import asyncio, sys; from pathlib import Path; from agent.media.transcribe import Program\n"
+        "import asyncio, sys; from pathlib import Path; from gateway.features.speech.transcribe import Program\n"
         "asyncio.run(Program(('sh', '-c', sys.argv[1], '-', '{file}')).transcribe(Path('voice.ogg')))"
     )
     gateway = await forked.create_subprocess_exec(sys.executable, "-c", life, script)

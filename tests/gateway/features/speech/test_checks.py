@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
-from gateway.config.capabilities import MediaConfig
-from gateway.doctor.media import speech
+from gateway.config import Config
+from gateway.config.whole import whole
+from gateway.features.speech.checks import speech
+from gateway.home import Home
 from gateway.setup.probe import Finding
 from tests import files
 from tests.fakes.openai_media import KEY, SPEECH_MODEL, VOICE, OpenAiMedia
@@ -22,19 +24,23 @@ async def server() -> AsyncIterator[OpenAiMedia]:
         yield serving
 
 
-def spoken(server: OpenAiMedia, **more: Any) -> MediaConfig:
+def config(speak: dict[str, object]) -> Config:
+    return whole().model_validate({"media": {"speak": speak}})
+
+
+def spoken(server: OpenAiMedia, **more: Any) -> Config:
     speaker = {"base_url": server.base_url, "model": SPEECH_MODEL, "voice": VOICE, "api_key": KEY}
-    return MediaConfig.model_validate({"speak": speaker | more})
+    return config(speaker | more)
 
 
-async def said(config: MediaConfig, seconds: float = 30) -> Finding:
-    (finding,) = await asyncio.to_thread(lambda: list(speech(config, seconds)))
+async def said(with_voice: Config, seconds: float = 30) -> Finding:
+    (finding,) = await asyncio.to_thread(lambda: list(speech(Home(Path()), with_voice, seconds)))
     assert finding.check == "speech" and bool(finding.fix) is not finding.ok and KEY not in str(finding)
     return finding
 
 
 def test_what_is_off_is_not_mentioned() -> None:
-    assert [*speech(MediaConfig())] == []
+    assert [*speech(Home(Path()), whole()())] == []
 
 
 async def test_a_voice_that_works(server: OpenAiMedia) -> None:
@@ -45,9 +51,9 @@ async def test_a_voice_that_works(server: OpenAiMedia) -> None:
 async def test_a_voice_that_does_not(server: OpenAiMedia, tmp_path: Path) -> None:
     wrong = await said(spoken(server, voice="nobody"))
     assert wrong.message == "answers are not said aloud: the server refused it (400)"
-    program = MediaConfig.model_validate({"speak": {"command": ["no-such-voice", "{file}"]}})
+    program = config({"command": ["no-such-voice", "{file}"]})
     assert "there is no such program" in (await said(program)).message
-    slow = MediaConfig.model_validate({"speak": {"command": ["sh", "-c", "sleep 60", "{file}"]}})
+    slow = config({"command": ["sh", "-c", "sleep 60", "{file}"]})
     assert (await said(slow, 0.2)).message == "answers are not said aloud: no answer within 0.2 s"
 
 
@@ -56,5 +62,5 @@ async def test_without_a_converter_that_is_told(tmp_path: Path, monkeypatch: pyt
     (tmp_path / "voice").chmod(0o755)
     (tmp_path / "hello.wav").write_bytes(files.wav())
     monkeypatch.setenv("PATH", str(tmp_path))
-    found = await said(MediaConfig.model_validate({"speak": {"command": ["voice", "{file}"]}}))
+    found = await said(config({"command": ["voice", "{file}"]}))
     assert found.ok and "as files (wav); with ffmpeg installed" in found.message

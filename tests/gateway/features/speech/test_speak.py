@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.media.speak import Recording, Speaker, SpeechFailed, SpeechProgram, SpeechServer, record
+from gateway.features.speech.speak import Recording, Speaker, SpeechFailed, SpeechProgram, SpeechServer, record
 from tests import files
 from tests.fakes.bell import Bell
 from tests.fakes.openai_media import KEY, SPEECH_MODEL, VOICE, OpenAiMedia

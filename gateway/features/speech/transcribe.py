@@ -5,20 +5,14 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from agent.formats.parsing import load_json
-from agent.media.program import ProgramFailed, run
 from agent.media.sniff import Unreadable
+from gateway.features.speech.program import ProgramFailed, run
 
 SECONDS = 300.0
 """The time for one recording: a program on a small machine is not much faster than speech."""
 _MOST_BYTES = 400_000
-
-
-class Transcriber(Protocol):
-    async def transcribe(self, file: Path) -> str:
-        """The file's ending says its format. Raises `Unreadable`, `OSError`."""
 
 
 @dataclass(frozen=True, slots=True)
