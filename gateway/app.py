@@ -26,7 +26,7 @@ from gateway.factories import (
 )
 from gateway.handlers import all_operations
 from gateway.home import Home
-from gateway.kernel import FeatureParts, Kernel, Opening, together
+from gateway.kernel import FeatureParts, Kernel, Opening, ToolSource, together
 from gateway.manifest import features
 from gateway.messages.outbound_files import LongAnswers
 from gateway.models import build_model
@@ -42,7 +42,6 @@ from gateway.store import chat_rows
 from gateway.store.database import OnLost
 from gateway.store.inbox_rows import InboxRow
 from gateway.supervisor import SupervisedSource
-from gateway.tools import ToolSource
 from gateway.tools.approvals import Approvals
 from gateway.tools.messages import MessageTools
 from gateway.tools.schedule import ScheduleTools
@@ -121,9 +120,9 @@ async def open_gateway(
             core.timeouts.fetch,
             media_limits or MediaLimits(),
         )
-        effects = _build_effects(core, agents, opened, messaging, scheduling, parts.tools)
-        turns = await _build_turns(core, agents, opened, messaging, scheduling, effects, tasks, parts, intake)
-        services = _build_services(core, agents, opened, messaging, scheduling, effects, turns, parts)
+        effects = _build_effects(kernel, messaging, scheduling, parts.tools)
+        turns = await _build_turns(kernel, core, messaging, effects, parts, intake)
+        services = _build_services(kernel, core, opened, messaging, scheduling, effects, turns, parts)
         router = Router(
             core.database,
             core.clock,
@@ -182,14 +181,17 @@ def _kernel(
         config=core.config,
         clock=core.clock,
         database=core.database,
+        access=core.access,
         agents=agents.by_name,
         sessions=agents.sessions,
+        inbox=messaging.inbox,
         outbox=messaging.outbox,
         outgoing=messaging.outgoing,
         channels=channels.by_name,
         models=agents.models,
         ledger=core.ledger,
         claims=core.claims,
+        scope_work=core.scope_work,
         tasks=tasks,
         web_rules=web_rules,
         reports=scheduling.schedule.reports,
@@ -207,78 +209,47 @@ class _Effects:
 
 
 def _build_effects(
-    core: Core,
-    agents: OpenAgents,
-    channels: OpenChannels,
-    messaging: Messaging,
-    scheduling: Scheduling,
-    feature_tools: Sequence[ToolSource],
+    kernel: Kernel, messaging: Messaging, scheduling: Scheduling, feature_tools: Sequence[ToolSource]
 ) -> _Effects:
-    database, clock = core.database, core.clock
-    access, sessions, outbox, reports = core.access, agents.sessions, messaging.outbox, scheduling.schedule.reports
-    schedule_tools = ScheduleTools(scheduling.jobs, sessions)
-    message_tools = MessageTools(database, clock, access, sessions, outbox, messaging.outgoing, channels.by_name)
-
-    sources: tuple[ToolSource, ...] = (
-        schedule_tools,
-        message_tools,
+    sources: Sequence[ToolSource] = (
+        ScheduleTools(scheduling.jobs, kernel.sessions),
+        MessageTools(kernel),
         *feature_tools,
     )
 
     def tools(row: InboxRow) -> tuple[Tool, ...]:
         return tuple(tool for source in sources for tool in source.of_row(row))
 
-    approvals = Approvals(
-        database,
-        clock,
-        sessions,
-        agents.by_name,
-        messaging.questions,
-        outbox,
-        messaging.outgoing,
-        channels.by_name,
-        reports,
-        tools,
-        core.scope_work,
-        core.secrets,
-    )
-    return _Effects(tools, approvals)
+    return _Effects(tools, Approvals(kernel, messaging.questions, tools))
 
 
 async def _build_turns(
-    core: Core,
-    agents: OpenAgents,
-    channels: OpenChannels,
-    messaging: Messaging,
-    scheduling: Scheduling,
-    effects: _Effects,
-    tasks: Tasks,
-    parts: FeatureParts,
-    intake: AttachmentIntake,
+    kernel: Kernel, core: Core, messaging: Messaging, effects: _Effects, parts: FeatureParts, intake: AttachmentIntake
 ) -> TurnQueue:
-    for agent in agents.by_name.values():
-        agent.deferred.on_refused = scheduling.schedule.reports.tell_of_files
+    for agent in kernel.agents.values():
+        agent.deferred.on_refused = kernel.reports.tell_of_files
     services = TurnServices(
-        database=core.database,
-        inbox=messaging.inbox,
-        outbox=messaging.outbox,
-        long_answers=LongAnswers(core.database, core.clock, channels.by_name, messaging.outgoing),
+        database=kernel.database,
+        inbox=kernel.inbox,
+        outbox=kernel.outbox,
+        long_answers=LongAnswers(kernel.database, kernel.clock, kernel.channels, kernel.outgoing),
         voice=parts.voice,
         preferences=core.preferences,
         intake=intake,
         acknowledgement=messaging.acknowledgement,
-        channels=channels.by_name,
-        agents=agents.by_name,
+        channels=kernel.channels,
+        agents=kernel.agents,
         queues={
-            name: QueueRule(agent.session.queue, agent.session.queue_cap) for name, agent in core.config.agents.items()
+            name: QueueRule(agent.session.queue, agent.session.queue_cap)
+            for name, agent in kernel.config.agents.items()
         },
-        route=agents.sessions.of_row,
+        route=kernel.sessions.of_row,
         active_work=core.active_work,
-        to_owner=scheduling.schedule.reports.to_owner,
+        to_owner=kernel.reports.to_owner,
         tools=effects.tools,
         consent=effects.approvals.of_row,
-        names=DisplayNames(core.access, await core.database.run(chat_rows.known)),
-        tasks=tasks,
+        names=DisplayNames(kernel.access, await kernel.database.run(chat_rows.known)),
+        tasks=kernel.tasks,
         sealed_in_jobs=_SEALED,
     )
     timeouts = core.timeouts
@@ -286,8 +257,8 @@ async def _build_turns(
 
 
 def _build_services(
+    kernel: Kernel,
     core: Core,
-    agents: OpenAgents,
     channels: OpenChannels,
     messaging: Messaging,
     scheduling: Scheduling,
@@ -295,20 +266,20 @@ def _build_services(
     turns: TurnQueue,
     parts: FeatureParts,
 ) -> Services:
-    database, clock, access = core.database, core.clock, core.access
+    database, clock, access = kernel.database, kernel.clock, kernel.access
     return Services(
         database=database,
         clock=clock,
         access=access,
-        inbox=messaging.inbox,
-        outbox=messaging.outbox,
-        outgoing=messaging.outgoing,
-        pairing=Pairing(database, clock, access, messaging.outbox),
+        inbox=kernel.inbox,
+        outbox=kernel.outbox,
+        outgoing=kernel.outgoing,
+        pairing=Pairing(database, clock, access, kernel.outbox),
         preferences=core.preferences,
         zone=core.zone,
         turns=turns,
-        agents=agents.by_name,
-        default_agent=core.config.default_agent,
+        agents=kernel.agents,
+        default_agent=kernel.default_agent,
         model_configs={name: agent.model for name, agent in core.config.agents.items()},
         channels=channels.by_name,
         sources=channels.sources,
@@ -318,11 +289,11 @@ def _build_services(
         questions=messaging.questions,
         approvals=effects.approvals,
         edited_messages=messaging.edited_messages,
-        redaction=Redaction(database, clock, access, agents.sessions, channels.web_record, messaging.inbox, parts),
+        redaction=Redaction(kernel, channels.web_record, parts),
         daily=scheduling.daily,
         on_stop=parts.on_stop,
         active_work=core.active_work,
         scope_work=core.scope_work,
-        to_owner=scheduling.schedule.reports.to_owner,
-        page=lambda: channels.web_host.owners_url,
+        to_owner=kernel.reports.to_owner,
+        page=kernel.page,
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from agent.agent import Agent
 from agent.clock import Clock
@@ -16,11 +17,14 @@ from agent.formats.addresses import AddressRules
 from agent.formats.secrets import KnownSecrets
 from agent.memory.scope import Scope
 from agent.model.base import Model
+from agent.tools.base import Tool
 from channels.message import Channel, Source
 from gateway.config import Config
 from gateway.home import Home
+from gateway.messages.inbox import Inbox
 from gateway.messages.outbound_files import OutboundFiles
 from gateway.messages.outbox import Outbox
+from gateway.policy.access import Access
 from gateway.policy.sessions import SessionPolicy
 from gateway.rpc.protocol import RpcHandler
 from gateway.scheduling.builtins import BuiltIn
@@ -28,12 +32,18 @@ from gateway.scheduling.targets import OwnerReports
 from gateway.store.claims import Claims
 from gateway.store.connection import Connection
 from gateway.store.database import Database
+from gateway.store.inbox_rows import InboxRow
 from gateway.store.redaction_rows import Strike, TextColumn
+from gateway.store.scope_work import ScopeWork
 from gateway.store.usage import UsageLedger
-from gateway.tools import ToolSource
 from gateway.turns.attachments import Transcriber
 from gateway.turns.services import Voice
 from gateway.turns.tasks import Tasks
+
+
+class ToolSource(Protocol):
+    def of_row(self, row: InboxRow) -> tuple[Tool, ...]:
+        """The tools of the turn that answers a message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +54,9 @@ class Kernel:
     database: Database
     agents: Mapping[str, Agent]
     """By name."""
+    access: Access
     sessions: SessionPolicy
+    inbox: Inbox
     outbox: Outbox
     outgoing: OutboundFiles
     channels: Mapping[str, Channel]
@@ -53,6 +65,7 @@ class Kernel:
     ledger: UsageLedger
     web_rules: AddressRules
     claims: Claims
+    scope_work: ScopeWork
     tasks: Tasks
     reports: OwnerReports
     secrets: KnownSecrets

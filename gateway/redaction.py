@@ -27,20 +27,16 @@ from datetime import datetime
 from functools import partial
 
 from agent.agent import Agent
-from agent.clock import Clock
 from agent.forget import Removal
 from agent.memory.forget import ForgetPlan, line_matcher
 from agent.memory.history import UNDO_FORGET_WITHIN
 from agent.memory.scope import Scope
 from agent.values import SessionKey
 from channels.message import Address
-from gateway.kernel import FeatureParts, Forgotten, Undo
-from gateway.messages.inbox import Inbox
-from gateway.policy.access import Access
+from gateway.kernel import FeatureParts, Forgotten, Kernel, Undo
 from gateway.policy.recipients import ChatDirectory
-from gateway.policy.sessions import SessionPolicy, belongs_to
+from gateway.policy.sessions import belongs_to
 from gateway.store import chat_rows, redaction_rows
-from gateway.store.database import Database
 from gateway.store.redaction_rows import Place, RedactedText, Strike
 from gateway.web.record import StoredChatRecord
 
@@ -63,22 +59,9 @@ class _Kept:
 
 
 class Redaction:
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        access: Access,
-        sessions: SessionPolicy,
-        page: StoredChatRecord,
-        inbox: Inbox,
-        parts: FeatureParts,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._access = access
-        self._sessions = sessions
+    def __init__(self, kernel: Kernel, page: StoredChatRecord, parts: FeatureParts) -> None:
+        self._kernel = kernel
         self._page = page
-        self._inbox = inbox
         self._columns = [*redaction_rows.COLUMNS, *parts.texts]
         self._on_forgotten = parts.on_forgotten
         self._second_thoughts: Mapping[tuple[str, str], _Kept] = {}
@@ -87,7 +70,7 @@ class Redaction:
         """What mentions it in a scope's transcripts and on the page, except the message `asking`."""
         messages = await agent.mentions(partial(belongs_to, scope=scope), finding)
         found = await self._found(agent, scope, finding, on_page=True)
-        on_page = await self._database.run(redaction_rows.ids, found)
+        on_page = await self._kernel.database.run(redaction_rows.ids, found)
         return Mentions(messages, len(on_page - {asking}))
 
     async def forget(self, agent: Agent, scope: Scope, session: str, shown: ForgetPlan) -> tuple[Removal, int]:
@@ -98,7 +81,7 @@ class Redaction:
         missed = True
         while missed:  # what has changed since it was read
             found = await self._found(agent, scope, removed.finding)
-            written = await self._database.run(redaction_rows.write, found)
+            written = await self._kernel.database.run(redaction_rows.write, found)
             struck += written
             missed = len(written) < len(found)
         forgotten = Forgotten(
@@ -114,14 +97,14 @@ class Redaction:
         self._let_go()
         kept = self._second_thoughts.get((agent.settings.name, change))
         if kept is not None:
-            await self._show(await self._database.run(redaction_rows.write, redaction_rows.back(kept.struck)))
+            await self._show(await self._kernel.database.run(redaction_rows.write, redaction_rows.back(kept.struck)))
             for undo in kept.undos:
                 await undo()
 
     async def _show(self, changed: Sequence[RedactedText]) -> int:
         """Updates open pages and tasks; returns the number of changed messages on the page."""
-        await self._inbox.read_tasks_again()
-        ids = await self._database.run(redaction_rows.ids, changed)
+        await self._kernel.inbox.read_tasks_again()
+        ids = await self._kernel.database.run(redaction_rows.ids, changed)
         await self._page.changed(ids)
         return len(ids)
 
@@ -129,20 +112,20 @@ class Redaction:
         self, agent: Agent, scope: Scope, finding: ForgetPlan, *, on_page: bool = False
     ) -> tuple[RedactedText, ...]:
         """The changes of a scope's text; `on_page`: of text that the page shows."""
-        fields = await self._database.run(redaction_rows.fields, self._columns, on_page=on_page)
-        chats = ChatDirectory(self._access, await self._database.run(chat_rows.known))
+        fields = await self._kernel.database.run(redaction_rows.fields, self._columns, on_page=on_page)
+        chats = ChatDirectory(self._kernel.access, await self._kernel.database.run(chat_rows.known))
         places = {field.place for field in fields}
         theirs = {place for place in places if self._is_said_in(place, chats, agent.settings.name, scope)}
         meant = [field for field in fields if field.place in theirs]
         return await asyncio.to_thread(redaction_rows.struck, meant, self._strike(finding))
 
     def _strike(self, finding: ForgetPlan) -> Strike:
-        return partial(_without, line_matcher(finding), f"[forgotten {self._clock.today().isoformat()}]")
+        return partial(_without, line_matcher(finding), f"[forgotten {self._kernel.clock.today().isoformat()}]")
 
     def _is_said_in(self, place: Place, chats: ChatDirectory, agent: str, scope: Scope) -> bool:
         if isinstance(place, Address):
             chat = chats.at(place)
-            return chat is not None and self._is_of(str(self._sessions.in_chat(chat).session), agent, scope)
+            return chat is not None and self._is_of(str(self._kernel.sessions.in_chat(chat).session), agent, scope)
         return self._is_of(place, agent, scope)
 
     @staticmethod
@@ -153,11 +136,11 @@ class Redaction:
     def _keep(self, agent: Agent, change: str, struck: tuple[RedactedText, ...], undos: Sequence[Undo]) -> None:
         self._let_go()
         if change and (struck or undos):
-            kept = _Kept(self._clock.instant() + UNDO_FORGET_WITHIN, struck, undos)
+            kept = _Kept(self._kernel.clock.instant() + UNDO_FORGET_WITHIN, struck, undos)
             self._second_thoughts = {**self._second_thoughts, (agent.settings.name, change): kept}
 
     def _let_go(self) -> None:
-        now = self._clock.instant()
+        now = self._kernel.clock.instant()
         self._second_thoughts = {of: kept for of, kept in self._second_thoughts.items() if kept.until > now}
 
 

@@ -17,12 +17,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from agent.agent import Agent
-from agent.clock import Clock, utc_stamp
+from agent.clock import utc_stamp
 from agent.formats.exact import block_of, exactly
 from agent.formats.parsing import load_json
 from agent.formats.plain_text import repair_surrogates
-from agent.formats.secrets import NO_SECRETS, KnownSecrets
 from agent.formats.sqlite import StorageUnavailable
 from agent.languages.codes import Language
 from agent.languages.registry import LANGUAGES
@@ -32,20 +30,18 @@ from agent.memory.paths import FileError
 from agent.model.base import Json
 from agent.skills import SkillOrigin
 from agent.tools.base import GONE, Effect, EffectKind, EffectRequest, Tool, ToolError
-from channels.message import Address, Channel, OutboundFile
+from channels.message import Address, OutboundFile
+from gateway.kernel import Kernel
 from gateway.messages.confirmations import Confirmations
 from gateway.messages.inbox import asking_session
-from gateway.messages.outbound_files import OutboundFiles
-from gateway.messages.outbox import Outbox
 from gateway.policy.access import Role
-from gateway.policy.sessions import SessionPolicy, SessionRoute
-from gateway.scheduling.targets import NoTarget, OwnerReports
+from gateway.policy.sessions import SessionRoute
+from gateway.scheduling.targets import NoTarget
 from gateway.store import chat_rows, outbox_rows, question_rows
 from gateway.store.connection import Connection
-from gateway.store.database import Database
 from gateway.store.inbox_rows import InboxRow
 from gateway.store.question_rows import AllowedWords, StoredQuestion
-from gateway.store.scope_work import SHORT_WAIT, ScopeWork
+from gateway.store.scope_work import SHORT_WAIT
 from gateway.tools.pending_effect import (
     KIND,
     PENDING,
@@ -93,22 +89,13 @@ class _Changed(Exception):
 class Approvals:
     """Asks the owner and acts on the answers. `tools`: the tools offered to a turn."""
 
-    database: Database
-    clock: Clock
-    sessions: SessionPolicy
-    agents: Mapping[str, Agent]
+    kernel: Kernel
     questions: Confirmations
-    outbox: Outbox
-    outgoing: OutboundFiles
-    channels: Mapping[str, Channel]
-    reports: OwnerReports
     tools: Callable[[InboxRow], tuple[Tool, ...]]
-    scope_work: ScopeWork
-    secrets: KnownSecrets = NO_SECRETS
 
     def of_row(self, row: InboxRow, turn: str) -> _TurnConsent:
         """The consent of the turn that answers a message."""
-        return _TurnConsent(self, replace(row, turn=turn), str(self.sessions.of_row(row).session))
+        return _TurnConsent(self, replace(row, turn=turn), str(self.kernel.sessions.of_row(row).session))
 
     # asking ----------------------------------------------------------------------------------------------------
 
@@ -132,7 +119,7 @@ class Approvals:
             wanted.consent,
         )
         try:
-            address, person = await self.reports.private_chat(row, self.sessions.of_row(row))
+            address, person = await self.kernel.reports.private_chat(row, self.kernel.sessions.of_row(row))
             await self._ask_owner(pending, address, person)
         except NoTarget as error:
             raise ToolError(_NOBODY) from error
@@ -142,10 +129,10 @@ class Approvals:
 
     async def ask_about_skills(self, row: InboxRow, session: str) -> None:
         """Asks the owner once about each skill that waits for their yes, by asking for its text as it is."""
-        route = self.sessions.of_row(row)
+        route = self.kernel.sessions.of_row(row)
         if route.role is not Role.OWNER or not route.is_private or row.message.due is not None:
             return
-        agent = self.agents[route.session.agent]
+        agent = self.kernel.agents[route.session.agent]
         for skill in await asyncio.to_thread(agent.skills.every, route.scope):
             if not skill.waits or skill.origin is not SkillOrigin.WORKSPACE:
                 continue
@@ -165,10 +152,10 @@ class Approvals:
         return _WAITS if any(read(question).call == call for question in self.questions.open_of(KIND)) else ""
 
     async def outcomes(self, session: str) -> Mapping[str, str]:
-        return await self.database.run(question_rows.outcomes_of, session)
+        return await self.kernel.database.run(question_rows.outcomes_of, session)
 
     async def acknowledge(self, ids: Sequence[str]) -> None:
-        await self.database.run(question_rows.drop_outcomes, ids)
+        await self.kernel.database.run(question_rows.drop_outcomes, ids)
 
     async def _ask_owner(self, pending: PendingEffect, address: Address, person: str) -> None:
         subject = PENDING.dump_json(pending).decode()
@@ -178,9 +165,11 @@ class Approvals:
         block, files = await self._shown(shown.effect.text, strings, address)
         text = question_text(shown, block, strings, address)
         key = f"{KIND}:{question.id}:{{}}"
-        drafts = self.outbox.drafts(key, address, text, buttons=answer_buttons(question, pending, strings), files=files)
-        now = utc_stamp(self.clock.now())
-        async with self.outbox.sending(drafts) as begin:
+        drafts = self.kernel.outbox.drafts(
+            key, address, text, buttons=answer_buttons(question, pending, strings), files=files
+        )
+        now = utc_stamp(self.kernel.clock.now())
+        async with self.kernel.outbox.sending(drafts) as begin:
 
             def show(connection: Connection) -> None:
                 outbox_rows.add(connection, drafts, now)
@@ -190,7 +179,7 @@ class Approvals:
 
     def _without_secrets(self, pending: PendingEffect) -> PendingEffect:
         """The effect without known secrets: a question goes to a platform."""
-        effect, strike = pending.effect, self.secrets
+        effect, strike = pending.effect, self.kernel.secrets
         shown = replace(effect, target=strike(effect.target), text=strike(effect.text), private=strike(effect.private))
         return replace(pending, effect=shown)
 
@@ -208,11 +197,11 @@ class Approvals:
 
     async def _whole(self, text: str, address: Address) -> tuple[OutboundFile, ...]:
         """The text as a file, if the chat takes files."""
-        channel = self.channels.get(address.channel)
+        channel = self.kernel.channels.get(address.channel)
         if channel is None or len(text.encode("utf-8", "replace")) > channel.capabilities(address).largest_file:
             return ()
         try:
-            return (await asyncio.to_thread(self.outgoing.keep_text, _WHOLE, text),)
+            return (await asyncio.to_thread(self.kernel.outgoing.keep_text, _WHOLE, text),)
         except FileError as problem:
             log.warning("a long question goes as several messages: %s", problem)
             return ()
@@ -250,10 +239,10 @@ class Approvals:
         question = {question.id: question for question in self.questions.open_of(KIND)}[id]
         with self.questions.answering(question):
             text = await self.answer(question, is_yes, question.address, is_lasting=is_lasting)
-            drafts = self.outbox.drafts(
+            drafts = self.kernel.outbox.drafts(
                 f"{KIND}:{id}:answered:{{}}", question.address, text, edits=await self._shown_as(id)
             )
-            await self.outbox.write(drafts, lambda connection: question_rows.close(connection, id))
+            await self.kernel.outbox.write(drafts, lambda connection: question_rows.close(connection, id))
         return text
 
     async def _shown_as(self, id: str) -> str:
@@ -263,7 +252,7 @@ class Approvals:
             is_long = outbox_rows.is_known(connection, f"{KIND}:{id}:1")
             return "" if is_long else outbox_rows.platform_id(connection, f"{KIND}:{id}:0")
 
-        return await self.database.run(look)
+        return await self.kernel.database.run(look)
 
     async def answer(
         self, question: StoredQuestion, is_yes: bool, address: Address, *, is_lasting: bool = False
@@ -273,12 +262,12 @@ class Approvals:
         outcome, result = "refused", ""
         if is_yes:
             state = await self._lasting_state(pending) if is_lasting else ""
-            async with self.scope_work.of(pending.session, SHORT_WAIT):
+            async with self.kernel.scope_work.of(pending.session, SHORT_WAIT):
                 outcome, result = await self._carried_out(question.id, pending)
             if state and outcome == _STARTED:
                 await self._allow(pending.effect.words, state)
         if outcome == "done" and pending.effect.kind is EffectKind.WRITE_SKILL and pending.effect.after:
-            agent = self.agents[self.sessions.of_row(pending.row).session.agent]
+            agent = self.kernel.agents[self.kernel.sessions.of_row(pending.row).session.agent]
             await asyncio.to_thread(agent.consents.approve_skill, pending.effect.after)
         english = LANGUAGES[Language.ENGLISH].approvals
         pending = self._without_secrets(pending)
@@ -291,7 +280,7 @@ class Approvals:
         origin = pending.row.message.address
         if origin != address:
             text = outcome_text(await self.strings(origin), outcome, pending, result) + shown
-            await self.outbox.write(self.outbox.drafts(f"{KIND}:{question.id}:told:{{}}", origin, text))
+            await self.kernel.outbox.write(self.kernel.outbox.drafts(f"{KIND}:{question.id}:told:{{}}", origin, text))
         return outcome_text(await self.strings(address), outcome, pending, result) + shown
 
     async def _carried_out(self, id: str, pending: PendingEffect) -> tuple[str, str]:
@@ -307,10 +296,10 @@ class Approvals:
             return "failed", type(bug).__name__
 
     async def _run(self, id: str, pending: PendingEffect) -> str:
-        route = self.sessions.of_row(pending.row)
+        route = self.kernel.sessions.of_row(pending.row)
         if str(route.session) != pending.session:
             raise _Changed
-        agent, scope = self.agents[route.session.agent], route.scope
+        agent, scope = self.kernel.agents[route.session.agent], route.scope
         tool = self._tool(pending)
         if tool is None or tool.effect is None:
             raise _Changed
@@ -338,8 +327,8 @@ class Approvals:
         return result
 
     def _tool(self, pending: PendingEffect) -> Tool | None:
-        route = self.sessions.of_row(pending.row)
-        own = self.agents[route.session.agent].tools(route.session, route.scope)
+        route = self.kernel.sessions.of_row(pending.row)
+        own = self.kernel.agents[route.session.agent].tools(route.session, route.scope)
         return next((tool for tool in (*own, *self.tools(pending.row)) if tool.name == pending.tool), None)
 
     # lasting -----------------------------------------------------------------------------------------------------
@@ -351,15 +340,15 @@ class Approvals:
 
     async def _allow(self, words: tuple[str, ...], state: str) -> None:
         id = hashlib.sha256(json.dumps([words, state]).encode()).hexdigest()[:8].upper()
-        now = utc_stamp(self.clock.now())
-        await self.database.run(question_rows.allow, AllowedWords(id, words, state), now)
+        now = utc_stamp(self.kernel.clock.now())
+        await self.kernel.database.run(question_rows.allow, AllowedWords(id, words, state), now)
 
     async def lasting(self) -> Sequence[AllowedWords]:
-        return await self.database.run(question_rows.allowed_words)
+        return await self.kernel.database.run(question_rows.allowed_words)
 
     async def take_back(self, id: str) -> bool:
         """Takes a lasting yes back; False for an unknown id. Raises `StorageUnavailable`."""
-        return await self.database.run(question_rows.take_back, id.upper())
+        return await self.kernel.database.run(question_rows.take_back, id.upper())
 
     async def _note(self, id: str, pending: PendingEffect, text: str) -> None:
         """Notes the outcome for the session, or for the session that delegated its task; a job has a new session each
@@ -367,11 +356,13 @@ class Approvals:
         if pending.row.message.due is not None:
             return
         session = asking_session(replace(pending.row, session=pending.session))
-        now = self.clock.now()
-        await self.database.run(question_rows.add_outcome, id, session, text, utc_stamp(now), utc_stamp(now - _KEPT))
+        now = self.kernel.clock.now()
+        await self.kernel.database.run(
+            question_rows.add_outcome, id, session, text, utc_stamp(now), utc_stamp(now - _KEPT)
+        )
 
     async def strings(self, address: Address) -> ApprovalStrings:
-        return LANGUAGES[await self.database.run(chat_rows.language, address)].approvals
+        return LANGUAGES[await self.kernel.database.run(chat_rows.language, address)].approvals
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Annotated
 
 from pydantic import Field
 
-from agent.clock import Clock, utc_stamp
+from agent.clock import utc_stamp
 from agent.formats.sqlite import StorageUnavailable
 from agent.formats.untrusted import label
 from agent.memory.files import decoded, inside, read_bytes, sha_of
@@ -21,14 +21,11 @@ from agent.silence import deliverable_text
 from agent.tools.base import GONE, Effect, EffectKind, Once, Tool, ToolError, ToolResult
 from agent.tools.foreign_text import foreign, unique
 from agent.tools.schema import Arguments, OneOrSeveral, Text, read, spec, takes
-from channels.message import Address, Channel, OutboundFile
-from gateway.messages.outbound_files import OutboundFiles
-from gateway.messages.outbox import Outbox
-from gateway.policy.access import Access
+from channels.message import Address, OutboundFile
+from gateway.kernel import Kernel
 from gateway.policy.recipients import ChatDirectory, RecipientRefused, Recipients
-from gateway.policy.sessions import SessionPolicy, SessionRoute, is_same_audience
+from gateway.policy.sessions import SessionRoute, is_same_audience
 from gateway.store import chat_rows, outbox_rows
-from gateway.store.database import Database
 from gateway.store.inbox_rows import InboxRow
 from gateway.store.outbox_rows import Delivery
 from gateway.turns.user_message import user_message_id
@@ -50,29 +47,14 @@ class _SendMessage(Arguments):
 
 
 class MessageTools:
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        access: Access,
-        sessions: SessionPolicy,
-        outbox: Outbox,
-        outgoing: OutboundFiles,
-        channels: Mapping[str, Channel],
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._access = access
-        self._sessions = sessions
-        self._outbox = outbox
-        self._outgoing = outgoing
-        self._channels = channels
+    def __init__(self, kernel: Kernel) -> None:
+        self._kernel = kernel
 
     def of_row(self, row: InboxRow) -> tuple[Tool, ...]:
         """The tool, but for a job or a task: its answer is what it sends."""
         if row.message.due is not None or row.message.is_task:
             return ()
-        route = self._sessions.of_row(row)
+        route = self._kernel.sessions.of_row(row)
         turn = f"send:{route.session}:{row.turn or user_message_id(row.message)}"
 
         async def send(given: Json, call: str) -> ToolResult:
@@ -82,7 +64,7 @@ class MessageTools:
             return await send(given, secrets.token_hex(8))
 
         async def fate(call: str) -> ToolResult:
-            return ToolResult(_fate(await self._database.run(outbox_rows.delivery, f"{turn}:{call}")))
+            return ToolResult(_fate(await self._kernel.database.run(outbox_rows.delivery, f"{turn}:{call}")))
 
         async def effect(arguments: _SendMessage) -> Effect | None:
             return await self._effect(row, route, arguments)
@@ -100,14 +82,14 @@ class MessageTools:
     async def _effect(self, row: InboxRow, route: SessionRoute, arguments: _SendMessage) -> Effect | None:
         """The effect of a call that sends to another audience; None for this audience. Raises `ToolError`."""
         words, paths = arguments.text, arguments.files
-        known = await self._database.run(chat_rows.known)
-        addressing = Recipients(self._access, self._channels, known, row.message, route)
+        known = await self._kernel.database.run(chat_rows.known)
+        addressing = Recipients(self._kernel.access, self._kernel.channels, known, row.message, route)
         try:
             to = addressing.find(arguments.to or "")
             if to == row.message.address:
                 return None
-            chat = ChatDirectory(self._access, known).at(to)
-            if chat is not None and is_same_audience(self._sessions.in_chat(chat).scope, route.scope):
+            chat = ChatDirectory(self._kernel.access, known).at(to)
+            if chat is not None and is_same_audience(self._kernel.sessions.in_chat(chat).scope, route.scope):
                 return None
             shas = [await asyncio.to_thread(_content, route.scope, path) for path in paths]
         except RecipientRefused as error:
@@ -131,12 +113,14 @@ class MessageTools:
         if len(paths) > MOST_FILES:
             raise ToolError(f"at most {MOST_FILES} files can go with a message")
         try:
-            known = await self._database.run(chat_rows.known)
-            to = Recipients(self._access, self._channels, known, row.message, route).find(arguments.to or "")
+            known = await self._kernel.database.run(chat_rows.known)
+            to = Recipients(self._kernel.access, self._kernel.channels, known, row.message, route).find(
+                arguments.to or ""
+            )
             files = await self._kept(route.scope, paths, to)
-            await self._outbox.cut(to, words)
-            drafts = self._outbox.drafts(f"{key}:{{}}", to, words, files=files)
-            is_new = await self._database.run(outbox_rows.add_once, drafts, utc_stamp(self._clock.now()))
+            await self._kernel.outbox.cut(to, words)
+            drafts = self._kernel.outbox.drafts(f"{key}:{{}}", to, words, files=files)
+            is_new = await self._kernel.database.run(outbox_rows.add_once, drafts, utc_stamp(self._kernel.clock.now()))
         except RecipientRefused as error:
             raise _not_addressable(error) from error
         except FileError as error:
@@ -145,17 +129,17 @@ class MessageTools:
             raise ToolError(_DISK) from error
         if not is_new:
             return "This very call has sent its message before; it was not sent twice."
-        self._outbox.wake(drafts)
+        self._kernel.outbox.wake(drafts)
         sent = [part for part in ("the message" if words else "", *(file.name for file in files)) if part]
         return f"Sent to {'this chat' if to == row.message.address else to}: {', '.join(sent)}."
 
     async def _kept(self, scope: Scope, paths: Sequence[str], to: Address) -> list[OutboundFile]:
         if not paths:
             return []
-        most = self._channels[to.channel].capabilities(to).largest_file
+        most = self._kernel.channels[to.channel].capabilities(to).largest_file
         if most == 0:
             raise ToolError(f"files cannot be sent to {to}: {to.channel} takes none; say where the file is")
-        return [await asyncio.to_thread(self._outgoing.keep, scope, path, most) for path in paths]
+        return [await asyncio.to_thread(self._kernel.outgoing.keep, scope, path, most) for path in paths]
 
 
 def _content(scope: Scope, path: str) -> tuple[str, str]:

@@ -6,8 +6,6 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
-from agent.media.reader import Reader
-from agent.media.store import Store
 from gateway.features.mcp.catalog import McpCatalog
 from gateway.features.mcp.config import WithMcp
 from gateway.features.mcp.kept import KeptMcp
@@ -28,8 +26,7 @@ async def opened(kernel: Kernel) -> AsyncIterator[FeatureParts]:
     catalog = await asyncio.to_thread(McpCatalog, servers, agents)
     logins = McpLogins(servers, kernel.page)
     requests = LoginRequests(logins, kernel.database, clock, kernel.outbox, kernel.reports, servers.run)
-    reader = Reader(config.media.max_chars, config.media.max_pages)
-    tools = McpTools(catalog, kept, kernel.sessions, clock, reader, Store(home.state), requests)
+    tools = McpTools(kernel, catalog, kept, requests)
     async with AsyncExitStack() as stack:
         if any(agents.values()):
             await stack.enter_async_context(servers)

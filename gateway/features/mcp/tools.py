@@ -8,7 +8,6 @@ import json
 from collections.abc import Mapping, Sequence
 from datetime import date
 
-from agent.clock import Clock
 from agent.formats.untrusted import escape, label
 from agent.media.pictures import Picture
 from agent.media.reader import Reader
@@ -27,7 +26,8 @@ from gateway.features.mcp.catalog import CatalogEntry, McpCatalog, are_few, fitt
 from gateway.features.mcp.kept import CallOutcome, KeptMcp
 from gateway.features.mcp.login_requests import LoginRequests
 from gateway.features.mcp.values import CallFile, McpFailure
-from gateway.policy.sessions import SessionPolicy, SessionRoute
+from gateway.kernel import Kernel
+from gateway.policy.sessions import SessionRoute
 from gateway.store.inbox_rows import InboxRow
 from gateway.turns.user_message import user_message_id
 
@@ -50,25 +50,18 @@ class _ToolFind(Arguments):
 
 
 class McpTools:
-    """The tools of MCP servers. `reader` makes pictures as models take them, which `store` keeps."""
+    """The tools of MCP servers."""
 
-    def __init__(
-        self,
-        catalog: McpCatalog,
-        kept: KeptMcp,
-        sessions: SessionPolicy,
-        clock: Clock,
-        reader: Reader,
-        store: Store,
-        logins: LoginRequests,
-    ) -> None:
+    def __init__(self, kernel: Kernel, catalog: McpCatalog, kept: KeptMcp, logins: LoginRequests) -> None:
+        media = kernel.config.media
         self._logins = logins
         self._catalog = catalog
         self._kept = kept
-        self._sessions = sessions
-        self._clock = clock
-        self._reader = reader
-        self._store = store
+        self._sessions = kernel.sessions
+        self._clock = kernel.clock
+        self._reader = Reader(media.max_chars, media.max_pages)
+        self._store = Store(kernel.home.state)
+        """Keeps pictures as models take them."""
 
     def of_row(self, row: InboxRow) -> tuple[Tool, ...]:
         """The tools that the chat's audience may use, seen by the model or not."""
